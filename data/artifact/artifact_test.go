@@ -1,0 +1,339 @@
+package artifact
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFetch(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data))
+	dst := filepath.Join(t.TempDir(), "new", "file")
+	var log bytes.Buffer
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{Log: &log})
+	check(t, err, nil, "", dst, "file")
+	checkContent(t, dst, data)
+	if got := log.String(); !strings.Contains(got, "file.bin: 1.0 MB of 1.0 MB (100%)") {
+		t.Errorf("progress: %q", got)
+	}
+	if err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{}); err != nil || s.requests.Load() != 1 {
+		t.Errorf("second call: %v after %d requests", err, s.requests.Load())
+	}
+	sum := md5.Sum(data)
+	byMD5 := File{Name: "x", URL: s.URL, MD5: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	if err := Fetch(t.Context(), byMD5, dst, Options{}); err != nil || s.requests.Load() != 1 {
+		t.Errorf("by MD5: %v after %d requests", err, s.requests.Load())
+	}
+	byMD5.MD5 = strings.Repeat("0", 32)
+	err = Fetch(t.Context(), byMD5, filepath.Join(t.TempDir(), "f"), Options{})
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), hex.EncodeToString(sum[:])) {
+		t.Errorf("wrong MD5: %v", err)
+	}
+}
+
+func TestFetchReplacesDamagedFile(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data))
+	dst := filepath.Join(t.TempDir(), "file")
+	damaged := slices.Clone(data)
+	damaged[500_000]++
+	os.WriteFile(dst, damaged, 0o644)
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
+	checkContent(t, dst, data)
+}
+
+func TestFetchRefusesUnpinned(t *testing.T) {
+	err := Fetch(t.Context(), File{Name: "x", URL: "http://localhost", Size: 1}, "x", Options{})
+	if err == nil || !strings.Contains(err.Error(), "needs a URL, a size and a hash") {
+		t.Errorf("a file without a hash: %v", err)
+	}
+}
+
+func TestAlteredBytes(t *testing.T) {
+	data := content()
+	altered := slices.Clone(data)
+	altered[999_999]++
+	s := serve(t, whole(altered))
+	dst := filepath.Join(t.TempDir(), "file")
+	f := pinned(s.URL, data)
+	err := Fetch(t.Context(), f, dst, Options{})
+	check(t, err, ErrDamaged, "instead of "+f.SHA256, dst)
+}
+
+func TestTooLong(t *testing.T) {
+	data := content()
+	s := serve(t, whole(append(slices.Clone(data), 'x')))
+	dst := filepath.Join(t.TempDir(), "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "more than the expected", dst)
+}
+
+func TestTooShortOnServer(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data[:900_000]))
+	dst := filepath.Join(t.TempDir(), "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "no more than 900000 of", dst)
+}
+
+// A connection that breaks is taken up again where it broke, within one call and
+// across calls.
+func TestTruncatedDownload(t *testing.T) {
+	data := content()
+	var broken atomic.Bool
+	broken.Store(true)
+	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
+		if broken.Load() {
+			if r.Header.Get("Range") != "" {
+				panic(http.ErrAbortHandler)
+			}
+			cut(w, data, 400_000)
+		}
+		whole(data)(s, w, r)
+	})
+	dst := filepath.Join(t.TempDir(), "file")
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{})
+	check(t, err, ErrNetwork, "cannot download file.bin", dst, "file.part")
+	part := partSize(dst + ".part")
+	if part == 0 || part >= 1_000_000 {
+		t.Fatalf("the part has %d bytes", part)
+	}
+	broken.Store(false)
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
+	checkContent(t, dst, data)
+	if last := s.ranges[len(s.ranges)-1]; last != fmt.Sprintf("bytes=%d-", part) {
+		t.Errorf("the download did not go on at %d: Range %q", part, last)
+	}
+}
+
+func TestResumeWithinOneCall(t *testing.T) {
+	data := content()
+	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
+		if s.requests.Load() == 1 {
+			cut(w, data, 400_000)
+		}
+		whole(data)(s, w, r)
+	})
+	dst := filepath.Join(t.TempDir(), "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
+	checkContent(t, dst, data)
+	if s.requests.Load() != 2 || s.ranges[1] == "" {
+		t.Errorf("requests with ranges %q", s.ranges)
+	}
+}
+
+// A part with wrong bytes is dropped and the file fetched anew; so is one that the
+// server cannot continue.
+func TestStalePart(t *testing.T) {
+	data := content()
+	noRanges := func(_ *server, w http.ResponseWriter, _ *http.Request) { w.Write(data) }
+	for name, handler := range map[string]func(*server, http.ResponseWriter, *http.Request){"ranges": whole(data), "none": noRanges} {
+		s := serve(t, handler)
+		for _, size := range []int{1, 300_000, 1_000_000, 1_200_000} {
+			dst := filepath.Join(t.TempDir(), "file")
+			os.WriteFile(dst+".part", bytes.Repeat([]byte{'x'}, size), 0o644)
+			if err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{}); err != nil {
+				t.Errorf("%s, part of %d: %v", name, size, err)
+			}
+			checkContent(t, dst, data)
+		}
+	}
+}
+
+func TestHTTPStatus(t *testing.T) {
+	s := serve(t, func(_ *server, w http.ResponseWriter, _ *http.Request) { http.Error(w, "gone", http.StatusNotFound) })
+	dst := filepath.Join(t.TempDir(), "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, Options{}), ErrStatus, `"404 Not Found"`, dst)
+}
+
+func TestNoNetwork(t *testing.T) {
+	s := serve(t, whole(nil))
+	s.Close() // the port is closed now
+	dst := filepath.Join(t.TempDir(), "file")
+	start := time.Now()
+	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, Options{}), ErrNetwork, "connection refused", dst)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the error took %v", took)
+	}
+}
+
+func TestStall(t *testing.T) {
+	data := content()
+	release := make(chan struct{})
+	s := serve(t, func(_ *server, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.(http.Flusher).Flush()
+		<-release
+	})
+	defer close(release)
+	dst := filepath.Join(t.TempDir(), "file")
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{Stall: 50 * time.Millisecond})
+	check(t, err, ErrNetwork, "no data for 50ms", dst, "file.part")
+}
+
+func TestCancel(t *testing.T) {
+	data := content()
+	dst := filepath.Join(t.TempDir(), "file")
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serve(t, func(_ *server, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.Write(data[:500_000])
+		w.(http.Flusher).Flush()
+		for partSize(dst+".part") == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		<-r.Context().Done()
+	})
+	err := Fetch(ctx, pinned(s.URL, data), dst, Options{})
+	check(t, err, context.Canceled, "", dst, "file.part")
+	if errors.Is(err, ErrNetwork) {
+		t.Errorf("the network is blamed: %v", err)
+	}
+}
+
+// /dev/full answers every write with "no space left on device".
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	data := content()
+	s := serve(t, whole(data))
+	dst := filepath.Join(t.TempDir(), "file")
+	os.Symlink("/dev/full", dst+".part")
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{})
+	check(t, err, ErrDiskFull, "is full", dst, "file.part")
+	if s.requests.Load() != 1 {
+		t.Errorf("%d requests on a full disk", s.requests.Load())
+	}
+}
+
+func TestWriteFileFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	os.Symlink("/dev/full", path+".tmp")
+	err := WriteFile(path, "a thing", 0o644, func(w io.Writer) error {
+		if _, err := w.Write([]byte("x")); err != nil {
+			return errors.New("some reader's own words")
+		}
+		return nil
+	})
+	check(t, err, ErrDiskFull, "cannot write a thing", path)
+}
+
+func TestNotWritable(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data))
+	file := filepath.Join(t.TempDir(), "plain")
+	os.WriteFile(file, nil, 0o644)
+	err := Fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), Options{})
+	check(t, err, ErrNotWritable, "TVPS_CACHE", file, "plain")
+	if s.requests.Load() != 0 {
+		t.Error("downloaded without a place to put it")
+	}
+}
+
+// A folder that really is read-only. Root may write everywhere, so as root the child
+// runs as nobody.
+func TestReadOnlyFolder(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data))
+	dir, err := os.MkdirTemp("/tmp", "artifact-ro-") // t.TempDir is closed to nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o755); os.RemoveAll(dir) })
+	os.Chmod(dir, 0o555)
+	run := func() (string, error) {
+		cmd := child(s.URL, filepath.Join(dir, "file"))
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run(); err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("the folder holds %v", left)
+	}
+	os.Chmod(dir, 0o755)
+	os.WriteFile(filepath.Join(dir, "file"), data, 0o644)
+	os.Chmod(dir, 0o555)
+	if out, err := run(); err != nil {
+		t.Errorf("a whole file in a read-only folder: %q, %v", out, err)
+	}
+}
+
+func TestTwoProcesses(t *testing.T) {
+	data := content()
+	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
+		time.Sleep(300 * time.Millisecond) // so that both are surely under way
+		whole(data)(s, w, r)
+	})
+	dst := filepath.Join(t.TempDir(), "file")
+	a, b := child(s.URL, dst), child(s.URL, dst)
+	for _, c := range []*exec.Cmd{a, b} {
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if errA, errB := a.Wait(), b.Wait(); errA != nil || errB != nil {
+		t.Errorf("the processes ended with %v and %v", errA, errB)
+	}
+	if n := s.requests.Load(); n != 1 {
+		t.Errorf("%d downloads", n)
+	}
+	checkContent(t, dst, data)
+	check(t, nil, nil, "", dst, "file")
+}
+
+func TestWaitingForLockEndsWithContext(t *testing.T) {
+	dst := filepath.Join(t.TempDir(), "file")
+	unlock, err := Lock(t.Context(), dst+".lock", "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var log bytes.Buffer
+	_, err = Lock(ctx, dst+".lock", "the file", &log)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(log.String(), "waiting for another process") {
+		t.Errorf("got %v, log %q", err, log.String())
+	}
+}
+
+func TestCacheDir(t *testing.T) {
+	t.Setenv("TVPS_CACHE", "some/where")
+	if dir, err := CacheDir(); err != nil || !filepath.IsAbs(dir) || !strings.HasSuffix(dir, "some/where") {
+		t.Errorf("%q, %v", dir, err)
+	}
+	t.Setenv("TVPS_CACHE", "")
+	t.Setenv("XDG_CACHE_HOME", "/x/cache")
+	if dir, err := CacheDir(); err != nil || dir != "/x/cache/tvps" {
+		t.Errorf("%q, %v", dir, err)
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if dir, err := CacheDir(); err == nil || !strings.Contains(err.Error(), "TVPS_CACHE") {
+		t.Errorf("%q, %v", dir, err)
+	}
+}

@@ -1,0 +1,200 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// pause is the time between two attempts; tests shorten it.
+var pause = time.Second
+
+// download brings part to f.Size bytes, from where it stands. A broken transfer is
+// taken up again as long as each attempt brings something.
+func download(ctx context.Context, f File, part string, opts Options) error {
+	if partSize(part) > f.Size {
+		os.Remove(part)
+	}
+	tries := opts.Tries
+	if tries <= 0 {
+		tries = 5
+	}
+	bar := NewProgress(opts.Log, f.Name, f.Size)
+	defer bar.Close()
+	for try := 1; ; try++ {
+		before := partSize(part)
+		if before == f.Size {
+			bar.Set(before)
+			return nil
+		}
+		err := transfer(ctx, f, part, opts, bar)
+		if err == nil && partSize(part) == f.Size {
+			return nil
+		}
+		if err == nil {
+			err = explain(ErrNetwork, io.ErrUnexpectedEOF, "the download of %s from %s broke off after %d of %d bytes; "+
+				"try again, it goes on from there", f.Name, f.URL, partSize(part), f.Size)
+		}
+		gained := partSize(part) > before
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !errors.Is(err, ErrNetwork) || !gained || try >= tries {
+			return err
+		}
+		select { // a short outage may pass
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// transfer makes one request and appends what it brings to part.
+func transfer(ctx context.Context, f File, part string, opts Options, bar *Progress) error {
+	stall := opts.Stall
+	if stall <= 0 {
+		stall = time.Minute
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
+	defer watch.Stop()
+
+	from := partSize(part)
+	body, from, err := request(ctx, f, from, opts.HTTP)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return explainDisk(err, part, f.Name)
+	}
+	defer file.Close()
+	if err := seekTo(file, from); err != nil {
+		return explainDisk(err, part, f.Name)
+	}
+	bar.Set(from)
+
+	// One byte more than expected is let through, so that a longer file is noticed.
+	in := &watchedReader{r: io.LimitReader(body, f.Size-from+1), watch: watch, stall: stall, bar: bar}
+	out := &diskWriter{file: file, path: part, what: f.Name}
+	_, err = io.CopyBuffer(out, in, make([]byte, 256<<10))
+	switch {
+	case out.err != nil:
+		return out.err
+	case err != nil:
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return networkError(f, err)
+	case partSize(part) > f.Size:
+		return explain(ErrDamaged, nil, "more than the expected %d bytes", f.Size)
+	}
+	return nil
+}
+
+// request asks for the bytes of f from the given position on and returns the body and
+// the position where it really begins (0 if the server sends the whole file).
+func request(ctx context.Context, f File, from int64, client *http.Client) (io.ReadCloser, int64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
+	if err != nil {
+		return nil, 0, explain(ErrNetwork, err, "cannot download %s: %v", f.Name, err)
+	}
+	req.Header.Set("Accept-Encoding", "identity") // the hash is of the file, not of an encoding
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	if client == nil {
+		client = Client()
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, 0, networkError(f, err)
+	}
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return resp.Body, 0, nil
+	case http.StatusPartialContent:
+		var start int64
+		if _, err := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-", &start); err == nil && start == from {
+			return resp.Body, from, nil
+		}
+		err = explain(ErrDamaged, nil, "the server answered a request for the bytes from %d with %q",
+			from, resp.Header.Get("Content-Range"))
+	case http.StatusRequestedRangeNotSatisfiable:
+		err = explain(ErrDamaged, nil, "the server has no more than %d of the expected %d bytes", from, f.Size)
+	default:
+		err = explain(ErrStatus, nil, "cannot download %s: %s answered %q; try again later, or see whether the address has moved",
+			f.Name, f.URL, resp.Status)
+	}
+	resp.Body.Close()
+	return nil, 0, err
+}
+
+func networkError(f File, err error) error {
+	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings and try again, "+
+		"a partial download goes on where it stopped", f.Name, f.URL, shorten(err))
+}
+
+// shorten drops the URL that net/http repeats in front of its errors.
+func shorten(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op
+	}
+	return err
+}
+
+// Client is an HTTP client that gives up on a server that does not answer; a transfer
+// under way has no time limit of its own (Options.Stall watches it).
+func Client() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
+	t.TLSHandshakeTimeout = 15 * time.Second
+	t.ResponseHeaderTimeout = 30 * time.Second
+	return &http.Client{Transport: t}
+}
+
+// watchedReader puts off the stall alarm and moves the bar with each read.
+type watchedReader struct {
+	r     io.Reader
+	watch *time.Timer
+	stall time.Duration
+	bar   *Progress
+}
+
+func (w *watchedReader) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.watch.Reset(w.stall)
+	w.bar.Add(int64(n))
+	return n, err
+}
+
+func partSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// seekTo puts the writing position at from and drops what lies behind it.
+func seekTo(file *os.File, from int64) error {
+	if info, err := file.Stat(); err != nil || info.Size() > from {
+		if err := file.Truncate(from); err != nil {
+			return err
+		}
+	}
+	_, err := file.Seek(from, io.SeekStart)
+	return err
+}
