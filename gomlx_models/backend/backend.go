@@ -1,0 +1,177 @@
+// Package backend opens the engine that runs GoMLX computation graphs: XLA on the CPU
+// by default, XLA on an NVIDIA GPU, or GoMLX's pure Go engine.
+//
+// XLA comes as a PJRT plugin, one shared library. If none is there, Open fetches one
+// that this package names with its SHA-256 into the user's cache folder, so that a
+// fresh clone runs with nothing but Go and a C compiler. With -tags noxla there is
+// only the Go engine, and no C compiler is needed.
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tvps/data/artifact"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// PluginPathEnv names plugins to use as they are: a colon-separated list of plugin
+// files or of folders that hold them, as in go-xla.
+const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
+
+// The names that Open knows, besides a path to a PJRT plugin.
+const (
+	Default = ""         // XLACPU, or Go with a warning if no plugin can be had
+	XLACPU  = "xla:cpu"  // XLA on the CPU
+	XLACUDA = "xla:cuda" // XLA on an NVIDIA GPU
+	Go      = "go"       // pure Go: runs everywhere, 10 to 30 times slower
+)
+
+// Backend is an open engine and what is known about it.
+//
+// Hand the embedded compute.Backend to GoMLX, as in graph.CallOnce(b.Backend, ...).
+// GoMLX compares backends by identity and its tensors remember the inner one, so a
+// *Backend in its place would fail at the second call; Finalize's signature makes sure
+// that the compiler refuses it.
+type Backend struct {
+	compute.Backend
+	Info Info
+}
+
+// Info says what runs the graphs, for provenance records and messages.
+type Info struct {
+	Name          string `json:"name"`                     // xla:cpu, xla:cuda, go, or the plugin's path
+	Platform      string `json:"platform"`                 // cpu, cuda, or what the plugin calls its device
+	Devices       int    `json:"devices"`                  // devices that the backend offers
+	Device        string `json:"device,omitempty"`         // the first device in the backend's words
+	Source        string `json:"source,omitempty"`         // where the plugin was found
+	PluginPath    string `json:"plugin_path,omitempty"`    // the file that was loaded
+	PluginVersion string `json:"plugin_version,omitempty"` // release of the plugin, "" if not known
+	PluginSHA256  string `json:"plugin_sha256,omitempty"`  // of the file at PluginPath
+	PJRTAPI       string `json:"pjrt_api,omitempty"`       // version of the plugin's C interface, such as 0.81
+}
+
+// Options adjusts Open. The zero value is silent and uses the real sources.
+type Options struct {
+	Log      io.Writer // warnings and progress; nil for none
+	CacheDir string    // where plugins are kept; "" for artifact.CacheDir
+	NoFetch  bool      // never download: a missing plugin is an error
+	IndexURL string    // JSON page of the plugin's package; "" for PyPI
+
+	// Tests put other wheels and another second source in place.
+	pins     map[string]pin
+	fallback func(context.Context, Options) (string, error)
+}
+
+// Finalize frees the backend's resources; nothing that was made with it may be used
+// afterwards. (See Backend for why it returns a value.)
+func (b *Backend) Finalize() (err error) {
+	defer recoverTo(&err, "closing the backend")
+	b.Backend.Finalize()
+	return nil
+}
+
+// Open opens the named backend, fetching a plugin if need be, and tries it with a
+// small computation. Every error is one sentence that says what is missing and what to
+// do; a panic of GoMLX or of the plugin becomes an error.
+//
+// Only Default falls back to Go, with one line of warning to opts.Log. It does not do
+// so when ctx is done or when a plugin that PluginPathEnv names cannot be used.
+func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
+	if opts.CacheDir == "" && name != Go {
+		dir, err := artifact.CacheDir()
+		if err != nil {
+			return nil, err
+		}
+		opts.CacheDir = dir
+	}
+	switch {
+	case name == Go:
+		return openGo()
+	case name == Default:
+		return openDefault(ctx, opts)
+	case name == XLACPU:
+		return openXLACPU(ctx, opts)
+	case name == XLACUDA:
+		return openXLACUDA(ctx, opts)
+	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name), ".so"):
+		return openPlugin(ctx, name, opts)
+	}
+	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA, Go)
+}
+
+func openDefault(ctx context.Context, opts Options) (*Backend, error) {
+	b, err := openXLACPU(ctx, opts)
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) {
+		return b, err
+	}
+	if opts.Log != nil {
+		fmt.Fprintf(opts.Log, "warning: running on the pure Go backend, 10 to 30 times slower than XLA: %v\n", err)
+	}
+	return openGo()
+}
+
+// errNamedPlugin marks failures of a plugin that the user named: no other engine may
+// silently take its place.
+var errNamedPlugin = errors.New("the named plugin cannot be used")
+
+func openGo() (b *Backend, err error) {
+	defer recoverTo(&err, "starting the Go backend")
+	inner, err := gobackend.New("ops_sequential")
+	if err != nil {
+		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))
+	}
+	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}}
+	return b, b.try()
+}
+
+// try computes 1 + 1, which proves that the backend compiles and runs graphs.
+func (b *Backend) try() (err error) {
+	defer recoverTo(&err, "trying the backend "+b.Info.Name)
+	got, err := graph.CallOnce(b.Backend, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) }, float32(1))
+	if err != nil {
+		return fmt.Errorf("the backend %s opens but cannot compute: %s", b.Info.Name, oneLine(err))
+	}
+	if value, ok := got.Value().(float32); !ok || value != 2 {
+		return fmt.Errorf("the backend %s computes 1 + 1 = %v", b.Info.Name, got.Value())
+	}
+	return nil
+}
+
+// recoverTo turns a panic into *err.
+func recoverTo(err *error, doing string) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s failed: %s", doing, oneLine(fmt.Errorf("%v", r)))
+	}
+}
+
+// oneLine is the text of err without line breaks: GoMLX's errors may hold several.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// pin is a plugin that this package knows: the wheel to download and the file in it.
+type pin struct {
+	wheel        artifact.File // without URL: the package index knows it
+	member       string        // path of the plugin in the wheel
+	pluginSHA256 string
+	pluginSize   int64
+}
+
+func logf(log io.Writer, format string, args ...any) {
+	if log != nil {
+		fmt.Fprintf(log, format+"\n", args...)
+	}
+}
+
+// exists says whether path is there and no folder.
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}

@@ -1,0 +1,89 @@
+package backend
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+func double(x *graph.Node) *graph.Node { return graph.Add(x, x) }
+
+func TestOpenGo(t *testing.T) {
+	b, err := Open(t.Context(), Go, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Info.Name != Go || b.Info.Platform != "cpu" || b.Info.PluginPath != "" {
+		t.Errorf("%+v", b.Info)
+	}
+	y, err := graph.CallOnce(b.Backend, double, []float32{1, 2})
+	if err != nil || y.Value().([]float32)[1] != 4 {
+		t.Errorf("%v, %v", y, err)
+	}
+	if err := b.Finalize(); err != nil || !b.IsFinalized() {
+		t.Errorf("Finalize: %v", err)
+	}
+}
+
+func TestUnknownName(t *testing.T) {
+	_, err := Open(t.Context(), "cuda", Options{CacheDir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "xla:cuda") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoPlugin(t *testing.T) {
+	if XLABuilt {
+		t.Skip("this binary has XLA")
+	}
+	for _, name := range []string{XLACPU, XLACUDA, "/some/plugin.so"} {
+		if _, err := Open(t.Context(), name, Options{CacheDir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "noxla") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var log strings.Builder
+	b, err := Open(t.Context(), Default, Options{CacheDir: t.TempDir(), Log: &log})
+	if err != nil || b.Info.Name != Go || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("%v, %q", err, log.String())
+	}
+}
+
+func TestPanicBecomesError(t *testing.T) {
+	f := func() (err error) {
+		defer recoverTo(&err, "a test")
+		panic("two\nlines")
+	}
+	if err := f(); err == nil || err.Error() != "a test failed: two lines" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDiagnose(t *testing.T) {
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	got := map[string]Check{}
+	for _, c := range Diagnose(t.Context(), Go) {
+		got[c.Name] = c
+		if c.Status != OK && c.Fix == "" {
+			t.Errorf("%+v says no remedy", c)
+		}
+	}
+	for _, name := range []string{"go", "backend", "gpu", "cache"} {
+		if got[name].Status != OK {
+			t.Errorf("%s: %+v", name, got[name])
+		}
+	}
+	words := map[string]string{"nonsense": "unknown backend", "/no/such/plugin.so": "no PJRT plugin at"}
+	if !XLABuilt {
+		words["/no/such/plugin.so"] = "noxla"
+	}
+	for name, words := range words {
+		if c := Diagnose(t.Context(), name)[1]; c.Status != Fail || !strings.Contains(c.Detail, words) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	t.Setenv("TVPS_CACHE", "/dev/null/x")
+	if c := checkCache(); c.Status != Fail || c.Fix == "" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package backend
+
+import "syscall"
+
+// freeBytes is the space on dir's disk that a user may fill.
+func freeBytes(dir string) (uint64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), nil
+}

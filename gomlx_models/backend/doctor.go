@@ -1,0 +1,171 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"tvps/data/artifact"
+)
+
+// Status is the outcome of a check.
+type Status string
+
+// A warn is worth knowing, a fail keeps the program from running.
+const (
+	OK   Status = "ok"
+	Warn Status = "warn"
+	Fail Status = "fail"
+)
+
+// Check is one line of a diagnosis.
+type Check struct {
+	Name   string
+	Status Status
+	Detail string // what was found
+	Fix    string // what to do; "" if there is nothing to do
+}
+
+// Diagnose looks at everything that Open(ctx, name) needs: Go, the backend with its
+// plugin, the GPU, the cache folder, and the versions of the main modules. It downloads
+// nothing, and unlike Open it always hashes the plugin anew. The program cannot run with
+// the backend name if one of the checks is a Fail.
+func Diagnose(ctx context.Context, name string) []Check {
+	checks := []Check{{Name: "go", Status: OK, Detail: fmt.Sprintf("%s %s/%s, %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}}
+	cache := checkCache()
+	checks = append(checks, checkBackend(ctx, name, cache.Status)...)
+	checks = append(checks, checkGPU(name), cache)
+	return append(checks, checkModules()...)
+}
+
+// checkBackend opens the backend without fetching anything.
+func checkBackend(ctx context.Context, name string, cache Status) []Check {
+	var notes strings.Builder
+	b, err := Open(ctx, name, Options{NoFetch: true, Log: &notes})
+	if err != nil {
+		c := Check{Name: "backend", Status: Fail, Detail: err.Error(), Fix: "use --backend go, or make the named backend available"}
+		if name == XLACPU && os.Getenv(PluginPathEnv) == "" && XLABuilt && cache == OK {
+			c.Status, c.Fix = Warn, "nothing: the first run fetches the plugin (63 MB)"
+		}
+		return []Check{c}
+	}
+	defer b.Finalize()
+	backend := Check{Name: "backend", Status: OK, Detail: fmt.Sprintf("%s on %s, %d device(s)", b.Info.Name, b.Info.Platform, b.Info.Devices)}
+	if b.Info.PluginPath == "" {
+		if name == Default && XLABuilt {
+			backend.Status, backend.Detail = Warn, strings.TrimPrefix(strings.TrimSpace(notes.String()), "warning: ")
+			backend.Fix = "nothing: the first run fetches the plugin (63 MB) if the network lets it"
+		}
+		return []Check{backend}
+	}
+	return []Check{backend, checkPlugin(b.Info)}
+}
+
+// checkPlugin hashes the plugin anew, whatever its stamp says.
+func checkPlugin(info Info) Check {
+	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
+		info.PluginPath, orUnknown(info.PluginVersion), info.PJRTAPI, info.PluginSHA256, info.Source)}
+	sum, err := hashFile(info.PluginPath)
+	if err == nil && sum != info.PluginSHA256 {
+		err = fmt.Errorf("%s has SHA-256 %s, but had %s when it was put there", info.PluginPath, sum, info.PluginSHA256)
+	}
+	if err != nil {
+		c.Status, c.Detail, c.Fix = Fail, err.Error(), "delete the file; the next run fetches it again"
+	}
+	return c
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown version"
+	}
+	return s
+}
+
+// checkGPU reports NVIDIA devices; having none matters only to xla:cuda.
+func checkGPU(name string) Check {
+	devices := nvidiaDevices()
+	switch {
+	case len(devices) > 0 && cudaDriver() == "":
+		return Check{Name: "gpu", Status: Warn, Detail: strings.Join(devices, " ") + ", but no driver library libcuda.so.1",
+			Fix: "install NVIDIA's driver"}
+	case len(devices) > 0:
+		return Check{Name: "gpu", Status: OK, Detail: strings.Join(devices, " ") + ", driver " + cudaDriver()}
+	case name == XLACUDA:
+		return Check{Name: "gpu", Status: Fail, Detail: "no NVIDIA GPU is visible (no /dev/nvidia0)",
+			Fix: "use --backend xla:cpu, or hand the GPU into the container"}
+	}
+	return Check{Name: "gpu", Status: OK, Detail: "none (not needed)"}
+}
+
+// nvidiaDevices lists the device files of GPUs, also those of Windows' Linux.
+func nvidiaDevices() []string {
+	devices, _ := filepath.Glob("/dev/nvidia[0-9]*")
+	if len(devices) == 0 && exists("/usr/lib/wsl/lib/libcuda.so.1") {
+		devices, _ = filepath.Glob("/dev/dxg")
+	}
+	return devices
+}
+
+// cudaDriver is the path of NVIDIA's driver library, or "".
+func cudaDriver() string {
+	dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+		"/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", "/usr/local/cuda/compat")
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, "libcuda.so.1"); exists(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// checkCache tries to write to the cache folder and looks at the space that is left.
+func checkCache() Check {
+	const fix = "make it writable, or set TVPS_CACHE to another folder"
+	dir, err := artifact.CacheDir()
+	if err != nil {
+		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: "set TVPS_CACHE"}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: fix}
+	}
+	file, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: fix}
+	}
+	file.Close()
+	os.Remove(file.Name())
+	c := Check{Name: "cache", Status: OK, Detail: dir + " is writable"}
+	if free, err := freeBytes(dir); err == nil {
+		c.Detail += fmt.Sprintf(", %.1f GB free", float64(free)/1e9)
+		if free < 1e9 {
+			c.Status, c.Fix = Warn, "free some space (1 GB), or set TVPS_CACHE to a folder on another disk"
+		}
+	}
+	return c
+}
+
+// mainModules are those whose versions can change results or looks.
+var mainModules = []string{
+	"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla",
+	"github.com/go-echarts/go-echarts/v2", "github.com/klauspost/compress",
+}
+
+func checkModules() []Check {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return []Check{{Name: "modules", Status: Warn, Detail: "this binary does not record its modules"}}
+	}
+	var checks []Check
+	for _, m := range info.Deps {
+		if slices.Contains(mainModules, m.Path) {
+			checks = append(checks, Check{Name: m.Path, Status: OK, Detail: m.Version})
+		}
+	}
+	return checks
+}

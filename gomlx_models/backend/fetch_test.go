@@ -1,0 +1,279 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFetchPlugin(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	opts := options(cache, x.URL)
+	got, err := findCPU(t.Context(), opts)
+	check(t, err, "", cache, pluginFile)
+	if got.path != pluginPath(cache) || got.source != "PyPI" || got.version != "xla-cpu-pjrt 0.0.1" {
+		t.Errorf("found %+v", got)
+	}
+	if data, _ := os.ReadFile(got.path); !bytes.Equal(data, fakePlugin()) {
+		t.Error("the unpacked plugin differs")
+	}
+	if info, _ := os.Stat(got.path); info.Mode().Perm()&0o555 != 0o555 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	x.Close() // from now on everything comes from the cache
+	if got, err = findCPU(t.Context(), opts); err != nil || got.source != "cache" {
+		t.Errorf("second time: %+v, %v", got, err)
+	}
+}
+
+func TestTruncatedWheel(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	x.cut = 300_000
+	opts := options(cache, x.URL)
+	_, err := findCPU(t.Context(), opts)
+	check(t, err, "cannot download "+fakeWheel, cache, fakeWheel+".part")
+	x.cut = 0
+	_, err = findCPU(t.Context(), opts)
+	check(t, err, "", cache, pluginFile)
+}
+
+func TestAlteredWheel(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	x.wheel[100_000] ^= 1
+	_, err := findCPU(t.Context(), options(cache, x.URL))
+	check(t, err, "damaged or was altered", cache)
+}
+
+func TestIndexOffersOtherWheel(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	x.digest = strings.Repeat("ab", 32)
+	_, err := findCPU(t.Context(), options(cache, x.URL))
+	check(t, err, "is not the same file", cache)
+	if x.wheels.Load() != 0 {
+		t.Error("it was downloaded all the same")
+	}
+}
+
+// A right wheel with a plugin other than the pinned one: nothing stays.
+func TestAlteredPluginInWheel(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	opts := options(cache, x.URL)
+	for platform, p := range opts.pins {
+		p.pluginSHA256 = strings.Repeat("0", 64)
+		opts.pins[platform] = p
+	}
+	_, err := findCPU(t.Context(), opts)
+	check(t, err, "instead of 0000", cache, fakeWheel)
+}
+
+func TestDamagedCachedPlugin(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	opts := options(cache, x.URL)
+	_, err := findCPU(t.Context(), opts)
+	check(t, err, "", cache, pluginFile)
+	for name, damage := range map[string]func([]byte) []byte{
+		"altered":   func(b []byte) []byte { b[7] ^= 1; return b },
+		"truncated": func(b []byte) []byte { return b[:len(b)/2] },
+		"empty":     func([]byte) []byte { return nil },
+	} {
+		os.WriteFile(pluginPath(cache), damage(fakePlugin()), 0o755)
+		var log bytes.Buffer
+		opts.Log = &log
+		_, err = findCPU(t.Context(), opts)
+		check(t, err, "", cache, pluginFile)
+		if sum, _ := hashFile(pluginPath(cache)); sum != hexSum(fakePlugin()) {
+			t.Errorf("%s: the damaged plugin is still there", name)
+		}
+		if !strings.Contains(log.String(), "is damaged") {
+			t.Errorf("%s: not a word about it: %q", name, log.String())
+		}
+	}
+	x.Close()
+	os.WriteFile(pluginPath(cache), nil, 0o755)
+	opts.NoFetch = true
+	_, err = findCPU(t.Context(), opts)
+	check(t, err, "is damaged; the next run fetches it again", cache, pluginFile)
+	opts.NoFetch = false
+	_, err = findCPU(t.Context(), opts)
+	check(t, err, "cannot be reached", cache) // offline: an error, and nothing broken stays
+}
+
+func TestFullDisk(t *testing.T) {
+	if !exists("/dev/full") {
+		t.Skip("no /dev/full here")
+	}
+	t.Setenv(PluginPathEnv, "")
+	x := newIndex(t)
+	for _, at := range []string{pluginFile + ".tmp", fakeWheel + ".part"} { // unpacking, downloading
+		cache := t.TempDir()
+		os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
+		os.Symlink("/dev/full", filepath.Join(filepath.Dir(pluginPath(cache)), at))
+		opts := options(cache, x.URL)
+		opts.fallback = func(context.Context, Options) (string, error) {
+			t.Error("the second source was tried on a full disk")
+			return "", nil
+		}
+		_, err := findCPU(t.Context(), opts)
+		left := fakeWheel
+		if at != pluginFile+".tmp" {
+			left = at
+		}
+		check(t, err, "is full", cache, left)
+	}
+}
+
+// With a limit on the size of files the kernel really stops the unpacking half way.
+func TestFileSizeLimit(t *testing.T) {
+	x, cache := newIndex(t), t.TempDir()
+	cmd := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 100; exec "$0"`, "/proc/"+fmt.Sprint(os.Getpid())+"/exe")
+	cmd.Env = child(x.URL, cache).Env
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "is full") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	for _, name := range files(t, cache) {
+		if name == pluginFile {
+			t.Error("a plugin was left behind")
+		}
+	}
+}
+
+func TestReadOnlyCache(t *testing.T) {
+	x := newIndex(t)
+	cache, err := os.MkdirTemp("/tmp", "backend-ro-") // t.TempDir is closed to nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(cache, 0o755); os.RemoveAll(cache) })
+	run := func() (string, error) {
+		cmd := child(x.URL, cache)
+		if os.Getuid() == 0 { // root may write everywhere
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	os.Chmod(cache, 0o555)
+	if out, err := run(); err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	check(t, nil, "", cache)
+	os.Chmod(cache, 0o755)
+	os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
+	os.WriteFile(pluginPath(cache), fakePlugin(), 0o755)
+	os.Chmod(filepath.Dir(pluginPath(cache)), 0o555)
+	defer os.Chmod(filepath.Dir(pluginPath(cache)), 0o755)
+	os.Chmod(cache, 0o555)
+	if out, err := run(); err != nil || strings.TrimSpace(out) != "cache" {
+		t.Errorf("a plugin in a read-only cache: %q, %v", out, err)
+	}
+}
+
+func TestCacheUnderPlainFile(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, dir := newIndex(t), t.TempDir()
+	os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644)
+	_, err := findCPU(t.Context(), options(filepath.Join(dir, "plain"), x.URL))
+	check(t, err, "TVPS_CACHE", dir, "plain")
+	if x.wheels.Load() != 0 {
+		t.Error("downloaded without a place to put it")
+	}
+}
+
+func TestTwoProcesses(t *testing.T) {
+	x, cache := newIndex(t), t.TempDir()
+	x.slow = 300 * time.Millisecond // so that both are surely under way
+	a, b := child(x.URL, cache), child(x.URL, cache)
+	var outA, outB bytes.Buffer
+	a.Stdout, a.Stderr, b.Stdout, b.Stderr = &outA, &outA, &outB, &outB
+	if err := errors.Join(a.Start(), b.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if errA, errB := a.Wait(), b.Wait(); errA != nil || errB != nil {
+		t.Errorf("%v %q, %v %q", errA, outA.String(), errB, outB.String())
+	}
+	if n := x.wheels.Load(); n != 1 {
+		t.Errorf("%d downloads", n)
+	}
+	check(t, nil, "", cache, pluginFile)
+}
+
+// A process killed while it unpacks leaves a wheel and half a temporary file.
+func TestAfterKill(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	dir := filepath.Dir(pluginPath(cache))
+	os.MkdirAll(dir, 0o755)
+	os.WriteFile(filepath.Join(dir, fakeWheel), makeWheel(), 0o644)
+	os.WriteFile(pluginPath(cache)+".tmp", []byte("half"), 0o755)
+	_, err := findCPU(t.Context(), options(cache, x.URL))
+	check(t, err, "", cache, pluginFile)
+	if x.wheels.Load() != 0 {
+		t.Error("the wheel was downloaded again")
+	}
+}
+
+func TestNoNetwork(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	x.Close()
+	opts := options(cache, x.URL)
+	_, err := Open(t.Context(), XLACPU, opts)
+	check(t, err, "no XLA plugin can be had: the package index cannot be reached", cache)
+
+	var log bytes.Buffer
+	opts.Log = &log
+	b, err := Open(t.Context(), Default, opts)
+	check(t, err, "", cache)
+	if err != nil {
+		return
+	}
+	defer b.Finalize()
+	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("opened %q, log %q", b.Info.Name, log.String())
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x := newIndex(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Default, options(t.TempDir(), x.URL)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSecondSource(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	x.Close()
+	opts := options(cache, x.URL)
+	opts.fallback = func(context.Context, Options) (string, error) {
+		return "/somewhere/pjrt_c_api_cpu_v0.114.0_plugin.so", nil
+	}
+	got, err := findCPU(t.Context(), opts)
+	if err != nil || got.source != "go-xla installer" || got.version != "go-xla v0.114.0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	opts.NoFetch = true
+	if _, err := goXLAPlugin(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "installed none") || len(files(t, cache)) != 0 {
+		t.Errorf("NoFetch: %v", err)
+	}
+}

@@ -1,0 +1,158 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tvps/data/artifact"
+)
+
+const fakeWheel = "fake-0.0.1.whl"
+
+func hexSum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// fakePlugin is 200 kB that a test takes for a plugin, makeWheel packs it as a wheel.
+func fakePlugin() []byte { return bytes.Repeat([]byte("not really a plugin."), 10_000) }
+
+func makeWheel() []byte {
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, name := range []string{"xla_plugins/xla_cpu_pjrt/__init__.py", pluginMember, "x.dist-info/RECORD"} {
+		f, _ := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		f.Write(fakePlugin())
+	}
+	w.Close()
+	return buf.Bytes()
+}
+
+func fakePins() map[string]pin {
+	wheel := makeWheel()
+	return map[string]pin{runtime.GOOS + "-" + runtime.GOARCH: {
+		wheel:        artifact.File{Name: fakeWheel, SHA256: hexSum(wheel), Size: int64(len(wheel))},
+		member:       pluginMember,
+		pluginSHA256: hexSum(fakePlugin()),
+		pluginSize:   int64(len(fakePlugin())),
+	}}
+}
+
+// index is a package index with one wheel.
+type index struct {
+	*httptest.Server
+	wheel  []byte // what it really sends
+	digest string // what it says about it
+	cut    int    // if not 0, drop the connection after so many bytes
+	slow   time.Duration
+	wheels atomic.Int32 // downloads
+}
+
+func newIndex(t *testing.T) *index {
+	x := &index{wheel: makeWheel(), digest: hexSum(makeWheel())}
+	x.Server = httptest.NewServer(x)
+	t.Cleanup(x.Close)
+	return x
+}
+
+func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/json" {
+		json.NewEncoder(w).Encode(map[string]any{"releases": map[string]any{pluginRelease: []any{
+			map[string]any{"filename": "other.whl", "url": x.URL + "/other", "digests": map[string]string{"sha256": "00"}},
+			map[string]any{"filename": fakeWheel, "url": x.URL + "/wheel", "digests": map[string]string{"sha256": x.digest}},
+		}}})
+		return
+	}
+	x.wheels.Add(1)
+	time.Sleep(x.slow)
+	if x.cut == 0 {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(x.wheel))
+		return
+	}
+	if r.Header.Get("Range") == "" {
+		w.Header().Set("Content-Length", fmt.Sprint(len(x.wheel)))
+		w.Write(x.wheel[:x.cut])
+		w.(http.Flusher).Flush()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// options puts the index in place of PyPI and a refusal in place of the second source.
+func options(cache, url string) Options {
+	return Options{CacheDir: cache, IndexURL: url + "/json", pins: fakePins(),
+		fallback: func(context.Context, Options) (string, error) { return "", errors.New("not reachable") }}
+}
+
+// files lists all files under dir but lock files and stamps.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != ".lock" && !strings.HasSuffix(path, ".whl.lock") && filepath.Base(filepath.Dir(path)) != "stamps" {
+			list = append(list, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// check compares an error with words ("" for none), and what is left in the cache.
+func check(t *testing.T, err error, words, cache string, left ...string) {
+	t.Helper()
+	switch {
+	case words == "" && err != nil:
+		t.Errorf("unexpected error %v", err)
+	case words != "" && (err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n")):
+		t.Errorf("got error %v, want one line with %q", err, words)
+	}
+	if got := files(t, cache); !slices.Equal(got, left) {
+		t.Errorf("the cache holds %q, want %q", got, left)
+	}
+}
+
+func pluginPath(cache string) string {
+	return filepath.Join(cache, "pjrt", pluginRelease+"-"+runtime.GOOS+"-"+runtime.GOARCH, pluginFile)
+}
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv("BACKEND_TEST_CHILD"); url != "" {
+		got, err := findCPU(context.Background(), options(os.Getenv("BACKEND_TEST_CACHE"), url))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(got.source)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// child starts this test binary as another process that wants the plugin.
+func child(url, cache string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), "BACKEND_TEST_CHILD="+url, "BACKEND_TEST_CACHE="+cache, PluginPathEnv+"=")
+	return cmd
+}

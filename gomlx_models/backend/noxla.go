@@ -1,0 +1,18 @@
+//go:build noxla
+
+package backend
+
+import (
+	"context"
+	"errors"
+)
+
+// XLABuilt says whether this binary can use XLA.
+const XLABuilt = false
+
+var errNoXLA = errors.New("this program was built with -tags noxla and has only the Go backend; " +
+	"build it without that tag (a C compiler is needed) or use --backend go")
+
+func openXLACPU(context.Context, Options) (*Backend, error)         { return nil, errNoXLA }
+func openXLACUDA(context.Context, Options) (*Backend, error)        { return nil, errNoXLA }
+func openPlugin(context.Context, string, Options) (*Backend, error) { return nil, errNoXLA }

@@ -1,0 +1,146 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"github.com/gomlx/compute"
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
+	"k8s.io/klog/v2"
+)
+
+// XLABuilt says whether this binary can use XLA.
+const XLABuilt = true
+
+func init() {
+	// GoMLX would otherwise download plugins by itself, without a pinned hash.
+	xla.EnableAutoInstall(false)
+}
+
+// found is a plugin on this machine.
+type found struct {
+	path, source, version string
+}
+
+func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
+	plugin, err := findCPU(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	// go-xla guesses from the whole path what the plugin is for. A home folder named
+	// "nvidia" must not turn on GPU arithmetic, so both guesses are overruled.
+	b, err := load(plugin, XLACPU, "shared_buffers,tf32=false", opts)
+	if err != nil && plugin.source == PluginPathEnv {
+		err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
+	}
+	return b, err
+}
+
+// openPlugin opens the plugin at path as it is.
+func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if !exists(abs) {
+		return nil, fmt.Errorf("there is no PJRT plugin at %s", abs)
+	}
+	return load(found{path: abs, source: "named"}, abs, "", opts)
+}
+
+// load opens the plugin, checks it with a small computation and describes it.
+func load(plugin found, name, config string, opts Options) (b *Backend, err error) {
+	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
+	if err := checkLibrary(plugin.path); err != nil {
+		return nil, err
+	}
+	inner, err := newXLA(plugin.path, config)
+	if err != nil {
+		return nil, fmt.Errorf("the PJRT plugin %s cannot be used: %s", plugin.path, oneLine(err))
+	}
+	b = &Backend{Backend: inner, Info: Info{
+		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
+		Devices: inner.NumDevices(),
+	}}
+	if b.Info.Devices > 0 {
+		b.Info.Device = inner.DeviceDescription(0)
+	}
+	b.Info.Platform = platform(b.Info)
+	if p, err := pjrt.GetPlugin(plugin.path); err == nil { // go-xla keeps it: no second load
+		major, minor := p.Version()
+		b.Info.PJRTAPI = fmt.Sprintf("%d.%d", major, minor)
+	}
+	if b.Info.PluginSHA256, err = fileSHA256(plugin.path, opts.CacheDir); err != nil {
+		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
+	}
+	if err := b.try(); err != nil {
+		b.Finalize()
+		return nil, err
+	}
+	return b, nil
+}
+
+// klogMu keeps two calls of newXLA from restoring each other's silence.
+var klogMu sync.Mutex
+
+// newXLA is xla.New without its log: what went wrong is in the error.
+func newXLA(path, config string) (compute.Backend, error) {
+	if strings.Contains(path, ",") {
+		return nil, fmt.Errorf("its path holds a comma, which go-xla takes for the start of options")
+	}
+	if config != "" {
+		path += "," + config
+	}
+	klogMu.Lock()
+	defer klogMu.Unlock()
+	state := klog.CaptureState()
+	defer state.Restore()
+	klog.SetLogger(logr.Discard())
+	return xla.New(path)
+}
+
+// platform tells CPU and CUDA apart by the device's own description.
+func platform(info Info) string {
+	device := strings.ToLower(info.Device)
+	switch {
+	case strings.Contains(device, "cpu"):
+		return "cpu"
+	case strings.Contains(device, "cuda") || strings.Contains(device, "gpu") || strings.Contains(device, "nvidia"):
+		return "cuda"
+	}
+	first, _, _ := strings.Cut(device, " ")
+	return first
+}
+
+// checkLibrary refuses what is no whole shared library for this machine. Loading a cut
+// off one would end the program with SIGBUS, which nobody can catch.
+func checkLibrary(path string) error {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	lib, err := elf.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s is no whole shared library (%s)", path, oneLine(err))
+	}
+	defer lib.Close()
+	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	if want != 0 && lib.Machine != want {
+		return fmt.Errorf("%s is a library for %v, this machine is %s", path, lib.Machine, runtime.GOARCH)
+	}
+	size := fileSize(path)
+	for _, p := range lib.Progs {
+		if p.Off+p.Filesz > uint64(size) {
+			return fmt.Errorf("%s is cut off: it has %d bytes and needs %d", path, size, p.Off+p.Filesz)
+		}
+	}
+	return nil
+}

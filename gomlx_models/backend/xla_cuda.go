@@ -1,0 +1,89 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// openXLACUDA opens XLA on an NVIDIA GPU. The plugin and NVIDIA's libraries are several
+// gigabytes: they are found, never fetched.
+func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
+	if len(nvidiaDevices()) == 0 {
+		return nil, fmt.Errorf("%s: no NVIDIA GPU is visible here (no /dev/nvidia0): on a machine with one, "+
+			"install its driver, and in a container hand it in (docker run --gpus all)", XLACUDA)
+	}
+	plugin, err := findCUDA(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := load(plugin, XLACUDA, "noshared_buffers", opts)
+	if err != nil {
+		if cudaDriver() == "" {
+			return nil, fmt.Errorf("%s: NVIDIA's driver library libcuda.so.1 was not found: install the driver (%w)", XLACUDA, err)
+		}
+		return nil, fmt.Errorf("%s: %w; the plugin needs a driver and CUDA libraries that fit it", XLACUDA, err)
+	}
+	if b.Info.Devices == 0 || b.Info.Platform == "cpu" {
+		b.Finalize()
+		return nil, fmt.Errorf("%s: the plugin %s offers no GPU", XLACUDA, plugin.path)
+	}
+	return b, nil
+}
+
+func findCUDA(ctx context.Context) (found, error) {
+	if list := os.Getenv(PluginPathEnv); list != "" {
+		path, err := searchList(list, "cuda")
+		if err != nil {
+			return found{}, fmt.Errorf("%s: %w", PluginPathEnv, err)
+		}
+		if path != "" {
+			return found{path: path, source: PluginPathEnv}, nil
+		}
+	}
+	for _, dir := range goXLADirs() {
+		for _, d := range []string{filepath.Join(dir, "nvidia"), dir} {
+			if path := searchDir(d, "cuda"); path != "" {
+				return found{path: path, source: "go-xla installer"}, nil
+			}
+		}
+	}
+	for _, dir := range sitePackages(ctx) {
+		if hits, _ := filepath.Glob(filepath.Join(dir, "jax_plugins", "xla_cuda*", "xla_cuda_plugin.so")); len(hits) > 0 {
+			return found{path: hits[len(hits)-1], source: "Python"}, nil
+		}
+	}
+	return found{}, fmt.Errorf("%s: there is a GPU but no PJRT plugin for CUDA: install one with "+
+		`pip install "jax[cuda12]", or name its file with %s`, XLACUDA, PluginPathEnv)
+}
+
+// sitePackages lists folders with Python packages: what python3 itself names, and the
+// usual places.
+func sitePackages(ctx context.Context) []string {
+	var dirs []string
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "python3", "-c", `import sys; print("\n".join(sys.path))`).Output()
+	if err == nil {
+		for _, dir := range strings.Split(string(out), "\n") {
+			if filepath.IsAbs(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	for _, root := range []string{os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"), "/usr/local", "/usr"} {
+		for _, sub := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages"} {
+			if root != "" {
+				hits, _ := filepath.Glob(filepath.Join(root, sub))
+				dirs = append(dirs, hits...)
+			}
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,196 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// open opens the real plugin from the user's cache, fetching it if there is a network.
+func open(t testing.TB, name string) *Backend {
+	t.Helper()
+	b, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		if os.Getenv(PluginPathEnv) == "" && strings.Contains(err.Error(), "cannot be reached") {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestOpenXLA(t *testing.T) {
+	b := open(t, XLACPU)
+	defer b.Finalize()
+	if b.Info.Name != XLACPU || b.Info.Platform != "cpu" || b.Info.Devices < 1 || len(b.Info.PluginSHA256) != 64 || b.Info.PJRTAPI == "" {
+		t.Errorf("%+v", b.Info)
+	}
+	y, err := graph.CallOnce(b.Backend, double, []float32{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err = graph.CallOnce(b.Backend, double, y); err != nil || y.Value().([]float32)[1] != 8 {
+		t.Errorf("%v, %v", y, err)
+	}
+	for _, c := range Diagnose(t.Context(), XLACPU) {
+		if c.Status == Fail {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A named plugin is used as it is: as a file, in a folder, by path; also where the
+// path makes go-xla think of a GPU.
+func TestNamedPlugin(t *testing.T) {
+	b := open(t, XLACPU)
+	path := b.Info.PluginPath
+	b.Finalize()
+	dir := filepath.Join(t.TempDir(), "nvidia")
+	link := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
+	cache := t.TempDir()
+	os.Mkdir(dir, 0o755)
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, env := range []string{link, dir, ":" + t.TempDir() + ":" + dir} {
+		t.Setenv(PluginPathEnv, env)
+		b, err := Open(t.Context(), Default, Options{CacheDir: cache})
+		if err != nil {
+			t.Fatalf("%s: %v", env, err)
+		}
+		if b.Info.PluginPath != link || b.Info.Source != PluginPathEnv {
+			t.Errorf("%s: %+v", env, b.Info)
+		}
+		if x := b.Backend.(*xla.Backend); x.DotGeneralUseTF32 || !x.HasSharedBuffers() {
+			t.Errorf("%s: opened with the settings of a GPU", env)
+		}
+		b.Finalize()
+	}
+	t.Setenv(PluginPathEnv, "")
+	b, err := Open(t.Context(), path, Options{})
+	if err != nil || b.Info.Name != path || b.Info.Platform != "cpu" {
+		t.Fatalf("by path: %v", err)
+	}
+	b.Finalize()
+}
+
+// brokenPlugins maps file contents that are no plugin to words of the error. Loading
+// the cut ones would end the program with a signal.
+func brokenPlugins(t *testing.T) map[string][]byte {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skip(err)
+	}
+	noSections := slices.Clone(self) // an ELF file that breaks in a segment that is to be loaded
+	copy(noSections[40:48], make([]byte, 8))
+	copy(noSections[60:64], make([]byte, 4))
+	otherMachine := slices.Clone(self)
+	otherMachine[18], otherMachine[19] = 243, 0 // RISC-V
+	return map[string][]byte{
+		"no whole shared library": []byte("hello"), "no whole shared library ": nil, " is no whole shared library": self[:len(self)/2],
+		"is cut off": noSections[:len(self)/2], "is a library for": otherMachine, "cannot be used": self,
+	}
+}
+
+// What is no plugin is refused before anything is loaded, and Default does not fall
+// back to Go behind the back of a user who named one.
+func TestBrokenNamedPlugin(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "plugin.so")
+	for words, content := range brokenPlugins(t) {
+		os.WriteFile(path, content, 0o755)
+		t.Setenv(PluginPathEnv, path)
+		for _, backend := range []string{Default, XLACPU, path} {
+			_, err := Open(t.Context(), backend, Options{CacheDir: cache})
+			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), strings.TrimSpace(words)) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q, want %q: %v", backend, words, err)
+			}
+			if backend != path && !errors.Is(err, errNamedPlugin) {
+				t.Errorf("%q: not marked as named: %v", backend, err)
+			}
+		}
+	}
+	t.Setenv(PluginPathEnv, "/no/such/place")
+	if _, err := Open(t.Context(), Default, Options{CacheDir: cache}); err == nil || !strings.Contains(err.Error(), "/no/such/place does not exist") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Open(t.Context(), "/no/such/plugin.so", Options{CacheDir: cache}); err == nil || !strings.Contains(err.Error(), "no PJRT plugin at") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCUDAWithoutGPU(t *testing.T) {
+	if len(nvidiaDevices()) > 0 {
+		t.Skip("there is a GPU")
+	}
+	_, err := Open(t.Context(), XLACUDA, Options{CacheDir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "no NVIDIA GPU is visible") {
+		t.Errorf("%v", err)
+	}
+	failed := false
+	for _, c := range Diagnose(t.Context(), XLACUDA) {
+		failed = failed || c.Name == "gpu" && c.Status == Fail
+	}
+	if !failed {
+		t.Error("the diagnosis does not complain about the GPU")
+	}
+}
+
+func TestPluginNames(t *testing.T) {
+	for name, kind := range map[string]string{
+		"pjrt_c_api_cpu_plugin.so": "cpu", "pjrt_c_api_cpu_v0.114.0_plugin.so": "cpu", "pjrt-plugin-cpu.so": "cpu",
+		"xla_cpu_pjrt.so": "cpu", "pjrt_c_api_cuda_plugin.so": "cuda", "xla_cuda_plugin.so": "cuda",
+		"pjrt_c_api_cuda13_plugin.so": "cuda", "pjrt_c_api_tpu_plugin.so": "", "pjrt_c_api_cpu_plugin.so.tmp": "",
+	} {
+		for _, k := range []string{"cpu", "cuda"} {
+			if isKind("/dir/"+name, k) != (k == kind) {
+				t.Errorf("%s as %s", name, k)
+			}
+		}
+	}
+}
+
+// The time from nothing to a backend that has computed something, plugin in the cache.
+func BenchmarkOpenWarm(b *testing.B) {
+	for b.Loop() {
+		open(b, XLACPU).Finalize()
+	}
+}
+
+func TestStampIsUsedAndRenewed(t *testing.T) {
+	cache := t.TempDir()
+	path := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(path, []byte("one"), 0o644)
+	first, err := fileSHA256(path, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := readStamp(stampFile(path, cache))
+	if err != nil || s.SHA256 != first {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	s.SHA256 = "remembered"
+	writeStamp(stampFile(path, cache), s)
+	if got, _ := fileSHA256(path, cache); got != "remembered" {
+		t.Error("the stamp is not used: every start would hash the plugin")
+	}
+	os.WriteFile(path, []byte("other"), 0o644)
+	if got, _ := fileSHA256(path, cache); got == "remembered" || got == first {
+		t.Error("a changed file kept its old hash")
+	}
+	os.WriteFile(stampFile(path, cache), []byte("{nonsense"), 0o644)
+	if _, err := fileSHA256(path, cache); err != nil {
+		t.Errorf("with a damaged stamp: %v", err)
+	}
+	if _, err := fileSHA256(filepath.Join(cache, "none"), cache); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
