@@ -1,0 +1,170 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestFailuresDoNotStopOthers(t *testing.T) {
+	failing := func(seed int, at func(t int) ([]Row, error)) Job {
+		return Job{Spec: spec(seed), Steps: upTo(5), Step: func(_ context.Context, t int) ([]Row, error) {
+			if t == 3 {
+				return at(t)
+			}
+			return rowsAt(seed, t), nil
+		}}
+	}
+	value := func(v float64) func(int) ([]Row, error) {
+		return func(t int) ([]Row, error) { return []Row{{t, "accuracy", v}}, nil }
+	}
+	var array []int
+	jobs := []Job{
+		failing(0, func(int) ([]Row, error) { return nil, errors.New("out of luck") }),
+		failing(1, func(t int) ([]Row, error) { return []Row{{t, "x", float64(array[t])}}, nil }),
+		failing(2, value(math.NaN())),
+		failing(3, value(math.Inf(-1))),
+		failing(4, func(t int) ([]Row, error) { return []Row{{t + 1, "accuracy", 0}}, nil }),
+		failing(5, func(t int) ([]Row, error) { return []Row{{t, "", 0}}, nil }),
+		{Spec: spec(6), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) { panic("no data") }},
+		{Spec: spec(7), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) { return nil, nil, errors.New("no plugin") }},
+		testJob(8, upTo(5), new(atomic.Int64)),
+	}
+	want := []string{"step 3: out of luck", "panic: runtime error: index out of range", "step 3 reports accuracy = NaN",
+		"accuracy = -Inf", "row for t = 4", `name ""`, "set-up: panic: no data", "set-up: no plugin"}
+	store := open(t, t.TempDir())
+	var out bytes.Buffer
+	report, err := Execute(t.Context(), store, jobs, Options{Out: &out, Workers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Computed != 1 || len(report.Failed) != len(want) || report.Interrupted || report.Err() == nil {
+		t.Fatalf("report %+v", report)
+	}
+	list := out.String()[strings.LastIndex(out.String(), "8 runs failed"):]
+	for seed, text := range want {
+		if failure := report.Failed[seed]; failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), text) {
+			t.Errorf("failure %d is %v, want %q", seed, failure, text)
+		}
+		state := store.State(spec(seed), upTo(5))
+		if state.Kind != Failed || !strings.Contains(state.Message, text) {
+			t.Errorf("state of seed %d is %v", seed, state)
+		}
+		if !strings.Contains(list, text) {
+			t.Errorf("the list at the end lacks %q:\n%s", text, list)
+		}
+	}
+	note, err := os.ReadFile(store.failedPath(spec(1)))
+	if err != nil || !strings.Contains(string(note), "execute_test.go") {
+		t.Errorf("the note of the panic has no stack: %v\n%s", err, note)
+	}
+	retryAll(t, store, len(want))
+}
+
+// retryAll computes the failed runs again, now without errors.
+func retryAll(t *testing.T, store *Store, runs int) {
+	for seed := range runs {
+		var count atomic.Int64
+		execute(t, store, nil, testJob(seed, upTo(5), &count))
+		if want := int64(2); seed < 6 && count.Load() != want {
+			t.Errorf("seed %d computes %d steps anew, want %d", seed, count.Load(), want)
+		}
+		if _, err := os.Stat(store.failedPath(spec(seed))); !os.IsNotExist(err) {
+			t.Errorf("the note of seed %d stays after success: %v", seed, err)
+		}
+	}
+}
+
+// A panic while cleaning up is a failure too.
+func TestStopPanics(t *testing.T) {
+	job := Job{Spec: spec(0), Steps: upTo(1), Start: func(context.Context) (StepFunc, func(), error) {
+		return testJob(0, nil, new(atomic.Int64)).Step, func() { panic("device lost") }, nil
+	}}
+	report, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{})
+	if err != nil || len(report.Failed) != 1 || !strings.Contains(report.Failed[0].Err.Error(), "device lost") {
+		t.Errorf("report %+v, error %v", report, err)
+	}
+}
+
+func TestWorkersDoNotChangeBytes(t *testing.T) {
+	frames := func(workers int) (all [][]byte) {
+		store := open(t, t.TempDir())
+		var jobs []Job
+		for seed := range 8 {
+			jobs = append(jobs, testJob(seed, upTo(6), new(atomic.Int64)))
+		}
+		report, err := Execute(t.Context(), store, jobs, Options{Workers: workers})
+		if err != nil || report.Computed != 8 {
+			t.Fatal(report, err)
+		}
+		for seed := range 8 {
+			all = append(all, secondFrame(t, store, spec(seed)))
+		}
+		return all
+	}
+	one, four := frames(1), frames(4)
+	for seed := range one {
+		if !bytes.Equal(one[seed], four[seed]) {
+			t.Errorf("seed %d differs between 1 and 4 workers", seed)
+		}
+	}
+}
+
+// Workers runs are in hand at the same time: each waits for all the others.
+func TestWorkersWorkAtTheSameTime(t *testing.T) {
+	const workers = 3
+	var here atomic.Int64
+	all := make(chan struct{})
+	var jobs []Job
+	for seed := range workers {
+		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(1), Step: func(_ context.Context, step int) ([]Row, error) {
+			if here.Add(1) == workers {
+				close(all)
+			}
+			select {
+			case <-all:
+				return rowsAt(seed, step), nil
+			case <-time.After(10 * time.Second):
+				return nil, errors.New("the others did not start")
+			}
+		}})
+	}
+	report, err := Execute(t.Context(), open(t, t.TempDir()), jobs, Options{Workers: workers})
+	if err != nil || report.Computed != workers {
+		t.Errorf("report %+v, error %v", report, err)
+	}
+}
+
+func TestSenselessJobs(t *testing.T) {
+	good := testJob(0, upTo(1), new(atomic.Int64))
+	for name, change := range map[string]func(*Job){
+		"no steps":      func(j *Job) { j.Steps = nil },
+		"no function":   func(j *Job) { j.Step = nil },
+		"bad folder":    func(j *Job) { j.Spec.Experiment = "../up" },
+		"two functions": func(j *Job) { j.Start = func(context.Context) (StepFunc, func(), error) { return nil, nil, nil } },
+	} {
+		job := good
+		change(&job)
+		if _, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Everything stored: Start is not called and one line is printed.
+func TestCached(t *testing.T) {
+	store := stored(t)
+	var out bytes.Buffer
+	report := execute(t, store, &out, Job{Spec: spec(0), Steps: upTo(10), Start: func(context.Context) (StepFunc, func(), error) {
+		return nil, nil, errors.New("must not be called")
+	}})
+	if report.Cached != 1 || report.Computed != 0 || out.String() != "1 run, all stored\n" {
+		t.Errorf("report %+v, output %q", report, &out)
+	}
+}

@@ -1,0 +1,194 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// The tests that need a second process start the test binary again: with
+// RUNS_TEST_DIR set it executes test jobs in that folder instead of tests.
+const (
+	envDir   = "RUNS_TEST_DIR"
+	envSeeds = "RUNS_TEST_SEEDS" // number of runs
+	envSteps = "RUNS_TEST_STEPS"
+	envDelay = "RUNS_TEST_DELAY" // of each step
+	envLog   = "RUNS_TEST_LOG"   // gets a line for each computed step
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(envDir); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// child is what the second process does.
+func child(dir string) error {
+	store, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	seeds, _ := strconv.Atoi(os.Getenv(envSeeds))
+	steps, _ := strconv.Atoi(os.Getenv(envSteps))
+	delay, _ := time.ParseDuration(os.Getenv(envDelay))
+	log, err := os.OpenFile(os.Getenv(envLog), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	var jobs []Job
+	for seed := range seeds {
+		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(steps), Step: func(_ context.Context, t int) ([]Row, error) {
+			fmt.Fprintf(log, "%s %d\n", spec(seed).ID(), t)
+			time.Sleep(delay)
+			return rowsAt(seed, t), nil
+		}})
+	}
+	report, err := Execute(context.Background(), store, jobs, Options{Workers: 2})
+	if err != nil {
+		return err
+	}
+	if len(report.Results) != seeds {
+		return fmt.Errorf("%d of %d runs have a result", len(report.Results), seeds)
+	}
+	return report.Err()
+}
+
+// startChild starts the second process.
+func startChild(t *testing.T, dir, log string, seeds, steps int, delay time.Duration) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), envDir+"="+dir, envLog+"="+log,
+		envSeeds+"="+strconv.Itoa(seeds), envSteps+"="+strconv.Itoa(steps), envDelay+"="+delay.String())
+	output := &bytes.Buffer{}
+	command.Stdout, command.Stderr = output, output
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return command, output
+}
+
+func spec(seed int) Spec {
+	return Spec{Experiment: "test", Learner: "ours", Seed: int64(seed), Settings: map[string]string{"epochs": "20", "lr": "0.1"}}
+}
+
+// rowsAt has values with long decimals, a negative zero and a varying number
+// of rows, none for every seventh step.
+func rowsAt(seed, t int) []Row {
+	if t%7 == 6 {
+		return nil
+	}
+	return []Row{
+		{t, "accuracy", math.Sin(float64(seed*1000+t)) / 3},
+		{t, "zero", math.Copysign(0, -1)},
+		{t, "loss <&>\u00e9", math.Exp(float64(10*t - 60))},
+	}
+}
+
+func upTo(n int) []int {
+	steps := make([]int, n)
+	for i := range steps {
+		steps[i] = i
+	}
+	return steps
+}
+
+// testJob counts its computed steps.
+func testJob(seed int, steps []int, count *atomic.Int64) Job {
+	return Job{Spec: spec(seed), Steps: steps, Step: func(_ context.Context, t int) ([]Row, error) {
+		count.Add(1)
+		return rowsAt(seed, t), nil
+	}}
+}
+
+func open(t *testing.T, dir string) *Store {
+	t.Helper()
+	store, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// execute fails the test on an error or an unfinished run.
+func execute(t *testing.T, store *Store, out io.Writer, jobs ...Job) Report {
+	t.Helper()
+	report, err := Execute(context.Background(), store, jobs, Options{Out: out, Provenance: Provenance{Command: []string{"test"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// unbroken returns the second frame of the run computed in one go.
+func unbroken(t *testing.T, seed int, steps []int) []byte {
+	t.Helper()
+	store := open(t, t.TempDir())
+	execute(t, store, nil, testJob(seed, steps, new(atomic.Int64)))
+	return secondFrame(t, store, spec(seed))
+}
+
+// secondFrame returns the compressed bytes of the part of a result file that
+// must not depend on how the run went.
+func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
+	t.Helper()
+	file, err := os.ReadFile(store.donePath(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(file, []byte{0x28, 0xb5, 0x2f, 0xfd})
+	if at <= 0 {
+		t.Fatalf("%d bytes hold no second zstd frame", len(file))
+	}
+	return file[at:]
+}
+
+// stepsDone counts the complete steps of a run under way.
+func stepsDone(t *testing.T, store *Store, spec Spec) int {
+	t.Helper()
+	so, err := readPartial(store.partialPath(spec), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(so.rows)
+}
+
+// waitFor fails the test when condition does not come true.
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if condition() {
+			return
+		}
+	}
+	t.Fatalf("waited 20 s in vain for: %s", what)
+}
+
+func countLines(t *testing.T, path string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		lines[line]++
+	}
+	return lines
+}

@@ -1,0 +1,115 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+)
+
+// StepFunc computes the rows of step t. They must depend on the run's spec and
+// on t only, not on which steps came before: each step is trained from scratch.
+type StepFunc func(ctx context.Context, t int) ([]Row, error)
+
+// Job is a run that is wanted and how to compute it.
+type Job struct {
+	Spec  Spec
+	Steps []int // the time steps to report
+
+	// Start prepares the computation: load data, compile graphs. It is called
+	// once, and only when a step is missing. It returns the function for one
+	// step and one that frees what Start took (nil if nothing).
+	Start func(ctx context.Context) (step StepFunc, stop func(), err error)
+	// Step is for jobs without preparation. Give either Start or Step.
+	Step StepFunc
+
+	// Cost is how long one step takes relative to other jobs' steps, for the
+	// estimate of the time left; 0 counts as 1.
+	Cost float64
+}
+
+// validate returns an error for a job that no caller can mean.
+func (j Job) validate() error {
+	if err := j.Spec.validate(); err != nil {
+		return err
+	}
+	switch {
+	case len(j.Steps) == 0:
+		return fmt.Errorf("run %s has no steps: give at least one", j.Spec)
+	case (j.Start == nil) == (j.Step == nil):
+		return fmt.Errorf("run %s must have either Start or Step", j.Spec)
+	}
+	return nil
+}
+
+func (j Job) cost() float64 {
+	if j.Cost <= 0 {
+		return 1
+	}
+	return j.Cost
+}
+
+// start calls Start, or stands in for it.
+func (j Job) start(ctx context.Context) (step StepFunc, stop func(), err error) {
+	defer recovered(&err)
+	if j.Start == nil {
+		return j.Step, func() {}, nil
+	}
+	step, stop, err = j.Start(ctx)
+	if stop == nil {
+		stop = func() {}
+	}
+	return step, stop, err
+}
+
+// panicError is a panic of a job's function.
+type panicError struct {
+	value any
+	stack string
+}
+
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// recovered turns a panic of the function that defers it into an error.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value: value, stack: string(debug.Stack())}
+	}
+}
+
+// Options say how to execute jobs.
+type Options struct {
+	Workers    int        // runs computed at the same time; 0 counts as 1
+	Out        io.Writer  // for progress and notes; nil for none. A terminal gets one line that updates
+	Provenance Provenance // template from NewProvenance; the run's own fields are filled in
+}
+
+// Failure is a run that stopped with an error.
+type Failure struct {
+	Spec Spec
+	Err  error
+}
+
+// Report says what became of the jobs.
+type Report struct {
+	Cached      int // runs that were already there, or that another process computed meanwhile
+	Computed    int
+	Unfinished  int // neither finished nor failed, because the context was cancelled
+	Failed      []Failure
+	Interrupted bool
+	Quarantined []string           // damaged files, where they were found
+	Results     map[string]*Result // by ID: the finished runs, with the wanted steps only
+}
+
+// Err returns nil when every run is finished, and otherwise one sentence for
+// the command line to end with. It matches context.Canceled when interrupted.
+func (r Report) Err() error {
+	total := len(r.Results) + len(r.Failed) + r.Unfinished
+	switch {
+	case r.Interrupted:
+		return fmt.Errorf("interrupted with %d of %d runs finished, start again to go on (%w)", len(r.Results), total, context.Canceled)
+	case len(r.Failed) > 0:
+		return fmt.Errorf("%d of %d runs failed, the first is %s: %w", len(r.Failed), total, r.Failed[0].Spec, r.Failed[0].Err)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// The rows of a run under way are appended to <id>.partial.jsonl:
+//
+//	{"spec":...}
+//	{"session":...}                                        one for each process that worked on it
+//	{"t":0,"metric":"accuracy","value":0.5}                rows of step 0
+//	{"done":{"t":0,"rows":1,"sha256":"...","seconds":1.5}} step 0 is complete
+//
+// Each step is one write. Whatever follows the last complete step (a torn line
+// after kill -9, zeros after a power failure) is dropped and computed again.
+type partial struct {
+	sessions []Provenance  // that completed a step
+	rows     map[int][]Row // of complete steps
+	seconds  float64       // spent on complete steps
+	size     int64         // bytes up to the end of the last complete step
+}
+
+type doneMark struct {
+	T       int     `json:"t"`
+	Rows    int     `json:"rows"`
+	SHA256  string  `json:"sha256"` // of the step's number and row lines
+	Seconds float64 `json:"seconds"`
+}
+
+// partialLine is any line of the file.
+type partialLine struct {
+	Spec    *Spec       `json:"spec,omitempty"`
+	Session *Provenance `json:"session,omitempty"`
+	Done    *doneMark   `json:"done,omitempty"`
+	Metric  *string     `json:"metric,omitempty"`
+}
+
+// readPartial reads the complete steps of spec from path. A file that is not
+// there, or is of another run, has none.
+func readPartial(path string, spec Spec) (*partial, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return &partial{rows: map[int][]Row{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the steps of %s so far cannot be read: %w", spec, err)
+	}
+	return parsePartial(data, spec.ID()), nil
+}
+
+// parsePartial reads lines until the first one that is not as it was written.
+func parsePartial(data []byte, id string) *partial {
+	parser := partialParser{id: id, so: &partial{rows: map[int][]Row{}}}
+	for at := 0; ; {
+		length := bytes.IndexByte(data[at:], '\n') + 1
+		if length == 0 || !parser.take(data[at:at+length], at == 0) {
+			return parser.so
+		}
+		at += length
+		if len(parser.rows) == 0 {
+			parser.so.size = int64(at)
+		}
+	}
+}
+
+// partialParser reads the file line by line.
+type partialParser struct {
+	id      string
+	so      *partial
+	session *Provenance // the present one, until its first complete step
+	rows    []Row       // of the step being read
+	lines   []byte      // of those rows, as they stand in the file
+}
+
+// take reads one line; it returns false for one that cannot be trusted.
+func (p *partialParser) take(line []byte, first bool) bool {
+	var parsed partialLine
+	if json.Unmarshal(line, &parsed) != nil {
+		return false
+	}
+	switch {
+	case first:
+		return parsed.Spec != nil && parsed.Spec.ID() == p.id
+	case parsed.Done != nil:
+		return p.complete(*parsed.Done)
+	case parsed.Metric != nil:
+		var row Row
+		if json.Unmarshal(line, &row) != nil {
+			return false
+		}
+		p.rows, p.lines = append(p.rows, row), append(p.lines, line...)
+		return true
+	}
+	p.session = parsed.Session
+	return parsed.Session != nil && len(p.rows) == 0
+}
+
+// complete adds the step that ends here, if its rows are as they were written.
+func (p *partialParser) complete(done doneMark) bool {
+	if done.Rows != len(p.rows) || done.SHA256 != stepDigest(done.T, p.lines) || checkRows(done.T, p.rows) != nil {
+		return false
+	}
+	p.so.rows[done.T] = p.rows
+	p.so.seconds += done.Seconds
+	if p.session != nil {
+		p.so.sessions = append(p.so.sessions, *p.session)
+	}
+	p.session, p.rows, p.lines = nil, nil, nil
+	return true
+}
+
+// stepDigest is the checksum of step t with these row lines.
+func stepDigest(t int, lines []byte) string {
+	return digest(append(strconv.AppendInt(nil, int64(t), 10), lines...))
+}
+
+// partialWriter appends steps to a run under way.
+type partialWriter struct{ file *os.File }
+
+// openPartial opens the file at path behind its last complete step and notes
+// that a session begins. The caller holds the run's lock.
+func openPartial(path string, spec Spec, so *partial, session Provenance) (*partialWriter, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	var head []byte
+	if so.size == 0 {
+		head = jsonLine(partialLine{Spec: &spec})
+	}
+	head = append(head, jsonLine(partialLine{Session: &session})...)
+	if err = file.Truncate(so.size); err == nil {
+		_, err = file.WriteAt(head, so.size)
+	}
+	if err == nil {
+		_, err = file.Seek(so.size+int64(len(head)), 0)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &partialWriter{file: file}, nil
+}
+
+// append writes one complete step. The operating system has the bytes when it
+// returns, so a killed process loses nothing; it does not wait for the disk,
+// since the checksum finds what a power failure takes.
+func (w *partialWriter) append(t int, rows []Row, seconds float64) error {
+	var lines []byte
+	for _, row := range rows {
+		lines = append(lines, jsonLine(row)...)
+	}
+	mark := doneMark{T: t, Rows: len(rows), SHA256: stepDigest(t, lines), Seconds: seconds}
+	_, err := w.file.Write(append(lines, jsonLine(partialLine{Done: &mark})...))
+	return err
+}
+
+func (w *partialWriter) close() { w.file.Close() }

@@ -1,0 +1,219 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// How often progress is shown: as plain lines, and on a terminal.
+const (
+	lineInterval   = 10 * time.Second
+	redrawInterval = 100 * time.Millisecond
+)
+
+// barMax is the length of the bar; the fraction done scales to it.
+const barMax = 1000
+
+// progress tells the user how far things are: on a terminal with one line that
+// updates, elsewhere with a plain line for each finished run and, between
+// those, at most one every 10 seconds. Its methods may be called by several
+// workers at once; a nil writer makes it silent.
+type progress struct {
+	mutex sync.Mutex
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil when out is no terminal
+	now   func() time.Time
+
+	start, shown       time.Time
+	steps, stepsDone   int
+	rows               int
+	weight, weightDone float64 // of steps, by the cost of their jobs
+}
+
+func newProgress(out io.Writer) *progress {
+	if out == nil {
+		out = io.Discard
+	}
+	p := &progress{out: out, now: time.Now}
+	if isTerminal(out) {
+		p.bar = newBar(out)
+	}
+	return p
+}
+
+func newBar(out io.Writer) *progressbar.ProgressBar {
+	return progressbar.NewOptions(barMax, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false))
+}
+
+// begin says how much there is to do; cached runs are not counted in the steps.
+func (p *progress) begin(runs, open, steps int, weight float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.start, p.shown = p.now(), p.now()
+	p.steps, p.weight = steps, weight
+	if open == 0 {
+		p.line("%s, all stored", plural(runs, "run"))
+		return
+	}
+	p.line("%s: %d stored, %d to compute (%s)", plural(runs, "run"), runs-open, open, plural(steps, "step"))
+	p.draw()
+}
+
+// note prints one line for people.
+func (p *progress) note(text string, args ...any) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.line(text, args...)
+}
+
+// line prints above the bar, if there is one. The caller holds the mutex.
+func (p *progress) line(text string, args ...any) {
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+	fmt.Fprintf(p.out, text+"\n", args...)
+}
+
+// expect corrects the number of steps that task has left.
+func (p *progress) expect(task *task, left int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.steps += left - task.left
+	p.weight += float64(left-task.left) * task.job.cost()
+	task.left = left
+}
+
+// step notes that a task's step t is done.
+func (p *progress) step(task *task, t, rows int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	task.left--
+	p.stepsDone++
+	p.rows += rows
+	p.weightDone += task.job.cost()
+	interval := lineInterval
+	if p.bar != nil {
+		interval = redrawInterval
+	}
+	if p.now().Sub(p.shown) < interval {
+		return
+	}
+	p.shown = p.now()
+	if p.bar == nil {
+		p.line("%s: step %d (%s)", task.job.Spec, t, p.text())
+		return
+	}
+	p.draw()
+}
+
+// finished notes the end of a run.
+func (p *progress) finished(task *task, result *Result, computed bool) {
+	p.expect(task, 0) // another process may have done its steps
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.shown = p.now()
+	if computed {
+		p.line("%s: done in %s (%s)", task.job.Spec, round(result.Provenance.Duration()), p.text())
+	} else {
+		p.line("%s: done by another process (%s)", task.job.Spec, p.text())
+	}
+	p.draw()
+}
+
+// failed notes a run that stopped with an error.
+func (p *progress) failed(task *task, err error) {
+	p.expect(task, 0)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.line("%s: FAILED: %v", task.job.Spec, err)
+	p.draw()
+}
+
+// end clears the bar and sums up.
+func (p *progress) end(report Report) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if len(report.Failed) > 0 {
+		p.line("%s failed (the others are kept, start again to try these anew):", plural(len(report.Failed), "run"))
+		for _, failure := range report.Failed {
+			p.line("  %s: %v", failure.Spec, failure.Err)
+		}
+	}
+	if report.Interrupted {
+		p.line("interrupted: %s not finished, finished steps are kept, the same command goes on from there", plural(report.Unfinished, "run"))
+	}
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+}
+
+// draw updates the bar. The caller holds the mutex.
+func (p *progress) draw() {
+	if p.bar == nil {
+		return
+	}
+	p.bar.Set(min(int(barMax*p.fraction()), barMax-1)) // a full bar would end itself
+	p.bar.Describe(p.text())
+}
+
+// fraction is the share of the work done, by weight.
+func (p *progress) fraction() float64 {
+	if p.weight <= 0 {
+		return 1
+	}
+	return p.weightDone / p.weight
+}
+
+// text is "12/108 steps, 11%, 480 rows, about 3m20s left".
+func (p *progress) text() string {
+	parts := []string{
+		fmt.Sprintf("%d/%d steps", p.stepsDone, p.steps),
+		fmt.Sprintf("%.0f%%", 100*p.fraction()),
+		plural(p.rows, "row"),
+	}
+	if left, ok := p.left(); ok {
+		parts = append(parts, fmt.Sprintf("about %s left", round(left)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// left estimates the time left from the steps done in this call, by weight;
+// it is unknown before the first and at the end.
+func (p *progress) left() (time.Duration, bool) {
+	open := p.weight - p.weightDone
+	if p.weightDone <= 0 || p.stepsDone >= p.steps {
+		return 0, false
+	}
+	return time.Duration(float64(p.now().Sub(p.start)) * open / p.weightDone), true
+}
+
+// round shortens a duration for people.
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(10 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// plural is "1 run", "2 runs".
+func plural(n int, word string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// isTerminal tells whether out is a terminal.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

@@ -1,0 +1,70 @@
+package runs
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clocked returns a progress whose time the test sets.
+func clocked(out *bytes.Buffer) (*progress, *time.Time) {
+	p := newProgress(out)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	p.now = func() time.Time { return now }
+	return p, &now
+}
+
+// Plain lines come at most every 10 seconds, and the time left is estimated
+// from the cost of the steps, not from their number.
+func TestPlainLines(t *testing.T) {
+	var out bytes.Buffer
+	p, now := clocked(&out)
+	cheap := &task{job: Job{Spec: spec(0), Cost: 2}, left: 10}
+	dear := &task{job: Job{Spec: spec(1), Cost: 8}, left: 10}
+	p.begin(3, 2, 20, 100)
+	for step := range 10 {
+		*now = now.Add(2 * time.Second)
+		p.step(cheap, step, 2)
+	}
+	p.finished(cheap, &Result{Provenance: Provenance{Seconds: 20}}, true)
+	want := "3 runs: 1 stored, 2 to compute (20 steps)\n" +
+		"test/ours seed 0: step 4 (5/20 steps, 10%, 10 rows, about 1m30s left)\n" +
+		"test/ours seed 0: step 9 (10/20 steps, 20%, 20 rows, about 1m20s left)\n" +
+		"test/ours seed 0: done in 20s (10/20 steps, 20%, 20 rows, about 1m20s left)\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+	out.Reset()
+	p.finished(dear, &Result{}, false)
+	if want := "test/ours seed 1: done by another process (10/10 steps, 100%, 20 rows)\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}
+
+// On a terminal one line updates, and notes stand above it.
+func TestTerminalLine(t *testing.T) {
+	var out bytes.Buffer
+	p, now := clocked(&out)
+	p.bar = newBar(&out)
+	job := &task{job: Job{Spec: spec(0)}, left: 4}
+	p.begin(1, 1, 4, 4)
+	for step := range 4 {
+		*now = now.Add(time.Second)
+		p.step(job, step, 1)
+	}
+	p.note("a note")
+	p.end(Report{})
+	text := out.String()
+	for _, want := range []string{"1/4 steps, 25%, 1 row, about 3s left", "3/4 steps, 75%", "4/4 steps, 100%", "a note\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+	if lines := strings.Count(text, "\n"); lines != 2 { // the plan and the note
+		t.Errorf("%d lines in %q", lines, text)
+	}
+	if !strings.Contains(text, "\r") {
+		t.Errorf("nothing updates in %q", text)
+	}
+}

@@ -1,0 +1,157 @@
+package runs
+
+import (
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Provenance says where a result comes from: enough to compute it again and
+// to know what to suspect when two results differ. It does not identify a run.
+type Provenance struct {
+	Config   map[string]string `json:"config,omitempty"` // settings as they were shown to the user
+	Seed     int64             `json:"seed"`
+	Commit   string            `json:"commit,omitempty"`  // of the last session; "" when unknown
+	Dirty    bool              `json:"dirty"`             // whether files differed from the commit
+	Commits  []string          `json:"commits,omitempty"` // of all sessions that computed a part, "-dirty" added where so
+	Command  []string          `json:"command,omitempty"`
+	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and what the caller adds, as the plugin
+	Backend  string            `json:"backend,omitempty"`  // as "xla:cpu"
+	Host     string            `json:"host,omitempty"`
+	Platform string            `json:"platform,omitempty"` // operating system/architecture
+	CPUs     int               `json:"cpus,omitempty"`
+	Start    time.Time         `json:"start"`   // of the first session
+	Seconds  float64           `json:"seconds"` // spent on the steps, over all sessions
+}
+
+// Duration is the time spent on the run's steps, over all sessions.
+func (p Provenance) Duration() time.Duration {
+	return time.Duration(p.Seconds * float64(time.Second))
+}
+
+// NewProvenance describes this process: commit, command line, host and the
+// versions of Go and of the modules built in. The caller adds what only it
+// knows: the backend, and versions such as that of the backend's plugin.
+// Without git or build information the fields stay empty; it never fails.
+func NewProvenance(backend string, versions map[string]string) Provenance {
+	p := Provenance{
+		Command:  slices.Clone(os.Args),
+		Versions: map[string]string{"go": runtime.Version()},
+		Backend:  backend,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs:     runtime.NumCPU(),
+		Start:    time.Now().UTC(),
+	}
+	if len(p.Command) > 0 {
+		p.Command[0] = filepath.Base(p.Command[0]) // `go run` builds into a folder that is gone tomorrow
+	}
+	p.Host, _ = os.Hostname()
+	if info, ok := debug.ReadBuildInfo(); ok {
+		maps.Copy(p.Versions, moduleVersions(info))
+		p.Commit, p.Dirty = stampedCommit(info)
+		if p.Commit == "" {
+			p.Commit, p.Dirty = workingCommit(info.Main.Path)
+		}
+	}
+	maps.Copy(p.Versions, versions)
+	return p
+}
+
+// moduleVersions returns the versions of the modules built into the program.
+func moduleVersions(info *debug.BuildInfo) map[string]string {
+	versions := map[string]string{}
+	for _, module := range info.Deps {
+		version := module.Version
+		if module.Replace != nil {
+			version = strings.TrimSpace(module.Replace.Path + " " + module.Replace.Version)
+		}
+		versions[module.Path] = version
+	}
+	return versions
+}
+
+// stampedCommit returns the commit that `go build` wrote into the program.
+func stampedCommit(info *debug.BuildInfo) (commit string, dirty bool) {
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			commit = setting.Value
+		case "vcs.modified":
+			dirty = setting.Value == "true"
+		}
+	}
+	return commit, dirty
+}
+
+// workingCommit asks git about the working directory, for `go run` stamps
+// nothing. It answers only inside the module's own repository, so that a
+// program started elsewhere does not claim a stranger's commit.
+func workingCommit(module string) (commit string, dirty bool) {
+	root, ok := git("rev-parse", "--show-toplevel")
+	if !ok {
+		return "", false
+	}
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !slices.Contains(strings.Split(string(text), "\n"), "module "+module) {
+		return "", false
+	}
+	commit, ok = git("rev-parse", "HEAD")
+	if !ok {
+		return "", false
+	}
+	changes, ok := git("status", "--porcelain")
+	return commit, !ok || changes != ""
+}
+
+// git returns what a git command prints; ok is false without git, outside a
+// repository, or when it takes too long.
+func git(args ...string) (output string, ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, "git", args...).Output()
+	return strings.TrimSpace(string(text)), err == nil
+}
+
+// forRun returns the template with the run's own fields filled in.
+func (p Provenance) forRun(spec Spec) Provenance {
+	if p.Config == nil {
+		p.Config = spec.Settings
+	}
+	p.Seed = spec.Seed
+	p.Start = time.Now().UTC()
+	p.Seconds = 0
+	p.Commits = nil
+	return p
+}
+
+// following returns p, of the session that finishes a run, with what the
+// sessions before it did. earlier are in the order of time.
+func (p Provenance) following(earlier []Provenance, seconds float64) Provenance {
+	p.Seconds = seconds
+	for _, session := range append(slices.Clone(earlier), p) {
+		if session.Start.Before(p.Start) {
+			p.Start = session.Start
+		}
+		for _, commit := range append(slices.Clone(session.Commits), session.commitName()) {
+			if commit != "" && !slices.Contains(p.Commits, commit) {
+				p.Commits = append(p.Commits, commit)
+			}
+		}
+	}
+	return p
+}
+
+// commitName is the commit as one word.
+func (p Provenance) commitName() string {
+	if p.Commit != "" && p.Dirty {
+		return p.Commit + "-dirty"
+	}
+	return p.Commit
+}

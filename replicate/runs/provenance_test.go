@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestNewProvenance(t *testing.T) {
+	p := NewProvenance("xla:cpu", map[string]string{"plugin": "1.2"})
+	if p.Backend != "xla:cpu" || p.Versions["plugin"] != "1.2" || p.Versions["go"] != runtime.Version() {
+		t.Errorf("provenance %+v", p)
+	}
+	if p.Host == "" || p.Platform == "" || len(p.Command) == 0 || p.Start.IsZero() {
+		t.Errorf("provenance %+v", p)
+	}
+}
+
+// The test binary has no module list of its own.
+func TestVersionsAndCommitOfTheBuild(t *testing.T) {
+	info := &debug.BuildInfo{
+		Deps: []*debug.Module{
+			{Path: "example.com/a", Version: "v1.2.3"},
+			{Path: "example.com/b", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1"}},
+		},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}},
+	}
+	want := map[string]string{"example.com/a": "v1.2.3", "example.com/b": "example.com/fork v1.0.1"}
+	if got := moduleVersions(info); !maps.Equal(got, want) {
+		t.Errorf("versions %v", got)
+	}
+	if commit, dirty := stampedCommit(info); commit != "abc" || !dirty {
+		t.Errorf("commit %q, dirty %t", commit, dirty)
+	}
+}
+
+// Without git on the path the commit is unknown and nothing fails.
+func TestNoGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if commit, dirty := workingCommit("tvps"); commit != "" || dirty {
+		t.Errorf("commit %q", commit)
+	}
+}
+
+// The commit is taken from the module's own repository only, and a changed
+// file makes it dirty.
+func TestWorkingCommit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("go.mod", []byte("module tvps\n\ngo 1.26\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"init -q", "add .", "-c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m m"} {
+		if output, ok := git(strings.Fields(command)...); !ok {
+			t.Fatalf("git %s: %s", command, output)
+		}
+	}
+	if commit, dirty := workingCommit("tvps"); len(commit) < 40 || dirty {
+		t.Errorf("commit %q, dirty %t", commit, dirty)
+	}
+	if commit, _ := workingCommit("example.com/stranger"); commit != "" {
+		t.Errorf("took a stranger's commit %q", commit)
+	}
+	if err := os.WriteFile("new.go", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, dirty := workingCommit("tvps"); !dirty {
+		t.Error("a new file does not make it dirty")
+	}
+}
+
+// A result that several sessions made names them all.
+func TestProvenanceOfSessions(t *testing.T) {
+	store := open(t, t.TempDir())
+	run := func(commit string, dirty bool, steps int) Provenance {
+		template := Provenance{Command: []string{"replicate"}, Commit: commit, Dirty: dirty, Backend: "go"}
+		report, err := Execute(t.Context(), store, []Job{testJob(5, upTo(steps), new(atomic.Int64))}, Options{Provenance: template})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Results[spec(5).ID()].Provenance
+	}
+	first := run("a", false, 2)
+	time.Sleep(time.Millisecond)
+	second := run("b", true, 4)
+	third := run("b", true, 6)
+	if !slices.Equal(third.Commits, []string{"a", "b-dirty"}) || third.Commit != "b" || !third.Dirty {
+		t.Errorf("commits %q, last %q", third.Commits, third.Commit)
+	}
+	if !third.Start.Equal(first.Start) || third.Seconds <= second.Seconds || second.Seconds <= first.Seconds {
+		t.Errorf("start %v and %v, seconds %g, %g, %g", first.Start, third.Start, first.Seconds, second.Seconds, third.Seconds)
+	}
+	if third.Seed != 5 || third.Config["epochs"] != "20" || third.Backend != "go" {
+		t.Errorf("provenance %+v", third)
+	}
+}

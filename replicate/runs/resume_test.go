@@ -1,0 +1,291 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A process is killed again and again; the run ends with the same bytes, and
+// no finished step is computed twice.
+func TestKill(t *testing.T) {
+	const steps = 20
+	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	store := open(t, dir)
+	done := 0
+	for done < 12 {
+		command, output := startChild(t, dir, log, 1, steps, 30*time.Millisecond)
+		waitFor(t, "four more steps", func() bool { return stepsDone(t, store, spec(0)) >= done+4 })
+		if state := store.State(spec(0), upTo(steps)); state.Kind != Running {
+			t.Errorf("while it runs the state is %v", state)
+		}
+		command.Process.Kill()
+		command.Wait()
+		done = stepsDone(t, store, spec(0))
+		if state := store.State(spec(0), upTo(steps)); state.Kind != Partial || state.Steps != done {
+			t.Errorf("after kill -9 the state is %v with %d steps done\n%s", state, done, output)
+		}
+		tear(t, store.partialPath(spec(0)))
+	}
+	var count atomic.Int64
+	report := execute(t, store, nil, testJob(0, upTo(steps), &count))
+	if got := int(count.Load()); got != steps-done {
+		t.Errorf("resumed with %d steps, want %d", got, steps-done)
+	}
+	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(steps))) {
+		t.Error("the broken run has other bytes than the unbroken one")
+	}
+	if seconds := report.Results[spec(0).ID()].Provenance.Seconds; seconds < 0.03*12 {
+		t.Errorf("the duration %g s leaves out the killed sessions", seconds)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "test", "*"))
+	if len(left) != 1 {
+		t.Errorf("files left: %q", left)
+	}
+}
+
+// tear appends half a step, as kill -9 in the middle of a write does.
+func tear(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	file.WriteString("{\"t\":19,\"metric\":\"accuracy\",\"value\":0.123}\n{\"t\":19,\"met" + strings.Repeat("x", 1000))
+}
+
+func TestCancelAndResume(t *testing.T) {
+	store := open(t, t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := 0
+	job := Job{Spec: spec(0), Steps: upTo(10), Start: func(context.Context) (StepFunc, func(), error) {
+		return func(ctx context.Context, t int) ([]Row, error) {
+			if t == 4 {
+				cancel()
+				return nil, errors.New("stopped by the signal, in its own words")
+			}
+			return rowsAt(0, t), nil
+		}, func() { stopped++ }, nil
+	}}
+	var out bytes.Buffer
+	report, err := Execute(ctx, store, []Job{job, testJob(1, upTo(2), new(atomic.Int64))}, Options{Out: &out})
+	if err != nil || !report.Interrupted || report.Unfinished != 2 || len(report.Failed) != 0 || !errors.Is(report.Err(), context.Canceled) {
+		t.Errorf("report %+v, error %v", report, err)
+	}
+	if !strings.Contains(out.String(), "interrupted: 2 runs not finished") || stopped != 1 {
+		t.Errorf("stopped %d times, output:\n%s", stopped, &out)
+	}
+	if state := store.State(spec(0), upTo(10)); state != (State{Kind: Partial, Steps: 4, Of: 10}) {
+		t.Errorf("state %v", state)
+	}
+	var count atomic.Int64
+	execute(t, store, nil, testJob(0, upTo(10), &count))
+	if count.Load() != 6 {
+		t.Errorf("%d steps computed after the break, want 6", count.Load())
+	}
+	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(10))) {
+		t.Error("other bytes than the unbroken run")
+	}
+}
+
+// However the file of a run under way is cut or altered, what is read from it
+// are true steps.
+func TestPartialFileTrustsNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "partial")
+	file, err := openPartial(path, spec(0), &partial{}, Provenance{Commit: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range 8 {
+		if err := file.append(step, rowsAt(0, step), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file.close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(data []byte) int {
+		so := parsePartial(data, spec(0).ID())
+		for step, rows := range so.rows {
+			if !cmp.Equal(rows, rowsAt(0, step)) {
+				t.Errorf("step %d is read as %v", step, rows)
+			}
+		}
+		if int(so.size) > len(data) {
+			t.Errorf("size %d of %d", so.size, len(data))
+		}
+		return len(so.rows)
+	}
+	if n := check(data); n != 8 {
+		t.Fatalf("%d steps of the whole file", n)
+	}
+	before := 0
+	for at := range data {
+		n := check(data[:at])
+		if n < before || n > before+1 {
+			t.Errorf("cut to %d bytes: %d steps after %d", at, n, before)
+		}
+		before = n
+		altered := bytes.Clone(data)
+		altered[at] ^= 4
+		check(altered)
+		altered[at] = 0
+		check(altered)
+	}
+	tear(t, path)
+	if file, err = openPartial(path, spec(0), parsePartial(data, spec(0).ID()), Provenance{}); err != nil {
+		t.Fatal(err)
+	}
+	file.append(8, nil, 1)
+	file.close()
+	again, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if so := parsePartial(again, spec(0).ID()); len(so.rows) != 9 || int(so.size) != len(again) {
+		t.Errorf("after a torn write: %d steps in %d of %d bytes", len(so.rows), so.size, len(again))
+	}
+	if so := parsePartial(data, spec(1).ID()); len(so.rows) != 0 || so.size != 0 {
+		t.Error("another run's steps are taken")
+	}
+}
+
+// Killed after the last step and before the result was written: nothing is
+// computed, not even the set-up.
+func TestKilledBeforeTheLastWrite(t *testing.T) {
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{Commit: "then"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range 8 {
+		file.append(step, rowsAt(0, step), 1)
+	}
+	file.close()
+	if err := os.WriteFile(filepath.Join(store.dir, "test", "."+spec(0).ID()+fileSuffix+"123"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8), Start: func(context.Context) (StepFunc, func(), error) {
+		return nil, nil, errors.New("must not be called")
+	}})
+	provenance := report.Results[spec(0).ID()].Provenance
+	if provenance.Commit != "then" || provenance.Duration() != 8*time.Second {
+		t.Errorf("provenance %+v", provenance)
+	}
+	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(8))) {
+		t.Error("other bytes than the unbroken run")
+	}
+	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+// A finished run gets the steps it lacks, and only those are computed; a
+// coarser stride computes nothing and returns the wanted rows only.
+func TestOtherSteps(t *testing.T) {
+	store := open(t, t.TempDir())
+	var count atomic.Int64
+	execute(t, store, nil, testJob(0, []int{8, 0, 4}, &count))
+	if state := store.State(spec(0), upTo(10)); state.Kind != Partial || state.Steps != 3 {
+		t.Errorf("state %v", state)
+	}
+	report := execute(t, store, nil, testJob(0, upTo(10), &count))
+	if count.Load() != 10 || report.Computed != 1 {
+		t.Errorf("%d steps computed, want 10", count.Load())
+	}
+	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(10))) {
+		t.Error("other bytes than the run with all steps")
+	}
+	report = execute(t, store, nil, testJob(0, []int{1, 5}, &count), testJob(0, []int{9}, &count))
+	if report.Cached != 1 || count.Load() != 10 {
+		t.Errorf("cached %d, %d steps computed", report.Cached, count.Load())
+	}
+	if diff := cmp.Diff(wantRows(0, []int{1, 5, 9}), report.Results[spec(0).ID()].Rows); diff != "" {
+		t.Error(diff)
+	}
+	if state := store.State(spec(0), []int{1, 5}); state.Kind != Done {
+		t.Errorf("state %v", state)
+	}
+}
+
+// Two processes on one folder compute each step of each run once, and both end
+// with all results.
+func TestTwoProcesses(t *testing.T) {
+	const seeds, steps = 12, 3
+	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	var wait sync.WaitGroup
+	for range 2 {
+		command, output := startChild(t, dir, log, seeds, steps, 10*time.Millisecond)
+		wait.Go(func() {
+			if err := command.Wait(); err != nil {
+				t.Errorf("%v: %s", err, output)
+			}
+		})
+	}
+	wait.Wait()
+	lines := countLines(t, log)
+	for line, n := range lines {
+		if n != 1 {
+			t.Errorf("%q computed %d times", line, n)
+		}
+	}
+	if len(lines) != seeds*steps {
+		t.Errorf("%d steps computed, want %d", len(lines), seeds*steps)
+	}
+	store := open(t, dir)
+	for seed := range seeds {
+		if !bytes.Equal(secondFrame(t, store, spec(seed)), unbroken(t, seed, upTo(steps))) {
+			t.Errorf("seed %d has other bytes", seed)
+		}
+	}
+}
+
+// A run that someone else holds is left for last and taken over when the owner
+// goes away without finishing it.
+func TestHeldRunIsWaitedFor(t *testing.T) {
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	release, ok, err := store.claim(spec(0))
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, again, err := store.claim(spec(0)); again || err != nil {
+		t.Errorf("claimed twice: %v", err)
+	}
+	other := testJob(1, upTo(1), new(atomic.Int64))
+	finished := make(chan struct{})
+	other.Start, other.Step = func(context.Context) (StepFunc, func(), error) {
+		return func(_ context.Context, t int) ([]Row, error) { return rowsAt(1, t), nil }, func() { close(finished) }, nil
+	}, nil
+	go func() {
+		<-finished // the other job must not wait for the held one
+		time.Sleep(2 * pollInterval)
+		release()
+	}()
+	var out bytes.Buffer
+	var count atomic.Int64
+	report := execute(t, store, &out, testJob(0, upTo(2), &count), other)
+	if report.Computed != 2 || count.Load() != 2 {
+		t.Errorf("report %+v, %d steps", report, count.Load())
+	}
+	if n := strings.Count(out.String(), "is being computed by another process"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, &out)
+	}
+}

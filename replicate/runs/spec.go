@@ -1,0 +1,131 @@
+// Package runs computes and keeps runs. A run is one learner on one scenario
+// with one seed; it is named by the hash of everything that can change its
+// numbers, so a figure asks for runs and those that exist are never computed
+// again. Runs are written atomically, several processes can share one folder,
+// and a run that was broken off (Ctrl-C, kill -9, power) goes on at its next
+// step and ends with the same bytes as an unbroken one.
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Spec identifies a run: everything that can change its numbers is in it, and
+// nothing else. The reported time steps are not, because each step is trained
+// from scratch: a finer or coarser stride reuses the steps already there.
+type Spec struct {
+	Experiment string            `json:"experiment"` // also the folder's name, as "cifar10b"
+	Learner    string            `json:"learner"`    // as "everything", "ours"
+	Seed       int64             `json:"seed"`
+	Settings   map[string]string `json:"settings"` // every setting that can change a number, in canonical text
+}
+
+// idLength is the number of hexadecimal digits in an ID: 64 bits, enough for
+// billions of runs in one folder.
+const idLength = 16
+
+// ID returns the run's name: the first 16 hexadecimal digits of the SHA-256 of
+// the spec's JSON with sorted keys. It never depends on map order or on
+// whether an empty Settings is nil.
+func (s Spec) ID() string {
+	sum := sha256.Sum256(s.canonical())
+	return hex.EncodeToString(sum[:])[:idLength]
+}
+
+// String names the run for people: "cifar10b/ours seed 0".
+func (s Spec) String() string {
+	return fmt.Sprintf("%s/%s seed %d", s.Experiment, s.Learner, s.Seed)
+}
+
+// canonical returns the spec as JSON; encoding/json sorts the keys of maps.
+func (s Spec) canonical() []byte {
+	if s.Settings == nil {
+		s.Settings = map[string]string{}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("runs: a spec of strings and integers did not encode: %v", err))
+	}
+	return text
+}
+
+// validate returns an error when the spec cannot name a folder or would not
+// survive being written as JSON.
+func (s Spec) validate() error {
+	name := s.Experiment
+	switch {
+	case name == "" || s.Learner == "":
+		return fmt.Errorf("run %q has no experiment or no learner: give both a name", s)
+	case strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || name == quarantineFolder:
+		return fmt.Errorf("experiment %q cannot be a folder name: use letters, digits and dashes", name)
+	}
+	for _, text := range append([]string{name, s.Learner}, slices.Concat(slices.Collect(maps.Keys(s.Settings)), slices.Collect(maps.Values(s.Settings)))...) {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("run %q has the text %q, which is not UTF-8: write its names and settings as UTF-8", s, text)
+		}
+	}
+	return nil
+}
+
+// difference lists what changed in the settings from old to s, as
+// "epochs 20 -> 5", sorted by name.
+func (s Spec) difference(old Spec) []string {
+	names := maps.Clone(s.Settings)
+	if names == nil {
+		names = map[string]string{}
+	}
+	maps.Copy(names, old.Settings)
+	var changes []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		before, had := old.Settings[name]
+		after, has := s.Settings[name]
+		if had == has && before == after {
+			continue
+		}
+		changes = append(changes, fmt.Sprintf("%s %s -> %s", name, shown(before, had), shown(after, has)))
+	}
+	return changes
+}
+
+// shown returns a setting's value for people.
+func shown(value string, present bool) string {
+	switch {
+	case !present:
+		return "(none)"
+	case value == "":
+		return `""`
+	}
+	return value
+}
+
+// Row is one measurement of a run.
+type Row struct {
+	T      int     `json:"t"`      // the time step that reports it
+	Metric string  `json:"metric"` // as "accuracy"
+	Value  float64 `json:"value"`
+}
+
+// checkRows returns an error when rows cannot be what step t reports: a value
+// that JSON cannot hold, a metric without a name, or another step's row.
+func checkRows(t int, rows []Row) error {
+	for _, row := range rows {
+		switch {
+		case math.IsNaN(row.Value) || math.IsInf(row.Value, 0):
+			return fmt.Errorf("step %d reports %s = %s: training diverged or the metric divides by zero", t, row.Metric, strconv.FormatFloat(row.Value, 'g', -1, 64))
+		case row.Metric == "" || !utf8.ValidString(row.Metric):
+			return fmt.Errorf("step %d reports a metric with the name %q: give it a name in UTF-8", t, row.Metric)
+		case row.T != t:
+			return fmt.Errorf("step %d reports a row for t = %d: each step must report its own rows only", t, row.T)
+		}
+	}
+	return nil
+}

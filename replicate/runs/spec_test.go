@@ -1,0 +1,65 @@
+package runs
+
+import (
+	"strings"
+	"testing"
+)
+
+// The golden value keeps stored results valid: change it only when every
+// stored run must be computed again.
+func TestIDIsStable(t *testing.T) {
+	if got, want := spec(0).ID(), "9ee228d2a3860ece"; got != want {
+		t.Errorf("ID = %s, want %s", got, want)
+	}
+	empty := Spec{Experiment: "e", Learner: "l"}
+	made := Spec{Experiment: "e", Learner: "l", Settings: map[string]string{}}
+	if empty.ID() != made.ID() {
+		t.Error("nil and empty settings have different IDs")
+	}
+}
+
+func TestIDChangesWithEachField(t *testing.T) {
+	changes := map[string]func(*Spec){
+		"nothing":       func(*Spec) {},
+		"experiment":    func(s *Spec) { s.Experiment = "other" },
+		"learner":       func(s *Spec) { s.Learner = "recent" },
+		"seed":          func(s *Spec) { s.Seed = 1 },
+		"setting":       func(s *Spec) { s.Settings["lr"] = "0.2" },
+		"new setting":   func(s *Spec) { s.Settings["clip"] = "" },
+		"fewer":         func(s *Spec) { delete(s.Settings, "lr") },
+		"value as name": func(s *Spec) { s.Settings = map[string]string{"epochs": "0.1", "lr": "20"} },
+	}
+	seen := map[string]string{}
+	for name, change := range changes {
+		s := spec(0)
+		change(&s)
+		if other, ok := seen[s.ID()]; ok {
+			t.Errorf("%q and %q have the same ID", name, other)
+		}
+		seen[s.ID()] = name
+	}
+}
+
+func TestString(t *testing.T) {
+	if got := (Spec{Experiment: "cifar10b", Learner: "ours"}).String(); got != "cifar10b/ours seed 0" {
+		t.Errorf("String = %q", got)
+	}
+}
+
+func TestSpecsThatCannotBeKept(t *testing.T) {
+	for _, name := range []string{"", "..", "a/b", ".hidden", "quarantine", "a\xff"} {
+		s := spec(0)
+		s.Experiment = name
+		if s.validate() == nil {
+			t.Errorf("experiment %q passes", name)
+		}
+	}
+	s := spec(0)
+	s.Settings["name"] = "\xff"
+	if err := s.validate(); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("a setting that is not UTF-8: %v", err)
+	}
+	if err := spec(0).validate(); err != nil {
+		t.Error(err)
+	}
+}

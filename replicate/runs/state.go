@@ -1,0 +1,156 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Kind is the condition of a run.
+type Kind string
+
+// The conditions that a run can be in.
+const (
+	Done    Kind = "done"    // every wanted step is stored
+	Running Kind = "running" // a living process is at work on it
+	Failed  Kind = "failed"  // it stopped with an error; computing it again goes on at that step
+	Partial Kind = "partial" // some wanted steps are stored
+	Missing Kind = "missing" // nothing is stored
+)
+
+// State is what a store knows about a run.
+type State struct {
+	Kind    Kind
+	Steps   int    // wanted steps that are stored
+	Of      int    // wanted steps
+	Message string // of a failed run, or of a damaged file
+}
+
+// String says it in a few words: "partial: 3 of 9 steps".
+func (s State) String() string {
+	text := string(s.Kind)
+	if s.Kind != Done && s.Kind != Missing {
+		text += fmt.Sprintf(": %d of %d steps", s.Steps, s.Of)
+	}
+	if s.Message != "" {
+		text += ": " + s.Message
+	}
+	return text
+}
+
+// State looks at a run and changes nothing; steps are those that are wanted.
+func (s *Store) State(spec Spec, steps []int) State {
+	state := State{Kind: Missing, Of: len(steps)}
+	known, err := s.known(spec)
+	if err != nil {
+		state.Message = err.Error()
+	}
+	for _, t := range steps {
+		if _, ok := known[t]; ok {
+			state.Steps++
+		}
+	}
+	message, failed := s.failure(spec)
+	switch {
+	case state.Steps == state.Of && s.stored(spec, steps):
+		state.Kind = Done
+	case s.locked(spec):
+		state.Kind = Running
+	case failed:
+		state.Kind, state.Message = Failed, message
+	case state.Steps > 0:
+		state.Kind = Partial
+	}
+	return state
+}
+
+// known returns the rows of all steps that are stored, finished or under way.
+// It moves nothing.
+func (s *Store) known(spec Spec) (map[int][]Row, error) {
+	rows := map[int][]Row{}
+	so, err := readPartial(s.partialPath(spec), spec)
+	if err == nil {
+		rows = so.rows
+	}
+	result, readErr := s.read(spec)
+	if readErr != nil {
+		if !isPlainMissing(readErr) {
+			err = readErr
+		}
+		return rows, err
+	}
+	for t, stepRows := range result.byStep() {
+		rows[t] = stepRows
+	}
+	return rows, err
+}
+
+// stored tells whether a finished file holds all of steps.
+func (s *Store) stored(spec Spec, steps []int) bool {
+	result, err := s.read(spec)
+	return err == nil && result.has(steps)
+}
+
+// failure returns the message of a run's last failure.
+func (s *Store) failure(spec Spec) (message string, failed bool) {
+	text, err := os.ReadFile(s.failedPath(spec))
+	if err != nil {
+		return "", false
+	}
+	var note failedFile
+	if json.Unmarshal(text, &note) != nil {
+		return "its failure note cannot be read", true
+	}
+	return note.Error, true
+}
+
+// Explain says which settings make spec a new run, compared with the nearest
+// stored run of the same experiment, learner and seed: "epochs 20 -> 5". It
+// returns "" when there is none to compare with.
+func (s *Store) Explain(spec Spec) string {
+	entries, err := os.ReadDir(filepath.Join(s.dir, spec.Experiment))
+	if err != nil {
+		return ""
+	}
+	var best []string
+	var bestTime time.Time
+	for _, entry := range entries {
+		if !isStored(entry.Name()) {
+			continue
+		}
+		other, ok := s.storedSpec(filepath.Join(s.dir, spec.Experiment, entry.Name()))
+		if !ok || other.Learner != spec.Learner || other.Seed != spec.Seed || other.ID() == spec.ID() {
+			continue
+		}
+		changes := spec.difference(other)
+		var modified time.Time
+		if info, err := entry.Info(); err == nil {
+			modified = info.ModTime()
+		}
+		nearer := best == nil || len(changes) < len(best)
+		if nearer || len(changes) == len(best) && modified.After(bestTime) {
+			best, bestTime = changes, modified
+		}
+	}
+	return strings.Join(best, ", ")
+}
+
+// storedSpec returns the spec of a finished run's file, from memory after the
+// first time. A file that cannot be read is passed over.
+func (s *Store) storedSpec(path string) (Spec, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	spec, ok := s.specs[path]
+	if ok {
+		return spec, true
+	}
+	spec, err := readSpec(path)
+	if err != nil || spec.ID()+fileSuffix != filepath.Base(path) {
+		return Spec{}, false
+	}
+	s.specs[path] = spec
+	return spec, true
+}

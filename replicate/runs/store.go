@@ -1,0 +1,282 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// quarantineFolder is where damaged files go; no experiment may have its name.
+const quarantineFolder = "quarantine"
+
+// fileSuffix ends the name of a finished run's file.
+const fileSuffix = ".jsonl.zst"
+
+// ErrMissing is returned for a run that is not stored, and matches (errors.Is)
+// a *DamagedError.
+var ErrMissing = errors.New("run is not stored")
+
+// DamagedError names a result file that cannot be trusted. Its run counts as
+// missing.
+type DamagedError struct {
+	Path    string
+	MovedTo string // "" when it was left in place, as another process is at work on the run
+	Reason  string
+}
+
+// Error says which file is damaged, why, and where it is now.
+func (e *DamagedError) Error() string {
+	where := "left in place"
+	if e.MovedTo != "" {
+		where = "moved to " + e.MovedTo
+	}
+	return fmt.Sprintf("result file %s is damaged (%s): %s, its run counts as missing", e.Path, e.Reason, where)
+}
+
+// Is makes a damaged run a missing one.
+func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
+
+// Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
+// finished one. Several processes may use the same folder at once.
+type Store struct {
+	dir   string
+	mutex sync.Mutex
+	specs map[string]Spec // by path; a file's name is the hash of its spec, so an entry never changes
+}
+
+// Open opens the folder dir, making it if needed. A folder that can only be
+// read is fine until something must be computed. It fails when dir cannot be
+// made or is not a folder.
+func Open(dir string) (*Store, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("results folder %s is a file: choose another with --results", dir)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("results folder %s cannot be made (%w): choose another with --results", dir, cause(err))
+	}
+	return &Store{dir: dir, specs: map[string]Spec{}}, nil
+}
+
+// cause strips the path off a file error, for messages that name it already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// checkWritable fails with one clear sentence when nothing can be written into
+// the experiment's folder.
+func (s *Store) checkWritable(experiment string) error {
+	folder := filepath.Join(s.dir, experiment)
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(folder, ".probe-*"); err == nil {
+			probe.Close()
+			err = os.Remove(probe.Name())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("results folder %s cannot be written (%w): make it writable or choose another with --results", folder, cause(err))
+	}
+	return nil
+}
+
+// path returns the name of one of the run's files.
+func (s *Store) path(spec Spec, suffix string) string {
+	return filepath.Join(s.dir, spec.Experiment, spec.ID()+suffix)
+}
+
+func (s *Store) donePath(spec Spec) string    { return s.path(spec, fileSuffix) }
+func (s *Store) partialPath(spec Spec) string { return s.path(spec, ".partial.jsonl") }
+func (s *Store) failedPath(spec Spec) string  { return s.path(spec, ".failed.json") }
+func (s *Store) lockPath(spec Spec) string    { return s.path(spec, ".lock") }
+
+// read reads a finished run and moves nothing: a damaged file is a
+// *DamagedError with MovedTo empty.
+func (s *Store) read(spec Spec) (*Result, error) {
+	path := s.donePath(spec)
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
+	case err != nil:
+		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
+	}
+	result, err := decodeResult(data)
+	switch {
+	case errors.Is(err, errFormat):
+		return nil, fmt.Errorf("result file %s has an %w: use the program that wrote it, or another folder with --results", path, err)
+	case err != nil:
+		return nil, &DamagedError{Path: path, Reason: err.Error()}
+	case result.Spec.ID() != spec.ID():
+		return nil, &DamagedError{Path: path, Reason: "it holds another run, " + result.Spec.String()}
+	}
+	return result, nil
+}
+
+// Load returns a finished run, or an error that matches ErrMissing when there
+// is none. A damaged file is moved to the folder's quarantine, with a note
+// that says why, and reported as a *DamagedError.
+func (s *Store) Load(spec Spec) (*Result, error) {
+	result, err := s.read(spec)
+	var damaged *DamagedError
+	if !errors.As(err, &damaged) {
+		return result, err
+	}
+	release, ok, lockErr := s.claim(spec)
+	if lockErr != nil || !ok {
+		return nil, err // its owner will find the damage, or the folder is read-only
+	}
+	defer release()
+	return s.loadClaimed(spec)
+}
+
+// loadClaimed is Load for a caller who holds the run's lock.
+func (s *Store) loadClaimed(spec Spec) (*Result, error) {
+	result, err := s.read(spec)
+	var damaged *DamagedError
+	if errors.As(err, &damaged) {
+		if moveErr := s.quarantine(damaged, spec); moveErr != nil {
+			return nil, fmt.Errorf("result file %s is damaged (%s) and cannot be moved away (%w): delete it", damaged.Path, damaged.Reason, cause(moveErr))
+		}
+	}
+	return result, err
+}
+
+// quarantine moves a damaged file away and writes the reason beside it.
+func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
+	folder := filepath.Join(s.dir, quarantineFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	// The time keeps a second damaged file of the same run apart from the first.
+	name := fmt.Sprintf("%s-%s-%s", spec.Experiment, spec.ID(), time.Now().UTC().Format("20060102T150405.000000000"))
+	moved := filepath.Join(folder, name+fileSuffix)
+	if err := os.Rename(damaged.Path, moved); err != nil {
+		return err
+	}
+	damaged.MovedTo = moved
+	note := fmt.Sprintf("%s\n%s\nThe file was %s.\n", spec, damaged.Reason, damaged.Path)
+	return os.WriteFile(filepath.Join(folder, name+".reason.txt"), []byte(note), 0o644)
+}
+
+// claim takes the run's lock without waiting; ok is false when another living
+// process, or another Execute in this one, has it. The operating system frees
+// the lock of a process that dies, however it dies.
+func (s *Store) claim(spec Spec) (release func(), ok bool, err error) {
+	path := s.lockPath(spec)
+	for range 20 {
+		lock := flock.New(path, flock.SetPermissions(0o644))
+		ok, err = lock.TryLock()
+		if err != nil {
+			return nil, false, fmt.Errorf("run %s cannot be locked with %s (%w): the results folder must be writable and on a file system with flock, choose another with --results", spec, path, cause(err))
+		}
+		if !ok { // perhaps only a State() that looks at it for a moment
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		mine, mineErr := lock.Stat()
+		there, thereErr := os.Stat(path)
+		if mineErr == nil && thereErr == nil && os.SameFile(mine, there) {
+			return func() { os.Remove(path); lock.Unlock() }, true, nil
+		}
+		lock.Unlock() // its last owner removed the file as we opened it: lock the new one
+	}
+	return nil, false, nil
+}
+
+// locked tells whether a living process holds the run's lock.
+func (s *Store) locked(spec Spec) bool {
+	lock := flock.New(s.lockPath(spec), flock.SetFlag(os.O_RDONLY))
+	ok, err := lock.TryRLock()
+	if ok {
+		lock.Unlock()
+	}
+	return err == nil && !ok
+}
+
+// save writes a finished run in one atomic step and removes what it replaces.
+// The caller holds the run's lock.
+func (s *Store) save(result *Result) error {
+	path := s.donePath(result.Spec)
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"*")); err == nil {
+		for _, name := range left { // temporary files of processes that were killed while writing
+			os.Remove(name)
+		}
+	}
+	if err := writeAtomic(path, encodeResult(result)); err != nil {
+		return fmt.Errorf("result file %s cannot be written (%w): its steps are kept, free some space and start again", path, cause(err))
+	}
+	os.Remove(s.partialPath(result.Spec))
+	os.Remove(s.failedPath(result.Spec))
+	return nil
+}
+
+// writeAtomic writes a temporary file beside path, syncs it and renames it.
+func writeAtomic(path string, data []byte) error {
+	return renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
+}
+
+// failedFile is the content of <id>.failed.json.
+type failedFile struct {
+	Spec  Spec      `json:"spec"`
+	Error string    `json:"error"`
+	Stack string    `json:"stack,omitempty"`
+	Time  time.Time `json:"time"`
+}
+
+// saveFailure keeps why a run failed, for `replicate status`.
+func (s *Store) saveFailure(spec Spec, failure error) error {
+	note := failedFile{Spec: spec, Error: failure.Error(), Time: time.Now().UTC()}
+	var panicked *panicError
+	if errors.As(failure, &panicked) {
+		note.Stack = panicked.stack
+	}
+	text, err := json.MarshalIndent(note, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeAtomic(s.failedPath(spec), append(text, '\n'))
+}
+
+// Gather returns the finished runs among specs, in their order, and the specs
+// of those that are missing. Damaged files count as missing; other read errors
+// are returned. Use Result.Only to draw chosen steps.
+func Gather(store *Store, specs []Spec) (results []*Result, missing []Spec, err error) {
+	for _, spec := range specs {
+		result, err := store.Load(spec)
+		switch {
+		case err == nil:
+			results = append(results, result)
+		case errors.Is(err, ErrMissing):
+			missing = append(missing, spec)
+		default:
+			return nil, nil, err
+		}
+	}
+	return results, missing, nil
+}
+
+// isStored tells whether name is that of a finished run's file.
+func isStored(name string) bool {
+	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, fileSuffix)
+}
+
+// isPlainMissing tells whether err means that there is no file at all.
+func isPlainMissing(err error) bool {
+	var damaged *DamagedError
+	return errors.Is(err, ErrMissing) && !errors.As(err, &damaged)
+}

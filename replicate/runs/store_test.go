@@ -1,0 +1,345 @@
+package runs
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stored computes run 0 with 10 steps in a new folder.
+func stored(t *testing.T) *Store {
+	t.Helper()
+	store := open(t, t.TempDir())
+	execute(t, store, nil, testJob(0, upTo(10), new(atomic.Int64)))
+	return store
+}
+
+func wantRows(seed int, steps []int) (rows []Row) {
+	for _, t := range steps {
+		rows = append(rows, rowsAt(seed, t)...)
+	}
+	return rows
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := &Result{
+		Spec:       spec(3),
+		Provenance: Provenance{Config: map[string]string{"a": "b"}, Commit: "c", Command: []string{"x"}, Start: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Seconds: 1.5},
+		Steps:      upTo(10),
+		Rows:       wantRows(3, upTo(10)),
+	}
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.save(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.Load(spec(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := store.Load(spec(4)); !errors.Is(err, ErrMissing) {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}
+
+func TestDamagedFileIsQuarantinedAndRecomputed(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"empty":         func(b []byte) []byte { return nil },
+		"one byte":      func(b []byte) []byte { return b[:1] },
+		"half":          func(b []byte) []byte { return b[:len(b)/2] },
+		"first frame":   func(b []byte) []byte { return b[:bytes.LastIndex(b, []byte{0x28, 0xb5, 0x2f, 0xfd})] },
+		"last byte":     func(b []byte) []byte { return b[:len(b)-1] },
+		"flip at 0":     func(b []byte) []byte { b[0] ^= 1; return b },
+		"flip at 1/4":   func(b []byte) []byte { b[len(b)/4] ^= 16; return b },
+		"flip at 3/4":   func(b []byte) []byte { b[3*len(b)/4] ^= 128; return b },
+		"flip at end":   func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"junk appended": func(b []byte) []byte { return append(b, "junk"...) },
+		"not zstd":      func(b []byte) []byte { return []byte("hello") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := stored(t)
+			want := secondFrame(t, store, spec(0))
+			path := store.donePath(spec(0))
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(file), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if state := store.State(spec(0), upTo(10)); state.Kind != Missing || !strings.Contains(state.Message, "damaged") {
+				t.Errorf("state is %v", state)
+			}
+			var out bytes.Buffer
+			var count atomic.Int64
+			report := execute(t, store, &out, testJob(0, upTo(10), &count))
+			if report.Computed != 1 || count.Load() != 10 || !slices.Equal(report.Quarantined, []string{path}) {
+				t.Errorf("computed %d runs, %d steps, quarantined %q", report.Computed, count.Load(), report.Quarantined)
+			}
+			if !strings.Contains(out.String(), path+" is damaged") {
+				t.Errorf("the output does not name the file:\n%s", &out)
+			}
+			if !bytes.Equal(secondFrame(t, store, spec(0)), want) {
+				t.Error("the recomputed run has other bytes")
+			}
+			moved, _ := filepath.Glob(filepath.Join(store.dir, "quarantine", "*.zst"))
+			notes, _ := filepath.Glob(filepath.Join(store.dir, "quarantine", "*.reason.txt"))
+			if len(moved) != 1 || len(notes) != 1 {
+				t.Errorf("quarantine holds %q and %q", moved, notes)
+			}
+		})
+	}
+}
+
+// No byte may be changed, and no tail cut, without notice or with other rows.
+func TestEveryByteCounts(t *testing.T) {
+	store := stored(t)
+	file, err := os.ReadFile(store.donePath(spec(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := decodeResult(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range file {
+		if _, err := decodeResult(file[:at]); err == nil {
+			t.Errorf("cut to %d of %d bytes it passes", at, len(file))
+		}
+		for bit := range 8 {
+			altered := bytes.Clone(file)
+			altered[at] ^= 1 << bit
+			got, err := decodeResult(altered)
+			if err == nil && !cmp.Equal(got, want) { // zstd ignores one reserved bit
+				t.Errorf("bit %d of byte %d flipped: it passes with other content", bit, at)
+			}
+		}
+	}
+}
+
+// The checksum holds where zstd's own cannot: in a file that was packed anew.
+func TestEditedRows(t *testing.T) {
+	_, content, _ := bytes.Cut(decompress(t, stored(t)), []byte("\n"))
+	if _, err := decodeContent(content); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	for i := range lines {
+		if len(lines[i]) == 0 {
+			continue
+		}
+		dropped := slices.Concat(slices.Concat(lines[:i]...), slices.Concat(lines[i+1:]...))
+		if _, err := decodeContent(dropped); err == nil {
+			t.Errorf("without line %d it passes", i)
+		}
+	}
+	if _, err := decodeContent(bytes.Replace(content, []byte(`"t":5`), []byte(`"t":6`), 1)); err == nil {
+		t.Error("with an edited row it passes")
+	}
+}
+
+func decompress(t *testing.T, store *Store) []byte {
+	t.Helper()
+	file, err := os.ReadFile(store.donePath(spec(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, decoder := codec()
+	text, err := decoder.DecodeAll(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Owners come and go, each removing the lock file, and there is never a second.
+func TestClaimExcludes(t *testing.T) {
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	var inside, claimed atomic.Int64
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 300 {
+				release, ok, err := store.claim(spec(0))
+				if err != nil {
+					t.Error(err)
+				}
+				if !ok {
+					continue
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two owners at once")
+				}
+				claimed.Add(1)
+				runtime.Gosched()
+				inside.Add(-1)
+				release()
+			}
+		})
+	}
+	wait.Wait()
+	if claimed.Load() < 300 {
+		t.Errorf("claimed %d times only", claimed.Load())
+	}
+}
+
+// Frames that are whole but do not belong together, or to the name.
+func TestForeignFile(t *testing.T) {
+	store := stored(t)
+	if err := os.Rename(store.donePath(spec(0)), store.donePath(spec(1))); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *DamagedError
+	if _, err := store.Load(spec(1)); !errors.As(err, &damaged) || damaged.MovedTo == "" || !errors.Is(err, ErrMissing) {
+		t.Errorf("another run's file: %v", err)
+	}
+	encoder, _ := codec()
+	mixed := encoder.EncodeAll(jsonLine(headerLine{Format: format, Spec: spec(0)}), nil)
+	mixed = encoder.EncodeAll(encodeContentOf(spec(1)), mixed)
+	if _, err := decodeResult(mixed); err == nil || !strings.Contains(err.Error(), "different runs") {
+		t.Errorf("parts of two runs: %v", err)
+	}
+	newer := encoder.EncodeAll(jsonLine(headerLine{Format: format + 1, Spec: spec(2)}), nil)
+	if err := os.WriteFile(store.donePath(spec(2)), newer, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Load(spec(2)); err == nil || errors.Is(err, ErrMissing) {
+		t.Errorf("a newer format: %v", err)
+	}
+	if _, err := os.Stat(store.donePath(spec(2))); err != nil {
+		t.Errorf("the newer file was moved: %v", err)
+	}
+}
+
+func encodeContentOf(spec Spec) []byte {
+	line := jsonLine(contentLine{Spec: spec})
+	return append(line, jsonLine(endLine{SHA256: digest(line)})...)
+}
+
+// A damaged file whose run another process computes is left to that process.
+func TestLoadLeavesClaimedFile(t *testing.T) {
+	store := stored(t)
+	if err := os.Truncate(store.donePath(spec(0)), 20); err != nil {
+		t.Fatal(err)
+	}
+	release, ok, err := store.claim(spec(0))
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, err := store.Load(spec(0)); !errors.Is(err, ErrMissing) {
+		t.Errorf("Load: %v", err)
+	}
+	if _, err := os.Stat(store.donePath(spec(0))); err != nil {
+		t.Errorf("it was moved: %v", err)
+	}
+	release()
+	if _, err := os.Stat(store.lockPath(spec(0))); !os.IsNotExist(err) {
+		t.Errorf("the lock file stays: %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	store := open(t, t.TempDir())
+	with := func(seed int, learner string, settings map[string]string) Spec {
+		return Spec{Experiment: "test", Learner: learner, Seed: int64(seed), Settings: settings}
+	}
+	if got := store.Explain(spec(0)); got != "" {
+		t.Errorf("an empty store explains %q", got)
+	}
+	for _, s := range []Spec{
+		with(0, "ours", map[string]string{"epochs": "20", "lr": "0.1", "clip": "min"}),
+		with(0, "ours", map[string]string{"epochs": "99", "lr": "9", "clip": "no"}),
+		with(1, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "seed"}),
+		with(0, "recent", map[string]string{"epochs": "5", "lr": "0.1", "clip": "learner"}),
+	} {
+		execute(t, store, nil, Job{Spec: s, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
+	}
+	for want, settings := range map[string]map[string]string{
+		"epochs 20 -> 5":                               {"epochs": "5", "lr": "0.1", "clip": "min"},
+		"epochs 20 -> 5, lr 0.1 -> (none)":             {"epochs": "5", "clip": "min"},
+		"new (none) -> \"\"":                           {"epochs": "20", "lr": "0.1", "clip": "min", "new": ""},
+		"clip no -> yes":                               {"epochs": "99", "lr": "9", "clip": "yes"},
+		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"}, // stored: the nearest other
+	} {
+		if got := store.Explain(with(0, "ours", settings)); got != want {
+			t.Errorf("Explain(%v) = %q, want %q", settings, got, want)
+		}
+	}
+	if got := store.Explain(with(2, "ours", nil)); got != "" {
+		t.Errorf("another seed is explained by %q", got)
+	}
+	var out bytes.Buffer
+	changed := with(0, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "min"})
+	execute(t, store, &out, Job{Spec: changed, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
+	if !strings.Contains(out.String(), "test/ours is new: epochs 20 -> 5 (1 run)") {
+		t.Errorf("Execute does not explain:\n%s", &out)
+	}
+}
+
+func TestUnusableFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "--results") {
+			t.Errorf("Open: %v", err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "test"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantUnwritable(t, dir)
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	store := stored(t)
+	for _, dir := range []string{filepath.Join(store.dir, "test"), store.dir} {
+		if err := os.Chmod(dir, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Chmod(dir, 0o755) })
+	}
+	if os.WriteFile(filepath.Join(store.dir, "probe"), nil, 0o644) == nil {
+		t.Skip("this user may write into read-only folders")
+	}
+	execute(t, store, nil, testJob(0, upTo(10), new(atomic.Int64))) // cached: fine
+	wantUnwritable(t, store.dir)
+}
+
+func wantUnwritable(t *testing.T, dir string) {
+	t.Helper()
+	var count atomic.Int64
+	_, err := Execute(t.Context(), open(t, dir), []Job{testJob(1, upTo(1), &count)}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "cannot be written") || strings.Contains(err.Error(), "\n") || count.Load() != 0 {
+		t.Errorf("Execute: %v, after %d steps", err, count.Load())
+	}
+}
+
+func TestGather(t *testing.T) {
+	store := open(t, t.TempDir())
+	execute(t, store, nil, testJob(0, upTo(3), new(atomic.Int64)), testJob(2, upTo(3), new(atomic.Int64)))
+	results, missing, err := Gather(store, []Spec{spec(2), spec(1), spec(0)})
+	if err != nil || len(results) != 2 || results[0].Spec.Seed != 2 || len(missing) != 1 || missing[0].Seed != 1 {
+		t.Errorf("results %v, missing %v, error %v", results, missing, err)
+	}
+}
