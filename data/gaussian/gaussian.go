@@ -1,0 +1,128 @@
+// Package gaussian is the paper's drifting Gaussian stream ("Drifting Gaussian Data"):
+// two classes on the line whose boundary moves with the mean,
+//
+//	x_t ~ N(mu_t, 1),  y_t = 1[x_t > mu_t],  mu_t = mu_{t-1} + d/10,  mu_0 = 0.5,
+//
+// where d changes its sign every 50 steps. Every density is known, so the quantities
+// that the method estimates have closed forms here: LogRatio, LogRatioX, TV.
+package gaussian
+
+import (
+	"fmt"
+	"math"
+
+	"tvps/data/random"
+)
+
+// Config describes a stream. Steps are t = 0 to Steps-1; Mean and Draw also take
+// larger t, because a learner of step Steps-1 is tested on step Steps.
+type Config struct {
+	N     int     // samples of a step
+	Steps int     // number of steps
+	Flip  int     // the mean turns round every Flip steps
+	Mu0   float64 // mean at t = 0
+	Drift float64 // change of the mean from step to step, the paper's d/10
+
+	// A Period above 0 replaces the drift by a wave, mu_t = Mu0 + Amplitude
+	// sin(2 pi t / Period); Flip and Drift are then not used.
+	Period    int
+	Amplitude float64
+}
+
+// Paper is the stream of Figure 1a: N = 2000, 160 steps, d = 1, flip every 50.
+func Paper() Config {
+	return Config{N: 2000, Steps: 160, Flip: 50, Mu0: 0.5, Drift: 0.1}
+}
+
+// Periodic is a stream for the figure that compares with the standard propensity
+// score, whose caption says only "a periodic shift" and that times 84, 79, 74 and 69
+// are "the most similar" to time 99. All differ from 99 by multiples of 5, hence the
+// period; form and amplitude are our choice.
+func Periodic() Config {
+	return Config{N: 2000, Steps: 100, Mu0: 0.5, Period: 5, Amplitude: 2}
+}
+
+// Validate says what is impossible about a config.
+func (c Config) Validate() error {
+	switch {
+	case c.N < 1:
+		return fmt.Errorf("gaussian: N is %d; a step needs at least 1 sample", c.N)
+	case c.Steps < 1:
+		return fmt.Errorf("gaussian: there are %d steps; at least 1 is needed", c.Steps)
+	case c.Period < 0 || c.Period == 0 && c.Flip < 1:
+		return fmt.Errorf("gaussian: Flip is %d and Period %d; one of them must be at least 1", c.Flip, c.Period)
+	}
+	for _, v := range []float64{c.Mu0, c.Drift, c.Amplitude} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("gaussian: Mu0, Drift and Amplitude are %g, %g, %g; they must be finite", c.Mu0, c.Drift, c.Amplitude)
+		}
+	}
+	return nil
+}
+
+// Mean returns mu_t for t >= 0. Our reading of "every 50 time steps": the first 50
+// moves, those to t = 1, ..., 50, go up and the next 50, to t = 51, ..., 100, down. So
+// the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100).
+func (c Config) Mean(t int) float64 {
+	if c.Period > 0 {
+		return c.Mu0 + c.Amplitude*math.Sin(2*math.Pi*float64(t%c.Period)/float64(c.Period))
+	}
+	phase := t % (2 * c.Flip)
+	return c.Mu0 + c.Drift*float64(min(phase, 2*c.Flip-phase))
+}
+
+// Draw returns the N samples of step t: x and y, [N] each. Every (seed, part, t) has
+// random numbers of its own; the parts in use are "train" and "test".
+func (c Config) Draw(seed int64, part string, t int) (x []float32, y []int32) {
+	rng := random.New(seed, "gaussian", part, t)
+	mu := c.Mean(t)
+	x, y = make([]float32, c.N), make([]int32, c.N)
+	for i := range x {
+		x[i] = float32(mu + rng.NormFloat64())
+		y[i] = label(float64(x[i]), mu)
+	}
+	return x, y
+}
+
+func label(x, mu float64) int32 {
+	if x > mu {
+		return 1
+	}
+	return 0
+}
+
+// LogRatioX returns log p_T(x) / p_t(x) of the inputs alone,
+//
+//	(mu_T - mu_t) (x - (mu_T + mu_t) / 2).
+func (c Config) LogRatioX(x float64, T, t int) float64 {
+	to, from := c.Mean(T), c.Mean(t)
+	return (to - from) * (x - (to+from)/2)
+}
+
+// LogRatio returns log p_T(x, y) / p_t(x, y). The label is a function of x, so this is
+// LogRatioX where both times give x the label y; -Inf where time T does not, so that
+// the sample has no weight at T; else +Inf, a sample that cannot have come from t.
+func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
+	switch {
+	case label(x, c.Mean(T)) != y:
+		return math.Inf(-1)
+	case label(x, c.Mean(t)) != y:
+		return math.Inf(1)
+	}
+	return c.LogRatioX(x, T, t)
+}
+
+// TV returns the total variation distance of p_T and p_t, of x alone or of (x, y)
+// jointly. With D = |mu_T - mu_t| and the standard normal distribution function Phi,
+//
+//	x:       2 Phi(D/2) - 1,
+//	(x, y):  2 Phi(D) - 1.
+//
+// 1 - TV is the mean of min(omega, 1) over p_t, the weight that step t keeps at time T.
+func (c Config) TV(T, t int, joint bool) float64 {
+	distance := math.Abs(c.Mean(T) - c.Mean(t))
+	if joint {
+		distance *= 2
+	}
+	return math.Erf(distance / (2 * math.Sqrt2))
+}

@@ -1,0 +1,207 @@
+package gaussian
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
+		t.Errorf("%s is %.9g, want %.9g within %g", what, got, want, tolerance)
+	}
+}
+
+func TestMean(t *testing.T) {
+	golden := map[int]float64{
+		0: 0.5, 1: 0.6, 2: 0.7, 49: 5.4, 50: 5.5, 51: 5.4, 52: 5.3,
+		99: 0.6, 100: 0.5, 101: 0.6, 150: 5.5, 151: 5.4, 159: 4.6, 160: 4.5,
+	}
+	for step, want := range golden {
+		near(t, "mu", Paper().Mean(step), want, 1e-12)
+	}
+}
+
+// The closed form is the paper's recursion, the sign of d changing after every 50 moves.
+func TestMeanIsTheRecursion(t *testing.T) {
+	mu, d := 0.5, 1.0
+	for step := 1; step <= 400; step++ {
+		mu += d / 10
+		near(t, "mu", Paper().Mean(step), mu, 1e-11)
+		if step%50 == 0 {
+			d = -d
+		}
+	}
+}
+
+func TestPeriodicMean(t *testing.T) {
+	c := Periodic()
+	for _, similar := range []int{84, 79, 74, 69} {
+		near(t, "mu", c.Mean(similar), c.Mean(99), 0)
+	}
+	near(t, "mu_0", c.Mean(0), 0.5, 0)
+	near(t, "mu_1", c.Mean(1), 2.402113032590307, 1e-12) // .5 + 2 sin 72°
+	for other := 95; other < 99; other++ {
+		if math.Abs(c.Mean(other)-c.Mean(99)) < 0.5 {
+			t.Errorf("mu at %d is %g, hardly different from that at 99", other, c.Mean(other))
+		}
+	}
+}
+
+func TestDraw(t *testing.T) {
+	c := Paper()
+	c.N = 40000
+	for _, step := range []int{0, 50, 160} {
+		x, y := c.Draw(3, "train", step)
+		if len(x) != c.N || len(y) != c.N {
+			t.Fatalf("%d and %d samples", len(x), len(y))
+		}
+		mu := c.Mean(step)
+		var sum, square, cube, ones float64
+		for i := range x {
+			z := float64(x[i]) - mu
+			sum, square, cube = sum+z, square+z*z, cube+z*z*z
+			if (float64(x[i]) > mu) != (y[i] == 1) || y[i] != 0 && y[i] != 1 {
+				t.Fatalf("x = %g has label %d, mu is %g", x[i], y[i], mu)
+			}
+			ones += float64(y[i])
+		}
+		n := float64(c.N) // tolerances of 4.5 standard errors
+		near(t, "mean", sum/n, 0, 4.5/math.Sqrt(n))
+		near(t, "variance", square/n, 1, 4.5*math.Sqrt(2/n))
+		near(t, "third moment", cube/n, 0, 4.5*math.Sqrt(15/n))
+		near(t, "share of label 1", ones/n, 0.5, 4.5*math.Sqrt(0.25/n))
+	}
+}
+
+// Every seed, part and step has samples of its own, the same at every call.
+func TestDrawStreams(t *testing.T) {
+	c := Paper()
+	x, y := c.Draw(0, "train", 7)
+	again, labels := c.Draw(0, "train", 7)
+	if !slices.Equal(x, again) || !slices.Equal(y, labels) {
+		t.Error("two calls differ")
+	}
+	flat := c
+	flat.Drift = 0 // so that only the random numbers differ
+	base, _ := flat.Draw(0, "train", 7)
+	for name, draw := range map[string]func() ([]float32, []int32){
+		"seed": func() ([]float32, []int32) { return flat.Draw(1, "train", 7) },
+		"part": func() ([]float32, []int32) { return flat.Draw(0, "test", 7) },
+		"step": func() ([]float32, []int32) { return flat.Draw(0, "train", 8) },
+	} {
+		if other, _ := draw(); other[0] == base[0] || slices.Equal(other, base) {
+			t.Errorf("another %s gives the same samples", name)
+		}
+	}
+	want := []float32{0.21126115, 0.87603396, 0.36153567}
+	if !slices.Equal(x[:3], want) {
+		t.Errorf("the first samples are %v, want %v: every figure depends on them", x[:3], want)
+	}
+}
+
+// integrate sums f over [-20, 30] by the midpoint rule; its cells end at every mean.
+func integrate(f func(x float64) float64) float64 {
+	const step = 1e-3
+	sum := 0.0
+	for i := range 50000 {
+		sum += f(-20+(float64(i)+0.5)*step) * step
+	}
+	return sum
+}
+
+func density(c Config, x float64, t int) float64 {
+	z := x - c.Mean(t)
+	return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+}
+
+func TestTV(t *testing.T) {
+	c := Paper()
+	for _, pair := range [][2]int{{0, 0}, {10, 7}, {7, 10}, {50, 40}, {50, 20}, {60, 40}, {159, 20}} {
+		T, s := pair[0], pair[1]
+		overlapX := integrate(func(x float64) float64 { return min(density(c, x, T), density(c, x, s)) })
+		near(t, "TV of x", c.TV(T, s, false), 1-overlapX, 1e-6)
+		overlap := integrate(func(x float64) float64 {
+			if (x > c.Mean(T)) != (x > c.Mean(s)) {
+				return 0
+			}
+			return min(density(c, x, T), density(c, x, s))
+		})
+		near(t, "TV of (x, y)", c.TV(T, s, true), 1-overlap, 1e-6)
+	}
+	near(t, "TV of x at distance 1", c.TV(10, 0, false), 0.3829249225480262, 1e-12)
+	near(t, "TV of (x, y) at distance 1", c.TV(10, 0, true), 0.6826894921370859, 1e-12)
+}
+
+// The mean of omega over p_t is 1 for x; for (x, y) it is the probability under p_T
+// of the x that both times label alike, 1/2 + Phi(-D). The mean of min(omega, 1) is 1 - TV.
+func TestLogRatioNormalises(t *testing.T) {
+	c := Paper()
+	for _, pair := range [][2]int{{10, 7}, {7, 10}, {50, 40}, {60, 60}, {30, 60}} {
+		T, s := pair[0], pair[1]
+		mean := func(omega func(x float64) float64) float64 {
+			return integrate(func(x float64) float64 { return density(c, x, s) * omega(x) })
+		}
+		omegaX := func(x float64) float64 { return math.Exp(c.LogRatioX(x, T, s)) }
+		omega := func(x float64) float64 { return math.Exp(c.LogRatio(x, label(x, c.Mean(s)), T, s)) }
+		near(t, "mean of omega(x)", mean(omegaX), 1, 1e-6)
+		d := math.Abs(c.Mean(T) - c.Mean(s))
+		near(t, "mean of omega(x, y)", mean(omega), 0.5+math.Erfc(d/math.Sqrt2)/2, 1e-6)
+		clipped := func(f func(float64) float64) func(float64) float64 {
+			return func(x float64) float64 { return min(1, f(x)) }
+		}
+		near(t, "mean of min(omega(x), 1)", mean(clipped(omegaX)), 1-c.TV(T, s, false), 1e-6)
+		near(t, "mean of min(omega(x, y), 1)", mean(clipped(omega)), 1-c.TV(T, s, true), 1e-6)
+	}
+}
+
+func TestLogRatio(t *testing.T) {
+	c := Paper() // means: 0.5 at 0, 1.5 at 10
+	near(t, "log ratio", c.LogRatio(2, 1, 10, 0), 1, 1e-12)
+	near(t, "log ratio back", c.LogRatio(2, 1, 0, 10), -1, 1e-12)
+	near(t, "log ratio of a time to itself", c.LogRatio(2, 1, 7, 7), 0, 0)
+	for _, test := range []struct {
+		x    float64
+		y    int32
+		want int
+	}{
+		{1, 1, -1},  // right at 0, wrong at 10
+		{1, 0, 1},   // wrong at 0, right at 10
+		{2, 0, -1},  // wrong at both
+		{-1, 1, -1}, // wrong at both
+	} {
+		if got := c.LogRatio(test.x, test.y, 10, 0); !math.IsInf(got, test.want) {
+			t.Errorf("x = %g, y = %d: %g, want infinity of sign %d", test.x, test.y, got, test.want)
+		}
+	}
+	// No sample of a step contradicts that step, rounding to float32 included.
+	x, y := c.Draw(0, "train", 33)
+	for i := range x {
+		if r := c.LogRatio(float64(x[i]), y[i], 50, 33); math.IsInf(r, 1) || math.IsNaN(r) {
+			t.Fatalf("x = %g, y = %d: log ratio %g", x[i], y[i], r)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []Config{Paper(), Periodic()} {
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, change := range map[string]func(*Config){
+		"no samples":      func(c *Config) { c.N = 0 },
+		"no steps":        func(c *Config) { c.Steps = 0 },
+		"no flip":         func(c *Config) { c.Flip = 0 },
+		"negative period": func(c *Config) { c.Period = -1 },
+		"NaN":             func(c *Config) { c.Drift = math.NaN() },
+		"infinite":        func(c *Config) { c.Mu0 = math.Inf(1) },
+	} {
+		c := Paper()
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

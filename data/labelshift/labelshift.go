@@ -1,0 +1,170 @@
+// Package labelshift draws labelled images whose label distribution q_t moves with
+// time while the images of a class stay the same: the paper's "Continuous Label Shift
+// settings", after Wu et al. 2021. Over an interval of T steps the majority passes
+// from class i to class i+1,
+//
+//	q_t = (1 - lambda) q^i + lambda q^{i+1},
+//
+// where q^i gives every class .05 and class i the rest (.55 of ten classes). Then the
+// next pair follows; the last class is followed by the first, and so on, round and
+// round. A sample of step t is y ~ Cat(q_t) and a uniform image of class y, drawn with
+// replacement.
+package labelshift
+
+import (
+	"fmt"
+	"math"
+
+	"tvps/data/random"
+)
+
+// Minority is the probability of every class that is not in the majority.
+const Minority = 0.05
+
+// Reading says how lambda runs over an interval. The paper's equation and its listing
+// disagree.
+type Reading string
+
+const (
+	// Listing is the paper's Python: lambda = k/(T-1), k = 0, ..., T-1, from q^i to
+	// q^{i+1}, both included. So the last row of a pair is the first row of the next.
+	Listing Reading = "listing"
+	// Equation is the formula: lambda = k/T, k = 1, ..., T. No row is repeated.
+	Equation Reading = "equation"
+	// Uniform is no shift at all: every class has the same probability at every time.
+	Uniform Reading = "uniform"
+)
+
+// Shift describes a stream of label distributions. Steps are t = 0 to Steps-1; every
+// method also takes larger t, because a learner of step Steps-1 is tested on step Steps.
+type Shift struct {
+	Classes  int // at most 20, so that Minority leaves something for the majority
+	Interval int // the paper's T: steps for a pair of classes, at least 2
+	Steps    int // number of steps
+	Reading  Reading
+}
+
+// The paper's shifts over CIFAR-10. It gives the intervals; the numbers of steps are
+// our choice (two rounds of the ten pairs, two, one).
+var (
+	CIFAR10a = Shift{Classes: 10, Interval: 9, Steps: 180, Reading: Listing}
+	CIFAR10b = Shift{Classes: 10, Interval: 6, Steps: 120, Reading: Listing}
+	CIFAR10c = Shift{Classes: 10, Interval: 30, Steps: 300, Reading: Listing}
+	NoShift  = Shift{Classes: 10, Interval: 9, Steps: 180, Reading: Uniform}
+)
+
+// Validate says what is impossible about a shift.
+func (s Shift) Validate() error {
+	switch {
+	case s.Classes < 2 || s.Classes > 20:
+		return fmt.Errorf("labelshift: there are %d classes; 2 to 20 are possible", s.Classes)
+	case s.Steps < 1:
+		return fmt.Errorf("labelshift: there are %d steps; at least 1 is needed", s.Steps)
+	case s.Interval < 2 && s.Reading != Uniform:
+		return fmt.Errorf("labelshift: the interval T is %d; it must be at least 2", s.Interval)
+	case s.Reading != Listing && s.Reading != Equation && s.Reading != Uniform:
+		return fmt.Errorf("labelshift: there is no reading %q; use %s, %s or %s", s.Reading, Listing, Equation, Uniform)
+	}
+	return nil
+}
+
+// CreateShift is the paper's listing: T rows from q1 to q2,
+//
+//	lamb = 1.0 / (T-1)
+//	[q1 * (1 - lamb * t) + q2 * lamb * t for t in range(T)]
+//
+// It returns [T][len(q1)] and panics if T < 2 or the lengths differ.
+func CreateShift(T int, q1, q2 []float64) [][]float64 {
+	if T < 2 || len(q1) != len(q2) {
+		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of one length, not T = %d and lengths %d, %d", T, len(q1), len(q2)))
+	}
+	lambda := 1 / float64(T-1)
+	rows := make([][]float64, T)
+	for t := range rows {
+		rows[t] = make([]float64, len(q1))
+		for i := range q1 {
+			rows[t][i] = q1[i]*(1-lambda*float64(t)) + q2[i]*lambda*float64(t)
+		}
+	}
+	return rows
+}
+
+// Majority returns q^i over so many classes: Minority for each, the rest for class i.
+func Majority(classes, i int) []float64 {
+	q := make([]float64, classes)
+	for j := range q {
+		q[j] = Minority
+	}
+	q[i] = 1 - Minority*float64(classes-1)
+	return q
+}
+
+// Prior returns q_t, [Classes], for t >= 0.
+func (s Shift) Prior(t int) []float64 {
+	q := make([]float64, s.Classes)
+	for y := range q {
+		q[y] = s.Probability(y, t)
+	}
+	return q
+}
+
+// Probability returns q_t(y).
+func (s Shift) Probability(y, t int) float64 {
+	if s.Reading == Uniform {
+		return 1 / float64(s.Classes)
+	}
+	k, from := t%s.Interval, t/s.Interval%s.Classes
+	lambda := float64(k) / float64(s.Interval-1)
+	if s.Reading == Equation {
+		lambda = float64(k+1) / float64(s.Interval)
+	}
+	extra := 1 - Minority*float64(s.Classes) // what a majority class has above the others
+	switch y {
+	case from:
+		return Minority + extra*(1-lambda)
+	case (from + 1) % s.Classes:
+		return Minority + extra*lambda
+	}
+	return Minority
+}
+
+// LogRatio returns log q_T(y) / q_t(y). It is the exact log omega of a sample (x, y) of
+// step t seen from T, since p(x|y) does not change.
+func (s Shift) LogRatio(y, T, t int) float64 {
+	return math.Log(s.Probability(y, T) / s.Probability(y, t))
+}
+
+// Draw returns n samples of step t: y ~ Cat(q_t) and a uniform member of byClass[y],
+// with replacement; rows and labels are [n]. Every (seed, part, t) has random numbers
+// of its own; the parts in use are "train" and "test". It panics if byClass has not
+// Classes lists or if one of them is empty.
+func (s Shift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows []int32, labels []uint8) {
+	if len(byClass) != s.Classes {
+		panic(fmt.Sprintf("labelshift: images of %d classes were given to a shift over %d", len(byClass), s.Classes))
+	}
+	for y, images := range byClass {
+		if len(images) == 0 {
+			panic(fmt.Sprintf("labelshift: class %d has no images to draw from", y))
+		}
+	}
+	rng := random.New(seed, "labelshift", part, t)
+	q := s.Prior(t)
+	rows, labels = make([]int32, n), make([]uint8, n)
+	for i := range rows {
+		y := categorical(q, rng.Float64())
+		labels[i] = uint8(y)
+		rows[i] = byClass[y][rng.IntN(len(byClass[y]))]
+	}
+	return rows, labels
+}
+
+// categorical returns the class in whose part of [0, 1) u lies.
+func categorical(q []float64, u float64) int {
+	for y, p := range q[:len(q)-1] {
+		if u < p {
+			return y
+		}
+		u -= p
+	}
+	return len(q) - 1
+}

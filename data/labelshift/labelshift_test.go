@@ -1,0 +1,295 @@
+package labelshift
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/data/random"
+)
+
+func nearRow(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d entries, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tolerance) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+			return
+		}
+	}
+}
+
+// Rows computed by hand from the paper's listing and from its equation.
+func TestHandComputedRows(t *testing.T) {
+	tests := []struct {
+		name  string
+		shift Shift
+		t     int
+		want  []float64
+	}{
+		{"b", CIFAR10b, 0, []float64{.55, .05, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b", CIFAR10b, 1, []float64{.45, .15, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b", CIFAR10b, 2, []float64{.35, .25, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b", CIFAR10b, 3, []float64{.25, .35, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b", CIFAR10b, 4, []float64{.15, .45, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b", CIFAR10b, 5, []float64{.05, .55, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b next pair", CIFAR10b, 6, []float64{.05, .55, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b next pair", CIFAR10b, 7, []float64{.05, .45, .15, .05, .05, .05, .05, .05, .05, .05}},
+		{"b last pair", CIFAR10b, 54, []float64{.05, .05, .05, .05, .05, .05, .05, .05, .05, .55}},
+		{"b wraps", CIFAR10b, 56, []float64{.25, .05, .05, .05, .05, .05, .05, .05, .05, .35}},
+		{"b wraps", CIFAR10b, 59, []float64{.55, .05, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b second round", CIFAR10b, 61, []float64{.45, .15, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"b after the end", CIFAR10b, 120, []float64{.55, .05, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 0, []float64{.55, .05, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 1, []float64{.4875, .1125, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 2, []float64{.425, .175, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 3, []float64{.3625, .2375, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 4, []float64{.3, .3, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 5, []float64{.2375, .3625, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 6, []float64{.175, .425, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 7, []float64{.1125, .4875, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a", CIFAR10a, 8, []float64{.05, .55, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"a wraps", CIFAR10a, 85, []float64{.3, .05, .05, .05, .05, .05, .05, .05, .05, .3}},
+		{"c", CIFAR10c, 31, []float64{.05, .55 - .5/29, .05 + .5/29, .05, .05, .05, .05, .05, .05, .05}},
+		{"equation", equation(6), 0, []float64{7. / 15, 2. / 15, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"equation", equation(6), 2, []float64{.3, .3, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"equation", equation(6), 5, []float64{.05, .55, .05, .05, .05, .05, .05, .05, .05, .05}},
+		{"equation", equation(6), 6, []float64{.05, 7. / 15, 2. / 15, .05, .05, .05, .05, .05, .05, .05}},
+		{"none", NoShift, 77, []float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}},
+	}
+	for _, test := range tests {
+		nearRow(t, fmt.Sprintf("%s: q_%d", test.name, test.t), test.shift.Prior(test.t), test.want, 1e-12)
+	}
+}
+
+func equation(interval int) Shift {
+	return Shift{Classes: 10, Interval: interval, Steps: 120, Reading: Equation}
+}
+
+// listing is the paper's Python, element by element, written apart from the package.
+func listing(T int, q1, q2 []float64) (out [][]float64) {
+	lamb := 1.0 / (float64(T) - 1)
+	for t := 0.0; t < float64(T); t++ {
+		var row []float64
+		for i := range q1 {
+			left := q1[i] * (1 - lamb*t)
+			right := q2[i] * lamb * t
+			row = append(row, left+right)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func TestCreateShift(t *testing.T) {
+	q1, q2 := []float64{.7, .2, .1}, []float64{0, .5, .5}
+	for _, T := range []int{2, 6, 9, 30} {
+		got, want := CreateShift(T, q1, q2), listing(T, q1, q2)
+		if len(got) != T {
+			t.Fatalf("T = %d gives %d rows", T, len(got))
+		}
+		for k := range want {
+			nearRow(t, fmt.Sprintf("row %d of %d", k, T), got[k], want[k], 1e-15)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("T = 1 was accepted")
+		}
+	}()
+	CreateShift(1, q1, q2)
+}
+
+// The whole stream is the listing applied to one pair after another.
+func TestPriorIsTheListing(t *testing.T) {
+	for _, s := range []Shift{CIFAR10a, CIFAR10b, CIFAR10c, {Classes: 4, Interval: 5, Steps: 50, Reading: Listing}} {
+		var want [][]float64
+		for pair := 0; len(want) <= s.Steps; pair++ {
+			i := pair % s.Classes
+			want = append(want, CreateShift(s.Interval, Majority(s.Classes, i), Majority(s.Classes, (i+1)%s.Classes))...)
+		}
+		for step := 0; step <= s.Steps; step++ {
+			q := s.Prior(step)
+			nearRow(t, fmt.Sprintf("T = %d: q_%d", s.Interval, step), q, want[step], 1e-12)
+			sum := 0.0
+			for _, p := range q {
+				sum += p
+			}
+			nearRow(t, "sum", []float64{sum}, []float64{1}, 1e-12)
+		}
+	}
+}
+
+// pool gives class y the rows 100 y to 100 y + y + 2.
+func pool() [][]int32 {
+	byClass := make([][]int32, 10)
+	for y := range byClass {
+		for i := range y + 3 {
+			byClass[y] = append(byClass[y], int32(100*y+i))
+		}
+	}
+	return byClass
+}
+
+func TestDrawFrequencies(t *testing.T) {
+	const n = 60000
+	s, byClass := CIFAR10b, pool()
+	for _, step := range []int{0, 2, 56, 120} {
+		rows, labels := s.Draw(5, "train", step, n, byClass)
+		count := map[int32]float64{}
+		perClass := make([]float64, 10)
+		for i, row := range rows {
+			if int32(labels[i]) != row/100 || !slices.Contains(byClass[labels[i]], row) {
+				t.Fatalf("row %d has label %d", row, labels[i])
+			}
+			count[row]++
+			perClass[labels[i]]++
+		}
+		for y, q := range s.Prior(step) {
+			// 4.5 standard deviations
+			if d := math.Abs(perClass[y]/n - q); d > 4.5*math.Sqrt(q*(1-q)/n) {
+				t.Errorf("step %d: class %d has frequency %.4f, want %.4f", step, y, perClass[y]/n, q)
+			}
+			for _, row := range byClass[y] {
+				p := q / float64(len(byClass[y]))
+				if d := math.Abs(count[row]/n - p); d > 4.5*math.Sqrt(p*(1-p)/n) {
+					t.Errorf("step %d: image %d has frequency %.4f, want %.4f", step, row, count[row]/n, p)
+				}
+			}
+		}
+	}
+}
+
+// Every seed, part and step has samples of its own, the same at every call.
+func TestDrawStreams(t *testing.T) {
+	s := NoShift // so that only the random numbers differ
+	base, labels := s.Draw(0, "train", 3, 200, pool())
+	again, labelsAgain := s.Draw(0, "train", 3, 200, pool())
+	if !slices.Equal(base, again) || !slices.Equal(labels, labelsAgain) {
+		t.Error("two calls differ")
+	}
+	for name, draw := range map[string]func() ([]int32, []uint8){
+		"seed": func() ([]int32, []uint8) { return s.Draw(1, "train", 3, 200, pool()) },
+		"part": func() ([]int32, []uint8) { return s.Draw(0, "test", 3, 200, pool()) },
+		"step": func() ([]int32, []uint8) { return s.Draw(0, "train", 4, 200, pool()) },
+	} {
+		if other, _ := draw(); slices.Equal(other, base) {
+			t.Errorf("another %s gives the same samples", name)
+		}
+	}
+	rows, _ := CIFAR10a.Draw(0, "train", 0, 5, pool())
+	want := []int32{1, 2, 2, 301, 2}
+	if !slices.Equal(rows, want) {
+		t.Errorf("the first rows are %v, want %v: every figure depends on them", rows, want)
+	}
+}
+
+func TestDrawPanics(t *testing.T) {
+	empty := pool()
+	empty[4] = nil
+	for name, byClass := range map[string][][]int32{"nine classes": pool()[:9], "an empty class": empty} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			CIFAR10a.Draw(0, "train", 0, 1, byClass)
+		}()
+	}
+}
+
+func TestLogRatio(t *testing.T) {
+	for _, test := range []struct {
+		y, T, t int
+		want    float64
+	}{
+		{0, 0, 5, math.Log(.55 / .05)}, {0, 5, 0, math.Log(.05 / .55)}, {1, 5, 2, math.Log(.55 / .25)},
+		{7, 5, 0, 0}, {3, 20, 20, 0}, {0, 59, 1, math.Log(.55 / .45)},
+	} {
+		nearRow(t, "log ratio", []float64{CIFAR10b.LogRatio(test.y, test.T, test.t)}, []float64{test.want}, 1e-12)
+	}
+}
+
+// EffectivePrior against the weighted label counts of many samples and the exact omega.
+func TestEffectivePriorBySampling(t *testing.T) {
+	s := CIFAR10b
+	rng := random.New(0, "test")
+	clip := map[Kind]func(omega float64) float64{
+		Everything: func(float64) float64 { return 1 },
+		ClipOne:    func(w float64) float64 { return min(w, 1) },
+		ClipE:      func(w float64) float64 { return min(w, math.E) },
+		NoClip:     func(w float64) float64 { return w },
+	}
+	const T = 20
+	for kind, f := range clip {
+		sum, total := make([]float64, 10), 0.0
+		for range 300000 {
+			past := rng.IntN(T + 1)
+			y := categorical(s.Prior(past), rng.Float64())
+			w := f(math.Exp(s.LogRatio(y, T, past)))
+			sum[y] += w
+			total += w
+		}
+		for y := range sum {
+			sum[y] /= total
+		}
+		nearRow(t, string(kind), sum, s.EffectivePrior(kind, T), 0.006)
+	}
+}
+
+// By hand for T = 6, t = 1: q_0 = (.55, .05, ...), q_1 = (.45, .15, ...).
+func TestEffectivePriorByHand(t *testing.T) {
+	rest := func(a, b, other float64) []float64 {
+		row := []float64{a, b, other, other, other, other, other, other, other, other}
+		sum := a + b + 8*other
+		for i := range row {
+			row[i] /= sum
+		}
+		return row
+	}
+	for kind, want := range map[Kind][]float64{
+		Everything: rest(1.00, 0.20, .10),
+		ClipOne:    rest(0.90, 0.20, .10),           // .45 + .45, .05 + .15
+		ClipE:      rest(0.90, math.E*.05+.15, .10), // min(.15, .05 e) + .15
+		NoClip:     rest(0.90, 0.30, .10),
+	} {
+		nearRow(t, string(kind), CIFAR10b.EffectivePrior(kind, 1), want, 1e-12)
+	}
+	nearRow(t, "uniform", NoShift.EffectivePrior(ClipOne, 7), NoShift.Prior(0), 1e-12)
+}
+
+func TestStride(t *testing.T) {
+	for _, test := range []struct{ stride, interval, coprime int }{
+		{1, 9, 1}, {3, 9, 4}, {9, 9, 10}, {6, 9, 7}, {5, 9, 5}, {2, 6, 5}, {5, 6, 5}, {4, 30, 7}, {0, 6, 1},
+	} {
+		if got := CoprimeStride(test.stride, test.interval); got != test.coprime {
+			t.Errorf("CoprimeStride(%d, %d) is %d, want %d", test.stride, test.interval, got, test.coprime)
+		}
+		if err := CheckStride(test.stride, test.interval); (err == nil) != (test.stride == test.coprime) {
+			t.Errorf("CheckStride(%d, %d): %v", test.stride, test.interval, err)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, s := range []Shift{CIFAR10a, CIFAR10b, CIFAR10c, NoShift} {
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, s := range []Shift{
+		{Classes: 1, Interval: 9, Steps: 9, Reading: Listing},
+		{Classes: 21, Interval: 9, Steps: 9, Reading: Listing},
+		{Classes: 10, Interval: 1, Steps: 9, Reading: Listing},
+		{Classes: 10, Interval: 9, Steps: 0, Reading: Listing},
+		{Classes: 10, Interval: 9, Steps: 9},
+	} {
+		if s.Validate() == nil {
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+}

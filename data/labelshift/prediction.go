@@ -1,0 +1,91 @@
+package labelshift
+
+import (
+	"fmt"
+	"math"
+)
+
+// Kind is a way to weigh the past, for EffectivePrior.
+type Kind string
+
+const (
+	Everything Kind = "everything" // all weights are 1
+	ClipOne    Kind = "clip-one"   // min(omega, 1)
+	ClipE      Kind = "clip-e"     // exponent at most 1: min(omega, e)
+	NoClip     Kind = "no-clip"    // omega itself; also Recent, which sees q_t only
+)
+
+// EffectivePrior returns the label distribution, [Classes], that a learner sees at step
+// t when it weighs the samples of all steps s <= t with the exact omega = q_t / q_s:
+// the mean over s of q_s omega, normalised to sum 1, which is proportional to
+//
+//	Everything  sum of q_s
+//	ClipOne     sum of min(q_t, q_s)
+//	ClipE       sum of min(q_t, e q_s)
+//	NoClip      q_t
+//
+// A pre-trained network's logits plus its logarithm predict the learner's accuracy
+// without any training. It panics for an unknown kind.
+func (s Shift) EffectivePrior(kind Kind, t int) []float64 {
+	now := s.Prior(t)
+	pi := make([]float64, s.Classes)
+	total := 0.0
+	for past := 0; past <= t; past++ {
+		for y, then := range s.Prior(past) {
+			mass := kind.mass(now[y], then)
+			pi[y] += mass
+			total += mass
+		}
+	}
+	for y := range pi {
+		pi[y] /= total
+	}
+	return pi
+}
+
+// mass is then * weight(now / then).
+func (k Kind) mass(now, then float64) float64 {
+	switch k {
+	case Everything:
+		return then
+	case ClipOne:
+		return min(now, then)
+	case ClipE:
+		return min(now, math.E*then)
+	case NoClip:
+		return now
+	}
+	panic(fmt.Sprintf("labelshift: there is no kind of weight %q", k))
+}
+
+// CheckStride says whether running only every stride-th step treats the steps of an
+// interval alike. A stride that shares a factor with the interval T always meets the
+// same rows of a pair; under the Listing one that divides T meets the last row, where
+// q_t = q_{t+1} and the test is easy for everyone, each time or never.
+func CheckStride(stride, interval int) error {
+	if stride < 1 {
+		return fmt.Errorf("labelshift: the stride is %d; it must be at least 1", stride)
+	}
+	if shared := gcd(stride, interval); shared > 1 {
+		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, so it would meet the same steps of every class pair; use %d",
+			stride, shared, interval, CoprimeStride(stride, interval))
+	}
+	return nil
+}
+
+// CoprimeStride returns the smallest stride that is at least the given one (and 1) and
+// has no factor in common with the interval.
+func CoprimeStride(stride, interval int) int {
+	stride = max(1, stride)
+	for gcd(stride, interval) > 1 {
+		stride++
+	}
+	return stride
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
