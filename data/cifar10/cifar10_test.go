@@ -1,0 +1,168 @@
+package cifar10
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fakeDir makes the six official files, all zero: labels 0, black images. The files
+// are sparse and take no room on the disk.
+func fakeDir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range officialFiles {
+		resize(t, filepath.Join(dir, name), batchRecords*recordBytes)
+	}
+	return dir
+}
+
+func resize(t *testing.T, path string, size int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t *testing.T, path string, at int64, bytes ...byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(bytes, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError demands one sentence with all the words.
+func wantError(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error lacks %q: %v", w, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has several lines: %q", err)
+	}
+}
+
+func TestReadBatch(t *testing.T) {
+	path := filepath.Join(fakeDir(t, t.TempDir()), "data_batch_2.bin")
+	put(t, path, 5*recordBytes, 7, 1, 2)
+	put(t, path, 9999*recordBytes+3072, 200)
+	n := 2 * batchRecords
+	set := Set{Pixels: make([]byte, n*Pixels), Labels: make([]uint8, n), Index: make([]int32, n)}
+	if err := readBatch(path, set, batchRecords); err != nil {
+		t.Fatal(err)
+	}
+	image := set.Image(batchRecords + 5)
+	if set.Labels[batchRecords+5] != 7 || image[0] != 1 || image[1] != 2 || len(image) != Pixels {
+		t.Errorf("record 5: label %d, pixels %v", set.Labels[batchRecords+5], image[:3])
+	}
+	if set.Pixels[n*Pixels-1] != 200 || set.Index[n-1] != 19999 || set.Index[batchRecords] != 10000 {
+		t.Error("the last record is not at the end, or indices are wrong")
+	}
+}
+
+func TestReadDirErrors(t *testing.T) {
+	const whole = batchRecords * recordBytes
+	tests := []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		words  []string
+	}{
+		{"short", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 3*recordBytes+10) },
+			[]string{"data_batch_1.bin", "byte 9229 of 30730000", "record 3"}},
+		{"empty", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 0) },
+			[]string{"data_batch_1.bin", "byte 0 of"}},
+		{"cut between records", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 2*recordBytes) },
+			[]string{"byte 6146 of"}},
+		{"bad label", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "data_batch_1.bin"), 2*recordBytes, 10) },
+			[]string{"data_batch_1.bin", "byte 6146", "record 2 has label 10"}},
+		{"long", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), whole+1) },
+			[]string{"data_batch_1.bin", "after byte 30730000"}},
+		{"missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "data_batch_1.bin")) },
+			[]string{"data_batch_1.bin", "no such file"}},
+		{"bad test label", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "test_batch.bin"), 0, 255) },
+			[]string{"test_batch.bin", "byte 0", "label 255"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := fakeDir(t, t.TempDir())
+			test.damage(t, dir)
+			_, err := ReadDir(dir)
+			wantError(t, err, append(test.words, "replicate data cifar10")...)
+		})
+	}
+}
+
+func TestSplit(t *testing.T) {
+	train, validation := Split(TrainImages, 0)
+	if len(train) != 45000 || len(validation) != 5000 || !slices.IsSorted(train) || !slices.IsSorted(validation) {
+		t.Fatalf("%d and %d rows, or not sorted", len(train), len(validation))
+	}
+	all := slices.Concat(train, validation)
+	slices.Sort(all)
+	for i, row := range all {
+		if row != int32(i) {
+			t.Fatalf("row %d is missing or twice", i)
+		}
+	}
+	h := sha256.New()
+	binary.Write(h, binary.LittleEndian, train)
+	const golden = "3d0ba73cb3ec71bc8bcae74b695700bb2a47a8adffd99f06e731b0c7046ee6be"
+	if got := hex.EncodeToString(h.Sum(nil)); got != golden {
+		t.Errorf("split of seed 0 has hash %s, want %s: committed checkpoints depend on it", got, golden)
+	}
+	if again, _ := Split(TrainImages, 0); !slices.Equal(again, train) {
+		t.Error("not deterministic")
+	}
+	if other, _ := Split(TrainImages, 1); slices.Equal(other, train) {
+		t.Error("seeds 0 and 1 give the same split")
+	}
+	if a, b := Split(7, 0); len(a) != 6 || len(b) != 1 {
+		t.Errorf("7 images are split into %d and %d", len(a), len(b))
+	}
+}
+
+// A set's split follows official positions, not rows.
+func TestSetSplit(t *testing.T) {
+	official, held := Split(TrainImages, 3)
+	set := Set{Index: []int32{held[0], official[5], held[7], official[0]}}
+	train, validation := set.Split(3)
+	if fmt.Sprint(train, validation) != "[1 3] [0 2]" {
+		t.Errorf("got %v %v", train, validation)
+	}
+}
+
+func TestByClassAndSelect(t *testing.T) {
+	set := Set{Pixels: make([]byte, 4*Pixels), Labels: []uint8{3, 0, 3, 9}, Index: []int32{5, 6, 8, 11}}
+	set.Pixels[2*Pixels] = 42
+	rows := set.ByClass()
+	if fmt.Sprint(rows) != "[[1] [] [] [0 2] [] [] [] [] [] [3]]" {
+		t.Errorf("by class: %v", rows)
+	}
+	part := set.Select([]int32{2, 1})
+	if part.Len() != 2 || part.Image(0)[0] != 42 || fmt.Sprint(part.Labels, part.Index) != "[3 0] [8 6]" {
+		t.Errorf("selected %v %v", part.Labels, part.Index)
+	}
+}

@@ -1,0 +1,123 @@
+package cifar10
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+
+	"tvps/data/artifact"
+)
+
+// archive is the official archive. It is published with an MD5 only; the files inside
+// are checked by SHA-256 as well.
+var archive = artifact.File{
+	Name: "CIFAR-10",
+	URL:  "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+	MD5:  "c32a1d4ab5d03f1284b67883e8d87530",
+	Size: 170052171,
+}
+
+// Download puts the six official files into the data cache and returns their folder.
+// It does nothing if they are there and whole, goes on with a download that was broken
+// off, and replaces a damaged folder. Several processes may call it at once. After an
+// error the cache is as it was, apart from the part of the archive that did arrive.
+func Download(ctx context.Context, opts artifact.Options) (dir string, err error) {
+	if dir, err = CacheDir(); err != nil {
+		return "", err
+	}
+	return dir, download(ctx, archive, sums, dir, opts)
+}
+
+func download(ctx context.Context, f artifact.File, sums map[string]string, dir string, opts artifact.Options) error {
+	if verify(dir, sums) == nil {
+		return nil // also when the cache is read-only
+	}
+	unlock, err := artifact.Lock(ctx, dir+".lock", f.Name, opts.Log)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if verify(dir, sums) == nil {
+		return nil // another process was faster
+	}
+	local := filepath.Join(filepath.Dir(dir), path.Base(f.URL))
+	if err := artifact.Fetch(ctx, f, local, opts); err != nil {
+		return err
+	}
+	if err := install(ctx, local, sums, dir); err != nil {
+		return err
+	}
+	return os.Remove(local)
+}
+
+// install unpacks the archive beside dir, checks the files and then renames. The
+// folder dir.new of an earlier process that was killed is cleared away first.
+func install(ctx context.Context, local string, sums map[string]string, dir string) error {
+	fresh, old := dir+".new", dir+".old"
+	defer os.RemoveAll(fresh)
+	defer os.RemoveAll(old)
+	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(old), os.MkdirAll(fresh, 0o755)); err != nil {
+		return fmt.Errorf("cifar10: cannot make room for the data: %w; free the folder or set TVPS_CACHE to another", err)
+	}
+	err := unpack(ctx, local, fresh)
+	switch {
+	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable) || ctx.Err() != nil:
+		return err
+	case err != nil:
+		return fmt.Errorf("cifar10: cannot unpack %s: %w; delete that archive and try again", local, err)
+	}
+	if err := verify(fresh, sums); err != nil {
+		return fmt.Errorf("the archive %s does not hold the official files: %w", local, err)
+	}
+	if err := os.Rename(dir, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cifar10: cannot replace the damaged data: %w; delete %s", err, dir)
+	}
+	if err := os.Rename(fresh, dir); err != nil {
+		return fmt.Errorf("cifar10: cannot put the data in place: %w; try again", err)
+	}
+	return nil
+}
+
+// unpack writes the six .bin files of a tar.gz into dir and nothing else, whatever
+// else the archive names.
+func unpack(ctx context.Context, local, dir string) error {
+	f, err := os.Open(local)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(z); ; {
+		head, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := path.Base(head.Name)
+		if _, official := sums[name]; !official || head.Typeflag != tar.TypeReg {
+			continue
+		}
+		err = artifact.WriteFile(filepath.Join(dir, name), "CIFAR-10", 0o644, func(w io.Writer) error {
+			_, err := io.Copy(w, io.LimitReader(r, batchRecords*recordBytes+1))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package pack
+
+import "math/bits"
+
+const (
+	side       = 32
+	pixels     = side * side // of one plane
+	imageBytes = 3 * pixels
+	stride     = side + 2 // a padded row: one column left and right of the image
+	levels     = 20       // contexts of one plane
+	contexts   = 3 * levels
+)
+
+// plane is one colour plane under way, with a border so that every pixel has
+// neighbours. value and miss hold row y, column x at (y+1)*stride + x+1; miss is
+// the size of the prediction error there. The row above the image is grey.
+type plane struct {
+	value [(side + 1) * stride]uint8
+	miss  [(side + 1) * stride]uint8
+}
+
+func (p *plane) start() {
+	for i := range stride {
+		p.value[i] = 128
+	}
+}
+
+// startRow fills the left border with the pixel above the row's first.
+func (p *plane) startRow(y int) { p.value[(y+1)*stride] = p.value[y*stride+1] }
+
+// endRow fills the right border with the row's last pixel.
+func (p *plane) endRow(y int) {
+	end := (y+1)*stride + side + 1
+	p.value[end] = p.value[end-1]
+}
+
+// predict returns the MED prediction for position i (that of LOCO-I, JPEG-LS) and
+// the activity around it: how strong the gradients and the last misses there are.
+func (p *plane) predict(i int) (guess uint8, level uint8) {
+	up := i - stride
+	w, n, nw, ne := int(p.value[i-1]), int(p.value[up]), int(p.value[up-1]), int(p.value[up+1])
+	low, high := min(w, n), max(w, n)
+	med := w + n - nw
+	if nw >= high {
+		med = low
+	} else if nw <= low {
+		med = high
+	}
+	misses := 2*(int(p.miss[i-1])+int(p.miss[up])) + int(p.miss[up-1]) + int(p.miss[up+1])
+	activity := abs(w-nw) + abs(nw-n) + abs(n-ne) + misses
+	return uint8(med), levelOf[activity]
+}
+
+// set stores the value at position i, given its prediction error modulo 256.
+func (p *plane) set(i int, value, residual uint8) {
+	p.value[i] = value
+	p.miss[i] = uint8(abs(int(int8(residual))))
+}
+
+// levelOf quantises activity (at most 3*255 + 6*128) in half octaves.
+var levelOf = func() (table [2048]uint8) {
+	for a := range table {
+		octave := bits.Len(uint(a+1)) - 1
+		level := 2 * octave
+		if octave > 0 {
+			level += (a + 1) >> (octave - 1) & 1
+		}
+		table[a] = uint8(min(level, levels-1))
+	}
+	return table
+}()
+
+func abs(x int) int {
+	if x < 0 {
+		return -x
+	}
+	return x
+}
+
+// split writes the planes G, R-G+128 and B-G+128 (modulo 256) of an image's R, G, B.
+func split(image []byte, planes *[3][pixels]uint8) {
+	for i := range pixels {
+		r, g, b := image[i], image[pixels+i], image[2*pixels+i]
+		planes[0][i], planes[1][i], planes[2][i] = g, r-g+128, b-g+128
+	}
+}
+
+// join undoes split, reading the padded planes.
+func join(planes *[3]plane, image []byte) {
+	for y := range side {
+		for x := range side {
+			i, at := y*side+x, (y+1)*stride+x+1
+			g := planes[0].value[at]
+			image[i] = planes[1].value[at] + g - 128
+			image[pixels+i] = g
+			image[2*pixels+i] = planes[2].value[at] + g - 128
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package cifar10
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"tvps/data/artifact"
+)
+
+// Precedence: TVPS_DATA, then the cache, then the sample.
+func TestFind(t *testing.T) {
+	root := t.TempDir()
+	cache, named := filepath.Join(root, "cache"), filepath.Join(root, "named")
+	t.Setenv("TVPS_CACHE", cache)
+	t.Setenv("TVPS_DATA", "")
+	find := func(opts Options, want string) {
+		t.Helper()
+		got, err := Find(opts)
+		if err != nil || got != want {
+			t.Errorf("found %q (%v), want %q", got, err, want)
+		}
+	}
+	find(Options{}, "")
+	inCache := fakeDir(t, filepath.Join(cache, folder))
+	find(Options{}, inCache)
+	inside := fakeDir(t, filepath.Join(named, folder))
+	t.Setenv("TVPS_DATA", named)
+	find(Options{}, inside)
+	t.Setenv("TVPS_DATA", inside)
+	find(Options{}, inside)
+	find(Options{Dir: inCache}, inCache)
+	find(Options{Sample: true}, "")
+}
+
+func TestLoad(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
+	t.Setenv("TVPS_DATA", "")
+	sample, _ := Sample()
+	if d, err := Load(Options{}); err != nil || d != sample {
+		t.Errorf("with nothing there: %v, not the sample", err)
+	}
+	dir := fakeDir(t, filepath.Join(root, "cache", folder))
+	put(t, filepath.Join(dir, "data_batch_1.bin"), 0, 77)
+	_, err := Load(Options{})
+	wantError(t, err, "data_batch_1.bin", "byte 0", "label 77")
+	if d, err := Load(Options{Sample: true}); err != nil || d != sample {
+		t.Errorf("the sample was asked for: %v", err)
+	}
+}
+
+// What TVPS_DATA names is used or is an error; the sample never takes its place.
+func TestLoadNamedFolder(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
+	t.Setenv("TVPS_DATA", filepath.Join(root, "nowhere"))
+	_, err := Load(Options{})
+	wantError(t, err, filepath.Join(root, "nowhere"), "TVPS_DATA", folder)
+	t.Setenv("TVPS_DATA", root)
+	_, err = Load(Options{})
+	wantError(t, err, "TVPS_DATA", "data_batch_1.bin")
+	dir := fakeDir(t, filepath.Join(root, "data"))
+	t.Setenv("TVPS_DATA", dir)
+	resize(t, filepath.Join(dir, "data_batch_1.bin"), 100)
+	_, err = Load(Options{})
+	wantError(t, err, "data_batch_1.bin", "byte 100 of")
+}
+
+// smallDir makes six files of 20 zero bytes under the official names, with their SHA-256.
+func smallDir(t *testing.T) (dir string, sums map[string]string) {
+	t.Helper()
+	dir, sums = t.TempDir(), map[string]string{}
+	for _, name := range officialFiles {
+		resize(t, filepath.Join(dir, name), 20)
+		sums[name], _ = fileSum(filepath.Join(dir, name))
+	}
+	return dir, sums
+}
+
+func TestVerify(t *testing.T) {
+	dir, zero := smallDir(t)
+	if err := verify(dir, zero); err != nil {
+		t.Error(err)
+	}
+	wantError(t, Verify(dir), "data_batch_1.bin", "SHA-256", zero["test_batch.bin"])
+	put(t, filepath.Join(dir, "test_batch.bin"), 19, 1)
+	wantError(t, verify(dir, zero), "test_batch.bin", "not the official file")
+	os.Remove(filepath.Join(dir, "data_batch_3.bin"))
+	wantError(t, verify(dir, zero), "data_batch_3.bin", "no such file")
+}
+
+// tarball is an archive with small files under the official names, one that is not
+// wanted and one that tries to leave the folder. It returns the SHA-256 of the six.
+func tarball(t *testing.T) (data []byte, sums map[string]string) {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	sums = map[string]string{}
+	for _, name := range append([]string{"readme.html", "../../escaped"}, officialFiles...) {
+		content := bytes.Repeat([]byte(name), 1000)
+		if err := w.WriteHeader(&tar.Header{Name: folder + "/" + name, Mode: 0o644, Size: int64(len(content))}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write(content)
+		sum := sha256.Sum256(content)
+		sums[name] = hex.EncodeToString(sum[:])
+	}
+	w.Close()
+	z.Close()
+	return out.Bytes(), sums
+}
+
+func serve(t *testing.T, data []byte) artifact.File {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	t.Cleanup(s.Close)
+	sum := md5.Sum(data)
+	return artifact.File{Name: "CIFAR-10", URL: s.URL + "/a.tar.gz", MD5: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+}
+
+// left lists what is in the cache, without lock files.
+func left(t *testing.T, cache string) (names []string) {
+	t.Helper()
+	entries, _ := os.ReadDir(cache)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".lock" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestDownload(t *testing.T) {
+	data, sums := tarball(t)
+	file := serve(t, data)
+	cache := t.TempDir()
+	dir := filepath.Join(cache, folder)
+	fakeDir(t, dir) // damaged: to be replaced
+	os.MkdirAll(dir+".new/leftover", 0o755)
+	for range 2 {
+		if err := download(t.Context(), file, sums, dir, artifact.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := verify(dir, sums); err != nil {
+			t.Error(err)
+		}
+	}
+	if names := left(t, cache); len(names) != 1 || len(left(t, dir)) != 6 {
+		t.Errorf("the cache holds %q and the folder %q", names, left(t, dir))
+	}
+}
+
+func TestDownloadFailures(t *testing.T) {
+	data, sums := tarball(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	wrong := map[string]string{}
+	tests := []struct {
+		name  string
+		ctx   context.Context
+		data  []byte
+		sums  map[string]string
+		words []string
+	}{
+		{"not gzip", t.Context(), []byte("<html>not found</html>"), sums, []string{"cannot unpack", "a.tar.gz"}},
+		{"short", t.Context(), data[:len(data)/2], sums, []string{"cannot unpack", "unexpected EOF"}},
+		{"other files", t.Context(), data, wrong, []string{"does not hold the official files", "data_batch_1.bin"}},
+		{"cancelled", ended, data, sums, []string{"context canceled"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), folder)
+			err := download(test.ctx, serve(t, test.data), test.sums, dir, artifact.Options{})
+			wantError(t, err, test.words...)
+			for _, path := range []string{dir, dir + ".new", dir + ".old"} {
+				if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%s was left behind", path)
+				}
+			}
+		})
+	}
+}
+
+// A cache that holds the whole set is left alone, and nothing is asked of the network.
+func TestDownloadNotNeeded(t *testing.T) {
+	dir, zero := smallDir(t)
+	if err := download(t.Context(), artifact.File{}, zero, dir, artifact.Options{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,73 @@
+// Command makesample writes data/cifar10/sample.bin, the sample of CIFAR-10 that the
+// repository carries, from the official binary files:
+//
+//	go run ./data/cifar10/makesample --from /path/to/cifar-10-batches-bin
+//
+// It takes from every class the same number of training images (of the five official
+// training files) and of test images (of the official test file), drawn without
+// replacement by a fixed seed, checks that they unpack unchanged and writes them.
+// The same files give the same bytes.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"tvps/data/cifar10"
+	"tvps/data/cifar10/internal/pack"
+	"tvps/data/random"
+)
+
+const seed = 0
+
+func main() {
+	from := flag.String("from", "", "folder of the six official .bin files (required)")
+	out := flag.String("out", "data/cifar10/sample.bin", "file to write")
+	train := flag.Int("train", cifar10.SampleTrain, "training images of each class")
+	test := flag.Int("test", cifar10.SampleTest, "test images of each class")
+	flag.Parse()
+	if err := run(*from, *out, *train, *test); err != nil {
+		fmt.Fprintln(os.Stderr, "makesample:", err)
+		os.Exit(1)
+	}
+}
+
+func run(from, out string, train, test int) error {
+	if err := cifar10.Verify(from); err != nil {
+		return err
+	}
+	data, err := cifar10.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	trainSet, testSet := choose(data.Train, "train", train), choose(data.Test, "test", test)
+	packed := pack.Encode(pack.Images(trainSet), pack.Images(testSet))
+	start := time.Now()
+	back, err := pack.Decode(packed)
+	if err != nil || !bytes.Equal(back[0].Pixels, trainSet.Pixels) || !bytes.Equal(back[1].Pixels, testSet.Pixels) {
+		return fmt.Errorf("the packed sample does not unpack to what was packed: %v", err)
+	}
+	n := trainSet.Len() + testSet.Len()
+	fmt.Printf("%d training and %d test images: %d bytes (%.2f MiB), %d an image, unpacked in %s\n",
+		trainSet.Len(), testSet.Len(), len(packed), float64(len(packed))/(1<<20), len(packed)/n, time.Since(start).Round(time.Millisecond))
+	return renameio.WriteFile(out, packed, 0o644)
+}
+
+// choose draws perClass images of every class, in official order.
+func choose(set cifar10.Set, part string, perClass int) cifar10.Set {
+	var rows []int32
+	for class, candidates := range set.ByClass() {
+		order := random.New(seed, "cifar10", "sample", part, class).Perm(len(candidates))
+		for _, i := range order[:perClass] {
+			rows = append(rows, candidates[i])
+		}
+	}
+	slices.Sort(rows)
+	return set.Select(rows)
+}

@@ -1,0 +1,117 @@
+package cifar10
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"testing"
+)
+
+func TestSampleIsStratified(t *testing.T) {
+	d, err := Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		name          string
+		set           Set
+		each, indices int
+	}{{"train", d.Train, SampleTrain, TrainImages}, {"test", d.Test, SampleTest, TestImages}} {
+		for class, rows := range part.set.ByClass() {
+			if len(rows) != part.each {
+				t.Errorf("%s has %d images of class %d, want %d", part.name, len(rows), class, part.each)
+			}
+		}
+		unique := slices.Compact(slices.Clone(part.set.Index))
+		if !slices.IsSorted(unique) || len(unique) != part.set.Len() || unique[0] < 0 || int(unique[len(unique)-1]) >= part.indices {
+			t.Errorf("%s: official positions are not ascending, twice or out of range", part.name)
+		}
+		if len(part.set.Pixels) != part.set.Len()*Pixels {
+			t.Errorf("%s: %d bytes of pixels", part.name, len(part.set.Pixels))
+		}
+	}
+	if d.Source.Full || d.Source.Dir != "" {
+		t.Errorf("the sample calls itself %+v", d.Source)
+	}
+	const note = "CIFAR-10 sample from the repository: 6,500 training and 4,000 test images of the official splits, the same number of each class"
+	if d.Source.Note != note {
+		t.Errorf("note %q", d.Source.Note)
+	}
+	if again, _ := Sample(); again != d {
+		t.Error("unpacked twice")
+	}
+}
+
+// Training and test images share no picture, whatever their positions.
+func TestSampleTrainAndTestAreDisjoint(t *testing.T) {
+	d, err := Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[[Pixels]byte]int32{}
+	for i := range d.Train.Len() {
+		seen[[Pixels]byte(d.Train.Image(i))] = d.Train.Index[i]
+	}
+	for i := range d.Test.Len() {
+		if at, found := seen[[Pixels]byte(d.Test.Image(i))]; found {
+			t.Errorf("test image %d is training image %d", d.Test.Index[i], at)
+		}
+	}
+}
+
+func TestSampleSize(t *testing.T) {
+	if len(sampleFile) > 31<<19 {
+		t.Errorf("sample.bin has %d bytes, more than 15.5 MiB", len(sampleFile))
+	}
+}
+
+// The sample is the official images, byte for byte.
+func TestSampleAgainstOfficial(t *testing.T) {
+	if os.Getenv("TVPS_DATA") == "" {
+		t.Skip("TVPS_DATA is not set")
+	}
+	dir, err := Find(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Verify(dir); err != nil {
+		t.Fatal(err)
+	}
+	full, err := Load(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !full.Source.Full || full.Source.Dir != dir || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
+		t.Fatalf("the full set is %+v", full.Source)
+	}
+	sample, err := Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]Set{{sample.Train, full.Train}, {sample.Test, full.Test}} {
+		want := pair[1].Select(pair[0].Index)
+		if !bytes.Equal(pair[0].Pixels, want.Pixels) || !bytes.Equal(pair[0].Labels, want.Labels) {
+			t.Error("the sample differs from the official images")
+		}
+	}
+}
+
+func TestDamagedSample(t *testing.T) {
+	cut := sampleFile[:5_000_000]
+	_, err := decodeSample(cut)
+	wantError(t, err, "sample.bin", "ends at byte 5000000 of", "git checkout")
+	flipped := bytes.Clone(sampleFile)
+	flipped[7_000_000]++
+	_, err = decodeSample(flipped)
+	wantError(t, err, "sample.bin", "is damaged between byte 69", "git checkout")
+	_, err = decodeSample([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0123456789"))
+	wantError(t, err, "wrong at byte 0")
+}
+
+func BenchmarkSample(b *testing.B) {
+	for b.Loop() {
+		if _, err := decodeSample(sampleFile); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
