@@ -1,0 +1,223 @@
+// Package loop trains small networks inside one XLA While.
+//
+// A training step of a small network takes microseconds, its dispatch from Go a
+// millisecond. So the whole loop is compiled: minibatches are gathered on the device
+// by an index array, and forward pass, gradient and Adam run without coming back.
+// One call runs a chunk of at most Chunk updates, so that a long training can be
+// cancelled and its shapes, hence its compiled program, never change: data lies in
+// arrays of fixed capacity, and how much of them is in use is told by the indices.
+package loop
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/exceptions"
+)
+
+// Adam's constants (Kingma and Ba 2015; the defaults of PyTorch, which the paper used).
+const (
+	beta1   = .9
+	beta2   = .999
+	epsilon = 1e-8
+)
+
+// Problem is what a Trainer minimises.
+type Problem struct {
+	Name   string
+	Params []net.Param
+	// Loss builds the scalar loss of one minibatch. data are arrays that stay on the
+	// device, feeds the update's own slice of each feed: a feed of shape
+	// [chunk, batch, ...] arrives here as [batch, ...].
+	Loss func(s *net.Scope, data, feeds []*Node) *Node
+	// Data and Feeds are how many arrays of each kind Fit will be given.
+	Data, Feeds int
+}
+
+// Trainer holds the compiled loop of a Problem. It may be used by several goroutines.
+type Trainer struct {
+	problem Problem
+	chunk   int
+	exec    *Exec
+	trained []int // positions of the trainable parameters
+}
+
+// New prepares the loop; it is compiled at the first Fit. chunk is the number of
+// updates in one call to the device, at least 1. The pure Go backend (compute 0.1.3)
+// loses values inside a While that holds a gradient, so there each update is a call
+// of its own, and Chunk is 1.
+func New(backend compute.Backend, problem Problem, chunk int) (*Trainer, error) {
+	if chunk < 1 {
+		return nil, fmt.Errorf("loop: a chunk of %d updates; it must be at least 1", chunk)
+	}
+	t := &Trainer{problem: problem, chunk: chunk}
+	for i, p := range problem.Params {
+		if p.Trainable {
+			t.trained = append(t.trained, i)
+		}
+	}
+	graph := t.loopGraph
+	if backend.String() == gobackend.BackendName {
+		t.chunk, graph = 1, t.stepGraph
+	}
+	exec, err := NewExec(backend, graph)
+	if err != nil {
+		return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
+	}
+	t.exec = exec.WithName(problem.Name)
+	return t, nil
+}
+
+// Chunk is the number of updates in one call to the device.
+func (t *Trainer) Chunk() int { return t.chunk }
+
+// Close frees the compiled program.
+func (t *Trainer) Close() { t.exec.Finalize() }
+
+// Feed fills the feeds of updates first..first+count-1: tensors of shape
+// [Chunk, batch, ...], of which only the first count rows are read.
+type Feed func(first, count int) []*tensors.Tensor
+
+// Fit runs updates of Adam from the start values and returns the trained values and
+// the mean loss of each chunk. data must keep its shapes between calls, or the loop
+// is compiled anew. Errors: a cancelled ctx, a loss that is not finite, and whatever
+// the backend reports.
+func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int, feed Feed) (net.Values, []float64, error) {
+	n, k := len(t.problem.Params), len(t.trained)
+	state := start.Tensors(t.problem.Params)
+	for range 2 {
+		for _, i := range t.trained {
+			state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, t.problem.Params[i].Dims...)))
+		}
+	}
+	defer func() { finalize(state) }()
+	var losses []float64
+	for first := 0; first < updates; first += t.chunk {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		count := min(t.chunk, updates-first)
+		out, err := t.call(data, feed(first, count), state, first, count, rate)
+		if err != nil {
+			return nil, nil, err
+		}
+		loss := float64(tensors.ToScalar[float32](out[0])) / float64(count)
+		finalize(state)
+		state = out[1:]
+		losses = append(losses, loss)
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return nil, nil, fmt.Errorf("%s: the loss became %v within %d updates; lower the learning rate (%g) or scale the inputs", t.problem.Name, loss, first+count, rate)
+		}
+	}
+	if len(state) != n+2*k {
+		return nil, nil, fmt.Errorf("loop: %s returned %d arrays, not %d", t.problem.Name, len(state), n+2*k)
+	}
+	values, err := net.FromTensors(state[:n])
+	return values, losses, err
+}
+
+func finalize(ts []*tensors.Tensor) {
+	for _, t := range ts {
+		t.FinalizeAll()
+	}
+}
+
+func (t *Trainer) call(data, feeds, state []*tensors.Tensor, first, count int, rate float64) (out []*tensors.Tensor, err error) {
+	args := []any{int32(first), int32(count), float32(rate)}
+	for _, list := range [][]*tensors.Tensor{data, feeds, state} {
+		for _, x := range list {
+			args = append(args, x)
+		}
+	}
+	defer finalize(feeds)
+	var execErr error
+	err = exceptions.TryCatch[error](func() { out, execErr = t.exec.Exec(args...) })
+	if err == nil {
+		err = execErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
+	}
+	return out, nil
+}
+
+// loopGraph is the compiled function. Inputs: first, count, rate, data..., feeds...,
+// parameters..., first moments..., second moments... . Results: the sum of the
+// losses, then parameters and moments after the last update. The loop carries all of
+// them: a closure of go-xla cannot use the values around it in every operation. What
+// the body hands on unchanged is not copied.
+func (t *Trainer) loopGraph(in []*Node) []*Node {
+	g := in[0].Graph()
+	fixed := 3 + t.problem.Data + t.problem.Feeds
+	carried := append([]*Node{Const(g, int32(0)), Const(g, float32(0))}, in...)
+	parameters := func(g *Graph) (i, loss *Node, rest []*Node) {
+		nodes := make([]*Node, len(carried))
+		for k, x := range carried {
+			nodes[k] = Parameter(g, fmt.Sprintf("carried%d", k), x.Shape())
+		}
+		return nodes[0], nodes[1], nodes[2:]
+	}
+	cond := NewClosure(g, func(g *Graph) []*Node {
+		i, _, rest := parameters(g)
+		return []*Node{LessThan(i, rest[1])}
+	})
+	body := NewClosure(g, func(g *Graph) []*Node {
+		i, sum, rest := parameters(g)
+		first, rate, data, feeds := rest[0], rest[2], rest[3:3+t.problem.Data], rest[3+t.problem.Data:fixed]
+		loss, next := t.update(rest[fixed:], data, sliceFeeds(feeds, i), Add(first, i), rate)
+		return append(append([]*Node{AddScalar(i, 1), Add(sum, loss)}, rest[:fixed]...), next...)
+	})
+	out := While(cond, body, carried...)
+	return append(out[1:2:2], out[2+fixed:]...)
+}
+
+// stepGraph is loopGraph for a chunk of one update, without the While.
+func (t *Trainer) stepGraph(in []*Node) []*Node {
+	fixed := 3 + t.problem.Data + t.problem.Feeds
+	feeds := sliceFeeds(in[3+t.problem.Data:fixed], Const(in[0].Graph(), int32(0)))
+	loss, next := t.update(in[fixed:], in[3:3+t.problem.Data], feeds, in[0], in[2])
+	return append([]*Node{loss}, next...)
+}
+
+// sliceFeeds takes row i of every feed.
+func sliceFeeds(feeds []*Node, i *Node) []*Node {
+	out := make([]*Node, len(feeds))
+	for k, f := range feeds {
+		out[k] = Gather(f, Reshape(i, 1))
+	}
+	return out
+}
+
+// update is one step of Adam on one minibatch.
+func (t *Trainer) update(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
+	n, k := len(t.problem.Params), len(t.trained)
+	values, m, v := state[:n], state[n:n+k], state[n+k:]
+	s := net.Bind(step.Graph(), t.problem.Params, values, true)
+	loss = t.problem.Loss(s, data, feeds)
+	updated := s.Updated(t.problem.Params, values)
+	wrt := make([]*Node, k)
+	for j, i := range t.trained {
+		wrt[j] = values[i]
+	}
+	grads := Gradient(loss, wrt...)
+	at := ConvertDType(AddScalar(step, 1), dtypes.Float32)
+	correct1 := OneMinus(Pow(Scalar(step.Graph(), dtypes.Float32, beta1), at))
+	correct2 := OneMinus(Pow(Scalar(step.Graph(), dtypes.Float32, beta2), at))
+	nextM, nextV := make([]*Node, k), make([]*Node, k)
+	for j, i := range t.trained {
+		nextM[j] = Add(MulScalar(m[j], beta1), MulScalar(grads[j], 1-beta1))
+		nextV[j] = Add(MulScalar(v[j], beta2), MulScalar(Mul(grads[j], grads[j]), 1-beta2))
+		denom := AddScalar(Sqrt(Div(nextV[j], correct2)), epsilon)
+		updated[i] = Sub(values[i], Mul(rate, Div(Div(nextM[j], correct1), denom)))
+	}
+	return loss, append(append(updated, nextM...), nextV...)
+}

@@ -1,0 +1,156 @@
+package loop
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+func open(tb testing.TB, name string) compute.Backend {
+	tb.Helper()
+	b, err := backend.Open(context.Background(), name, backend.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Backend
+}
+
+// line is least squares on y = w x: data x [4], y [4]; feed index [chunk, 2].
+var line = Problem{
+	Name:   "line",
+	Params: []net.Param{{Name: "w", Trainable: true}, {Name: "count"}},
+	Data:   2,
+	Feeds:  1,
+	Loss: func(s *net.Scope, data, feeds []*Node) *Node {
+		index := ExpandAxes(feeds[0], -1)
+		x, y := Gather(data[0], index), Gather(data[1], index)
+		count := s.State("count", net.Constant(0))
+		s.Update("count", AddScalar(count, 1))
+		d := Sub(Mul(x, s.Bias("w", net.Constant(0))), y)
+		return ReduceAllMean(Mul(d, d))
+	},
+}
+
+var (
+	lineX     = []float32{1, 2, 3, 4}
+	lineY     = []float32{2, 4.5, 5.5, 8}
+	lineIndex = func(u, j int) int { return (3*u + j) % 4 }
+)
+
+func lineFeed(chunk int) Feed {
+	return func(first, count int) []*tensors.Tensor {
+		index := make([]int32, chunk*2)
+		for u := range count {
+			for j := range 2 {
+				index[u*2+j] = int32(lineIndex(first+u, j))
+			}
+		}
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, chunk, 2)}
+	}
+}
+
+// reference is Adam written out by hand in float64.
+func reference(rate float64, updates int) float64 {
+	w, m, v := 0.0, 0.0, 0.0
+	for u := range updates {
+		grad := 0.0
+		for j := range 2 {
+			i := lineIndex(u, j)
+			grad += 2 * (w*float64(lineX[i]) - float64(lineY[i])) * float64(lineX[i]) / 2
+		}
+		m = .9*m + .1*grad
+		v = .999*v + .001*grad*grad
+		t := float64(u + 1)
+		w -= rate * m / (1 - math.Pow(.9, t)) / (math.Sqrt(v/(1-math.Pow(.999, t))) + 1e-8)
+	}
+	return w
+}
+
+func TestFitIsAdam(t *testing.T) {
+	for _, name := range []string{"", "go"} {
+		for _, chunk := range []int{1, 7, 50} {
+			tr, err := New(open(t, name), line, chunk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
+			got, losses, err := tr.Fit(context.Background(), net.Values{{0}, {0}}, data, .05, 23, lineFeed(tr.Chunk()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := reference(.05, 23); math.Abs(float64(got[0][0])-want) > 1e-5 {
+				t.Errorf("backend %q, chunk %d: w = %v, by hand %v", name, chunk, got[0][0], want)
+			}
+			if got[1][0] != 23 {
+				t.Errorf("the state array counted %v updates, not 23", got[1][0])
+			}
+			if want := (23 + tr.Chunk() - 1) / tr.Chunk(); len(losses) != want {
+				t.Errorf("chunk %d: %d losses, not %d", chunk, len(losses), want)
+			}
+		}
+	}
+}
+
+func TestFitRefusesInfiniteLoss(t *testing.T) {
+	tr, err := New(open(t, ""), line, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue([]float32{1, 2, float32(math.Inf(1)), 4})}
+	if _, _, err := tr.Fit(context.Background(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err == nil {
+		t.Error("an infinite label was accepted")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := tr.Fit(ctx, net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err != context.Canceled {
+		t.Errorf("cancelled Fit returned %v", err)
+	}
+}
+
+// BenchmarkFit times one update of a 32-wide two-layer net at batch 128.
+func BenchmarkFit(b *testing.B) {
+	for _, name := range []string{"", "go"} {
+		label := map[string]string{"": "xla", "go": "go"}[name]
+		b.Run(label, func(b *testing.B) {
+			backend := open(b, name)
+			network := func(s *net.Scope, x *Node) *Node {
+				x = net.Relu(net.Dense(s.In("a"), x, 32, net.He))
+				x = net.Relu(net.Dense(s.In("b"), x, 32, net.He))
+				return net.Dense(s.In("c"), x, 2, net.Lecun)
+			}
+			params, err := net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Float32, 128, 2)}, func(s *net.Scope, in []*Node) { network(s, in[0]) })
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := Problem{Name: "bench", Params: params, Data: 2, Feeds: 1, Loss: func(s *net.Scope, data, feeds []*Node) *Node {
+				index := ExpandAxes(feeds[0], -1)
+				return ReduceAllMean(net.CrossEntropy(network(s, Gather(data[0], index)), Gather(data[1], index)))
+			}}
+			tr, err := New(backend, p, 200)
+			if err != nil {
+				b.Fatal(err)
+			}
+			data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, 2000), 1000, 2), tensors.FromFlatDataAndDimensions(make([]int32, 1000), 1000)}
+			feed := func(first, count int) []*tensors.Tensor {
+				return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]int32, tr.Chunk()*128), tr.Chunk(), 128)}
+			}
+			start := net.Init(params, 0, "bench")
+			if _, _, err := tr.Fit(context.Background(), start, data, 1e-3, 1, feed); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			if _, _, err := tr.Fit(context.Background(), start, data, 1e-3, b.N, feed); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

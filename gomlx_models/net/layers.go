@@ -1,0 +1,129 @@
+package net
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Dense returns x W + b. x: [batch, in], result: [batch, out].
+func Dense(s *Scope, x *Node, out int, init func(fanIn int) Initial) *Node {
+	in := x.Shape().Dim(-1)
+	w := s.Weight("weights", init(in), in, out)
+	b := s.Bias("biases", Constant(0), out)
+	return Add(Dot(x, w).Product(), ExpandLeftToRank(b, x.Rank()))
+}
+
+// Embedding returns rows of a learned table. index: [batch] int32, result: [batch, dim].
+func Embedding(s *Scope, index *Node, rows, dim int, std float64) *Node {
+	table := s.Weight("table", Initial{Std: std}, rows, dim)
+	return Gather(table, ExpandAxes(index, -1))
+}
+
+const (
+	bnMomentum = 0.9  // weight of the old average
+	bnEpsilon  = 1e-5 // as PyTorch
+)
+
+// BatchNormMode says which statistics a batch normalisation uses while training.
+type BatchNormMode int
+
+const (
+	// BatchStatistics normalises by the batch and moves the averages (the usual training mode).
+	BatchStatistics BatchNormMode = iota
+	// FrozenAverages normalises by the stored averages, which do not move.
+	FrozenAverages
+)
+
+// BatchNorm normalises the last axis of x over all others, then scales and shifts
+// it. When the pass trains and mode is BatchStatistics it uses the batch's mean and
+// variance and moves the averages (momentum .9); otherwise it uses the averages.
+func BatchNorm(s *Scope, x *Node, mode BatchNormMode) *Node {
+	n := x.Shape().Dim(-1)
+	scale := s.Bias("scale", Constant(1), n)
+	offset := s.Bias("offset", Constant(0), n)
+	mean := s.State("mean", Constant(0), n)
+	variance := s.State("variance", Constant(1), n)
+	if s.Training() && mode == BatchStatistics {
+		flat := Reshape(x, -1, n)
+		m := ReduceMean(flat, 0)
+		centred := Sub(flat, ExpandLeftToRank(m, 2))
+		v := ReduceMean(Mul(centred, centred), 0)
+		rows := float64(flat.Shape().Dim(0))
+		s.Update("mean", Add(MulScalar(mean, bnMomentum), MulScalar(m, 1-bnMomentum)))
+		s.Update("variance", Add(MulScalar(variance, bnMomentum), MulScalar(v, (1-bnMomentum)*rows/max(1, rows-1))))
+		mean, variance = m, v
+	}
+	gain := Div(scale, Sqrt(AddScalar(variance, bnEpsilon)))
+	shift := Sub(offset, Mul(mean, gain))
+	return Add(Mul(x, ExpandLeftToRank(gain, x.Rank())), ExpandLeftToRank(shift, x.Rank()))
+}
+
+// Relu is max(x, 0).
+func Relu(x *Node) *Node { return Max(x, ZerosLike(x)) }
+
+// ConvMode says how a convolution is written.
+type ConvMode int
+
+const (
+	// NativeConv uses XLA's convolution: fast when a step is dispatched from outside.
+	NativeConv ConvMode = iota
+	// Im2col gathers patches and multiplies matrices: on the CPU, convolutions inside
+	// a compiled loop are 70 times slower than this.
+	Im2col
+)
+
+// Conv is a convolution without bias, padding "same". x: [batch, height, width, in],
+// result: [batch, height/stride, width/stride, out].
+func Conv(s *Scope, x *Node, out, kernel, stride int, mode ConvMode) *Node {
+	in := x.Shape().Dim(-1)
+	w := s.Weight("kernel", He(kernel*kernel*out), kernel, kernel, in, out)
+	pad := kernel / 2
+	if mode == NativeConv {
+		return Convolve(x, w).Strides(stride).PaddingPerDim([][2]int{{pad, pad}, {pad, pad}}).Done()
+	}
+	patches := extractPatches(x, kernel, stride)
+	b, h, v := patches.Shape().Dim(0), patches.Shape().Dim(1), patches.Shape().Dim(2)
+	cols := Reshape(patches, b*h*v, kernel*kernel*in)
+	return Reshape(Dot(cols, Reshape(w, kernel*kernel*in, out)).Product(), b, h, v, out)
+}
+
+// extractPatches lays the kernel's neighbourhood of each output position side by
+// side. x: [batch, height, width, in], result: [batch, height/stride, width/stride, kernel*kernel*in].
+func extractPatches(x *Node, kernel, stride int) *Node {
+	pad := kernel / 2
+	h, w := x.Shape().Dim(1), x.Shape().Dim(2)
+	x = border(border(x, 1, pad), 2, pad)
+	oh, ow := (h+2*pad-kernel)/stride+1, (w+2*pad-kernel)/stride+1
+	var parts []*Node
+	for i := range kernel {
+		for j := range kernel {
+			parts = append(parts, Slice(x, AxisRange(),
+				AxisRange(i, i+(oh-1)*stride+1).Stride(stride), AxisRange(j, j+(ow-1)*stride+1).Stride(stride), AxisRange()))
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return Concatenate(parts, -1)
+}
+
+// border puts size zeros before and behind an axis (GoMLX's Pad has no gradient).
+func border(x *Node, axis, size int) *Node {
+	if size == 0 {
+		return x
+	}
+	dims := slices.Clone(x.Shape().Dimensions)
+	dims[axis] = size
+	zeros := Zeros(x.Graph(), shapes.Make(x.DType(), dims...))
+	return Concatenate([]*Node{zeros, x, zeros}, axis)
+}
+
+// CrossEntropy returns each sample's loss -log softmax(logits)[label].
+// logits: [batch, classes], labels: [batch] int32, result: [batch].
+func CrossEntropy(logits, labels *Node) *Node {
+	classes := logits.Shape().Dim(-1)
+	return Neg(ReduceSum(Mul(LogSoftmax(logits), OneHot(labels, classes, dtypes.Float32)), -1))
+}

@@ -1,0 +1,213 @@
+// Package net writes neural networks as functions of their parameters.
+//
+// GoMLX's own model.Store keeps parameters as variables outside the graph. A
+// training loop that runs inside one XLA While needs them as values instead: they
+// are the state that the loop carries. So a network here is a Go function of a
+// Scope, and a Scope hands out parameters by name: the first pass (Declare) collects
+// their names, shapes and initial values, every later pass binds them to nodes of a
+// graph. The same function serves the training step, the loop and inference.
+package net
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/random"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/exceptions"
+)
+
+// Param describes one array of a network.
+type Param struct {
+	Name      string
+	Dims      []int
+	Trainable bool    // false for state such as batch-norm averages
+	Decay     bool    // true where weight decay applies: weights, not biases or norms
+	Init      Initial // how it starts
+}
+
+// Size is the number of values in the array.
+func (p Param) Size() int {
+	n := 1
+	for _, d := range p.Dims {
+		n *= d
+	}
+	return n
+}
+
+// Initial says how a parameter starts.
+type Initial struct {
+	Std   float64 // standard deviation of a normal distribution; 0 for a constant
+	Value float64 // mean, or the constant
+}
+
+// He is the initial distribution of Kaiming He et al. (2015) for layers followed by
+// a ReLU: normal with variance 2 / fanIn.
+func He(fanIn int) Initial { return Initial{Std: math.Sqrt(2 / float64(fanIn))} }
+
+// Lecun is normal with variance 1 / fanIn, for layers without a ReLU behind them.
+func Lecun(fanIn int) Initial { return Initial{Std: math.Sqrt(1 / float64(fanIn))} }
+
+// Constant starts every value at v.
+func Constant(v float64) Initial { return Initial{Value: v} }
+
+// pass is one walk through a network function.
+type pass struct {
+	graph     *Graph
+	declaring bool             // parameters are collected; otherwise they are given
+	params    []Param          // in order of first use, while declaring
+	values    map[string]*Node // by name
+	updates   map[string]*Node // new values of state arrays
+	training  bool
+}
+
+// Scope hands out the parameters of a network during one pass.
+type Scope struct {
+	p      *pass
+	prefix string
+}
+
+// In returns the scope of a part of the network: its parameters are named name/... .
+func (s *Scope) In(name string) *Scope { return &Scope{s.p, s.prefix + name + "/"} }
+
+// Graph returns the graph of this pass.
+func (s *Scope) Graph() *Graph { return s.p.graph }
+
+// Training tells whether this pass trains (batch statistics) or evaluates.
+func (s *Scope) Training() bool { return s.p.training }
+
+// Weight returns the trainable array of that name, with weight decay.
+func (s *Scope) Weight(name string, init Initial, dims ...int) *Node {
+	return s.param(Param{Name: name, Dims: dims, Trainable: true, Decay: true, Init: init})
+}
+
+// Bias returns the trainable array of that name, without weight decay.
+func (s *Scope) Bias(name string, init Initial, dims ...int) *Node {
+	return s.param(Param{Name: name, Dims: dims, Trainable: true, Init: init})
+}
+
+// State returns an array that is carried along but not trained.
+func (s *Scope) State(name string, init Initial, dims ...int) *Node {
+	return s.param(Param{Name: name, Dims: dims, Init: init})
+}
+
+// Update sets the value that a State array has after this pass.
+func (s *Scope) Update(name string, value *Node) {
+	s.p.updates[s.prefix+name] = StopGradient(value)
+}
+
+func (s *Scope) param(q Param) *Node {
+	q.Name = s.prefix + q.Name
+	node := s.p.values[q.Name]
+	if node == nil {
+		if !s.p.declaring {
+			exceptions.Panicf("parameter %q is not among those that the pass was given; declare it first", q.Name)
+		}
+		node = Parameter(s.p.graph, q.Name, shapes.Make(dtypes.Float32, q.Dims...))
+		s.p.params = append(s.p.params, q)
+		s.p.values[q.Name] = node
+	}
+	if !slices.Equal(node.Shape().Dimensions, q.Dims) {
+		exceptions.Panicf("parameter %q is used with shapes %v and %v", q.Name, node.Shape().Dimensions, q.Dims)
+	}
+	return node
+}
+
+// Declare walks once through a network, without compiling anything, and returns its
+// parameters in order of first use. The function receives a placeholder for each of
+// the given input shapes. A panic of GoMLX (a shape that does not fit) is returned
+// as an error.
+func Declare(backend compute.Backend, inputs []shapes.Shape, fn func(s *Scope, in []*Node)) (params []Param, err error) {
+	err = exceptions.TryCatch[error](func() {
+		g := NewGraph(backend, "declare")
+		defer g.Finalize()
+		p := &pass{graph: g, declaring: true, values: map[string]*Node{}, updates: map[string]*Node{}}
+		nodes := make([]*Node, len(inputs))
+		for i, shape := range inputs {
+			nodes[i] = Parameter(g, fmt.Sprintf("#input%d", i), shape)
+		}
+		fn(&Scope{p: p}, nodes)
+		params = p.params
+	})
+	return params, err
+}
+
+// Bind starts a pass in which the parameters have the given values (in the order of
+// params). After the network function has run, Updated returns their new values.
+func Bind(g *Graph, params []Param, values []*Node, training bool) *Scope {
+	p := &pass{graph: g, training: training, values: map[string]*Node{}, updates: map[string]*Node{}}
+	for i, q := range params {
+		p.values[q.Name] = values[i]
+	}
+	return &Scope{p: p}
+}
+
+// Updated returns the parameters' values after the pass: State arrays as last set by
+// Update, everything else as bound.
+func (s *Scope) Updated(params []Param, values []*Node) []*Node {
+	out := slices.Clone(values)
+	for i, q := range params {
+		if u, ok := s.p.updates[q.Name]; ok {
+			out[i] = u
+		}
+	}
+	return out
+}
+
+// Values holds the arrays of a network on the host, in the order of its Params.
+type Values [][]float32
+
+// Init draws initial values. Each array has its own stream of random numbers, named
+// by the seed, the purpose and the array's name.
+func Init(params []Param, seed int64, purpose ...any) Values {
+	out := make(Values, len(params))
+	for i, q := range params {
+		out[i] = make([]float32, q.Size())
+		rng := random.New(seed, append(slices.Clone(purpose), q.Name)...)
+		for j := range out[i] {
+			v := q.Init.Value
+			if q.Init.Std > 0 {
+				v += q.Init.Std * rng.NormFloat64()
+			}
+			out[i][j] = float32(v)
+		}
+	}
+	return out
+}
+
+// Clone returns a deep copy.
+func (v Values) Clone() Values {
+	out := make(Values, len(v))
+	for i := range v {
+		out[i] = slices.Clone(v[i])
+	}
+	return out
+}
+
+// Tensors copies the values into GoMLX tensors with the parameters' shapes.
+func (v Values) Tensors(params []Param) []*tensors.Tensor {
+	out := make([]*tensors.Tensor, len(v))
+	for i, q := range params {
+		out[i] = tensors.FromFlatDataAndDimensions(v[i], q.Dims...)
+	}
+	return out
+}
+
+// FromTensors copies values back from GoMLX tensors.
+func FromTensors(ts []*tensors.Tensor) (Values, error) {
+	out := make(Values, len(ts))
+	for i, t := range ts {
+		flat, err := tensors.CopyFlatData[float32](t)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = flat
+	}
+	return out, nil
+}

@@ -1,0 +1,34 @@
+package net
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/exceptions"
+)
+
+// Run executes a compiled function; arguments may be tensors, lists of tensors and
+// scalars. A panic of GoMLX is returned as an error.
+func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
+	var flat []any
+	for _, a := range args {
+		list, ok := a.([]*tensors.Tensor)
+		if !ok {
+			flat = append(flat, a)
+		}
+		for _, t := range list {
+			flat = append(flat, t)
+		}
+	}
+	caught := exceptions.TryCatch[error](func() { out, err = exec.Exec(flat...) })
+	if caught != nil {
+		return nil, caught
+	}
+	return out, err
+}
+
+// Free releases the memory of tensors now, not when Go gets to it.
+func Free(ts ...*tensors.Tensor) {
+	for _, t := range ts {
+		t.FinalizeAll()
+	}
+}
