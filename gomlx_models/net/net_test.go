@@ -157,7 +157,7 @@ func TestInit(t *testing.T) {
 	if other := Init(params, 1, "other"); slices.Equal(other[0], v[0]) {
 		t.Error("another purpose drew the same values")
 	}
-	if alone := Init(params[:1], 1, "test"); !slices.Equal(alone[0], v[0]) {
+	if turned := Init([]Param{params[1], params[0]}, 1, "test"); !slices.Equal(turned[1], v[0]) {
 		t.Error("an array's values depend on the arrays around it")
 	}
 	c := v.Clone()

@@ -1,0 +1,60 @@
+package propensity
+
+import (
+	"context"
+	"testing"
+)
+
+// BenchmarkUpdate times one training step of g (MLP of 64 units, batch 512, one
+// coordinate, 20 times) inside the compiled loop.
+func BenchmarkUpdate(b *testing.B) {
+	d := gaussian(1, linear, equal(20, 500)...)
+	for _, engine := range []struct{ label, name string }{{"xla", ""}, {"go", "go"}} {
+		for _, method := range []Method{Method2, Method1} {
+			b.Run(engine.label+"/"+string(method), func(b *testing.B) {
+				cfg := DefaultConfig()
+				cfg.Method = method
+				pool, err := NewPool(d.X, 0, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				e, err := NewEstimator(open(b, engine.name), pool, 20, cfg)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer e.Close()
+				samples, times := samplesOf(d, 20)
+				train := func(updates int) {
+					e.cfg.Updates = updates
+					if _, err := e.Fit(context.Background(), samples, times, 0); err != nil {
+						b.Fatal(err)
+					}
+				}
+				train(1) // compiles
+				b.ResetTimer()
+				train(b.N)
+			})
+		}
+	}
+}
+
+// BenchmarkLogOmega times the weights of 10,000 samples.
+func BenchmarkLogOmega(b *testing.B) {
+	d := gaussian(1, linear, equal(20, 500)...)
+	for _, engine := range []struct{ label, name string }{{"xla", ""}, {"go", "go"}} {
+		b.Run(engine.label, func(b *testing.B) {
+			cfg := DefaultConfig()
+			cfg.Updates = 1
+			f, err := Fit(context.Background(), open(b, engine.name), d, cfg, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			for b.Loop() {
+				if _, err := f.LogOmega(context.Background(), 19); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

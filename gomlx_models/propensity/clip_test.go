@@ -1,0 +1,47 @@
+package propensity
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestClipPolicies(t *testing.T) {
+	logs := []float64{-60, -2, 0, .5, 1, 3, 60}
+	e := math.Exp
+	for policy, want := range map[ClipPolicy][]float64{
+		ClipOne:      {e(-60), e(-2), 1, 1, 1, 1, 1},
+		ClipExponent: {e(-60), e(-2), 1, e(.5), e(1), e(1), e(1)},
+		ClipNone:     {e(-60), e(-2), 1, e(.5), e(1), e(3), e(60)},
+	} {
+		if got := policy.Weights(logs); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", policy, got, want)
+		}
+	}
+	if got := ClipNone.Omega(1000); got != math.Exp(60) {
+		t.Errorf("no clip: omega of e^1000 is %v", got)
+	}
+}
+
+func TestEffectiveSampleSize(t *testing.T) {
+	for _, c := range []struct {
+		weights []float64
+		want    float64
+	}{
+		{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{3}, 1}, {[]float64{2, 2, 2, 2}, 4},
+		{[]float64{1, 0, 0}, 1}, {[]float64{1, 2, 3}, 36. / 14}, {[]float64{10, 20, 30}, 36. / 14},
+	} {
+		if got := EffectiveSampleSize(c.weights); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", c.weights, got, c.want)
+		}
+	}
+	// weights exp(s n - s^2/2) of normal n have E w = 1 and E w^2 = exp(s^2).
+	logs := gaussian(1, func(float64) float64 { return -.125 }, 100000).X
+	w := make([]float64, len(logs))
+	for i, x := range logs {
+		w[i] = math.Exp(.5*(float64(x)+.125) - .125)
+	}
+	if got, want := EffectiveSampleSize(w)/float64(len(w)), math.Exp(-.25); math.Abs(got-want) > .02 {
+		t.Errorf("share of log-normal weights is %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,173 @@
+package propensity
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// wantError fails the test unless err is one line that holds all the words.
+func wantError(t *testing.T, name string, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error", name)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: the error %q does not say %q", name, err, w)
+		}
+	}
+}
+
+// TestFitRefuses: every bad input is an error that says what and where.
+func TestFitRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, c := range map[string]struct {
+		change func(d *Data, cfg *Config)
+		words  []string
+	}{
+		"NaN":              {func(d *Data, _ *Config) { d.X[7] = float32(nan) }, []string{"sample 3", "coordinate 1", "NaN"}},
+		"infinite":         {func(d *Data, _ *Config) { d.X[4] = float32(-inf) }, []string{"sample 2", "coordinate 0", "Inf"}},
+		"empty":            {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
+		"no dimension":     {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
+		"negative Dim":     {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
+		"half a sample":    {func(d *Data, _ *Config) { d.X = d.X[:7] }, []string{"7 values", "whole"}},
+		"one time":         {func(d *Data, _ *Config) { d.Time = []float64{1, 1, 1, 1} }, []string{"1 time", "two"}},
+		"too few times":    {func(d *Data, _ *Config) { d.Time = d.Time[:3] }, []string{"4 samples", "3 times"}},
+		"NaN time":         {func(d *Data, _ *Config) { d.Time[2] = nan }, []string{"sample 2", "NaN"}},
+		"infinite time":    {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
+		"no labels":        {func(d *Data, cfg *Config) { d.Label, cfg.Classes = nil, 2 }, []string{"2 classes"}},
+		"too few labels":   {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
+		"label too large":  {func(d *Data, cfg *Config) { cfg.Classes, d.Label[3] = 2, 2 }, []string{"sample 3", "label 2", "0 to 1"}},
+		"negative label":   {func(d *Data, cfg *Config) { cfg.Classes, d.Label[0] = 2, -1 }, []string{"sample 0", "label -1"}},
+		"method":           {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
+		"network":          {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
+		"encoding":         {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
+		"clip":             {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
+		"hidden":           {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden", "0"}},
+		"updates":          {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
+		"batch":            {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},
+		"classes":          {func(_ *Data, cfg *Config) { cfg.Classes = -1 }, []string{"classes"}},
+		"frequencies":      {func(_ *Data, cfg *Config) { cfg.Time, cfg.Frequencies = TimeFourier, 0 }, []string{"frequencies"}},
+		"window":           {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 0 }, []string{"window"}},
+		"window too large": {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 2 }, []string{"window of 2", "2 times"}},
+		"rate 0":           {func(_ *Data, cfg *Config) { cfg.LearningRate = 0 }, []string{"learning rate", "positive"}},
+		"rate NaN":         {func(_ *Data, cfg *Config) { cfg.LearningRate = nan }, []string{"learning rate"}},
+		"rate infinite":    {func(_ *Data, cfg *Config) { cfg.LearningRate = inf }, []string{"learning rate"}},
+		"no image":         {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"conv5", "images"}},
+		"divergence":       {func(_ *Data, cfg *Config) { cfg.LearningRate = 1e38 }, []string{"loss", "lower the learning rate"}},
+	} {
+		d := Data{X: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Dim: 2, Label: []int32{0, 1, 0, 1}, Time: []float64{0, 0, 1, 1}}
+		cfg := DefaultConfig()
+		cfg.Hidden, cfg.Updates, cfg.Batch = 4, 20, 8
+		c.change(&d, &cfg)
+		_, err := Fit(context.Background(), open(t, "go"), d, cfg, 0)
+		wantError(t, name, err, c.words...)
+	}
+}
+
+// TestEstimatorRefuses: what only the lower level can be given.
+func TestEstimatorRefuses(t *testing.T) {
+	b, cfg := open(t, "go"), DefaultConfig()
+	cfg.Hidden, cfg.Updates, cfg.Classes = 4, 1, 2
+	_, err := NewPool([]float32{1, 2}, -1, 1)
+	wantError(t, "fitRows", err, "-1")
+	_, err = NewPool([]float32{1, 2}, 0, -1)
+	wantError(t, "negative dimension", err, "[-1]")
+	pool, err := NewPool([]float32{1, 2, 3, 4}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = NewEstimator(b, pool, 1, cfg)
+	wantError(t, "one time", err, "two")
+	e, err := NewEstimator(b, pool, 2, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func() Samples {
+		return Samples{Row: []int32{0, 1, 2, 3}, Label: []int32{0, 1, 0, 1}, Time: []int32{0, 0, 1, 1}}
+	}
+	for name, c := range map[string]struct {
+		change func(s *Samples)
+		times  []float64
+		words  []string
+	}{
+		"no samples":     {func(s *Samples) { *s = Samples{} }, []float64{0, 1}, []string{"no samples"}},
+		"row":            {func(s *Samples) { s.Row[2] = 4 }, []float64{0, 1}, []string{"sample 2", "row 4", "pool of 4"}},
+		"negative row":   {func(s *Samples) { s.Row[2] = -1 }, []float64{0, 1}, []string{"row -1"}},
+		"time index":     {func(s *Samples) { s.Time[1] = 2 }, []float64{0, 1}, []string{"sample 1", "index 2 of 2"}},
+		"unused time":    {func(s *Samples) { s.Time = []int32{0, 0, 0, 0} }, []float64{0, 1}, []string{"time index 1"}},
+		"many times":     {func(s *Samples) {}, []float64{0, 1, 2}, []string{"3 times", "made for 2"}},
+		"order of times": {func(s *Samples) {}, []float64{1, 0}, []string{"increase"}},
+		"NaN time":       {func(s *Samples) {}, []float64{math.NaN(), 0}, []string{"finite"}},
+	} {
+		s := good()
+		c.change(&s)
+		_, err := e.Fit(context.Background(), s, c.times, 0)
+		wantError(t, name, err, c.words...)
+	}
+	score, err := e.Fit(context.Background(), good(), []float64{0, 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(s *Samples)
+		T      float64
+		words  []string
+	}{
+		"after":     {func(s *Samples) {}, 1.5, []string{"1.5", "0 to 1", "fit again"}},
+		"before":    {func(s *Samples) {}, -1, []string{"outside"}},
+		"NaN":       {func(s *Samples) {}, math.NaN(), []string{"NaN"}},
+		"between":   {func(s *Samples) {}, .5, []string{"onehot", "fourier"}},
+		"label":     {func(s *Samples) { s.Label[1] = 2 }, 1, []string{"sample 1", "label 2"}},
+		"no labels": {func(s *Samples) { s.Label = nil }, 1, []string{"labels"}},
+		"lengths":   {func(s *Samples) { s.Time = s.Time[:2] }, 1, []string{"4 samples", "2 times"}},
+		"row":       {func(s *Samples) { s.Row[0] = 9 }, 1, []string{"row 9"}},
+	} {
+		s := good()
+		c.change(&s)
+		_, err := score.LogOmega(context.Background(), s, c.T)
+		wantError(t, name, err, c.words...)
+	}
+}
+
+func TestCancelledAndEmpty(t *testing.T) {
+	d := gaussian(1, linear, 20, 20)
+	cfg := DefaultConfig()
+	cfg.Hidden, cfg.Updates = 4, 1
+	ctx, cancel := context.WithCancel(context.Background())
+	f, err := Fit(ctx, open(t, "go"), d, cfg, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Score.LogOmega(ctx, Samples{}, 1); err != nil || len(got) != 0 {
+		t.Errorf("no samples have weights %v, error %v", got, err)
+	}
+	cancel()
+	if _, err := f.Weights(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("Weights after a cancellation: %v", err)
+	}
+	if _, err := Fit(ctx, open(t, "go"), d, cfg, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Fit after a cancellation: %v", err)
+	}
+}
+
+// TestShapeErrorsAreErrors: GoMLX panics on shapes that do not fit.
+func TestShapeErrorsAreErrors(t *testing.T) {
+	pool, err := NewPool([]float32{1, 2, 3, 4}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Mean, pool.Scale = []float32{1, 2, 3}, []float32{1, 2, 3} // not what x has
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("panic: %v", r)
+		}
+	}()
+	if _, err := NewEstimator(open(t, "go"), pool, 2, DefaultConfig()); err == nil {
+		t.Error("a pool whose scale has another shape was accepted")
+	}
+}

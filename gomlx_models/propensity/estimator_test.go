@@ -1,0 +1,239 @@
+package propensity
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// quick is a g that trains in no time.
+func quick() Config {
+	cfg := DefaultConfig()
+	cfg.Hidden, cfg.Updates, cfg.Batch = 8, 60, 32
+	return cfg
+}
+
+// samplesOf lists the samples of a stream at the first times.
+func samplesOf(d Data, times int) (Samples, []float64) {
+	all, index, _ := unique(d.Time)
+	var s Samples
+	for i, t := range index {
+		if int(t) < times {
+			s.Row, s.Time = append(s.Row, int32(i)), append(s.Time, t)
+		}
+	}
+	return s, all[:times]
+}
+
+func newEstimator(t *testing.T, d Data, times int, cfg Config) *Estimator {
+	t.Helper()
+	pool, err := NewPool(d.X, 0, d.dims(cfg)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewEstimator(open(t, ""), pool, times, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// logsUpTo fits the samples of the first times and returns log omega at the last.
+func logsUpTo(t *testing.T, e *Estimator, d Data, times int, seed int64) []float64 {
+	samples, values := samplesOf(d, times)
+	s, err := e.Fit(context.Background(), samples, values, seed)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	logs, err := s.LogOmega(context.Background(), samples, values[times-1])
+	if err != nil {
+		t.Error(err)
+	}
+	return logs
+}
+
+// TestSameSeedSameBytes: whatever was fitted before or is being fitted beside it.
+func TestSameSeedSameBytes(t *testing.T) {
+	d := gaussian(1, linear, equal(6, 100)...)
+	e := newEstimator(t, d, 6, quick())
+	want := map[int][]float64{}
+	for _, times := range []int{3, 4, 5, 6} {
+		want[times] = logsUpTo(t, e, d, times, 0)
+	}
+	other := newEstimator(t, d, 6, quick())
+	var wg sync.WaitGroup
+	for _, times := range []int{6, 3, 5, 4} {
+		wg.Go(func() {
+			if got := logsUpTo(t, other, d, times, 0); !slices.Equal(got, want[times]) {
+				t.Errorf("%d times: in another order and beside others log omega differs", times)
+			}
+		})
+	}
+	wg.Wait()
+	if slices.Equal(logsUpTo(t, e, d, 6, 1), want[6]) {
+		t.Error("another seed gave the same log omega")
+	}
+}
+
+// TestOneCompilationServesEveryT counts how often the loss is traced, and forbids
+// the evaluation a second program.
+func TestOneCompilationServesEveryT(t *testing.T) {
+	d := gaussian(1, linear, equal(6, 100)...)
+	e := newEstimator(t, d, 6, quick())
+	problem, traced := e.problem(), 0
+	problem.Loss = func(s *net.Scope, data, feeds []*Node) *Node {
+		traced++
+		return e.loss(s, data, feeds)
+	}
+	e.trainer.Close()
+	var err error
+	if e.trainer, err = loop.New(open(t, ""), problem, 25); err != nil { // 60 updates: the last chunk is not full
+		t.Fatal(err)
+	}
+	e.eval.SetMaxCache(1)
+	for _, times := range []int{2, 3, 4, 6} {
+		logsUpTo(t, e, d, times, 0)
+	}
+	if traced != 1 {
+		t.Errorf("the loss was compiled %d times, not once", traced)
+	}
+}
+
+// TestCapacityDoesNotMatter: a fit of 4 times is the same whatever the estimator was
+// made for, since initial values and draws are.
+func TestCapacityDoesNotMatter(t *testing.T) {
+	slow(t)
+	d := gaussian(1, linear, equal(9, 100)...)
+	for _, time := range []TimeEncoding{TimeOneHot, TimeFourier} {
+		cfg := quick()
+		cfg.Time = time
+		small := logsUpTo(t, newEstimator(t, d, 4, cfg), d, 4, 0)
+		large := logsUpTo(t, newEstimator(t, d, 9, cfg), d, 4, 0)
+		if _, rms := agreement(small, large); rms > 1e-4 {
+			t.Errorf("%s: log omega with places for 4 and 9 times differs by %v", time, rms)
+		}
+	}
+}
+
+// TestPoolScale: only the first rows set the scale, and a still coordinate is centred.
+func TestPoolScale(t *testing.T) {
+	p, err := NewPool([]float32{1, 5, 3, 5, 100, 7}, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.Mean, []float32{2, 5}) || !slices.Equal(p.Scale, []float32{1, 1}) {
+		t.Errorf("mean %v and scale %v, want [2 5] and [1 1]", p.Mean, p.Scale)
+	}
+}
+
+// TestEvaluationInParts: more samples than one evaluation takes.
+func TestEvaluationInParts(t *testing.T) {
+	d := gaussian(1, linear, 100, 100)
+	e := newEstimator(t, d, 2, quick())
+	samples, times := samplesOf(d, 2)
+	s, err := e.Fit(context.Background(), samples, times, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := s.LogOmega(context.Background(), samples, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeats := evalRows(MLP)/len(samples.Row) + 2
+	many := Samples{Row: slices.Repeat(samples.Row, repeats), Time: slices.Repeat(samples.Time, repeats)}
+	got, err := s.LogOmega(context.Background(), many, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, slices.Repeat(few, repeats)) {
+		t.Error("log omega depends on where a sample stands")
+	}
+}
+
+// TestConv5FindsBrightness: images of 8x8 grow brighter from time to time.
+func TestConv5FindsBrightness(t *testing.T) {
+	slow(t)
+	const n = 150
+	mu := func(t float64) float64 { return .3 * t }
+	d := gaussian(1, mu, equal(3, n*8*8*3)...)
+	d.Dim, d.Time = 8*8*3, slices.Concat(slices.Repeat([]float64{0}, n), slices.Repeat([]float64{1}, n), slices.Repeat([]float64{2}, n))
+	cfg := quick()
+	cfg.Network, cfg.Hidden, cfg.Method = Conv5, 4, Method1
+	mean := byTime(ClipOne.Weights(fit(t, d, cfg, 2)), d.Time, 3)
+	t.Logf("mean of min(omega, 1) by time: %.3f", mean)
+	if mean[2] != 1 || mean[0] > .2 || mean[0] >= mean[1] || mean[1] > .5 {
+		t.Errorf("mean of min(omega, 1) by time is %.3f, not rising to 1", mean)
+	}
+}
+
+// TestFC3: g learns the ratio and evaluates with the averages of its batch norms: a
+// sample's log omega does not depend on the samples beside it.
+func TestFC3(t *testing.T) {
+	slow(t)
+	d := gaussian(1, linear, equal(6, 500)...)
+	for i := range d.X { // a wider drift: 0 to 1.5
+		d.X[i] += float32(.2 * d.Time[i])
+	}
+	mu := func(t float64) float64 { return .3 * t }
+	cfg := DefaultConfig()
+	cfg.Network, cfg.Hidden, cfg.Updates = FC3, 32, 200
+	e := newEstimator(t, d, 6, cfg)
+	samples, times := samplesOf(d, 6)
+	s, err := e.Fit(context.Background(), samples, times, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := s.LogOmega(context.Background(), samples, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	correlation, rms := agreement(logs, exactLog(d, mu, 5))
+	t.Logf("correlation %.3f, RMS error %.3f", correlation, rms)
+	if correlation < .95 || rms > .5 {
+		t.Errorf("correlation %.3f and RMS error %.3f with the exact log ratio", correlation, rms)
+	}
+	for i, p := range e.params {
+		if start := p.Init.Value; !p.Trainable && math.Abs(float64(s.values[i][0])-start) < 1e-3 {
+			t.Errorf("the average %s still is %v after training", p.Name, start)
+		}
+	}
+	alone, err := s.LogOmega(context.Background(), Samples{Row: samples.Row[7:8], Time: samples.Time[7:8]}, 5)
+	if err != nil || math.Abs(alone[0]-logs[7]) > 1e-5 {
+		t.Errorf("alone a sample has log omega %v, among others %v (error %v)", alone, logs[7], err)
+	}
+}
+
+// TestOnAnotherPool: the programs are shared, the results are those of an estimator
+// made for that pool.
+func TestOnAnotherPool(t *testing.T) {
+	first, second := gaussian(1, linear, equal(3, 100)...), gaussian(2, linear, equal(3, 100)...)
+	e := newEstimator(t, first, 3, quick())
+	e.eval.SetMaxCache(1)
+	want := logsUpTo(t, newEstimator(t, second, 3, quick()), second, 3, 0)
+	pool, err := NewPool(second.X, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := e.On(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logsUpTo(t, e, first, 3, 0)
+	if got := logsUpTo(t, other, second, 3, 0); !slices.Equal(got, want) {
+		t.Error("on another pool log omega is not that of an estimator made for it")
+	}
+	if pool, err = NewPool(second.X[:299], 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.On(pool)
+	wantError(t, "another shape", err, "299")
+}

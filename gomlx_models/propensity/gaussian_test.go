@@ -1,0 +1,318 @@
+package propensity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestGaussianRatio fits (x, t) of 20 times and compares log omega with the exact
+// log p_T(x)/p_t(x), on a slow drift for every time encoding and on two periods of a
+// sine for those that can follow it.
+func TestGaussianRatio(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		mu    func(float64) float64
+		times []TimeEncoding
+	}{
+		{"linear", linear, []TimeEncoding{TimeScalar}},
+		{"periodic", periodic, []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier}},
+	} {
+		d := gaussian(1, c.mu, equal(20, 500)...)
+		want := exactLog(d, c.mu, 19)
+		for _, time := range c.times {
+			for _, method := range []Method{Method1, Method2} {
+				if testing.Short() && (time != TimeOneHot || method != Method2) {
+					continue
+				}
+				cfg := DefaultConfig()
+				cfg.Method, cfg.Time = method, time
+				if time != TimeScalar { // which is slow
+					cfg.Updates = 500
+				}
+				got := fit(t, d, cfg, 19)
+				correlation, rms := agreement(got, want)
+				_, nothing := agreement(make([]float64, len(want)), want)
+				t.Logf("%s %s %s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f", c.name, method, time, correlation, rms, nothing, slope(got, want))
+				if correlation < .96 || rms > .3*nothing || math.Abs(slope(got, want)-1) > .2 {
+					t.Errorf("%s %s %s does not find the ratio", c.name, method, time)
+				}
+			}
+		}
+	}
+}
+
+// TestMeanClippedWeight, with the default settings: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T),
+// which for unit Gaussians whose means are D apart is 2 Phi(-D/2).
+func TestMeanClippedWeight(t *testing.T) {
+	d := gaussian(2, linear, equal(20, 500)...)
+	mean := byTime(ClipOne.Weights(fit(t, d, DefaultConfig(), 19)), d.Time, 20)
+	worst := 0.0
+	for time, got := range mean {
+		want := 2 * phi(-(linear(19)-linear(float64(time)))/2)
+		worst = max(worst, math.Abs(got-want))
+		if math.Abs(got-want) > .1 {
+			t.Errorf("time %d: mean of min(omega, 1) is %.3f, exactly %.3f", time, got, want)
+		}
+	}
+	t.Logf("largest difference %.3f", worst)
+}
+
+// byTime is the mean of values at each time.
+func byTime(values, time []float64, times int) []float64 {
+	sum, n := make([]float64, times), make([]float64, times)
+	for i, v := range values {
+		sum[int(time[i])] += v
+		n[int(time[i])]++
+	}
+	for t := range sum {
+		sum[t] /= n[t]
+	}
+	return sum
+}
+
+// TestTwoTimes: with two times the negatives of Method 2 come from the other time
+// alone, so that g is log p_t - log p_s and log omega twice the exact one; Method 1
+// gives it once.
+func TestTwoTimes(t *testing.T) {
+	slow(t)
+	mu := func(t float64) float64 { return t } // 0 and 1
+	d := gaussian(3, mu, 8000, 8000)
+	want := exactLog(d, mu, 1)
+	for method, factor := range map[Method]float64{Method1: 1, Method2: 2} {
+		cfg := DefaultConfig()
+		cfg.Method, cfg.Updates = method, 500
+		got := fit(t, d, cfg, 1)
+		correlation, _ := agreement(got, want)
+		t.Logf("%s: slope %.3f, correlation %.3f", method, slope(got, want), correlation)
+		if correlation < .97 || math.Abs(slope(got, want)/factor-1) > .15 {
+			t.Errorf("%s: log omega is %.3f times the exact one, not %v (correlation %.3f)", method, slope(got, want), factor, correlation)
+		}
+	}
+}
+
+func still(float64) float64 { return 1 }
+
+// TestNoShift: a stream that does not drift has weights near 1, also where the times
+// have different numbers of samples.
+func TestNoShift(t *testing.T) {
+	slow(t)
+	for name, counts := range map[string][]int{"equal": equal(10, 1000), "unequal": {2000, 500, 2000, 500, 2000, 500, 2000, 500, 2000, 500}} {
+		for _, method := range []Method{Method1, Method2} {
+			if name == "equal" && method == Method1 {
+				continue
+			}
+			d := gaussian(4, still, counts...)
+			cfg := DefaultConfig()
+			cfg.Method, cfg.Updates = method, 500
+			w := ClipNone.Weights(fit(t, d, cfg, 9))
+			mean, sd := moments(w)
+			share := EffectiveSampleSize(w) / float64(len(w))
+			t.Logf("%s %s: mean %.3f, deviation %.3f, effective share %.3f", name, method, mean, sd, share)
+			if math.Abs(mean-1) > .1 || sd > .25 || share < .95 {
+				t.Errorf("%s %s: weights without a shift have mean %.3f, deviation %.3f, effective share %.3f", name, method, mean, sd, share)
+			}
+		}
+	}
+}
+
+func moments(v []float64) (mean, sd float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		sd += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, math.Sqrt(sd)
+}
+
+// TestStandardScore compares log beta with the exact ratio of the mixture of the
+// current times to that of the past ones.
+func TestStandardScore(t *testing.T) {
+	slow(t)
+	mu := func(t float64) float64 { return .15 * t }
+	d := gaussian(5, mu, equal(20, 300)...)
+	for _, window := range []int{2, 10} {
+		cfg := DefaultConfig()
+		cfg.Method, cfg.Window = Standard, window
+		got := fit(t, d, cfg, 19)
+		var past, exact []float64
+		for i, x := range d.X {
+			if d.Time[i] >= float64(20-window) {
+				if got[i] != 0 {
+					t.Fatalf("a current sample has log beta %v", got[i])
+				}
+				continue
+			}
+			past = append(past, got[i])
+			exact = append(exact, logMixture(x, mu, 20-window, 20)-logMixture(x, mu, 0, 20-window))
+		}
+		correlation, rms := agreement(past, exact)
+		t.Logf("window %d: correlation %.3f, RMS error %.3f, slope %.3f", window, correlation, rms, slope(past, exact))
+		if correlation < .96 || rms > .4 {
+			t.Errorf("window %d: correlation %.3f and RMS error %.3f with the exact log ratio", window, correlation, rms)
+		}
+	}
+}
+
+// logMixture is the log density at x of the times from..to-1 together.
+func logMixture(x float32, mu func(float64) float64, from, to int) float64 {
+	sum := 0.0
+	for t := from; t < to; t++ {
+		sum += math.Exp(logNormal(float64(x) - mu(float64(t))))
+	}
+	return math.Log(sum / float64(to-from))
+}
+
+// TestLiteralReading: 200 minibatches of 512 at 1e-4 teach g nothing to speak of.
+func TestLiteralReading(t *testing.T) {
+	d := gaussian(1, periodic, equal(20, 500)...)
+	want := exactLog(d, periodic, 19)
+	cfg := DefaultConfig()
+	cfg.Updates, cfg.LearningRate = 200, 1e-4
+	got := fit(t, d, cfg, 19)
+	_, size := agreement(got, make([]float64, len(got)))
+	_, exact := agreement(want, make([]float64, len(got)))
+	t.Logf("log omega has size %.3f (exact %.3f), slope %.3f", size, exact, slope(got, want))
+	if size > .2*exact || slope(got, want) > .2 {
+		t.Errorf("log omega has size %.3f, exactly %.3f, and slope %.3f: the negative control learned", size, exact, slope(got, want))
+	}
+	if cfg.Updates = 0; slices.Max(fit(t, d, cfg, 19)) != 0 || slices.Min(fit(t, d, cfg, 19)) != 0 {
+		t.Error("before training log omega is not 0")
+	}
+}
+
+// TestTimeBetween asks a Fourier g for a time without samples.
+func TestTimeBetween(t *testing.T) {
+	slow(t)
+	d := gaussian(6, linear, equal(20, 300)...)
+	for i := range d.Time { // leaves a gap: 0..9, then 12..21
+		if d.Time[i] > 9 {
+			d.Time[i] += 2
+			d.X[i] += .2
+		}
+	}
+	cfg := DefaultConfig()
+	cfg.Time, cfg.Frequencies, cfg.Updates = TimeFourier, 2, 500
+	got := fit(t, d, cfg, 10.5)
+	correlation, rms := agreement(got, exactLog(d, linear, 10.5))
+	t.Logf("correlation %.3f, RMS error %.3f", correlation, rms)
+	if correlation < .95 {
+		t.Errorf("at a time between, log omega has correlation %.3f with the exact one", correlation)
+	}
+}
+
+func TestMethod1LogOmegaIsAntisymmetric(t *testing.T) {
+	d := gaussian(7, linear, equal(4, 100)...)
+	cfg := DefaultConfig()
+	cfg.Method, cfg.Updates = Method1, 50
+	f, err := Fit(context.Background(), open(t, ""), d, cfg, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	at := func(time int32, T float64) []float64 {
+		s := Samples{Row: f.samples.Row, Time: slices.Repeat([]int32{time}, len(d.X))}
+		logs, err := f.Score.LogOmega(context.Background(), s, T)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return logs
+	}
+	there, back := at(1, 3), at(3, 1)
+	for i := range there {
+		if there[i] != -back[i] || there[i] == 0 {
+			t.Fatalf("sample %d: log omega(3, 1) = %v, log omega(1, 3) = %v", i, there[i], back[i])
+		}
+	}
+}
+
+// TestLabelShift: y ~ q_t, and x given y does not change. Log omega is then
+// log q_T(y)/q_t(y), whatever x is; for Method 2 it is its own optimum (see the
+// package comment).
+func TestLabelShift(t *testing.T) {
+	slow(t)
+	const times, n = 6, 3000
+	q := func(time, y int) float64 { // from (.6 .3 .1) to (.1 .3 .6)
+		u := float64(time) / (times - 1)
+		return []float64{.6, .3, .1}[y]*(1-u) + []float64{.1, .3, .6}[y]*u
+	}
+	d := labelled(times, n, q)
+	for _, method := range []Method{Method1, Method2} {
+		cfg := DefaultConfig()
+		cfg.Method, cfg.Classes, cfg.Updates = method, 3, 500
+		got := fit(t, d, cfg, times-1)
+		want := make([]float64, len(got))
+		for i, y := range d.Label {
+			g := func(time int) float64 { return labelScore(method, q, times, time, int(y)) }
+			want[i] = g(times-1) - g(int(d.Time[i]))
+		}
+		correlation, rms := agreement(got, want)
+		t.Logf("%s: correlation %.3f, RMS error %.3f, slope %.3f", method, correlation, rms, slope(got, want))
+		if correlation < .96 || rms > .25 {
+			t.Errorf("%s: correlation %.3f and RMS error %.3f with the exact log ratio of the labels", method, correlation, rms)
+		}
+	}
+}
+
+// labelScore is what g converges to under label shift, but for a constant.
+func labelScore(method Method, q func(time, y int) float64, times, time, y int) float64 {
+	if method == Method1 {
+		return math.Log(q(time, y))
+	}
+	others := 0.0
+	for s := range times {
+		if s != time {
+			others += q(s, y) / float64(times-1)
+		}
+	}
+	return math.Log(q(time, y) / others)
+}
+
+// labelled draws labels by systematic sampling from q and x in 3 coordinates around y.
+func labelled(times, n int, q func(time, y int) float64) Data {
+	d := Data{Dim: 3}
+	noise := gaussian(8, still, times*n*d.Dim).X
+	for time := range times {
+		for i := range n {
+			u, y := (float64(i)+.5)/float64(n), 0
+			for sum := q(time, 0); u > sum; sum += q(time, y) {
+				y++
+			}
+			for j := range d.Dim {
+				v := noise[len(d.X)]
+				if j == y {
+					v += 2
+				}
+				d.X = append(d.X, v)
+			}
+			d.Label, d.Time = append(d.Label, int32(y)), append(d.Time, float64(time))
+		}
+	}
+	return d
+}
+
+// TestGoBackendAgrees fits the same g on both backends.
+func TestGoBackendAgrees(t *testing.T) {
+	d := gaussian(9, linear, equal(4, 200)...)
+	var results [][]float64
+	for _, name := range []string{"", "go"} {
+		cfg := DefaultConfig()
+		cfg.Hidden, cfg.Updates, cfg.Batch, cfg.LearningRate = 8, 40, 64, 1e-2
+		f, err := Fit(context.Background(), open(t, name), d, cfg, 0)
+		if err != nil {
+			t.Fatal(fmt.Errorf("backend %q: %w", name, err))
+		}
+		logs, err := f.LogOmega(context.Background(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		results = append(results, logs)
+	}
+	if _, rms := agreement(results[0], results[1]); rms > 1e-3 {
+		t.Errorf("XLA and Go differ by %v", rms)
+	}
+}

@@ -1,0 +1,95 @@
+package propensity
+
+import (
+	"math/rand/v2"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Triplet is one row of Algorithm 1: sample j with two times, of which one is its
+// own: T2 if Z is +1, T1 if Z is -1.
+type Triplet struct {
+	Sample int   // position in the data
+	T2, T1 int32 // indices of times
+	Z      float32
+}
+
+// GenerateData is Algorithm 1: for each sample a time t_r is drawn uniformly from the
+// other times, and a coin decides whether the row is (x, t_j, t_r) with z = +1 or
+// (x, t_r, t_j) with z = -1. time holds each sample's time as an index in 0..times-1;
+// there must be at least two times.
+func GenerateData(rng *rand.Rand, time []int32, times int) []Triplet {
+	out := make([]Triplet, len(time))
+	for j, own := range time {
+		out[j] = triplet(rng, j, own, times)
+	}
+	return out
+}
+
+func triplet(rng *rand.Rand, sample int, own int32, times int) Triplet {
+	other := int32(rng.IntN(times - 1))
+	if other >= own {
+		other++
+	}
+	if rng.Float64() >= .5 {
+		return Triplet{sample, own, other, 1}
+	}
+	return Triplet{sample, other, own, -1}
+}
+
+// source yields the triplets of one training, one epoch's permutation after another:
+// Algorithm 2 calls GenerateData anew for every pass over the data.
+type source struct {
+	rng   *rand.Rand
+	s     Samples
+	times int
+	order []int
+	at    int
+}
+
+func (g *source) next() Triplet {
+	if g.at == len(g.order) {
+		g.order, g.at = g.rng.Perm(len(g.s.Time)), 0
+	}
+	j := g.order[g.at]
+	g.at++
+	return triplet(g.rng, j, g.s.Time[j], g.times)
+}
+
+// standardSource yields current samples (z = +1) and older ones (z = -1) in turn, so
+// that both weigh the same whatever their numbers are.
+type standardSource struct {
+	rng          *rand.Rand
+	current, old []int
+	flip         bool
+}
+
+func (g *standardSource) next() Triplet {
+	g.flip = !g.flip
+	if g.flip {
+		return Triplet{Sample: g.current[g.rng.IntN(len(g.current))], Z: 1}
+	}
+	return Triplet{Sample: g.old[g.rng.IntN(len(g.old))], Z: -1}
+}
+
+// feed packs triplets into the arrays of package loop: row, label, t2, t1 int32 and
+// z float32, each [chunk, batch].
+func feed(s Samples, chunk, batch int, next func() Triplet) func(first, count int) []*tensors.Tensor {
+	return func(_, count int) []*tensors.Tensor {
+		n := chunk * batch
+		row, label, t2, t1 := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+		z := make([]float32, n)
+		for i := range count * batch {
+			t := next()
+			row[i], t2[i], t1[i], z[i] = s.Row[t.Sample], t.T2, t.T1, t.Z
+			if s.Label != nil {
+				label[i] = s.Label[t.Sample]
+			}
+		}
+		out := make([]*tensors.Tensor, 0, 5)
+		for _, v := range [][]int32{row, label, t2, t1} {
+			out = append(out, tensors.FromFlatDataAndDimensions(v, chunk, batch))
+		}
+		return append(out, tensors.FromFlatDataAndDimensions(z, chunk, batch))
+	}
+}

@@ -1,0 +1,323 @@
+package propensity
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// lossCase is a g with given parameters and one minibatch.
+type lossCase struct {
+	e      *Estimator
+	values net.Values
+	table  *tensors.Tensor
+	codes  [][]float32
+	x      []float32 // the pool, 6 samples
+	batch  []Triplet
+	label  []int32 // of the samples
+	exec   *Exec   // loss and gradients; compiled at the first use
+}
+
+func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int) *lossCase {
+	t.Helper()
+	rng := random.New(3, "loss test")
+	const rows, times = 6, 4
+	size := 1
+	for _, d := range dims {
+		size *= d
+	}
+	c := &lossCase{x: make([]float32, rows*size), label: make([]int32, rows)}
+	for i := range c.x {
+		c.x[i] = float32(2 + 3*rng.NormFloat64())
+	}
+	own := make([]int32, rows)
+	for i := range own {
+		own[i] = int32(i % times)
+		c.label[i] = int32(i % 3)
+	}
+	pool, err := NewPool(c.x, 0, dims...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.e, err = NewEstimator(backend, pool, times, cfg); err != nil {
+		t.Fatal(err)
+	}
+	c.values = net.Init(c.e.params, 5, "loss test")
+	for i := range c.values { // no parameter at a special value such as 0 or 1
+		for j := range c.values[i] {
+			c.values[i][j] += float32(.1 * rng.NormFloat64())
+		}
+	}
+	times64 := []float64{0, 1, 2, 5}
+	s := newScore(c.e, Samples{Time: own}, times64)
+	c.table, c.codes = s.table(5), encode(cfg, times64, 0, 5)
+	for range 2 {
+		c.batch = append(c.batch, GenerateData(rng, own, times)...)
+	}
+	for i := range c.batch { // Sample is the pool's row here
+		c.batch[i].Sample %= rows
+	}
+	return c
+}
+
+// compile prepares loss and gradients of all trainable parameters.
+func (c *lossCase) compile(t *testing.T, b compute.Backend) {
+	t.Helper()
+	var err error
+	c.exec, err = NewExec(b, func(in []*Node) []*Node {
+		s := net.Bind(in[0].Graph(), c.e.params, in[9:], true)
+		var flat, wrt []*Node
+		for _, f := range in[4:9] {
+			flat = append(flat, Reshape(f, -1))
+		}
+		loss := c.e.loss(s, in[:4], flat)
+		for i, p := range c.e.params {
+			if p.Trainable {
+				wrt = append(wrt, in[9+i])
+			}
+		}
+		return append([]*Node{loss}, Gradient(loss, wrt...)...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// graph returns the loss and its gradients.
+func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, batch []Triplet) (float64, [][]float32) {
+	t.Helper()
+	if c.exec == nil {
+		c.compile(t, b)
+	}
+	next := 0
+	rows := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label}
+	feeds := feed(rows, 1, len(batch), func() Triplet { next++; return batch[next-1] })(0, 1)
+	var args []any
+	for _, list := range [][]*tensors.Tensor{c.e.data(c.table), feeds, values.Tensors(c.e.params)} {
+		for _, x := range list {
+			args = append(args, x)
+		}
+	}
+	out, err := c.exec.Exec(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grads, err := net.FromTensors(out[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(tensors.ToScalar[float32](out[0])), grads
+}
+
+// byHand is the loss of the MLP written out in float64, from the paper's formulas.
+func (c *lossCase) byHand(values [][]float64, method Method) float64 {
+	p := map[string][]float64{}
+	for i, q := range c.e.params {
+		p[q.Name] = values[i]
+	}
+	sum := 0.0
+	for _, r := range c.batch {
+		f := c.mlp(p, r.Sample, r.T2)
+		if method == Method1 {
+			f -= c.mlp(p, r.Sample, r.T1)
+		}
+		sum += math.Log(1 + math.Exp(-float64(r.Z)*f))
+	}
+	return sum / float64(len(c.batch))
+}
+
+// mlp is g(x, y, t) of one sample.
+func (c *lossCase) mlp(p map[string][]float64, row int, t int32) float64 {
+	h, dim := c.e.cfg.Hidden, len(c.x)/6
+	x := make([]float64, dim)
+	for j := range x {
+		x[j] = (float64(c.x[row*dim+j]) - float64(c.e.pool.Mean[j])) / float64(c.e.pool.Scale[j])
+	}
+	sum := dense(x, p["layer1/weights"], p["layer1/biases"])
+	add := func(v []float64) {
+		for j := range sum {
+			sum[j] += v[j]
+		}
+	}
+	switch c.e.cfg.Time {
+	case TimeOneHot:
+		add(p["time/table"][int(t)*h : int(t+1)*h])
+	case TimeEmbedding:
+		add(dense(p["time/table"][int(t)*embeddingDim:int(t+1)*embeddingDim], p["time/map/weights"], p["time/map/biases"]))
+	default:
+		code := make([]float64, len(c.codes[t]))
+		for j := range code {
+			code[j] = float64(c.codes[t][j])
+		}
+		add(dense(code, p["time/map/weights"], p["time/map/biases"]))
+	}
+	if c.e.cfg.Classes > 0 {
+		add(p["label/table"][int(c.label[row])*h : int(c.label[row]+1)*h])
+	}
+	second := relu(dense(relu(sum), p["layer2/weights"], p["layer2/biases"]))
+	return dense(second, p["layer3/weights"], p["layer3/biases"])[0]
+}
+
+func dense(x, w, b []float64) []float64 {
+	out := append([]float64(nil), b...)
+	for j := range out {
+		for i, v := range x {
+			out[j] += v * w[i*len(out)+j]
+		}
+	}
+	return out
+}
+
+func relu(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = max(0, v[i])
+	}
+	return out
+}
+
+func float64s(v net.Values) [][]float64 {
+	out := make([][]float64, len(v))
+	for i := range v {
+		for _, x := range v[i] {
+			out[i] = append(out[i], float64(x))
+		}
+	}
+	return out
+}
+
+func small(method Method, network Network, time TimeEncoding, classes int) Config {
+	cfg := DefaultConfig()
+	cfg.Method, cfg.Network, cfg.Time, cfg.Classes, cfg.Hidden, cfg.Frequencies, cfg.Batch = method, network, time, classes, 5, 2, 12
+	if network == Conv5 {
+		cfg.Hidden = 2
+	}
+	return cfg
+}
+
+// TestLossAndGradientByHand compares the loss with float64 Go, and the gradient of
+// every parameter with central differences of that.
+func TestLossAndGradientByHand(t *testing.T) {
+	for _, name := range []string{"", "go"} {
+		for _, method := range []Method{Method1, Method2} {
+			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar} {
+				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
+					c := newLossCase(t, open(t, name), small(method, MLP, time, 3*(i%2)), 2)
+					defer c.e.Close()
+					loss, grads := c.graph(t, open(t, name), c.values, c.batch)
+					values := float64s(c.values)
+					if want := c.byHand(values, method); math.Abs(loss-want) > 1e-5 {
+						t.Fatalf("loss %v, by hand %v", loss, want)
+					}
+					compareByHand(t, c, values, grads, method)
+				})
+			}
+		}
+	}
+}
+
+func compareByHand(t *testing.T, c *lossCase, values [][]float64, grads [][]float32, method Method) {
+	t.Helper()
+	const step = 1e-5
+	for i, p := range c.e.params {
+		for j, v := range values[i] {
+			values[i][j] = v + step
+			up := c.byHand(values, method)
+			values[i][j] = v - step
+			down := c.byHand(values, method)
+			values[i][j] = v
+			if want := (up - down) / (2 * step); math.Abs(float64(grads[i][j])-want) > 1e-5+1e-4*math.Abs(want) {
+				t.Errorf("%s[%d]: gradient %v, by differences %v", p.Name, j, grads[i][j], want)
+			}
+		}
+	}
+}
+
+// TestGradientOfDeeperNetworks compares the gradient along one random direction for
+// each array with central differences of the graph's own float32 loss.
+func TestGradientOfDeeperNetworks(t *testing.T) {
+	slow(t)
+	for _, method := range []Method{Method1, Method2} {
+		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}} {
+			if network == Conv5 && method == Method1 {
+				continue // compiles for long and shows nothing new
+			}
+			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
+				b := open(t, "")
+				c := newLossCase(t, b, small(method, network, TimeOneHot, 3), dims...)
+				defer c.e.Close()
+				_, grads := c.graph(t, b, c.values, c.batch)
+				at := 0
+				for i, p := range c.e.params {
+					if p.Trainable {
+						compareAlong(t, c, b, i, grads[at])
+						at++
+					}
+				}
+			})
+		}
+	}
+}
+
+func compareAlong(t *testing.T, c *lossCase, b compute.Backend, i int, gradient []float32) {
+	t.Helper()
+	const step = 1e-3
+	rng := random.New(0, "direction", i)
+	up, down, want := c.values.Clone(), c.values.Clone(), 0.0
+	for j := range gradient {
+		d := rng.NormFloat64()
+		up[i][j] += float32(step * d)
+		down[i][j] -= float32(step * d)
+		want += d * float64(gradient[j])
+	}
+	high, _ := c.graph(t, b, up, c.batch)
+	low, _ := c.graph(t, b, down, c.batch)
+	if got := (high - low) / (2 * step); math.Abs(got-want) > 2e-3+.03*math.Abs(want) {
+		t.Errorf("%s: slope %v, gradient says %v", c.e.params[i].Name, got, want)
+	}
+}
+
+// TestMethod1IsAntisymmetric swaps the two times and z: nothing may change. Method 2
+// looks at t2 alone, so that its loss does.
+func TestMethod1IsAntisymmetric(t *testing.T) {
+	for method, same := range map[Method]bool{Method1: true, Method2: false} {
+		c := newLossCase(t, open(t, ""), small(method, MLP, TimeOneHot, 3), 2)
+		swapped := append([]Triplet(nil), c.batch...)
+		for i, r := range swapped {
+			swapped[i] = Triplet{r.Sample, r.T1, r.T2, -r.Z}
+		}
+		a, _ := c.graph(t, open(t, ""), c.values, c.batch)
+		b, _ := c.graph(t, open(t, ""), c.values, swapped)
+		if (math.Abs(a-b) < 1e-6) != same {
+			t.Errorf("%s: loss %v, with times and z swapped %v", method, a, b)
+		}
+		c.e.Close()
+	}
+}
+
+// TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega were the same for all x.
+func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
+	for network, dims := range map[Network][]int{MLP: {2}, FC3: {2}, Conv5: {6, 6, 2}} {
+		c := newLossCase(t, open(t, ""), small(Method2, network, TimeOneHot, 3), dims...)
+		s := newScore(c.e, Samples{Time: []int32{0, 1, 2, 3}}, []float64{0, 1, 2, 5})
+		s.values = c.values
+		all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
+		logs, err := s.LogOmega(t.Context(), all, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(logs); i++ {
+			if math.Abs(logs[i]-logs[0]) < 1e-4 {
+				t.Errorf("%s: log omega of samples 0 and %d is %v and %v", network, i, logs[0], logs[i])
+			}
+		}
+		c.e.Close()
+	}
+}

@@ -1,0 +1,148 @@
+// Package propensity estimates the time-varying propensity score of Fakoor, Mueller,
+// Lipton, Chaudhari and Smola, "Time-Varying Propensity Score to Bridge the Gap
+// between the Past and Present" (ICLR 2024).
+//
+// Data drifts: a sample x_i seen at time t_i was drawn from p_{t_i}. To learn for the
+// present T from all of the past, weight each past sample by
+//
+//	omega(x, T, t) = p_T(x) / p_t(x) = exp(g(x,T) - g(x,t))        (Eq. omegaformula)
+//
+// where g is fitted by logistic regression to tell a sample's own time from another
+// (Algorithms 1 and 2). Fit and Score.Weights do that for data in a slice:
+//
+//	score, err := propensity.Fit(ctx, backend, data, propensity.DefaultConfig(), seed)
+//	weights, err := score.Weights(ctx, T)
+//
+// An Estimator does it for a stream, with one compiled program for every T.
+//
+// What g converges to: with Method 1 log omega is log p_T(x)/p_t(x) exactly. Method 2, whose negatives are drawn
+// from the other times only, has its optimum at log p_t(x) - log mean_{s != t} p_s(x):
+// with many times that is the deviation from the marginal, as in the paper; with few
+// times omega comes out too sharp (squared, if there are just two).
+package propensity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
+)
+
+// Data is a list of samples in the order that suits you.
+type Data struct {
+	X     []float32 // [n * Dim], one sample after another, in any unit: g sees it standardised
+	Dim   int       // values a sample; for Conv5 side * side * 3, as [row, column, channel]
+	Label []int32   // [n], in 0..Config.Classes-1; nil if g sees none
+	Time  []float64 // [n], when each sample was seen, in any unit
+}
+
+// Fitted is a score together with the data that it was fitted on.
+type Fitted struct {
+	*Score
+	cfg Config
+}
+
+// Fit fits g to the data. Errors, never panics: empty data, lengths that do not
+// match, NaN or infinite values, all samples from one time, labels out of range,
+// impossible settings, a cancelled ctx, a loss that is no longer finite, and whatever
+// the backend reports. Close the result when it is no longer needed.
+func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed int64) (*Fitted, error) {
+	if d.Dim < 1 {
+		return nil, fmt.Errorf("propensity: samples of %d values; Dim must be at least 1", d.Dim)
+	}
+	pool, err := NewPool(d.X, 0, d.dims(cfg)...)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(d.X) / d.Dim; len(d.Time) != n {
+		return nil, fmt.Errorf("propensity: %d samples but %d times", n, len(d.Time))
+	}
+	times, index, err := unique(d.Time)
+	if err != nil {
+		return nil, err
+	}
+	samples := Samples{Row: make([]int32, len(index)), Label: d.Label, Time: index}
+	for i := range samples.Row {
+		samples.Row[i] = int32(i)
+	}
+	e, err := NewEstimator(backend, pool, len(times), cfg)
+	if err != nil {
+		return nil, err
+	}
+	score, err := e.Fit(ctx, samples, times, seed)
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return &Fitted{score, cfg}, nil
+}
+
+// dims is the shape of a sample: a square RGB image for Conv5, a vector otherwise.
+func (d Data) dims(cfg Config) []int {
+	if side := int(math.Sqrt(float64(d.Dim / 3))); cfg.Network == Conv5 && side*side*3 == d.Dim {
+		return []int{side, side, 3}
+	}
+	return []int{d.Dim}
+}
+
+// unique returns the different times in increasing order and each sample's index.
+func unique(time []float64) (times []float64, index []int32, err error) {
+	for i, t := range time {
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			return nil, nil, fmt.Errorf("propensity: the time of sample %d is %v", i, t)
+		}
+	}
+	times = slices.Clone(time)
+	slices.Sort(times)
+	times = slices.Compact(times)
+	index = make([]int32, len(time))
+	for i, t := range time {
+		k, _ := slices.BinarySearch(times, t)
+		index[i] = int32(k)
+	}
+	return times, index, nil
+}
+
+// LogOmega returns log omega(x_i, T, t_i) of every sample of the data, in its order.
+func (f *Fitted) LogOmega(ctx context.Context, T float64) ([]float64, error) {
+	return f.Score.LogOmega(ctx, f.samples, T)
+}
+
+// Weights returns omega(x_i, T, t_i) of every sample under the Clip of the settings:
+// multiply each sample's loss by its weight to learn for time T.
+func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
+	logs, err := f.LogOmega(ctx, T)
+	if err != nil {
+		return nil, err
+	}
+	return f.cfg.Clip.Weights(logs), nil
+}
+
+// Close frees the compiled programs.
+func (f *Fitted) Close() { f.e.Close() }
+
+// Weights applies Omega to each value.
+func (c ClipPolicy) Weights(logOmega []float64) []float64 {
+	out := make([]float64, len(logOmega))
+	for i, v := range logOmega {
+		out[i] = c.Omega(v)
+	}
+	return out
+}
+
+// EffectiveSampleSize is (sum w)^2 / sum w^2 (Kish): how many equally weighted
+// samples carry as much information. It is n for equal weights, 1 if one sample has
+// all the weight, and 0 for no samples or no weight.
+func EffectiveSampleSize(weights []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, w := range weights {
+		sum += w
+		squares += w * w
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
+}

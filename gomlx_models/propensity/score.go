@@ -1,0 +1,200 @@
+package propensity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/exceptions"
+)
+
+const logClamp = 60. // |log omega| at most: e^60 still sums in float32
+
+// evalRows is how many samples one evaluation of g takes: fewer for images, whose
+// patches need a hundred times the memory.
+func evalRows(n Network) int {
+	if n == Conv5 {
+		return 256
+	}
+	return 8192
+}
+
+// Score is a fitted g.
+type Score struct {
+	e           *Estimator
+	samples     Samples
+	times       []float64
+	logCount    []float64 // log of the number of fitted samples at each time
+	values      net.Values
+	Losses      []float64 // mean logistic loss of each chunk of updates; log 2 means nothing was learned
+	first, last float64
+}
+
+func newScore(e *Estimator, samples Samples, times []float64) *Score {
+	s := &Score{e: e, samples: samples, times: slices.Clone(times), first: times[0], last: times[len(times)-1]}
+	for _, n := range count(samples.Time, len(times)) {
+		s.logCount = append(s.logCount, math.Log(float64(n)))
+	}
+	return s
+}
+
+// table lays out the fixed time encodings, with that of t in the last place.
+func (s *Score) table(t float64) *tensors.Tensor {
+	codes := encode(s.e.cfg, append(append([]float64(nil), s.times...), t), s.first, s.last)
+	width := len(codes[0])
+	flat := make([]float32, (s.e.times+1)*width)
+	for i := range s.times {
+		copy(flat[i*width:], codes[i])
+	}
+	copy(flat[s.e.times*width:], codes[len(s.times)])
+	return tensors.FromFlatDataAndDimensions(flat, s.e.times+1, width)
+}
+
+// index returns the place of time t in the table, or an error if g knows nothing of it.
+func (s *Score) index(t float64) (int32, error) {
+	if i, known := slices.BinarySearch(s.times, t); known {
+		return int32(i), nil
+	}
+	if math.IsNaN(t) || t < s.first || t > s.last {
+		return 0, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit again with samples up to it", t, s.first, s.last)
+	}
+	if c := s.e.cfg.Time; c == TimeOneHot || c == TimeEmbedding {
+		return 0, fmt.Errorf("propensity: no sample was seen at time %v, and the %s encoding knows no time between; use fourier or scalar", t, c)
+	}
+	return int32(s.e.times), nil
+}
+
+// LogOmega returns log omega(x_i, T, t_i) = g(x_i,T) - g(x_i,t_i) of the given samples
+// (Eq. omegaformula), within +-60, in their order; a sample's time counts among the
+// fitted times. T is one of the fitted times, or lies between them if the time encoding
+// is a function of t.
+//
+// Where the fitted times had different numbers of samples n_t, Algorithm 1 shows g more
+// of some times than of others, and it learns n_T p_T / n_t p_t; log n_T - log n_t is
+// taken off again, so that omega is p_T / p_t.
+//
+// For the Standard method it returns log beta(x_i), current over past, for samples
+// older than the window and 0 within it; T must then be the last time.
+//
+// Errors: T outside the fitted range, or between times of a one-hot or embedding
+// encoding; samples whose lengths, rows, times or labels are impossible; a cancelled ctx.
+func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]float64, error) {
+	at, err := s.index(T)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.e.checkSamples(samples, len(s.times)); err != nil {
+		return nil, err
+	}
+	table := s.table(T)
+	defer table.FinalizeAll()
+	if s.e.cfg.Method == Standard {
+		return s.logBeta(ctx, samples, T, table)
+	}
+	gT, err := s.evaluate(ctx, samples, slices.Repeat([]int32{at}, len(samples.Row)), table)
+	if err != nil {
+		return nil, err
+	}
+	gt, err := s.evaluate(ctx, samples, samples.Time, table)
+	if err != nil {
+		return nil, err
+	}
+	prior := s.prior(T)
+	out := make([]float64, len(gT))
+	for i := range out {
+		out[i] = clamp(float64(gT[i]) - float64(gt[i]) - (prior - s.logCount[samples.Time[i]]))
+	}
+	return out, nil
+}
+
+func clamp(v float64) float64 { return max(-logClamp, min(logClamp, v)) }
+
+// prior is log n_T; between two times it is interpolated, as g is.
+func (s *Score) prior(T float64) float64 {
+	i, known := slices.BinarySearch(s.times, T)
+	if known {
+		return s.logCount[i]
+	}
+	u := (T - s.times[i-1]) / (s.times[i] - s.times[i-1])
+	return (1-u)*s.logCount[i-1] + u*s.logCount[i]
+}
+
+func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *tensors.Tensor) ([]float64, error) {
+	if T != s.last {
+		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last, T)
+	}
+	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), table)
+	if err != nil {
+		return nil, err
+	}
+	from := int32(len(s.times) - s.e.cfg.Window)
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if samples.Time[i] < from {
+			out[i] = clamp(float64(v))
+		}
+	}
+	return out, nil
+}
+
+// evaluate returns g of every sample at the given time indices.
+func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, table *tensors.Tensor) ([]float32, error) {
+	rows := evalRows(s.e.cfg.Network)
+	out := make([]float32, 0, len(samples.Row))
+	params := s.values.Tensors(s.e.params)
+	defer finalize(params)
+	for from := 0; from < len(samples.Row); from += rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := min(len(samples.Row), from+rows)
+		column := func(v []int32) *tensors.Tensor {
+			padded := make([]int32, rows)
+			if v != nil {
+				copy(padded, v[from:to])
+			}
+			return tensors.FromFlatDataAndDimensions(padded, rows)
+		}
+		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
+		part, err := s.e.call(slices.Concat(s.e.data(table), columns, params))
+		finalize(columns)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, part[:to-from]...)
+	}
+	return out, nil
+}
+
+// call runs the compiled g; a panic of GoMLX becomes an error.
+func (e *Estimator) call(inputs []*tensors.Tensor) (flat []float32, err error) {
+	args := make([]any, len(inputs))
+	for i, x := range inputs {
+		args[i] = x
+	}
+	var execErr error
+	err = exceptions.TryCatch[error](func() {
+		var out []*tensors.Tensor
+		if out, execErr = e.eval.Exec(args...); execErr == nil {
+			flat = tensors.MustCopyFlatData[float32](out[0])
+			finalize(out)
+		}
+	})
+	if err == nil {
+		err = execErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("propensity: %w", err)
+	}
+	return flat, nil
+}
+
+func finalize(ts []*tensors.Tensor) {
+	for _, t := range ts {
+		t.FinalizeAll()
+	}
+}
