@@ -1,0 +1,318 @@
+// Package figures turns measurements into figures. A [Figure] describes charts in
+// plain data: panels, series with their interval over seeds, a reference line. The
+// same description is drawn as an interactive page (ECharts), as static SVG, PNG and
+// PDF (gonum/plot, no browser) and stored beside its measurements as CSV.
+//
+// Figures never train and never read results: they get [Row]s and nothing else.
+// [Relative], [Absolute] and [Table] condense rows into means and intervals, where
+// the seed is the unit of observation, never the step.
+//
+// Equal input gives equal bytes: no clock, no random identifier.
+package figures
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Figure describes one figure of the paper, neutral to who draws it.
+type Figure struct {
+	Name    string   // stem of all file names, for example "fig01"
+	Title   string   // one line, for the page
+	Caption string   // a paragraph for the page, may be empty
+	Panels  []Panel  // at least one
+	Source  []string // data, scale, commit, caveats: one sentence each, printed on every picture
+}
+
+// Panel is one chart with its axes.
+type Panel struct {
+	Key       string // the paper's letter, for example "a"; part of file names
+	Title     string
+	XLabel    string
+	YLabel    string
+	Series    []Series    // drawn in this order, so the last one lies on top
+	Reference *Reference  // nil for none
+	YRange    *[2]float64 // limits of the y axis; nil fits them to the data
+	Notes     []string    // sentences that concern this panel alone
+}
+
+// Reference is a horizontal line, such as "Everything" at 0 in a relative chart.
+type Reference struct {
+	Value float64 // in units of the y axis
+	Label string
+	Color string // "#rrggbb"
+}
+
+// Style says how a series is drawn.
+type Style int
+
+const (
+	Line     Style = iota // solid line through the means, band of the interval
+	Dashed                // dashed line through the means, band of the interval
+	MeanLine              // constant dashed line at the mean over all steps, no band
+)
+
+// Series is one curve. [NewSeries] fills in the fixed label, colour and style.
+type Series struct {
+	Name   string // as in the CSV, for example "ours"
+	Label  string // for people, for example "Ours"
+	Color  string // "#rrggbb"
+	Style  Style
+	Points []Point // X strictly increasing
+}
+
+// Point is the mean over seeds at one x, with its interval.
+type Point struct {
+	X         float64
+	Mean      float64
+	Low, High float64     // 95% interval of the mean; both equal Mean when N < 2: there is none
+	N         int         // number of seeds
+	Seeds     []SeedValue // what Mean is the mean of, by ascending seed
+}
+
+// SeedValue is the value of one seed at one point.
+type SeedValue struct {
+	Seed  int64
+	Value float64
+}
+
+// FileStem returns the name of the panel's files without extension, such as "fig01-a".
+func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }
+
+// Panel returns the panel with the given key, or an error that lists the keys.
+func (f Figure) Panel(key string) (Panel, error) {
+	keys := make([]string, len(f.Panels))
+	for i, p := range f.Panels {
+		if p.Key == key {
+			return p, nil
+		}
+		keys[i] = p.Key
+	}
+	return Panel{}, fmt.Errorf("figures: %s has no panel %q, it has %s", f.Name, key, strings.Join(keys, ", "))
+}
+
+var (
+	fileSafe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+)
+
+// Validate reports the first thing that keeps the figure from being drawn, in one
+// sentence that names the panel and series. Every function that draws calls it.
+func (f Figure) Validate() error {
+	if !fileSafe.MatchString(f.Name) {
+		return fmt.Errorf("figures: the figure name %q cannot be part of a file name, use letters, digits, - and _", f.Name)
+	}
+	if len(f.Panels) == 0 {
+		return fmt.Errorf("figures: %s has no panels", f.Name)
+	}
+	seen := map[string]bool{}
+	for _, p := range f.Panels {
+		if !fileSafe.MatchString(p.Key) {
+			return fmt.Errorf("figures: the panel key %q of %s cannot be part of a file name, use letters, digits, - and _", p.Key, f.Name)
+		}
+		if seen[p.Key] {
+			return fmt.Errorf("figures: %s has two panels with key %q", f.Name, p.Key)
+		}
+		seen[p.Key] = true
+		if err := p.validate(); err != nil {
+			return fmt.Errorf("figures: %s panel %s: %w", f.Name, p.Key, err)
+		}
+	}
+	return nil
+}
+
+func (p Panel) validate() error {
+	if len(p.Series) == 0 {
+		return fmt.Errorf("there is no series to draw")
+	}
+	if r := p.YRange; r != nil && !(finite(r[0], r[1]) && r[0] < r[1]) {
+		return fmt.Errorf("the y range %v must be two finite numbers, the lower one first", *r)
+	}
+	if r := p.Reference; r != nil && (!finite(r.Value) || !hexColor.MatchString(r.Color)) {
+		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q", r.Label, r.Value, r.Color)
+	}
+	seen := map[string]bool{}
+	for _, s := range p.Series {
+		if s.Name == "" || seen[s.Name] {
+			return fmt.Errorf("each series needs a name of its own, got %q", s.Name)
+		}
+		seen[s.Name] = true
+		if err := s.validate(); err != nil {
+			return fmt.Errorf("series %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s Series) validate() error {
+	if len(s.Points) == 0 {
+		return fmt.Errorf("there are no points to draw")
+	}
+	if !hexColor.MatchString(s.Color) {
+		return fmt.Errorf("the colour %q must look like #1f77b4", s.Color)
+	}
+	if s.Style < Line || s.Style > MeanLine {
+		return fmt.Errorf("style %d is unknown", s.Style)
+	}
+	for i, p := range s.Points {
+		if !finite(p.X, p.Mean, p.Low, p.High) {
+			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)", p.X, p.Mean, p.Low, p.High)
+		}
+		if p.Low > p.Mean || p.Mean > p.High {
+			return fmt.Errorf("the mean %v at x = %v lies outside its interval %v to %v", p.Mean, p.X, p.Low, p.High)
+		}
+		if i > 0 && p.X <= s.Points[i-1].X {
+			return fmt.Errorf("x must increase from point to point, but %v follows %v", p.X, s.Points[i-1].X)
+		}
+	}
+	return nil
+}
+
+// text is the series's name on the chart: a constant line says that it is a mean.
+func (s Series) text() string {
+	label := s.Label
+	if label == "" {
+		label = s.Name
+	}
+	if s.Style == MeanLine {
+		label += " (mean)"
+	}
+	return label
+}
+
+// mean is the mean of the points' means, the height of a [MeanLine].
+func (s Series) mean() float64 {
+	sum := 0.0
+	for _, p := range s.Points {
+		sum += p.Mean
+	}
+	return sum / float64(len(s.Points))
+}
+
+// bands returns the stretches of points that have an interval; a point with fewer
+// than two seeds interrupts the band. A [MeanLine] has none.
+func (s Series) bands() [][]Point {
+	if s.Style == MeanLine {
+		return nil
+	}
+	var runs [][]Point
+	open := false
+	for _, p := range s.Points {
+		if p.N < 2 {
+			open = false
+			continue
+		}
+		if !open {
+			runs = append(runs, nil)
+			open = true
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], p)
+	}
+	return runs
+}
+
+// xRange returns the smallest and largest x; a single x gets half a unit each side.
+func (p Panel) xRange() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range p.Series {
+		low = min(low, s.Points[0].X)
+		high = max(high, s.Points[len(s.Points)-1].X)
+	}
+	if low == high {
+		return low - 0.5, high + 0.5
+	}
+	return low, high
+}
+
+// yRange returns YRange, or limits that hold everything drawn with 5% to spare.
+func (p Panel) yRange() (low, high float64) {
+	if p.YRange != nil {
+		return p.YRange[0], p.YRange[1]
+	}
+	low, high = math.Inf(1), math.Inf(-1)
+	include := func(ys ...float64) {
+		low, high = min(low, slices.Min(ys)), max(high, slices.Max(ys))
+	}
+	if p.Reference != nil {
+		include(p.Reference.Value)
+	}
+	for _, s := range p.Series {
+		if s.Style == MeanLine {
+			include(s.mean())
+			continue
+		}
+		for _, pt := range s.Points {
+			include(pt.Low, pt.High)
+		}
+	}
+	if low == high {
+		return low - 0.5, high + 0.5
+	}
+	pad := (high - low) / 20
+	return low - pad, high + pad
+}
+
+// footnotes returns every sentence to print with the panel: what the band is, the
+// panel's notes, what the limits of the axis hide, then the figure's source.
+func (f Figure) footnotes(p Panel) []string {
+	var notes []string
+	if band := p.bandNote(); band != "" {
+		notes = append(notes, band)
+	}
+	notes = append(notes, p.Notes...)
+	if hidden := p.hidden(); hidden > 0 {
+		notes = append(notes, fmt.Sprintf("Points outside the drawn range of the y axis: %d.", hidden))
+	}
+	return append(notes, f.Source...)
+}
+
+func (p Panel) bandNote() string {
+	fewest, most := math.MaxInt, 0
+	banded := false
+	for _, s := range p.Series {
+		banded = banded || len(s.bands()) > 0
+		for _, pt := range s.Points {
+			fewest, most = min(fewest, pt.N), max(most, pt.N)
+		}
+	}
+	seeds := fmt.Sprint(most)
+	if fewest < most {
+		seeds = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	switch {
+	case banded:
+		return fmt.Sprintf("Lines: mean over seeds; bands: 95%% interval of the mean (Student's t); n = %s seeds.", seeds)
+	case most == 1:
+		return "One seed only: no interval."
+	}
+	return ""
+}
+
+// hidden counts drawn means outside YRange.
+func (p Panel) hidden() int {
+	count := 0
+	low, high := p.yRange()
+	for _, s := range p.Series {
+		if s.Style == MeanLine {
+			continue
+		}
+		for _, pt := range s.Points {
+			if pt.Mean < low || pt.Mean > high {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,211 @@
+package figures
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	lineWidth   = 1.5 * vg.Length(1) // points
+	bandOpacity = 0.18
+	fewPoints   = 30 // up to so many points of a series get a dot each
+)
+
+// newPlot turns a valid panel into axes with grid, bands, reference line and curves,
+// without title and legend, which the sheet places.
+func newPlot(p Panel) *plot.Plot {
+	plt := plot.New()
+	styleAxis(&plt.X, p.XLabel)
+	styleAxis(&plt.Y, p.YLabel)
+	plt.Y.Label.TextStyle.YAlign = text.YBottom
+
+	grid := plotter.NewGrid()
+	grid.Vertical.Width = 0
+	grid.Horizontal = draw.LineStyle{Color: color.Gray{Y: 0xe4}, Width: 0.5}
+	plt.Add(grid)
+	for _, s := range p.Series {
+		for _, run := range s.bands() {
+			plt.Add(newBand(run, opaque(s.Color)))
+		}
+	}
+	xlow, xhigh := p.xRange()
+	if r := p.Reference; r != nil {
+		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: draw.LineStyle{Color: opaque(r.Color), Width: lineWidth}})
+	}
+	for _, s := range p.Series {
+		plt.Add(newCurve(s, xlow, xhigh))
+	}
+
+	// Set last: Add widens the limits to whatever its argument covers.
+	plt.X.Min, plt.X.Max = xlow, xhigh
+	plt.Y.Min, plt.Y.Max = p.yRange()
+	plt.X.Tick.Marker = plot.ConstantTicks(ticks(plt.X.Min, plt.X.Max, 8, p.wholeX()))
+	plt.Y.Tick.Marker = plot.ConstantTicks(ticks(plt.Y.Min, plt.Y.Max, 8, false))
+	return plt
+}
+
+func styleAxis(axis *plot.Axis, label string) {
+	axis.Label.Text = label
+	axis.Label.TextStyle.Font = axisText.Font
+	axis.Label.TextStyle.Color = ink
+	axis.Label.Padding = 3
+	axis.Tick.Label.Font = tickText.Font
+	axis.Tick.Label.Color = ink
+	axis.LineStyle = draw.LineStyle{Color: ink, Width: 0.7}
+	axis.Tick.LineStyle = draw.LineStyle{Color: ink, Width: 0.7}
+	axis.Tick.Length = 4
+	axis.Padding = 4
+}
+
+// wholeX reports whether every x is a whole number, such as a time step.
+func (p Panel) wholeX() bool {
+	for _, s := range p.Series {
+		for _, pt := range s.Points {
+			if pt.X != math.Trunc(pt.X) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// niceStep returns 1, 2 or 5 times a power of ten such that about count steps span the
+// range; whole asks for no fraction of 1.
+func niceStep(low, high float64, count int, whole bool) float64 {
+	raw := (high - low) / float64(count)
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= raw*(1-1e-9) {
+			step = m * power
+			break
+		}
+	}
+	if whole {
+		return max(step, 1)
+	}
+	return step
+}
+
+// ticks returns about count labelled ticks at multiples of a round step, all with as
+// many decimals as the step needs.
+func ticks(low, high float64, count int, whole bool) []plot.Tick {
+	step := niceStep(low, high, count, whole)
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	var marks []plot.Tick
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
+		label := strconv.FormatFloat(i*step+0, 'f', decimals, 64)
+		marks = append(marks, plot.Tick{Value: i * step, Label: strings.Replace(label, "-", "−", 1)})
+	}
+	return marks
+}
+
+// band is the area between the lower and upper ends of the intervals.
+type band struct {
+	outline plotter.XYs // lower ends from left to right, upper ends back
+	color   color.Color
+}
+
+func newBand(run []Point, line color.Color) *band {
+	b := &band{color: faded(line)}
+	for _, p := range run {
+		b.outline = append(b.outline, plotter.XY{X: p.X, Y: p.Low})
+	}
+	for i := len(run) - 1; i >= 0; i-- {
+		b.outline = append(b.outline, plotter.XY{X: run[i].X, Y: run[i].High})
+	}
+	return b
+}
+
+// Plot implements plot.Plotter: the area, or a bar where a lone point has an interval.
+func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
+	at := onCanvas(c, plt, b.outline)
+	if len(at) == 2 {
+		c.StrokeLines(draw.LineStyle{Color: b.color, Width: 6}, c.ClipLinesXY(at)...)
+		return
+	}
+	if clipped := c.ClipPolygonXY(at); len(clipped) > 0 {
+		c.FillPolygon(b.color, clipped)
+	}
+}
+
+// DataRange implements plot.DataRanger.
+func (b *band) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(b.outline) }
+
+// curve is a line, with a dot at each point where dots is set.
+type curve struct {
+	points plotter.XYs
+	style  draw.LineStyle
+	dots   bool
+}
+
+func newCurve(s Series, xlow, xhigh float64) *curve {
+	c := &curve{style: draw.LineStyle{Color: opaque(s.Color), Width: lineWidth, Dashes: dashes(s.Style)}}
+	if s.Style == MeanLine {
+		c.points = level(xlow, xhigh, s.mean())
+		return c
+	}
+	for _, p := range s.Points {
+		c.points = append(c.points, plotter.XY{X: p.X, Y: p.Mean})
+	}
+	c.dots = len(s.Points) <= fewPoints
+	return c
+}
+
+// Plot implements plot.Plotter.
+func (l *curve) Plot(c draw.Canvas, plt *plot.Plot) {
+	at := onCanvas(c, plt, l.points)
+	c.StrokeLines(l.style, c.ClipLinesXY(at)...)
+	if !l.dots {
+		return
+	}
+	for _, p := range at {
+		if c.Contains(p) {
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: l.style.Color, Radius: 2.2, Shape: draw.CircleGlyph{}}, p)
+		}
+	}
+}
+
+// DataRange implements plot.DataRanger.
+func (l *curve) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(l.points) }
+
+// level is a horizontal line.
+func level(xlow, xhigh, y float64) plotter.XYs { return plotter.XYs{{X: xlow, Y: y}, {X: xhigh, Y: y}} }
+
+// onCanvas turns data into positions on the canvas.
+func onCanvas(c draw.Canvas, plt *plot.Plot, data plotter.XYs) []vg.Point {
+	x, y := plt.Transforms(&c)
+	at := make([]vg.Point, len(data))
+	for i, p := range data {
+		at[i] = vg.Point{X: x(p.X), Y: y(p.Y)}
+	}
+	return at
+}
+
+func dashes(s Style) []vg.Length {
+	if s == Line {
+		return nil
+	}
+	return []vg.Length{5, 3}
+}
+
+// opaque parses "#rrggbb", which Validate has checked.
+func opaque(hex string) color.Color {
+	rgb, _ := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
+	return color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 0xff}
+}
+
+// faded is the colour of a line's band.
+func faded(c color.Color) color.Color {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	n.A = uint8(math.Round(bandOpacity * 255))
+	return n
+}

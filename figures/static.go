@@ -1,0 +1,228 @@
+package figures
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Size of a static picture: 8 by 5 inches, 1600 by 1000 pixels as PNG. A panel with many
+// footnotes gets a taller picture, so that the chart itself keeps its size.
+const (
+	pictureWidth  = 8 * vg.Inch
+	pictureHeight = 5 * vg.Inch
+	chartHeight   = 228 * vg.Length(1) // at least, axes included, points
+	margin        = 12 * vg.Length(1)  // points
+	dotsPerInch   = 200
+)
+
+var (
+	ink      = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faintInk = color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xff}
+
+	titleText  = textStyle(12, xfont.WeightBold, ink)
+	legendText = textStyle(10, xfont.WeightNormal, ink)
+	axisText   = textStyle(10, xfont.WeightNormal, ink)
+	tickText   = textStyle(9, xfont.WeightNormal, ink)
+	noteText   = textStyle(7.5, xfont.WeightNormal, faintInk)
+)
+
+// textStyle is upright Liberation Sans, which gonum/plot brings along.
+func textStyle(points vg.Length, weight xfont.Weight, ink color.Color) text.Style {
+	return text.Style{
+		Color:   ink,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: points, Weight: weight},
+		XAlign:  text.XLeft,
+		YAlign:  text.YTop,
+		Handler: text.Plain{Fonts: font.DefaultCache},
+	}
+}
+
+// SVG draws one panel. Fonts are named, not embedded: Liberation Sans, or Arial or
+// Helvetica, which have the same widths.
+func SVG(fig Figure, panel string) ([]byte, error) {
+	s, err := newSheet(fig, panel)
+	if err != nil {
+		return nil, err
+	}
+	canvas := vgsvg.New(s.width, s.height)
+	s.draw(draw.NewCanvas(canvas, s.width, s.height))
+	picture, err := written(canvas)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(picture, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+}
+
+// PNG draws one panel, 1600 pixels wide and 1000 high (higher for long footnotes).
+func PNG(fig Figure, panel string) ([]byte, error) {
+	s, err := newSheet(fig, panel)
+	if err != nil {
+		return nil, err
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(dotsPerInch))
+	s.draw(draw.NewCanvas(canvas, s.width, s.height))
+	return written(vgimg.PngCanvas{Canvas: canvas})
+}
+
+func written(from io.WriterTo) ([]byte, error) {
+	var buffer bytes.Buffer
+	if _, err := from.WriteTo(&buffer); err != nil {
+		return nil, fmt.Errorf("figures: cannot encode the picture: %w", err)
+	}
+	return buffer.Bytes(), nil
+}
+
+// sheet is the layout of one picture, top to bottom: title, legend, chart, footnotes.
+type sheet struct {
+	panel         Panel
+	width, height vg.Length
+	title         []string     // wrapped lines
+	legend        [][]legended // rows of entries
+	notes         []string     // wrapped lines
+}
+
+// legended is one entry of the legend.
+type legended struct {
+	label  string
+	color  color.Color
+	dashes []vg.Length
+	band   bool
+}
+
+func newSheet(fig Figure, key string) (sheet, error) {
+	if err := fig.Validate(); err != nil {
+		return sheet{}, err
+	}
+	panel, err := fig.Panel(key)
+	if err != nil {
+		return sheet{}, err
+	}
+	s := sheet{panel: panel, width: pictureWidth}
+	room := s.width - 2*margin
+	s.title = wrap(titleText, panelTitle(panel), room)
+	s.legend = legendRows(panel, room)
+	for _, note := range fig.footnotes(panel) {
+		s.notes = append(s.notes, wrap(noteText, note, room)...)
+	}
+	s.height = max(pictureHeight, s.headHeight()+chartHeight+s.footHeight())
+	return s, nil
+}
+
+func panelTitle(p Panel) string { return strings.TrimSpace("(" + p.Key + ") " + p.Title) }
+
+const (
+	titleLine  = 16 * vg.Length(1) // line heights, points
+	legendLine = 15 * vg.Length(1)
+	noteLine   = 9.5 * vg.Length(1)
+	swatch     = 22 * vg.Length(1) // width of the sample of a line
+	gap        = 6 * vg.Length(1)
+)
+
+func (s sheet) headHeight() vg.Length {
+	return margin + vg.Length(len(s.title))*titleLine + vg.Length(len(s.legend))*legendLine + gap
+}
+
+func (s sheet) footHeight() vg.Length {
+	return gap + vg.Length(len(s.notes))*noteLine + margin
+}
+
+func (s sheet) draw(c draw.Canvas) {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	y := c.Max.Y - margin
+	for _, line := range s.title {
+		c.FillText(titleText, vg.Point{X: c.Min.X + margin, Y: y}, line)
+		y -= titleLine
+	}
+	for _, row := range s.legend {
+		drawLegendRow(c, row, c.Min.X+margin, y)
+		y -= legendLine
+	}
+	y = c.Min.Y + s.footHeight() - gap
+	for _, line := range s.notes {
+		c.FillText(noteText, vg.Point{X: c.Min.X + margin, Y: y}, line)
+		y -= noteLine
+	}
+	newPlot(s.panel).Draw(draw.Crop(c, margin, -margin, s.footHeight(), -s.headHeight()))
+}
+
+// legendRows puts the reference line and the series side by side, in as many rows as
+// the width asks for.
+func legendRows(p Panel, room vg.Length) [][]legended {
+	var entries []legended
+	if p.Reference != nil {
+		entries = append(entries, legended{label: p.Reference.Label, color: opaque(p.Reference.Color)})
+	}
+	for _, s := range p.Series {
+		entries = append(entries, legended{s.text(), opaque(s.Color), dashes(s.Style), len(s.bands()) > 0})
+	}
+	var rows [][]legended
+	used := room
+	for _, e := range entries {
+		if used += e.width(); used > room {
+			rows = append(rows, nil)
+			used = e.width()
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+	}
+	return rows
+}
+
+func (e legended) width() vg.Length {
+	return swatch + gap + legendText.Width(e.label) + 3*gap
+}
+
+func drawLegendRow(c draw.Canvas, row []legended, x, top vg.Length) {
+	middle := top - 6
+	for _, e := range row {
+		if e.band {
+			c.FillPolygon(faded(e.color), []vg.Point{{X: x, Y: middle - 4}, {X: x + swatch, Y: middle - 4}, {X: x + swatch, Y: middle + 4}, {X: x, Y: middle + 4}})
+		}
+		c.StrokeLine2(draw.LineStyle{Color: e.color, Width: lineWidth, Dashes: e.dashes}, x, middle, x+swatch, middle)
+		label := legendText
+		label.YAlign = text.YCenter
+		c.FillText(label, vg.Point{X: x + swatch + gap, Y: middle + 1}, e.label) // centred on its small letters
+		x += e.width()
+	}
+}
+
+// wrap breaks a sentence into lines no wider than room. A word wider than the room is
+// broken too: nothing is ever cut off.
+func wrap(style text.Style, sentence string, room vg.Length) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(sentence) {
+		if line != "" && style.Width(line+" "+word) <= room {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for style.Width(word) > room {
+			runes := []rune(word)
+			n := len(runes) - 1
+			for n > 1 && style.Width(string(runes[:n])) > room {
+				n--
+			}
+			lines = append(lines, string(runes[:n]))
+			word = string(runes[n:])
+		}
+		line = word
+	}
+	if line == "" {
+		return lines
+	}
+	return append(lines, line)
+}

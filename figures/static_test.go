@@ -1,0 +1,205 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/plotter"
+)
+
+func TestSVGIsWellFormedAndSaysEverything(t *testing.T) {
+	svg, err := SVG(sampleFigure(t), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	in := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := in.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("not well-formed: %v", err)
+		}
+		if chars, ok := token.(xml.CharData); ok {
+			text.Write(chars)
+		}
+	}
+	for _, want := range []string{"(a) Gaussian <script> & co", "Everything", "Recent (mean)", "Ours", "Time step t", "Accuracy minus Everything", "n = 3 seeds", "A note of the panel.", "Data: made up for a test.", "Scale: tiny."} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the picture does not say %q", want)
+		}
+	}
+	if !bytes.Contains(svg, []byte("sans-serif")) {
+		t.Error("no fallback for viewers without the font")
+	}
+}
+
+func TestPNGHasSizeAndColours(t *testing.T) {
+	data, err := PNG(sampleFigure(t), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := picture.Bounds().Size(); size.X != 1600 || size.Y != 1000 {
+		t.Errorf("size %v, want 1600 by 1000", size)
+	}
+	count := map[string]int{}
+	for y := range 1000 {
+		for x := range 1600 {
+			r, g, b, _ := picture.At(x, y).RGBA()
+			count[fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)]++
+		}
+	}
+	for _, name := range []string{"everything", "recent", "ours"} {
+		if look, _ := LookUp(name); count[look.Color] < 500 {
+			t.Errorf("only %d pixels in the colour of %s", count[look.Color], name)
+		}
+	}
+	if white := count["#ffffff"]; white < 800_000 {
+		t.Errorf("only %d white pixels", white)
+	}
+}
+
+func TestManyNotesMakeThePictureTaller(t *testing.T) {
+	fig := sampleFigure(t)
+	short, _ := newSheet(fig, "a")
+	for range 20 {
+		fig.Source = append(fig.Source, strings.Repeat("a long sentence about the data ", 8))
+	}
+	tall, err := newSheet(fig, "a")
+	if err != nil || short.height != pictureHeight {
+		t.Fatalf("height %v, %v", short.height, err)
+	}
+	if room := tall.height - tall.headHeight() - tall.footHeight(); room < chartHeight-1e-9 {
+		t.Errorf("only %v points are left for the chart", room)
+	}
+	for _, line := range tall.notes {
+		if noteText.Width(line) > tall.width-2*margin {
+			t.Errorf("cut off: %q", line)
+		}
+	}
+	word := strings.Repeat("x", 400)
+	if lines := wrap(noteText, "a "+word, 200); strings.Join(lines, "") != "a"+word || len(lines) < 4 {
+		t.Errorf("a long word was not broken: %q", lines)
+	}
+}
+
+func TestBandCoversLowAndHigh(t *testing.T) {
+	s := Series{Points: []Point{{X: 1, Low: -3, Mean: -2, High: -1, N: 3}, {X: 2, Low: -1, High: 4, N: 3}, {X: 3, N: 1}, {X: 4, Low: 0, High: 1, N: 2}}}
+	runs := s.bands()
+	if len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 1 {
+		t.Fatalf("runs %v, want points 1 and 2, then point 4: one seed has no interval", runs)
+	}
+	want := plotter.XYs{{X: 1, Y: -3}, {X: 2, Y: -1}, {X: 2, Y: 4}, {X: 1, Y: -1}}
+	if got := newBand(runs[0], opaque("#000000")).outline; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("outline %v, want %v", got, want)
+	}
+	low, high := Panel{Series: []Series{s}}.yRange()
+	if low >= -3 || high <= 4 {
+		t.Errorf("the axis from %v to %v cuts the band", low, high)
+	}
+	s.Style = MeanLine
+	if s.bands() != nil {
+		t.Error("a constant mean line has a band")
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		count     int
+		whole     bool
+		want      string
+	}{
+		{-0.17, 0.15, 8, false, "−0.15 −0.10 −0.05 0.00 0.05 0.10 0.15"},
+		{1, 160, 8, true, "20 40 60 80 100 120 140 160"},
+		{1, 3, 8, true, "1 2 3"},
+		{0, 3000, 6, false, "0 500 1000 1500 2000 2500 3000"},
+	} {
+		var labels []string
+		for _, tick := range ticks(c.low, c.high, c.count, c.whole) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("ticks(%v, %v) = %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestPicturesAreDeterministic(t *testing.T) {
+	for name, draw := range map[string]func(Figure, string) ([]byte, error){"svg": SVG, "png": PNG, "pdf": PDF} {
+		first, err := draw(sampleFigure(t), "a")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for range 3 {
+			if again, _ := draw(sampleFigure(t), "a"); !bytes.Equal(first, again) {
+				t.Errorf("%s differs from one drawing to the next", name)
+			}
+		}
+		if name == "pdf" && (!bytes.HasPrefix(first, []byte("%PDF-")) || !bytes.Contains(first, []byte("D:20000101000000"))) {
+			t.Error("no PDF, or one that carries the time")
+		}
+	}
+}
+
+func TestBadFiguresAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*Figure)
+		want  string
+	}{
+		"NaN":       {func(f *Figure) { f.Panels[0].Series[1].Points[0].Mean = math.NaN() }, "panel a: series ours"},
+		"inf":       {func(f *Figure) { f.Panels[0].Series[1].Points[0].High = math.Inf(1) }, "panel a: series ours"},
+		"no points": {func(f *Figure) { f.Panels[0].Series[0].Points = nil }, "panel a: series recent"},
+		"no series": {func(f *Figure) { f.Panels[0].Series = nil }, "panel a: there is no series"},
+		"no panel":  {func(f *Figure) { f.Panels = nil }, "no panels"},
+		"range":     {func(f *Figure) { f.Panels[0].YRange = &[2]float64{1, 0} }, "panel a: the y range"},
+		"colour":    {func(f *Figure) { f.Panels[0].Series[1].Color = "red" }, "panel a: series ours"},
+		"order":     {func(f *Figure) { f.Panels[0].Series[1].Points[1].X = 1 }, "panel a: series ours"},
+		"twice":     {func(f *Figure) { f.Panels = append(f.Panels, f.Panels[0]) }, `key "a"`},
+		"path":      {func(f *Figure) { f.Panels[0].Key = "../a" }, `"../a"`},
+		"interval":  {func(f *Figure) { f.Panels[0].Series[1].Points[1].Low = 5 }, "panel a: series ours"},
+	} {
+		fig := sampleFigure(t)
+		c.spoil(&fig)
+		for what, err := range map[string]error{"validate": fig.Validate(), "page": second(Page(fig)), "png": second(PNG(fig, "a"))} {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: error %v does not say %q", name, what, err, c.want)
+			}
+		}
+	}
+	if _, err := SVG(sampleFigure(t), "z"); err == nil || !strings.Contains(err.Error(), `no panel "z", it has a`) {
+		t.Errorf("unknown panel: %v", err)
+	}
+}
+
+func second(_ []byte, err error) error { return err }
+
+func TestHiddenPointsAreConfessed(t *testing.T) {
+	fig := sampleFigure(t)
+	fig.Panels[0].YRange = &[2]float64{-0.05, 0.5}
+	notes := strings.Join(fig.footnotes(fig.Panels[0]), " ")
+	if !strings.Contains(notes, "outside the drawn range of the y axis: 1.") {
+		t.Errorf("ours at t = 2 lies at -0.1, below the axis, and the notes do not say so: %s", notes)
+	}
+}
+
+// A band in red at 18% must reach the PDF as red; a pure colour keeps its channels.
+func TestPDFColoursAreNotDarkened(t *testing.T) {
+	r, g, b, a := straight(color.NRGBA{R: 0xd6, G: 0x27, B: 0x28, A: 0x2e}).RGBA()
+	if r>>8 != 0xd6 || g>>8 != 0x27 || b>>8 != 0x28 || a>>8 != 0x2e {
+		t.Errorf("got %x %x %x %x", r>>8, g>>8, b>>8, a>>8)
+	}
+}

@@ -1,0 +1,259 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the confidence level of every interval.
+const Level = 0.95
+
+// Estimate is a mean over seeds with its interval at confidence [Level].
+type Estimate struct {
+	Mean      float64
+	Low, High float64 // both equal Mean when N < 2: one seed says nothing about the spread
+	N         int     // number of seeds
+}
+
+// MeanInterval returns the mean of the values, one for each seed, and its interval
+//
+//	mean ± q · s / √n
+//
+// where s is the sample standard deviation (divisor n-1) and q the (1+Level)/2 quantile
+// of Student's t with n-1 degrees of freedom. No values give the zero Estimate.
+func MeanInterval(values []float64) Estimate {
+	n := len(values)
+	if n == 0 {
+		return Estimate{}
+	}
+	if n == 1 {
+		return Estimate{Mean: values[0], Low: values[0], High: values[0], N: 1}
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + Level) / 2)
+	half := q * sd / math.Sqrt(float64(n))
+	return Estimate{Mean: mean, Low: mean - half, High: mean + half, N: n}
+}
+
+// Summary compares the series of one panel with a base series.
+type Summary struct {
+	Panel, Metric, Base string
+	Rows                []SummaryRow // known series in the order of [Looks], then the others by name
+}
+
+// SummaryRow is one series of a [Summary]. The seed is the unit: values are averaged
+// over steps within each seed first, and the interval is over seeds. Only pairs count,
+// that is, seeds and steps at which both the series and the base were measured.
+type SummaryRow struct {
+	Series     string
+	Mean       Estimate // of the metric
+	Difference Estimate // series minus base, paired by seed and step
+	ShareAbove float64  // share of steps, 0 to 1, at which the mean difference over seeds is above 0
+	Steps      int      // steps with at least one pair
+	Missing    int      // places in the grid of all seeds and steps that have no pair
+}
+
+// Relative returns, for each step, the mean over seeds of series minus base, each
+// difference taken within one seed and step. A pair is missing where only one of the
+// two was measured, or neither at a seed and a step that both occur elsewhere: such
+// places are left out of the mean (the point's N tells) and counted in missing.
+//
+// It is an error if the panel has no rows of either series, if the two have no pair in
+// common, if a row occurs twice, or if a value is not finite.
+func Relative(rows []Row, panel, metric, series, base string) (points []Point, missing int, err error) {
+	table, err := newTable(rows, panel, metric)
+	if err != nil {
+		return nil, 0, err
+	}
+	pairs, missing, err := table.pairs(series, base)
+	if err != nil {
+		return nil, 0, err
+	}
+	differences := make(map[place]float64, len(pairs))
+	for at, pair := range pairs {
+		differences[at] = pair.value - pair.base
+	}
+	return byStep(differences), missing, nil
+}
+
+// Absolute returns, for each step, the mean over seeds of the series's own values.
+// Missing counts the seeds and steps of the series that were not measured together.
+// Errors are those of [Relative].
+func Absolute(rows []Row, panel, metric, series string) (points []Point, missing int, err error) {
+	table, err := newTable(rows, panel, metric)
+	if err != nil {
+		return nil, 0, err
+	}
+	values, err := table.series(series)
+	if err != nil {
+		return nil, 0, err
+	}
+	return byStep(values), gridSize(values) - len(values), nil
+}
+
+// Table compares every series of the panel with base; base itself is listed with a
+// difference of 0. Errors are those of [Relative].
+func Table(rows []Row, panel, metric, base string) (Summary, error) {
+	table, err := newTable(rows, panel, metric)
+	if err != nil {
+		return Summary{}, err
+	}
+	names := slices.SortedFunc(maps.Keys(table.values), func(a, b string) int {
+		return cmp.Or(lookIndex(a)-lookIndex(b), cmp.Compare(a, b))
+	})
+	summary := Summary{Panel: panel, Metric: metric, Base: base}
+	for _, name := range names {
+		pairs, missing, err := table.pairs(name, base)
+		if err != nil {
+			return Summary{}, err
+		}
+		row := summarise(pairs)
+		row.Series, row.Missing = name, missing
+		summary.Rows = append(summary.Rows, row)
+	}
+	return summary, nil
+}
+
+// place is where a measurement was taken.
+type place struct {
+	seed int64
+	t    int
+}
+
+// pair holds what two series measured at one place.
+type pair struct{ value, base float64 }
+
+// measured holds the values of one metric of one panel, by series.
+type measured struct {
+	panel, metric string
+	values        map[string]map[place]float64
+}
+
+func newTable(rows []Row, panel, metric string) (measured, error) {
+	m := measured{panel, metric, map[string]map[place]float64{}}
+	for _, r := range rows {
+		if r.Panel != panel || r.Metric != metric {
+			continue
+		}
+		if !finite(r.Value) {
+			return m, fmt.Errorf("figures: panel %s, series %s, seed %d, t %d: the %s is %v, which is no measurement", panel, r.Series, r.Seed, r.T, metric, r.Value)
+		}
+		if m.values[r.Series] == nil {
+			m.values[r.Series] = map[place]float64{}
+		}
+		at := place{r.Seed, r.T}
+		if _, twice := m.values[r.Series][at]; twice {
+			return m, fmt.Errorf("figures: panel %s, series %s has two values of %s for seed %d, t %d: keep one of them", panel, r.Series, metric, r.Seed, r.T)
+		}
+		m.values[r.Series][at] = r.Value
+	}
+	if len(m.values) == 0 {
+		return m, fmt.Errorf("figures: panel %s has no rows with the metric %s", panel, metric)
+	}
+	return m, nil
+}
+
+func (m measured) series(name string) (map[place]float64, error) {
+	if values := m.values[name]; len(values) > 0 {
+		return values, nil
+	}
+	return nil, fmt.Errorf("figures: panel %s has no rows of series %s with the metric %s", m.panel, name, m.metric)
+}
+
+// pairs matches series and base place by place and counts the places without a pair.
+func (m measured) pairs(series, base string) (pairs map[place]pair, missing int, err error) {
+	values, err := m.series(series)
+	if err != nil {
+		return nil, 0, err
+	}
+	bases, err := m.series(base)
+	if err != nil {
+		return nil, 0, err
+	}
+	pairs = map[place]pair{}
+	for at, v := range values {
+		if b, ok := bases[at]; ok {
+			pairs[at] = pair{v, b}
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common", m.panel, series, base)
+	}
+	return pairs, gridSize(values, bases) - len(pairs), nil
+}
+
+// gridSize is the number of all seeds times the number of all steps that occur.
+func gridSize(all ...map[place]float64) int {
+	seeds, steps := map[int64]bool{}, map[int]bool{}
+	for _, values := range all {
+		for at := range values {
+			seeds[at.seed], steps[at.t] = true, true
+		}
+	}
+	return len(seeds) * len(steps)
+}
+
+// byStep condenses values into one point for each step, in order of time.
+func byStep(values map[place]float64) []Point {
+	steps := map[int][]SeedValue{}
+	for at, v := range values {
+		steps[at.t] = append(steps[at.t], SeedValue{at.seed, v})
+	}
+	points := make([]Point, 0, len(steps))
+	for _, t := range slices.Sorted(maps.Keys(steps)) {
+		seeds := steps[t]
+		slices.SortFunc(seeds, func(a, b SeedValue) int { return cmp.Compare(a.Seed, b.Seed) })
+		numbers := make([]float64, len(seeds))
+		for i, s := range seeds {
+			numbers[i] = s.Value
+		}
+		e := MeanInterval(numbers)
+		points = append(points, Point{X: float64(t), Mean: e.Mean, Low: e.Low, High: e.High, N: e.N, Seeds: seeds})
+	}
+	return points
+}
+
+// summarise averages over steps within each seed, then over seeds.
+func summarise(pairs map[place]pair) SummaryRow {
+	values, differences := map[place]float64{}, map[place]float64{}
+	for at, p := range pairs {
+		values[at], differences[at] = p.value, p.value-p.base
+	}
+	points := byStep(differences)
+	above := 0
+	for _, p := range points {
+		if p.Mean > 0 {
+			above++
+		}
+	}
+	return SummaryRow{
+		Mean:       MeanInterval(bySeed(values)),
+		Difference: MeanInterval(bySeed(differences)),
+		ShareAbove: float64(above) / float64(len(points)),
+		Steps:      len(points),
+	}
+}
+
+// bySeed returns each seed's mean over its steps, by ascending seed. It adds in order
+// of time, so that the last bit does not depend on the order of a map.
+func bySeed(values map[place]float64) []float64 {
+	places := slices.SortedFunc(maps.Keys(values), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.seed, b.seed), cmp.Compare(a.t, b.t))
+	})
+	var means []float64
+	for len(places) > 0 {
+		seed, sum, n := places[0].seed, 0.0, 0
+		for ; n < len(places) && places[n].seed == seed; n++ {
+			sum += values[places[n]]
+		}
+		means = append(means, sum/float64(n))
+		places = places[n:]
+	}
+	return means
+}

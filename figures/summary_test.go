@@ -1,0 +1,171 @@
+package figures
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+// The quantiles 4.3027 (2 degrees of freedom), 12.7062 (1) and 2.7764 (4) are those of
+// printed tables of Student's t at 97.5%.
+func TestMeanInterval(t *testing.T) {
+	for _, c := range []struct {
+		values     []float64
+		mean, half float64
+	}{
+		{[]float64{1, 2, 3}, 2, 4.302653 / math.Sqrt(3)},
+		{[]float64{-1, 1}, 0, 12.706205}, // s = √2, so half = q·√2/√2
+		{[]float64{0, 0, 0, 0, 5}, 1, 2.776445 * math.Sqrt(5) / math.Sqrt(5)},
+		{[]float64{7, 7, 7}, 7, 0},
+	} {
+		e := MeanInterval(c.values)
+		near(t, "mean", e.Mean, c.mean)
+		near(t, "low", e.Low, c.mean-c.half)
+		near(t, "high", e.High, c.mean+c.half)
+		if e.N != len(c.values) {
+			t.Errorf("n = %d, want %d", e.N, len(c.values))
+		}
+	}
+	if e := MeanInterval([]float64{0.3}); e != (Estimate{0.3, 0.3, 0.3, 1}) {
+		t.Errorf("one seed: %+v, want no interval and N = 1", e)
+	}
+	if e := MeanInterval(nil); e != (Estimate{}) {
+		t.Errorf("no seeds: %+v", e)
+	}
+}
+
+func TestRelativePairsBySeedAndStep(t *testing.T) {
+	rows := sampleRows()
+	rows[0], rows[len(rows)-1] = rows[len(rows)-1], rows[0] // the order must not matter
+	points, missing, err := Relative(rows, "a", "accuracy", "ours", "everything")
+	if err != nil || missing != 0 || len(points) != 2 {
+		t.Fatalf("%d points, %d missing, %v", len(points), missing, err)
+	}
+	near(t, "mean at 1", points[0].Mean, 0.2)
+	near(t, "high at 1", points[0].High, 0.2+4.302653*0.1/math.Sqrt(3)) // .1 .2 .3: s = .1
+	near(t, "mean at 2", points[1].Mean, -0.1)
+	for i, want := range []float64{.3, -.4, -.2} {
+		near(t, "seed value at 2", points[1].Seeds[i].Value, want)
+	}
+}
+
+func TestMissingPairsAreLeftOutAndCounted(t *testing.T) {
+	var rows []Row
+	for _, r := range sampleRows() {
+		if !(r.Series == "everything" && r.Seed == 1 && r.T == 2) && !(r.Seed == 2 && r.T == 1) {
+			rows = append(rows, r)
+		}
+	}
+	points, missing, err := Relative(rows, "a", "accuracy", "ours", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing != 2 || points[0].N != 2 || points[1].N != 2 {
+		t.Fatalf("%d missing, n = %d and %d, want 2, 2 and 2", missing, points[0].N, points[1].N)
+	}
+	near(t, "mean at 1", points[0].Mean, 0.15) // seeds 0 and 1
+	near(t, "mean at 2", points[1].Mean, 0.05) // seeds 0 and 2
+	s, err := Table(rows, "a", "accuracy", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := PrintTable(&out, s); err != nil || !strings.Contains(out.String(), "missing") {
+		t.Errorf("the table hides that pairs are missing: %v\n%s", err, out.String())
+	}
+}
+
+// By hand: the seeds' mean differences are .2, -.1, .05, so mean .05 and s = .15. Were
+// steps the unit, n would be 6 and the interval much narrower.
+func TestTableTakesTheSeedAsUnit(t *testing.T) {
+	s, err := Table(sampleRows(), "a", "accuracy", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Rows) != 3 || s.Rows[0].Series != "everything" || s.Rows[1].Series != "recent" || s.Rows[2].Series != "ours" {
+		t.Fatalf("rows in the wrong order: %+v", s.Rows)
+	}
+	ours := s.Rows[2]
+	near(t, "mean", ours.Mean.Mean, 0.6) // (.75+.5+.55)/3
+	near(t, "difference", ours.Difference.Mean, 0.05)
+	near(t, "low", ours.Difference.Low, 0.05-4.302653*0.15/math.Sqrt(3))
+	near(t, "high", ours.Difference.High, 0.05+4.302653*0.15/math.Sqrt(3))
+	near(t, "share of steps above", ours.ShareAbove, 0.5) // step 1: +.2, step 2: -.1
+	if ours.Difference.N != 3 || ours.Steps != 2 || ours.Missing != 0 {
+		t.Errorf("n %d, steps %d, missing %d", ours.Difference.N, ours.Steps, ours.Missing)
+	}
+	if d := s.Rows[0].Difference; d.Mean != 0 || d.Low != 0 || d.High != 0 {
+		t.Errorf("base minus itself is %+v", d)
+	}
+}
+
+func TestPrintTable(t *testing.T) {
+	s, err := Table(sampleRows(), "a", "accuracy", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := PrintTable(&out, s); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"Panel a, accuracy",
+		"  series        mean  minus Everything        95% interval  n  steps above",
+		"  Everything  0.5500                                        3",
+		"  Recent      0.5000           -0.0500  [-0.4226, +0.3226]  3     50% of 2",
+		"  Ours        0.6000           +0.0500  [-0.3226, +0.4226]  3     50% of 2",
+		""}, "\n")
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+func TestSummaryErrorsNameTheTrouble(t *testing.T) {
+	twice := append(sampleRows(), Row{"a", "ours", 1, 2, "accuracy", 0})
+	nan := append(sampleRows(), Row{"a", "ours", 9, 2, "accuracy", math.NaN()})
+	apart := []Row{{"a", "ours", 1, 1, "accuracy", 0}, {"a", "everything", 2, 2, "accuracy", 0}}
+	for name, c := range map[string]struct {
+		rows   []Row
+		series string
+		want   []string
+	}{
+		"twice":  {twice, "ours", []string{"panel a", "ours", "seed 1", "t 2", "two values"}},
+		"NaN":    {nan, "ours", []string{"panel a", "ours", "seed 9", "t 2", "NaN"}},
+		"absent": {sampleRows(), "exact", []string{"panel a", "exact"}},
+		"apart":  {apart, "ours", []string{"panel a", "in common"}},
+		"none":   {nil, "ours", []string{"panel a", "accuracy"}},
+	} {
+		_, _, err := Relative(c.rows, "a", "accuracy", c.series, "everything")
+		for _, word := range c.want {
+			if err == nil || !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: error %v does not say %q", name, err, word)
+			}
+		}
+	}
+}
+
+func TestAbsolute(t *testing.T) {
+	points, missing, err := Absolute(sampleRows(), "a", "accuracy", "ours")
+	if err != nil || missing != 0 || len(points) != 2 {
+		t.Fatalf("%v, %d missing, %v", points, missing, err)
+	}
+	near(t, "mean at 2", points[1].Mean, (.9+.3+.4)/3)
+}
+
+func TestPrintTableSaysThatOneSeedHasNoInterval(t *testing.T) {
+	var rows []Row
+	for _, r := range sampleRows() {
+		if r.Seed == 0 {
+			rows = append(rows, r)
+		}
+	}
+	s, err := Table(rows, "a", "accuracy", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := PrintTable(&out, s); err != nil || strings.Count(out.String(), "none (one seed)") != 2 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

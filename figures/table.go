@@ -1,0 +1,78 @@
+package figures
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// PrintTable writes the summary as a small aligned table for a terminal: series, mean,
+// difference to the base with its interval over seeds, number of seeds, share of steps
+// above the base. Missing pairs get a line of their own below it.
+func PrintTable(w io.Writer, s Summary) error {
+	base, _ := LookUp(s.Base)
+	lines := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "n", "steps above"}}
+	missing := 0
+	for _, r := range s.Rows {
+		lines = append(lines, tableLine(r, s.Base))
+		missing += r.Missing
+	}
+	if _, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(lines)); err != nil {
+		return err
+	}
+	if missing == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "  %d pairs of seed and step are missing and left out.\n", missing)
+	return err
+}
+
+func tableLine(r SummaryRow, base string) []string {
+	look, _ := LookUp(r.Series)
+	line := []string{look.Label, fmt.Sprintf("%.4f", r.Mean.Mean), "", "", fmt.Sprint(r.Difference.N), ""}
+	if r.Series == base {
+		return line
+	}
+	d := r.Difference
+	line[2] = signed(d.Mean)
+	line[3] = "none (one seed)"
+	if d.N > 1 {
+		line[3] = fmt.Sprintf("[%s, %s]", signed(d.Low), signed(d.High))
+	}
+	line[5] = fmt.Sprintf("%.0f%% of %d", 100*r.ShareAbove, r.Steps)
+	return line
+}
+
+// align pads the columns to equal width: the first to the left, the others to the right.
+func align(lines [][]string) string {
+	width := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		text := ""
+		for i, cell := range line {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				text += "  " + cell + pad
+			} else {
+				text += "  " + pad + cell
+			}
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	return b.String()
+}
+
+// signed formats a difference with its sign to four digits, never as minus zero.
+func signed(v float64) string {
+	text := fmt.Sprintf("%+.4f", v)
+	if text == "-0.0000" {
+		return "+0.0000"
+	}
+	return text
+}

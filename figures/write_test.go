@@ -1,0 +1,105 @@
+package figures
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "fig01")
+	rows := append(sampleRows(), Row{"b", "ours", 0, 1, "accuracy", 1})
+	if err := Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(t, dir), []string{"fig01-a.csv", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}; !slices.Equal(got, want) {
+		t.Errorf("wrote %v, want %v", got, want)
+	}
+	in, err := os.Open(filepath.Join(dir, "fig01-a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if back, err := ReadCSV(in); err != nil || !slices.Equal(back, sampleRows()) {
+		t.Errorf("the CSV of panel a does not hold just its rows: %v, %v", back, err)
+	}
+	if origin, _ := os.ReadFile(filepath.Join(dir, "provenance.json")); string(origin) != "{\n  \"commit\": \"abc\"\n}\n" {
+		t.Errorf("provenance %s", origin)
+	}
+}
+
+func TestWriteLeavesNothingWhenItFails(t *testing.T) {
+	base := t.TempDir()
+	blocked := filepath.Join(base, "file")
+	if err := os.WriteFile(blocked, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := Write(sampleFigure(t), sampleRows(), nil, blocked)
+	if err == nil || !strings.Contains(err.Error(), "cannot write fig01") || !strings.Contains(err.Error(), "another output folder") {
+		t.Errorf("a file in place of the folder: %v", err)
+	}
+	dir := filepath.Join(base, "out")
+	spoilt := sampleRows()
+	spoilt[3].Value = 1 / zero
+	for name, c := range map[string]struct {
+		rows       []Row
+		provenance any
+		want       string
+	}{
+		"no rows":    {nil, nil, "panel a"},
+		"bad value":  {spoilt, nil, "panel a"},
+		"provenance": {sampleRows(), func() {}, "provenance of fig01"},
+	} {
+		if err := Write(sampleFigure(t), c.rows, c.provenance, dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v does not say %q", name, err, c.want)
+		}
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s: the folder was made all the same", name)
+		}
+	}
+}
+
+var zero float64
+
+// The last file cannot get its name, because a folder has it: then no file of the figure
+// may be left behind.
+func TestWriteIsAllOrNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "index.html"), 0o755); err != nil { // cannot be replaced by a file
+		t.Fatal(err)
+	}
+	if err := Write(sampleFigure(t), sampleRows(), nil, dir); err == nil {
+		t.Fatal("wrote a file over a folder")
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"index.html"}) {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+func TestWriteToReadOnlyFolder(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(sampleFigure(t), sampleRows(), nil, dir); err == nil || len(names(t, dir)) > 0 {
+		t.Errorf("error %v, files %v", err, names(t, dir))
+	}
+}
