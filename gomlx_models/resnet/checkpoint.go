@@ -1,0 +1,225 @@
+package resnet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/google/renameio/v2"
+)
+
+// A checkpoint is one file in the safetensors format, which PyTorch, JAX and pandas
+// users can open: 8 bytes of header length, a JSON header that maps each array to
+// its dtype, shape and byte range, then the arrays as little-endian float32. Its
+// "__metadata__" holds the provenance.
+
+// Checkpoint is what a file holds.
+type Checkpoint struct {
+	Params   []net.Param       // names and shapes, in file order
+	Values   net.Values        // in the same order
+	Metadata map[string]string // provenance: width, epochs, split seed, accuracy, versions
+}
+
+type tensorEntry struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// Save writes a checkpoint atomically: a reader sees the old file or the new one.
+func (c Checkpoint) Save(path string) error {
+	var buf bytes.Buffer
+	if err := c.encode(&buf); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("resnet: cannot write the checkpoint %s: %w", path, err)
+	}
+	return nil
+}
+
+func (c Checkpoint) encode(w io.Writer) error {
+	header := map[string]any{"__metadata__": c.Metadata}
+	at := 0
+	for _, p := range c.Params {
+		shape := p.Dims
+		if shape == nil {
+			shape = []int{}
+		}
+		header[p.Name] = tensorEntry{DType: "F32", Shape: shape, Offsets: [2]int{at, at + 4*p.Size()}}
+		at += 4 * p.Size()
+	}
+	head, err := json.Marshal(header) // map keys are sorted: equal contents, equal bytes
+	if err != nil {
+		return err
+	}
+	for len(head)%8 != 0 {
+		head = append(head, ' ')
+	}
+	if err := binary.Write(w, binary.LittleEndian, uint64(len(head))); err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for _, v := range c.Values {
+		if err := binary.Write(w, binary.LittleEndian, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadCheckpoint reads a file that Save wrote. A damaged file is an error that names it.
+func ReadCheckpoint(path string) (*Checkpoint, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decodeCheckpoint(data)
+	if err != nil {
+		return nil, fmt.Errorf("resnet: the checkpoint %s is damaged (%w); delete it and train again", path, err)
+	}
+	return c, nil
+}
+
+func decodeCheckpoint(data []byte) (*Checkpoint, error) {
+	if len(data) < 8 {
+		return nil, fmt.Errorf("it ends at byte %d, inside its header", len(data))
+	}
+	length := binary.LittleEndian.Uint64(data)
+	if length > uint64(len(data)-8) {
+		return nil, fmt.Errorf("its header of %d bytes does not fit into %d", length, len(data))
+	}
+	head, body := data[8:8+length], data[8+length:]
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(head, &raw); err != nil {
+		return nil, fmt.Errorf("its header is not JSON: %w", err)
+	}
+	c := &Checkpoint{}
+	entries := map[string]tensorEntry{}
+	for name, text := range raw {
+		if name == "__metadata__" {
+			if err := json.Unmarshal(text, &c.Metadata); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		var e tensorEntry
+		if err := json.Unmarshal(text, &e); err != nil {
+			return nil, fmt.Errorf("array %q: %w", name, err)
+		}
+		entries[name] = e
+		c.Params = append(c.Params, net.Param{Name: name, Dims: e.Shape})
+	}
+	slices.SortFunc(c.Params, func(a, b net.Param) int { return entries[a.Name].Offsets[0] - entries[b.Name].Offsets[0] })
+	for _, p := range c.Params {
+		values, err := decodeArray(p, entries[p.Name], body)
+		if err != nil {
+			return nil, err
+		}
+		c.Values = append(c.Values, values)
+	}
+	return c, nil
+}
+
+func decodeArray(p net.Param, e tensorEntry, body []byte) ([]float32, error) {
+	from, to := e.Offsets[0], e.Offsets[1]
+	if e.DType != "F32" || from < 0 || to > len(body) || to-from != 4*p.Size() {
+		return nil, fmt.Errorf("array %q does not lie whole in the file (bytes %d to %d of %d)", p.Name, from, to, len(body))
+	}
+	values := make([]float32, p.Size())
+	for i := range values {
+		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[from+4*i:]))
+		if v := float64(values[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("array %q holds %v", p.Name, v)
+		}
+	}
+	return values, nil
+}
+
+// Select returns the values of the named parameters in their order, with their
+// shapes checked. prefix is put before each name.
+func (c Checkpoint) Select(params []net.Param, prefix string) (net.Values, error) {
+	at := map[string]int{}
+	for i, p := range c.Params {
+		at[p.Name] = i
+	}
+	out := make(net.Values, len(params))
+	for i, p := range params {
+		k, ok := at[prefix+p.Name]
+		if !ok || !slices.Equal(c.Params[k].Dims, p.Dims) {
+			return nil, fmt.Errorf("resnet: the checkpoint has no array %q of shape %v; it is of another network or width", prefix+p.Name, p.Dims)
+		}
+		out[i] = c.Values[k]
+	}
+	return out, nil
+}
+
+const velocityPrefix = "velocity/"
+
+// Checkpoint packs a training state into one file's contents. With velocity it can
+// be resumed; without, it is the finished network.
+func (s *State) Checkpoint(params []net.Param, velocity bool, metadata map[string]string) Checkpoint {
+	c := Checkpoint{Params: slices.Clone(params), Values: slices.Clone(s.Weights), Metadata: map[string]string{}}
+	for k, v := range metadata {
+		c.Metadata[k] = v
+	}
+	config, _ := json.Marshal(s.Config)
+	c.Metadata["config"] = string(config)
+	c.Metadata["epoch"] = fmt.Sprint(s.Epoch)
+	c.Metadata["loss"] = fmt.Sprint(s.Loss)
+	if velocity {
+		for i, p := range params {
+			p.Name = velocityPrefix + p.Name
+			c.Params = append(c.Params, p)
+			c.Values = append(c.Values, s.Velocity[i])
+		}
+	}
+	return c
+}
+
+// Resume reads a state back from a checkpoint with velocity. A checkpoint of other
+// settings is refused with the names of those that differ.
+func Resume(c *Checkpoint, params []net.Param, cfg Config) (*State, error) {
+	s := &State{}
+	if err := json.Unmarshal([]byte(c.Metadata["config"]), &s.Config); err != nil {
+		return nil, fmt.Errorf("resnet: the checkpoint holds no training settings: %w", err)
+	}
+	if diff := s.Config.differences(cfg); diff != "" {
+		return nil, fmt.Errorf("resnet: the checkpoint was trained with other settings (%s); delete it to start anew, or ask for those", diff)
+	}
+	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil {
+		return nil, fmt.Errorf("resnet: the checkpoint does not say its epoch: %w", err)
+	}
+	var err error
+	if s.Weights, err = c.Select(params, ""); err != nil {
+		return nil, err
+	}
+	s.Velocity, err = c.Select(params, velocityPrefix)
+	return s, err
+}
+
+func (c Config) differences(other Config) string {
+	a, _ := json.Marshal(c)
+	b, _ := json.Marshal(other)
+	var ma, mb map[string]any
+	json.Unmarshal(a, &ma)
+	json.Unmarshal(b, &mb)
+	var diff []string
+	for k := range ma {
+		if fmt.Sprint(ma[k]) != fmt.Sprint(mb[k]) {
+			diff = append(diff, fmt.Sprintf("%s %v, not %v", k, ma[k], mb[k]))
+		}
+	}
+	slices.Sort(diff)
+	return strings.Join(diff, "; ")
+}

@@ -1,0 +1,254 @@
+package resnet
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Images is a list of labelled images in the official CIFAR-10 byte order.
+type Images struct {
+	Pixels []byte  // [n * 3072]
+	Labels []uint8 // [n]
+}
+
+// Len is the number of images.
+func (im Images) Len() int { return len(im.Labels) }
+
+const imageBytes = 3 * 32 * 32
+
+// Config holds the settings of Pretrain.
+type Config struct {
+	Width       int     // channels of the first stage; 64 is ResNet-18
+	Epochs      int     // passes over the training images
+	Batch       int     // images a step
+	PeakRate    float64 // highest learning rate of the one-cycle schedule
+	Warmup      float64 // share of the steps in which the rate rises
+	Momentum    float64 // Nesterov momentum of SGD
+	WeightDecay float64 // L2 penalty on weights (not on biases and norms)
+	Seed        int64   // of the split, the initial weights, the order and the augmentation
+}
+
+// DefaultConfig is the recipe behind the committed checkpoint.
+func DefaultConfig(width int) Config {
+	return Config{Width: width, Epochs: 16, Batch: 128, PeakRate: .1, Warmup: .25, Momentum: .9, WeightDecay: 5e-4}
+}
+
+// Validate says which setting is impossible.
+func (c Config) Validate() error {
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"width", float64(c.Width)}, {"epochs", float64(c.Epochs)}, {"batch", float64(c.Batch)}, {"rate", c.PeakRate}} {
+		if !(s.value > 0) || math.IsInf(s.value, 0) {
+			return fmt.Errorf("resnet: %s is %g; it must be a positive number", s.name, s.value)
+		}
+	}
+	return nil
+}
+
+// rate is the one-cycle schedule: a linear rise to the peak, then a cosine to zero.
+func (c Config) rate(step, steps int) float64 {
+	at := (float64(step) + .5) / float64(steps)
+	if at < c.Warmup {
+		return c.PeakRate * at / c.Warmup
+	}
+	return c.PeakRate * .5 * (1 + math.Cos(math.Pi*(at-c.Warmup)/(1-c.Warmup)))
+}
+
+// Progress is one report of Pretrain.
+type Progress struct {
+	Epoch, Epochs int
+	Step, Steps   int
+	Loss          float64       // mean training loss since the epoch began
+	Left          time.Duration // estimated time left
+}
+
+// State is a training run between two epochs: all that is needed to go on.
+type State struct {
+	Config   Config
+	Epoch    int        // epochs done
+	Weights  net.Values // in the order of Params(width)
+	Velocity net.Values // momentum of SGD
+	Loss     float64    // mean training loss of the last epoch
+}
+
+// Params returns the parameters of the network at a width, in a fixed order.
+func Params(backend compute.Backend, width int) ([]net.Param, error) {
+	return net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Uint8, 1, 3, 32, 32)},
+		func(s *net.Scope, in []*Node) { Full(s, in[0], width) })
+}
+
+// Pretrain trains the network from the state (nil: from the beginning) to its last
+// epoch. After every epoch it calls save with the state so far; after steps, report.
+// A cancelled ctx ends it with ctx's error; what save kept is where it goes on, with
+// the same result as an unbroken run.
+func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Images, from *State,
+	save func(*State) error, report func(Progress)) (*State, error) {
+	params, err := Params(backend, cfg.Width)
+	if err != nil {
+		return nil, err
+	}
+	state := from
+	if state == nil {
+		state = &State{Config: cfg, Weights: net.Init(params, cfg.Seed, "resnet", cfg.Width)}
+		for _, p := range params {
+			state.Velocity = append(state.Velocity, make([]float32, p.Size()))
+		}
+	}
+	exec, err := NewExec(backend, trainStep(params, cfg))
+	if err != nil {
+		return nil, fmt.Errorf("resnet: %w", err)
+	}
+	defer exec.Finalize()
+	e := epochRunner{exec: exec, params: params, cfg: cfg, train: train, report: report, start: time.Now(), first: state.Epoch}
+	for state.Epoch < cfg.Epochs {
+		if state, err = e.run(ctx, state); err != nil {
+			return nil, err
+		}
+		if err = save(state); err != nil {
+			return nil, err
+		}
+	}
+	return state, nil
+}
+
+// trainStep is the graph of one step of SGD with Nesterov momentum. Inputs: images
+// [batch, 3, 32, 32] uint8, labels [batch] int32, rate scalar, weights, velocities.
+// Results: mean loss, new weights, new velocities.
+func trainStep(params []net.Param, cfg Config) func([]*Node) []*Node {
+	return func(in []*Node) []*Node {
+		n := len(params)
+		images, labels, rate, weights, velocity := in[0], in[1], in[2], in[3:3+n], in[3+n:]
+		s := net.Bind(images.Graph(), params, weights, true)
+		loss := ReduceAllMean(net.CrossEntropy(Full(s, images, cfg.Width), labels))
+		updated := s.Updated(params, weights)
+		var trainable []*Node
+		for i, p := range params {
+			if p.Trainable {
+				trainable = append(trainable, weights[i])
+			}
+		}
+		grads := Gradient(loss, trainable...)
+		newVelocity := append([]*Node(nil), velocity...)
+		k := 0
+		for i, p := range params {
+			if !p.Trainable {
+				continue
+			}
+			g := grads[k]
+			k++
+			if p.Decay {
+				g = Add(g, MulScalar(weights[i], cfg.WeightDecay))
+			}
+			newVelocity[i] = Add(MulScalar(velocity[i], cfg.Momentum), g)
+			step := Add(g, MulScalar(newVelocity[i], cfg.Momentum))
+			updated[i] = Sub(weights[i], Mul(step, rate))
+		}
+		return append(append([]*Node{loss}, updated...), newVelocity...)
+	}
+}
+
+// epochRunner dispatches the steps of one epoch after another.
+type epochRunner struct {
+	exec   *Exec
+	params []net.Param
+	cfg    Config
+	train  Images
+	report func(Progress)
+	start  time.Time
+	first  int // epoch at which this process began
+}
+
+func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
+	cfg, n := e.cfg, len(e.params)
+	perEpoch := e.train.Len() / cfg.Batch // the rest of each shuffled epoch is left out
+	rng := random.New(cfg.Seed, "resnet", "epoch", from.Epoch)
+	order := rng.Perm(e.train.Len())
+	held := append(from.Weights.Tensors(e.params), from.Velocity.Tensors(e.params)...)
+	total := 0.0
+	for step := range perEpoch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		images, labels := e.batch(rng, order[step*cfg.Batch:(step+1)*cfg.Batch])
+		rate := float32(cfg.rate(from.Epoch*perEpoch+step, cfg.Epochs*perEpoch))
+		out, err := net.Run(e.exec, images, labels, rate, held)
+		net.Free(append(held, images, labels)...)
+		if err != nil {
+			return nil, err
+		}
+		loss := float64(tensors.ToScalar[float32](out[0]))
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return nil, fmt.Errorf("resnet: the training loss is %v in epoch %d, step %d; lower the learning rate", loss, from.Epoch+1, step+1)
+		}
+		total += loss
+		held = out[1:]
+		e.tell(from.Epoch, step, perEpoch, total/float64(step+1))
+	}
+	weights, err := net.FromTensors(held[:n])
+	if err != nil {
+		return nil, err
+	}
+	velocity, err := net.FromTensors(held[n:])
+	if err != nil {
+		return nil, err
+	}
+	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: weights, Velocity: velocity, Loss: total / float64(perEpoch)}, nil
+}
+
+func (e *epochRunner) tell(epoch, step, perEpoch int, loss float64) {
+	done := (epoch-e.first)*perEpoch + step + 1
+	left := (e.cfg.Epochs-e.first)*perEpoch - done
+	each := time.Since(e.start) / time.Duration(done)
+	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: step + 1, Steps: perEpoch, Loss: loss, Left: each * time.Duration(left)})
+}
+
+// batch gathers images with the usual augmentation: a random crop after padding by
+// 4 pixels, and a horizontal flip of every second image. The pad is black.
+func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensors.Tensor) {
+	pixels := make([]uint8, len(index)*imageBytes)
+	y := make([]int32, len(index))
+	for i, k := range index {
+		y[i] = int32(e.train.Labels[k])
+		augment(pixels[i*imageBytes:(i+1)*imageBytes], e.train.Pixels[k*imageBytes:(k+1)*imageBytes],
+			rng.IntN(9)-4, rng.IntN(9)-4, rng.IntN(2) == 1)
+	}
+	return tensors.FromFlatDataAndDimensions(pixels, len(index), 3, 32, 32), tensors.FromFlatDataAndDimensions(y, len(index))
+}
+
+// augment shifts an image by (dy, dx), filling with black, and mirrors it if flip.
+func augment(dst, src []byte, dy, dx int, flip bool) {
+	for c := range 3 {
+		for y := range 32 {
+			sy := y + dy
+			if sy < 0 || sy >= 32 {
+				continue
+			}
+			row := src[c*1024+sy*32 : c*1024+sy*32+32]
+			out := dst[c*1024+y*32 : c*1024+y*32+32]
+			for x := range 32 {
+				sx := x + dx
+				if sx < 0 || sx >= 32 {
+					continue
+				}
+				if flip {
+					out[31-x] = row[sx]
+				} else {
+					out[x] = row[sx]
+				}
+			}
+		}
+	}
+}

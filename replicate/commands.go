@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"tvps/data/artifact"
+	"tvps/data/cifar10"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/resnet"
+	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint())
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			failed := 0
+			for _, c := range checks {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", c.Status, c.Name, c.Detail)
+				if c.Fix != "" && c.Status != backend.OK {
+					fmt.Fprintf(w, "\t\t-> %s\n", c.Fix)
+				}
+				if c.Status == backend.Fail {
+					failed++
+				}
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d checks failed: fig1 cannot run here as it is", failed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "backend", "", "backend to check: xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
+	return cmd
+}
+
+// checkData says which images fig1 would use.
+func checkData() backend.Check {
+	dir, err := cifar10.Find(cifar10.Options{})
+	switch {
+	case err != nil:
+		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(), Fix: "mend or unset TVPS_DATA, or run `go run ./replicate data cifar10`"}
+	case dir == "":
+		return backend.Check{Name: "data", Status: backend.Warn, Detail: "full CIFAR-10 not found: the embedded sample of real images is used",
+			Fix: "for the full set, `go run ./replicate data cifar10`, or set TVPS_DATA to its folder"}
+	}
+	if err := cifar10.Verify(dir); err != nil {
+		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(), Fix: "get the data again: `go run ./replicate data cifar10`"}
+	}
+	return backend.Check{Name: "data", Status: backend.OK, Detail: "full CIFAR-10 in " + dir + ", checksums match"}
+}
+
+func checkCheckpoint() backend.Check {
+	c, hash, err := resnet.Load("", 16, 0)
+	if err != nil {
+		return backend.Check{Name: "checkpoint", Status: backend.Fail, Detail: err.Error()}
+	}
+	return backend.Check{Name: "checkpoint", Status: backend.OK,
+		Detail: fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s", c.Metadata["test-accuracy"], hash)}
+}
+
+func dataCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "data",
+		Short: "Download and check data sets",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknown(cmd, args[0])
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "cifar10",
+		Short: "Download the official CIFAR-10 archive (170 MB) to the cache, or check what is there",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := cifar10.Find(cifar10.Options{})
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				if dir, err = cifar10.Download(cmd.Context(), artifact.Options{Log: os.Stderr}); err != nil {
+					return err
+				}
+			}
+			if err := cifar10.Verify(dir); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Full CIFAR-10 in %s, checksums match.\n", dir)
+			return err
+		},
+	})
+	return cmd
+}
+
+func statusCommand() *cobra.Command {
+	flags := &figureFlags{}
+	cmd := &cobra.Command{
+		Use:   "status [figure ...]",
+		Short: "Show which runs of the figures are done, running, missing or failed",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := chosenFigures(cmd, args)
+			if err != nil {
+				return err
+			}
+			lab, err := flags.lab(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			count := map[string]int{}
+			for _, f := range chosen {
+				o, err := flags.options(f.Name)
+				if err != nil {
+					return err
+				}
+				plan, err := lab.Plan(f, o)
+				if err != nil {
+					return err
+				}
+				for _, p := range plan {
+					for _, job := range p.Jobs {
+						state := lab.Store.State(job.Spec, job.Steps)
+						count[string(state.Kind)]++
+						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, p.Key, job.Spec, job.Spec.ID(), state)
+					}
+				}
+			}
+			var totals []string
+			for _, kind := range slices.Sorted(maps.Keys(count)) {
+				totals = append(totals, fmt.Sprintf("%d %s", count[kind], kind))
+			}
+			fmt.Fprintf(w, "scale %s: %s\n", flags.scale, strings.Join(totals, ", "))
+			return w.Flush()
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+// chosenFigures are the named figures, or all.
+func chosenFigures(cmd *cobra.Command, names []string) ([]paper.Figure, error) {
+	var out []paper.Figure
+	var known []string
+	for _, number := range slices.Sorted(maps.Keys(paper.Catalog)) {
+		name := fmt.Sprintf("fig%d", number)
+		known = append(known, name)
+		if len(names) == 0 || slices.Contains(names, name) {
+			out = append(out, *paper.Catalog[number].Figure)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, paper.Usage(fmt.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, continual.Nearest(name, known)))
+		}
+	}
+	return out, nil
+}
+
+// checkpointFolder is where pretrain leaves its checkpoints.
+func checkpointFolder() (string, error) {
+	cache, err := artifact.CacheDir()
+	return filepath.Join(cache, "checkpoints"), err
+}

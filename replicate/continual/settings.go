@@ -1,0 +1,232 @@
+package continual
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tvps/gomlx_models/propensity"
+
+	"github.com/agext/levenshtein"
+)
+
+// Settings are all numbers and choices of one scenario. A scale sets them, --set
+// overrides one by name, --show-config prints them with their source. The tag `set`
+// is the name, `doc` what it means with its source: a place in the paper, or the
+// number of the interpretation (replicate/paper/INTERPRETATIONS.md). The tag `of`
+// names the part of the work that a setting can change: "stream" and "classifier"
+// concern every learner, "finetune", "omega" and "clip" only those that use them,
+// "plan" none: it says which steps are run, not what comes out.
+type Settings struct {
+	Scenario string `set:"scenario" of:"stream" doc:"gaussian, cifar10a, cifar10b or cifar10c (Sections 3.1.2, 3.1.3; Appendix D.1)"`
+	Steps    int    `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; label shift: I9)"`
+	N        int    `set:"n" of:"stream" doc:"training samples a step (Gaussian 2000; others 200, Table 2)"`
+	TestN    int    `set:"test-n" of:"stream" doc:"test samples at t+1: Gaussian draws; label shift: test images used, 0 for all (I11)"`
+	Data     string `set:"data" of:"stream" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
+	Images   int    `set:"images" of:"stream" doc:"label shift: training images that the stream draws from, 0 for all of the split"`
+	Evaluate string `set:"evaluate" of:"stream" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
+
+	Network    string  `set:"network" of:"classifier" doc:"linear, mlp, or head: the last block of ResNet-18 and its classifier (I3, I10)"`
+	Hidden     int     `set:"hidden" of:"classifier" doc:"width of the mlp's two hidden layers (I3)"`
+	Width      int     `set:"width" of:"classifier" doc:"channels of the first stage of ResNet-18; 64 is the paper's (I10)"`
+	Checkpoint string  `set:"checkpoint" of:"classifier" doc:"committed (split 0 for all seeds) or split (one for each seed's split, from pretrain) (I10)"`
+	Start      string  `set:"start" of:"classifier" doc:"where the head starts at every step: pretrained or reinit (I5)"`
+	BatchNorm  string  `set:"batch-norm" of:"classifier" doc:"batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
+	Rate       float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
+	Batch      int     `set:"batch" of:"classifier" doc:"samples a minibatch (128, Table 2)"`
+	Epochs     int     `set:"epochs" of:"classifier" doc:"passes over the training data of a step (CIFAR-10 20, CLEAR 25, Table 2; Gaussian I3)"`
+	MaxUpdates int     `set:"max-updates" of:"classifier" doc:"limit of minibatches in one training, 0 for none (I3, I10)"`
+
+	FinetuneEpochs int `set:"finetune-epochs" of:"finetune" doc:"passes over the latest step's data in Fine-tune (I7)"`
+
+	Method      string  `set:"method" of:"omega" doc:"method1 or method2 (Eq. exp_family, Eq. deviations)"`
+	GNetwork    string  `set:"g-network" of:"omega" doc:"mlp, fc3 or conv5 (Table 2; I4)"`
+	GInput      string  `set:"g-input" of:"omega" doc:"label shift: features (pooled, of the trunk) or pixels (I4)"`
+	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
+	GLabel      bool    `set:"g-label" of:"omega" doc:"whether g sees the label (Appendix B: inputs are (x,y,t); I2)"`
+	GTime       string  `set:"g-time" of:"omega" doc:"scalar, fourier, embedding or onehot (I2)"`
+	Frequencies int     `set:"g-frequencies" of:"omega" doc:"of the fourier encoding (I2)"`
+	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
+	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g at every step (M = 200, Table 2; I1)"`
+	GBatch      int     `set:"g-batch" of:"omega" doc:"samples a minibatch of g (512, Table 2)"`
+	Window      int     `set:"window" of:"omega" doc:"standard score: last steps that count as current (I8)"`
+
+	Clip string `set:"clip" of:"clip" doc:"min1, exp1 or none (omega clip 1, Table 2; I2)"`
+
+	Stride int `set:"stride" of:"plan" doc:"every how many steps models are trained; choose one coprime to T (I12)"`
+	First  int `set:"first" of:"plan" doc:"first step at which models are trained"`
+}
+
+// names lists the values that a setting of text may take.
+var choices = map[string][]string{
+	"scenario":   {"gaussian", "cifar10a", "cifar10b", "cifar10c"},
+	"data":       {"auto", "sample"},
+	"evaluate":   {"weighted", "draw"},
+	"network":    {"linear", "mlp", "head"},
+	"checkpoint": {"committed", "split"},
+	"start":      {"pretrained", "reinit"},
+	"batch-norm": {"batch", "frozen"},
+	"method":     {"method1", "method2"},
+	"g-network":  {"mlp", "fc3", "conv5"},
+	"g-input":    {"features", "pixels"},
+	"g-time":     {"scalar", "fourier", "embedding", "onehot"},
+	"clip":       {"min1", "exp1", "none"},
+}
+
+// minimum is the least value of a whole number; every other one must be positive.
+var minimum = map[string]int{"test-n": 0, "images": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2}
+
+// Field is one setting for display and overriding.
+type Field struct {
+	Name, Value, Doc, Of string
+}
+
+// Fields lists the settings in their order.
+func (s Settings) Fields() []Field {
+	v := reflect.ValueOf(s)
+	var out []Field
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		out = append(out, Field{tag.Get("set"), fmt.Sprint(v.Field(i).Interface()), tag.Get("doc"), tag.Get("of")})
+	}
+	return out
+}
+
+// Set overrides one setting by name. Errors name the setting, the valid values and,
+// for an unknown name, the nearest one.
+func (s *Settings) Set(name, value string) error {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("set") == name {
+			if err := parse(v.Field(i), value); err != nil {
+				return fmt.Errorf("setting %s=%s: %w", name, value, err)
+			}
+			return s.validateField(name, fmt.Sprint(v.Field(i).Interface()))
+		}
+	}
+	var known []string
+	for _, f := range s.Fields() {
+		known = append(known, f.Name)
+	}
+	return fmt.Errorf("there is no setting %q; did you mean %q? (--show-config lists them)", name, Nearest(name, known))
+}
+
+func parse(field reflect.Value, value string) error {
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(value)
+	case reflect.Int:
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("it must be a whole number")
+		}
+		field.SetInt(int64(n))
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return fmt.Errorf("it must be a number")
+		}
+		field.SetFloat(x)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("it must be true or false")
+		}
+		field.SetBool(b)
+	}
+	return nil
+}
+
+// Validate checks every setting and those that must fit together.
+func (s Settings) Validate() error {
+	for _, f := range s.Fields() {
+		if err := s.validateField(f.Name, f.Value); err != nil {
+			return err
+		}
+	}
+	if (s.Scenario == "gaussian") != (s.Network != "head") {
+		return fmt.Errorf("setting network=%s does not fit scenario %s: the Gaussian takes linear or mlp, the image scenarios head", s.Network, s.Scenario)
+	}
+	if s.GNetwork == "conv5" && s.GInput != "pixels" {
+		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
+	}
+	if s.First >= s.Steps {
+		return fmt.Errorf("setting first=%d lies behind the last of %d steps", s.First, s.Steps)
+	}
+	return s.propensity(0, propensity.Method2).Validate()
+}
+
+func (s Settings) validateField(name, value string) error {
+	if valid, ok := choices[name]; ok {
+		if !slices.Contains(valid, value) {
+			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "), Nearest(value, valid))
+		}
+		return nil
+	}
+	if x, err := strconv.ParseFloat(value, 64); err == nil {
+		least, ok := minimum[name]
+		switch {
+		case x-x != 0:
+			return fmt.Errorf("setting %s=%s must be a finite number", name, value)
+		case ok && x < float64(least):
+			return fmt.Errorf("setting %s=%s must be at least %d", name, value, least)
+		case !ok && x <= 0:
+			return fmt.Errorf("setting %s=%s must be positive", name, value)
+		}
+	}
+	return nil
+}
+
+// Nearest returns the candidate that is the fewest edits away from name.
+func Nearest(name string, candidates []string) string {
+	best, least := "", 1<<30
+	for _, c := range candidates {
+		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// parts lists which groups of settings can change a learner's numbers.
+var parts = map[string][]string{
+	"everything": {"stream", "classifier"},
+	"recent":     {"stream", "classifier"},
+	"finetune":   {"stream", "classifier", "finetune"},
+	"ours":       {"stream", "classifier", "omega", "clip"},
+	"standard":   {"stream", "classifier", "omega", "clip"},
+	"exact":      {"stream", "classifier", "clip"},
+	"pretrained": {"stream", "classifier"},
+}
+
+// identity returns the settings that can change the numbers of a learner, as text.
+func (s Settings) identity(learner string) map[string]string {
+	out := map[string]string{}
+	for _, f := range s.Fields() {
+		if slices.Contains(parts[learner], f.Of) {
+			out[f.Name] = f.Value
+		}
+	}
+	return out
+}
+
+// propensity is the configuration of g under these settings.
+func (s Settings) propensity(classes int, method propensity.Method) propensity.Config {
+	if !s.GLabel {
+		classes = 0
+	}
+	return propensity.Config{Method: method, Network: propensity.Network(s.GNetwork), Hidden: s.GHidden,
+		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
+		LearningRate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip)}
+}
+
+// PlannedSteps are the steps t at which models are trained, tested on t + 1.
+func (s Settings) PlannedSteps() []int {
+	var out []int
+	for t := s.First; t < s.Steps; t += s.Stride {
+		out = append(out, t)
+	}
+	return out
+}

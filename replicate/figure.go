@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+
+	"github.com/spf13/cobra"
+)
+
+// figureFlags are the flags that every figure has.
+type figureFlags struct {
+	scale, seeds, backend, results, out string
+	panels, series, sets                []string
+	stride, workers                     int
+	showConfig                          bool
+}
+
+func (f *figureFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (a coffee break), paper (the paper's)")
+	flags.StringVar(&f.seeds, "seeds", "0,1,2", "seeds, as 0,1,2 or 0-7")
+	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
+	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(continual.Learners(), ", "))
+	flags.IntVar(&f.stride, "stride", 0, "train at every how many steps (0: the scale's choice)")
+	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
+	flags.BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
+	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.StringVar(&f.out, "out", "", "folder of the figure (default figures/out/figNN)")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at the same time")
+	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
+}
+
+func (f *figureFlags) options(name string) (paper.Options, error) {
+	seeds, err := parseSeeds(f.seeds)
+	if err != nil {
+		return paper.Options{}, paper.Usage(err)
+	}
+	if f.workers < 1 {
+		return paper.Options{}, paper.Usage(fmt.Errorf("--workers %d: at least one run must be at work", f.workers))
+	}
+	o := paper.Options{Scale: f.scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets, Workers: f.workers, Out: f.out}
+	if f.stride != 0 {
+		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join("figures", "out", name)
+	}
+	return o, nil
+}
+
+// parseSeeds reads "0,1,2" or "0-7" or a mixture.
+func parseSeeds(text string) ([]int64, error) {
+	var out []int64
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		a, errA := strconv.ParseInt(from, 10, 32)
+		b, errB := strconv.ParseInt(to, 10, 32)
+		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
+			return nil, fmt.Errorf("--seeds %q: %q is neither a seed nor a range such as 0-7", text, part)
+		}
+		for s := a; s <= b; s++ {
+			if slices.Contains(out, s) {
+				return nil, fmt.Errorf("--seeds %q names seed %d twice", text, s)
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func figureCommands() []*cobra.Command {
+	var out []*cobra.Command
+	for _, number := range slices.Sorted(maps.Keys(paper.Catalog)) {
+		entry := paper.Catalog[number]
+		flags := &figureFlags{}
+		cmd := &cobra.Command{
+			Use:   fmt.Sprintf("fig%d", number),
+			Short: entry.Figure.Title,
+			Long:  entry.Figure.Title + "\n\n" + entry.Figure.Caption,
+			Args:  noArguments,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				o, err := flags.options(entry.Figure.Name)
+				if err != nil {
+					return err
+				}
+				if flags.showConfig {
+					return showConfig(cmd, *entry.Figure, o)
+				}
+				lab, err := flags.lab(cmd.Context())
+				if err != nil {
+					return err
+				}
+				_, err = entry.Run(cmd.Context(), lab, o)
+				return err
+			},
+		}
+		flags.register(cmd)
+		out = append(out, cmd)
+	}
+	return out
+}
+
+// lab opens the backend and the store.
+func (f *figureFlags) lab(ctx context.Context) (*paper.Lab, error) {
+	cache, err := artifact.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	store, err := runs.Open(f.results)
+	if err != nil {
+		return nil, err
+	}
+	return &paper.Lab{Env: &continual.Env{Backend: b, CacheDir: cache, Log: os.Stderr}, Store: store, Stdout: os.Stdout, Stderr: os.Stderr}, nil
+}
+
+// showConfig prints the settings of every panel with their meaning and source.
+func showConfig(cmd *cobra.Command, f paper.Figure, o paper.Options) error {
+	panels, err := paper.PanelSettings(f, o)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, p := range panels {
+		fmt.Fprintf(w, "Panel %s: %s, scale %s\n", p.Key, p.Title, o.Scale)
+		for _, field := range p.Settings.Fields() {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", field.Name, field.Value, field.Doc)
+		}
+	}
+	return w.Flush()
+}
