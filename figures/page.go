@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -56,7 +57,7 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 		Stem, Title, Alt string
 		Notes            []string
 	}
-	title := strings.TrimSpace(fig.Name + " " + fig.Title)
+	title := cmp.Or(fig.Title, fig.Name)
 	data := struct {
 		Title, Caption string
 		Panels         []section

@@ -97,7 +97,8 @@ func dataCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if dir == "" {
+			own := os.Getenv("TVPS_DATA") != "" // the user's folder is checked, never replaced
+			if dir == "" || !own && cifar10.Verify(dir) != nil {
 				if dir, err = cifar10.Download(cmd.Context(), artifact.Options{Log: os.Stderr}); err != nil {
 					return err
 				}
@@ -123,7 +124,7 @@ func statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lab, err := flags.lab(cmd.Context())
+			lab, err := flags.lab(cmd.Context(), backend.Options{NoFetch: true})
 			if err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func statusCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	flags.register(cmd)
+	flags.registerPlan(cmd)
 	return cmd
 }
 

@@ -29,7 +29,9 @@ type figureFlags struct {
 	showConfig                          bool
 }
 
-func (f *figureFlags) register(cmd *cobra.Command) {
+// registerPlan adds the flags that say which runs a figure is made of.
+func (f *figureFlags) registerPlan(cmd *cobra.Command) {
+	f.workers = 1
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (a coffee break), paper (the paper's)")
 	flags.StringVar(&f.seeds, "seeds", "0,1,2", "seeds, as 0,1,2 or 0-7")
@@ -37,11 +39,17 @@ func (f *figureFlags) register(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(continual.Learners(), ", "))
 	flags.IntVar(&f.stride, "stride", 0, "train at every how many steps (0: the scale's choice)")
 	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
-	flags.BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
+}
+
+// register adds those that concern the making of the figure, too.
+func (f *figureFlags) register(cmd *cobra.Command) {
+	f.registerPlan(cmd)
+	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "folder of the figure (default figures/out/figNN)")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at the same time")
-	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
+	flags.BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
 }
 
 func (f *figureFlags) options(name string) (paper.Options, error) {
@@ -103,7 +111,10 @@ func figureCommands() []*cobra.Command {
 				if flags.showConfig {
 					return showConfig(cmd, *entry.Figure, o)
 				}
-				lab, err := flags.lab(cmd.Context())
+				if _, err := paper.PanelSettings(*entry.Figure, o); err != nil {
+					return err // before a plugin is fetched for nothing
+				}
+				lab, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 				if err != nil {
 					return err
 				}
@@ -118,12 +129,15 @@ func figureCommands() []*cobra.Command {
 }
 
 // lab opens the backend and the store.
-func (f *figureFlags) lab(ctx context.Context) (*paper.Lab, error) {
+func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*paper.Lab, error) {
+	if err := checkBackendName(f.backend); err != nil {
+		return nil, err
+	}
 	cache, err := artifact.CacheDir()
 	if err != nil {
 		return nil, err
 	}
-	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	b, err := backend.Open(ctx, f.backend, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +146,18 @@ func (f *figureFlags) lab(ctx context.Context) (*paper.Lab, error) {
 		return nil, err
 	}
 	return &paper.Lab{Env: &continual.Env{Backend: b, CacheDir: cache, Log: os.Stderr}, Store: store, Stdout: os.Stdout, Stderr: os.Stderr}, nil
+}
+
+// checkBackendName refuses what is neither a backend's name nor the path of a file.
+func checkBackendName(name string) error {
+	known := []string{backend.XLACPU, backend.XLACUDA, backend.Go}
+	if name == backend.Default || slices.Contains(known, name) || strings.ContainsRune(name, filepath.Separator) {
+		return nil
+	}
+	if _, err := os.Stat(name); err == nil {
+		return nil
+	}
+	return paper.Usage(fmt.Errorf("--backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), continual.Nearest(name, known)))
 }
 
 // showConfig prints the settings of every panel with their meaning and source.

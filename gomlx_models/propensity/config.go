@@ -80,6 +80,7 @@ type Config struct {
 	Window       int          // Standard: how many of the last times count as current
 	LearningRate float64      // of Adam
 	Updates      int          // minibatches
+	Epochs       int          // if positive, passes over the samples, in place of Updates
 	Batch        int          // samples a minibatch
 	Clip         ClipPolicy   // limit of the weights
 }
@@ -90,6 +91,15 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{Method: Method2, Network: MLP, Hidden: 64, Time: TimeOneHot, Frequencies: 8, Window: 1,
 		LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
+}
+
+// updates is the number of minibatches for n samples: Algorithm 2 calls M the number
+// of epochs, the paper's table calls it the number of updates.
+func (c Config) updates(n int) int {
+	if c.Epochs > 0 {
+		return (c.Epochs*n + c.Batch - 1) / c.Batch
+	}
+	return c.Updates
 }
 
 func oneOf[T ~string](what string, value T, valid ...T) error {
@@ -118,7 +128,7 @@ func (c Config) Validate() error {
 	for _, s := range []struct {
 		name       string
 		value, min int
-	}{{"hidden", c.Hidden, 1}, {"updates", c.Updates, 0}, {"batch", c.Batch, 1}, {"classes", c.Classes, 0},
+	}{{"hidden", c.Hidden, 1}, {"updates", c.Updates, 0}, {"epochs", c.Epochs, 0}, {"batch", c.Batch, 1}, {"classes", c.Classes, 0},
 		{"frequencies", c.Frequencies, map[bool]int{true: 1}[c.Time == TimeFourier]}, {"window", c.Window, map[bool]int{true: 1}[c.Method == Standard]}} {
 		if s.value < s.min {
 			return fmt.Errorf("propensity: %s is %d; it must be at least %d", s.name, s.value, s.min)

@@ -129,7 +129,7 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 	if err != nil {
 		return nil, fmt.Errorf("propensity: %w", err)
 	}
-	if e.trainer, err = loop.New(backend, e.problem(), min(chunk, max(1, cfg.Updates))); err != nil {
+	if e.trainer, err = loop.New(backend, e.problem(), min(chunk, max(1, cfg.updates(pool.X.Shape().Dim(0))))); err != nil {
 		return nil, err
 	}
 	e.eval, err = NewExec(backend, func(in []*Node) []*Node {
@@ -190,7 +190,7 @@ func (e *Estimator) Fit(ctx context.Context, samples Samples, times []float64, s
 	table := s.table(s.last)
 	defer table.FinalizeAll()
 	start := net.Init(e.params, seed, "propensity")
-	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, e.cfg.Updates,
+	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, e.cfg.updates(len(samples.Row)),
 		feed(samples, e.trainer.Chunk(), e.cfg.Batch, next))
 	if err != nil {
 		return nil, err

@@ -2,10 +2,13 @@ package resnet
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -19,7 +22,8 @@ import (
 // A checkpoint is one file in the safetensors format, which PyTorch, JAX and pandas
 // users can open: 8 bytes of header length, a JSON header that maps each array to
 // its dtype, shape and byte range, then the arrays as little-endian float32. Its
-// "__metadata__" holds the provenance.
+// "__metadata__" holds the provenance, and under checksumKey the SHA-256 of the file
+// as it would be without that entry.
 
 // Checkpoint is what a file holds.
 type Checkpoint struct {
@@ -27,6 +31,8 @@ type Checkpoint struct {
 	Values   net.Values        // in the same order
 	Metadata map[string]string // provenance: width, epochs, split seed, accuracy, versions
 }
+
+const checksumKey = "sha256"
 
 type tensorEntry struct {
 	DType   string `json:"dtype"`
@@ -46,7 +52,31 @@ func (c Checkpoint) Save(path string) error {
 	return nil
 }
 
+// encode writes the file's bytes, with the checksum among the metadata.
 func (c Checkpoint) encode(w io.Writer) error {
+	sum, err := c.checksum()
+	if err != nil {
+		return err
+	}
+	metadata := map[string]string{}
+	maps.Copy(metadata, c.Metadata)
+	metadata[checksumKey] = sum
+	c.Metadata = metadata
+	return c.write(w)
+}
+
+// checksum is the SHA-256 of the file without its entry for the checksum.
+func (c Checkpoint) checksum() (string, error) {
+	metadata := map[string]string{}
+	maps.Copy(metadata, c.Metadata)
+	delete(metadata, checksumKey)
+	c.Metadata = metadata
+	h := sha256.New()
+	err := c.write(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+func (c Checkpoint) write(w io.Writer) error {
 	header := map[string]any{"__metadata__": c.Metadata}
 	at := 0
 	for _, p := range c.Params {
@@ -128,7 +158,28 @@ func decodeCheckpoint(data []byte) (*Checkpoint, error) {
 		}
 		c.Values = append(c.Values, values)
 	}
-	return c, nil
+	return c, c.verify(len(body))
+}
+
+// verify checks that the arrays fill the file and that the checksum, where the file
+// has one, is right.
+func (c *Checkpoint) verify(body int) error {
+	size := 0
+	for _, p := range c.Params {
+		size += 4 * p.Size()
+	}
+	if size != body {
+		return fmt.Errorf("its arrays take %d bytes, but %d follow the header", size, body)
+	}
+	want, ok := c.Metadata[checksumKey]
+	if !ok {
+		return nil
+	}
+	if got, err := c.checksum(); err != nil || got != want {
+		return fmt.Errorf("its checksum is %s, not %s", got, want)
+	}
+	delete(c.Metadata, checksumKey) // encode puts it back
+	return nil
 }
 
 func decodeArray(p net.Param, e tensorEntry, body []byte) ([]float32, error) {
@@ -199,6 +250,9 @@ func Resume(c *Checkpoint, params []net.Param, cfg Config) (*State, error) {
 	}
 	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil {
 		return nil, fmt.Errorf("resnet: the checkpoint does not say its epoch: %w", err)
+	}
+	if _, err := fmt.Sscan(c.Metadata["loss"], &s.Loss); err != nil {
+		return nil, fmt.Errorf("resnet: the checkpoint does not say its loss: %w", err)
 	}
 	var err error
 	if s.Weights, err = c.Select(params, ""); err != nil {

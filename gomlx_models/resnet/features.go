@@ -72,6 +72,9 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width
 // inference runs a network over all images, batch by batch; the last one is padded.
 func inference(ctx context.Context, backend compute.Backend, c *Checkpoint, params []net.Param, images Images,
 	network func(s *net.Scope, x *Node) *Node, take func(part []float32, done int)) error {
+	if err := images.check(); err != nil {
+		return err
+	}
 	values, err := c.Select(params, "")
 	if err != nil {
 		return err
@@ -84,6 +87,7 @@ func inference(ctx context.Context, backend compute.Backend, c *Checkpoint, para
 	}
 	defer exec.Finalize()
 	held := values.Tensors(params)
+	defer net.Free(held...)
 	for from := 0; from < images.Len(); from += featureBatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,7 +95,9 @@ func inference(ctx context.Context, backend compute.Backend, c *Checkpoint, para
 		to := min(images.Len(), from+featureBatch)
 		pixels := make([]uint8, featureBatch*imageBytes)
 		copy(pixels, images.Pixels[from*imageBytes:to*imageBytes])
-		out, err := net.Run(exec, tensors.FromFlatDataAndDimensions(pixels, featureBatch, 3, 32, 32), held)
+		batch := tensors.FromFlatDataAndDimensions(pixels, featureBatch, 3, 32, 32)
+		out, err := net.Run(exec, batch, held)
+		net.Free(batch)
 		if err != nil {
 			return fmt.Errorf("resnet: %w", err)
 		}

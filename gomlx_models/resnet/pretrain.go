@@ -2,6 +2,7 @@ package resnet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -55,6 +56,27 @@ func (c Config) Validate() error {
 			return fmt.Errorf("resnet: %s is %g; it must be a positive number", s.name, s.value)
 		}
 	}
+	for _, s := range []struct {
+		name       string
+		value, max float64
+	}{{"warmup", c.Warmup, 1}, {"momentum", c.Momentum, 1}, {"weight decay", c.WeightDecay, math.MaxFloat64}} {
+		if !(s.value >= 0 && s.value <= s.max) {
+			return fmt.Errorf("resnet: %s is %g; it must lie between 0 and %g", s.name, s.value, s.max)
+		}
+	}
+	return nil
+}
+
+// check says what is impossible about a list of images.
+func (im Images) check() error {
+	if len(im.Pixels) != im.Len()*imageBytes {
+		return fmt.Errorf("resnet: %d bytes of pixels for %d images; each takes %d", len(im.Pixels), im.Len(), imageBytes)
+	}
+	for i, label := range im.Labels {
+		if label >= Classes {
+			return fmt.Errorf("resnet: image %d has label %d; there are %d classes", i, label, Classes)
+		}
+	}
 	return nil
 }
 
@@ -96,6 +118,12 @@ func Params(backend compute.Backend, width int) ([]net.Param, error) {
 // the same result as an unbroken run.
 func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Images, from *State,
 	save func(*State) error, report func(Progress)) (*State, error) {
+	if err := errors.Join(cfg.Validate(), train.check()); err != nil {
+		return nil, err
+	}
+	if train.Len() < cfg.Batch {
+		return nil, fmt.Errorf("resnet: %d training images do not fill one batch of %d", train.Len(), cfg.Batch)
+	}
 	params, err := Params(backend, cfg.Width)
 	if err != nil {
 		return nil, err

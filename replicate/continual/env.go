@@ -63,7 +63,8 @@ func shared[V any](mu *sync.Mutex, m *map[string]V, key string, make func() (V, 
 // Identity is what, besides the settings, can change a run's numbers: the backend,
 // and for images the data and the checkpoint.
 func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
-	id := map[string]string{"protocol": protocol, "backend": e.Backend.Info.Name}
+	info := e.Backend.Info
+	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))]}
 	if s.Network != "head" {
 		return id, nil
 	}
@@ -71,7 +72,7 @@ func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, hash, err := resnet.Load(e.checkpoints(), s.Width, s.split(seed))
+	_, hash, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +109,12 @@ func firstOfClass(set cifar10.Set, n int) cifar10.Set {
 	return set.Select(rows)
 }
 
-func (e *Env) checkpoints() string { return filepath.Join(e.CacheDir, "checkpoints") }
-
-// split is the split seed of the checkpoint that a seed uses.
-func (s Settings) split(seed int64) int64 {
-	if s.Checkpoint == "split" {
-		return seed
+// checkpoint is the committed one, or what pretrain left in the cache for the split.
+func (e *Env) checkpoint(s Settings, seed int64) (*resnet.Checkpoint, string, error) {
+	if s.Checkpoint == "committed" {
+		return resnet.Load("", s.Width, 0)
 	}
-	return 0
+	return resnet.Load(filepath.Join(e.CacheDir, "checkpoints"), s.Width, seed)
 }
 
 // Jobs returns one run for each learner and seed.
@@ -165,9 +164,14 @@ func (s Settings) cost(name string) float64 {
 	if s.MaxUpdates == 0 {
 		full = float64(s.N*s.Steps*s.Epochs) / float64(2*s.Batch)
 	}
-	one := float64(s.N*s.Epochs) / float64(s.Batch)
-	return map[string]float64{"everything": full, "exact": full, "recent": min(full, one), "finetune": full + one,
-		"ours": full + float64(s.GUpdates), "standard": full + float64(s.GUpdates), "pretrained": 1}[name]
+	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
+	update, g := 1., 4.*float64(s.GUpdates) // measured: minibatches of a vector model, of g,
+	if s.Network == "head" {
+		update = 150 // and of the head of ResNet-18
+	}
+	full, one = full*update, one*update
+	return map[string]float64{"everything": full, "exact": full, "recent": one, "finetune": full + one,
+		"ours": full + g, "standard": full + g, "pretrained": 1}[name]
 }
 
 // bench makes the workplace of one run.
@@ -183,7 +187,7 @@ func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*
 		return nil, err
 	}
 	shape := b.stream.Pool.Shape()
-	key := fmt.Sprint(s.Network, s.Hidden, s.Width, s.BatchNorm, s.Rate, s.Batch, shape)
+	key := fmt.Sprint(s.Network, s.Hidden, s.Width, s.BatchNorm, s.Rate, s.Batch, s.MaxUpdates, shape)
 	b.classifier, err = shared(&e.mu, &e.classifiers, key, func() (*Classifier, error) {
 		return NewClassifier(e.Backend.Backend, s, shape, b.stream.Classes)
 	})
@@ -224,7 +228,7 @@ func (e *Env) labelShift(ctx context.Context, s Settings, seed int64) (*Stream, 
 	if err != nil {
 		return nil, err
 	}
-	checkpoint, hash, err := resnet.Load(e.checkpoints(), s.Width, s.split(seed))
+	checkpoint, hash, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,21 @@ type bench struct {
 
 // step trains a learner at t on data up to t and tests it on step t + 1.
 func (b *bench) step(ctx context.Context, l learner, t int) ([]runs.Row, error) {
+	values, rows, err := b.train(ctx, l, t)
+	if err != nil {
+		return nil, err
+	}
+	test := b.stream.Test(t + 1)
+	predicted, err := b.classifier.Predict(ctx, b.stream.Pool, values, test.Row)
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, runs.Row{T: t, Metric: "accuracy", Value: Accuracy(predicted, test)}), nil
+}
+
+// train runs a learner's phases at t and returns the trained values and what is worth
+// knowing about them.
+func (b *bench) train(ctx context.Context, l learner, t int) (net.Values, []runs.Row, error) {
 	values := b.start(t)
 	fresh := true
 	var rows []runs.Row
@@ -89,7 +104,7 @@ func (b *bench) step(ctx context.Context, l learner, t int) ([]runs.Row, error) 
 		if p.weigh != nil && t > 0 {
 			logs, err := p.weigh(ctx, b, data, t)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			data.Weight = propensity.ClipPolicy(b.settings.Clip).Weights(logs)
 			rows = append(rows, runs.Row{T: t, Metric: "ess", Value: propensity.EffectiveSampleSize(data.Weight) / float64(data.Len())})
@@ -99,15 +114,10 @@ func (b *bench) step(ctx context.Context, l learner, t int) ([]runs.Row, error) 
 		}
 		var err error
 		if values, err = b.classifier.Fit(ctx, b.stream.Pool, values, data, p.epochs(b.settings), batchOrder(b.seed, t, i)); err != nil {
-			return nil, fmt.Errorf("step %d: %w", t, err)
+			return nil, nil, err
 		}
 	}
-	test := b.stream.Test(t + 1)
-	predicted, err := b.classifier.Predict(ctx, b.stream.Pool, values, test.Row)
-	if err != nil {
-		return nil, fmt.Errorf("step %d: %w", t, err)
-	}
-	return append(rows, runs.Row{T: t, Metric: "accuracy", Value: Accuracy(predicted, test)}), nil
+	return values, rows, nil
 }
 
 // timeVarying fits g anew on all samples up to t and returns log omega(x_i, t, t_i).

@@ -17,23 +17,25 @@ import (
 // is the name, `doc` what it means with its source: a place in the paper, or the
 // number of the interpretation (replicate/paper/INTERPRETATIONS.md). The tag `of`
 // names the part of the work that a setting can change: "stream" and "classifier"
-// concern every learner, "finetune", "omega" and "clip" only those that use them,
+// concern every learner, "vector" only vector models, "images" and "head" only the
+// image scenarios and their ResNet-18, "finetune", "omega" and "clip" only those that use them,
 // "plan" none: it says which steps are run, not what comes out.
 type Settings struct {
 	Scenario string `set:"scenario" of:"stream" doc:"gaussian, cifar10a, cifar10b or cifar10c (Sections 3.1.2, 3.1.3; Appendix D.1)"`
 	Steps    int    `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; label shift: I9)"`
 	N        int    `set:"n" of:"stream" doc:"training samples a step (Gaussian 2000; others 200, Table 2)"`
 	TestN    int    `set:"test-n" of:"stream" doc:"test samples at t+1: Gaussian draws; label shift: test images used, 0 for all (I11)"`
-	Data     string `set:"data" of:"stream" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
-	Images   int    `set:"images" of:"stream" doc:"label shift: training images that the stream draws from, 0 for all of the split"`
-	Evaluate string `set:"evaluate" of:"stream" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
+	Data     string `set:"data" of:"images" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
+	Images   int    `set:"images" of:"images" doc:"label shift: training images that the stream draws from, 0 for all of the split"`
+	Reading  string `set:"reading" of:"images" doc:"label shift: listing (lambda = t/(T-1)) or equation (t/T, t from 1) (I9)"`
+	Evaluate string `set:"evaluate" of:"images" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
 
 	Network    string  `set:"network" of:"classifier" doc:"linear, mlp, or head: the last block of ResNet-18 and its classifier (I3, I10)"`
-	Hidden     int     `set:"hidden" of:"classifier" doc:"width of the mlp's two hidden layers (I3)"`
-	Width      int     `set:"width" of:"classifier" doc:"channels of the first stage of ResNet-18; 64 is the paper's (I10)"`
-	Checkpoint string  `set:"checkpoint" of:"classifier" doc:"committed (split 0 for all seeds) or split (one for each seed's split, from pretrain) (I10)"`
-	Start      string  `set:"start" of:"classifier" doc:"where the head starts at every step: pretrained or reinit (I5)"`
-	BatchNorm  string  `set:"batch-norm" of:"classifier" doc:"batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
+	Hidden     int     `set:"hidden" of:"vector" doc:"width of the mlp's two hidden layers (I3)"`
+	Width      int     `set:"width" of:"head" doc:"channels of the first stage of ResNet-18; 64 is the paper's (I10)"`
+	Checkpoint string  `set:"checkpoint" of:"head" doc:"committed (split 0 for all seeds) or split (one for each seed's split, from pretrain) (I10)"`
+	Start      string  `set:"start" of:"head" doc:"where the head starts at every step: pretrained or reinit (I5)"`
+	BatchNorm  string  `set:"batch-norm" of:"head" doc:"batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
 	Rate       float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
 	Batch      int     `set:"batch" of:"classifier" doc:"samples a minibatch (128, Table 2)"`
 	Epochs     int     `set:"epochs" of:"classifier" doc:"passes over the training data of a step (CIFAR-10 20, CLEAR 25, Table 2; Gaussian I3)"`
@@ -50,6 +52,7 @@ type Settings struct {
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"of the fourier encoding (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
 	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g at every step (M = 200, Table 2; I1)"`
+	GEpochs     int     `set:"g-epochs" of:"omega" doc:"passes of g over the samples in place of g-updates, 0 for those (M = 200, \"number of epochs\" in Algorithm 2; I1)"`
 	GBatch      int     `set:"g-batch" of:"omega" doc:"samples a minibatch of g (512, Table 2)"`
 	Window      int     `set:"window" of:"omega" doc:"standard score: last steps that count as current (I8)"`
 
@@ -63,6 +66,7 @@ type Settings struct {
 var choices = map[string][]string{
 	"scenario":   {"gaussian", "cifar10a", "cifar10b", "cifar10c"},
 	"data":       {"auto", "sample"},
+	"reading":    {"listing", "equation"},
 	"evaluate":   {"weighted", "draw"},
 	"network":    {"linear", "mlp", "head"},
 	"checkpoint": {"committed", "split"},
@@ -76,7 +80,7 @@ var choices = map[string][]string{
 }
 
 // minimum is the least value of a whole number; every other one must be positive.
-var minimum = map[string]int{"test-n": 0, "images": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2}
+var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2}
 
 // Field is one setting for display and overriding.
 type Field struct {
@@ -152,6 +156,9 @@ func (s Settings) Validate() error {
 	if s.GNetwork == "conv5" && s.GInput != "pixels" {
 		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
 	}
+	if s.Scenario == "gaussian" && s.TestN < 1 {
+		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
+	}
 	if s.First >= s.Steps {
 		return fmt.Errorf("setting first=%d lies behind the last of %d steps", s.First, s.Steps)
 	}
@@ -203,9 +210,14 @@ var parts = map[string][]string{
 
 // identity returns the settings that can change the numbers of a learner, as text.
 func (s Settings) identity(learner string) map[string]string {
+	of := append([]string{"vector"}, parts[learner]...)
+	if s.Network == "head" {
+		of[0] = "head"
+		of = append(of, "images")
+	}
 	out := map[string]string{}
 	for _, f := range s.Fields() {
-		if slices.Contains(parts[learner], f.Of) {
+		if slices.Contains(of, f.Of) {
 			out[f.Name] = f.Value
 		}
 	}
@@ -219,7 +231,7 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 	}
 	return propensity.Config{Method: method, Network: propensity.Network(s.GNetwork), Hidden: s.GHidden,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
-		LearningRate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip)}
+		LearningRate: s.GRate, Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip)}
 }
 
 // PlannedSteps are the steps t at which models are trained, tested on t + 1.

@@ -98,12 +98,21 @@ var shifts = map[string]labelshift.Shift{
 	"cifar10c": labelshift.CIFAR10c,
 }
 
+// CheckStride tells whether the stride of a label-shift scenario meets its steps
+// unevenly, and which would not.
+func (s Settings) CheckStride() error {
+	if shift, ok := shifts[s.Scenario]; ok && s.Stride > 1 {
+		return labelshift.CheckStride(s.Stride, shift.Interval)
+	}
+	return nil
+}
+
 // stream is a label-shift scenario under a seed: training images of the seed's 90%
 // split, drawn with replacement by the label distribution q_t, and test images of the
 // test split only.
 func (im *images) stream(s Settings, seed int64) (*Stream, error) {
 	shift := shifts[s.Scenario]
-	shift.Steps = s.Steps
+	shift.Steps, shift.Reading = s.Steps, labelshift.Reading(s.Reading)
 	gPool, err := im.gPool(s.GInput)
 	if err != nil {
 		return nil, err

@@ -34,12 +34,15 @@ var fig01 = Figure{
 	Claims: []Claim{
 		{ID: "fig1a-ours-everything", Text: "On the Gaussian, Ours is better than Everything", Place: "Section 3.1.2", Panel: "a", Series: "ours", Base: "everything"},
 		{ID: "fig1a-ours-recent", Text: "On the Gaussian, Ours is within 5 points of Recent", Place: "Section 3.1.2, \"similarly to others\"; the 5 points are ours", Panel: "a", Series: "ours", Base: "recent", Bound: -.05},
+		{ID: "fig1a-ours-finetune", Text: "On the Gaussian, Ours is within 5 points of Fine-tune", Place: "Section 3.1.2, \"similarly to others\"; the 5 points are ours", Panel: "a", Series: "ours", Base: "finetune", Bound: -.05},
 		{ID: "fig1b-ours-everything", Text: "On CIFAR-10a, Ours is better than Everything", Place: "Section 3.1.3, Results", Panel: "b", Series: "ours", Base: "everything"},
 		{ID: "fig1b-finetune-everything", Text: "On CIFAR-10a, Fine-tune is worse than Everything", Place: "Section 3.1.3, Results", Panel: "b", Series: "finetune", Base: "everything", Below: true},
 		{ID: "fig1b-recent-everything", Text: "On CIFAR-10a, Recent is worse than Everything", Place: "Section 3.1.3, Results; caption of Fig. 1", Panel: "b", Series: "recent", Base: "everything", Below: true},
+		{ID: "fig1b-recent-finetune", Text: "On CIFAR-10a, Recent is worse than Fine-tune", Place: "caption of Fig. 1, \"it performs the worst\"", Panel: "b", Series: "recent", Base: "finetune", Below: true},
 		{ID: "fig1c-ours-everything", Text: "On CIFAR-10b, Ours is better than Everything", Place: "Section 3.1.3, Results", Panel: "c", Series: "ours", Base: "everything"},
 		{ID: "fig1c-finetune-everything", Text: "On CIFAR-10b, Fine-tune is worse than Everything", Place: "Section 3.1.3, Results", Panel: "c", Series: "finetune", Base: "everything", Below: true},
 		{ID: "fig1c-recent-everything", Text: "On CIFAR-10b, Recent is worse than Everything", Place: "Section 3.1.3, Results; caption of Fig. 1", Panel: "c", Series: "recent", Base: "everything", Below: true},
+		{ID: "fig1c-recent-finetune", Text: "On CIFAR-10b, Recent is worse than Fine-tune", Place: "caption of Fig. 1, \"it performs the worst\"", Panel: "c", Series: "recent", Base: "finetune", Below: true},
 	},
 }
 

@@ -8,19 +8,16 @@ package paper
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 // Figure describes a supervised figure.
@@ -119,15 +116,18 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	}
 	var out []PanelPlan
 	for _, p := range f.Panels {
+		settings, err := SettingsFor(p.Scenario, o.Scale, applicable(p, f, o.Overrides))
+		if err != nil {
+			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
+		}
 		if len(o.Panels) > 0 && !slices.Contains(o.Panels, p.Key) {
 			continue
 		}
-		settings, err := SettingsFor(p.Scenario, o.Scale, applicable(p, f, o.Overrides))
-		if err != nil {
-			return nil, Usage(err)
-		}
 		if len(o.Learners) > 0 {
 			p.Learners = withBase(o.Learners)
+		}
+		if len(p.Learners) < 2 {
+			return nil, Usage(fmt.Errorf("panel %s: Everything is the line 0; name another learner to compare with it (%s)", p.Key, strings.Join(continual.Learners(), ", ")))
 		}
 		for _, name := range p.Learners {
 			if err := continual.CheckLearner(name, settings); err != nil {
@@ -139,9 +139,16 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	return out, nil
 }
 
-// withBase puts Everything first: every other learner is compared with it.
+// withBase puts Everything first, since every other learner is compared with it, and
+// the others behind it, each once.
 func withBase(learners []string) []string {
-	return append([]string{"everything"}, slices.DeleteFunc(slices.Clone(learners), func(n string) bool { return n == "everything" })...)
+	out := []string{"everything"}
+	for _, name := range learners {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Plan adds the runs of every panel. A learner that does not exist is a mistake of the
@@ -182,6 +189,9 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	if err := checkWritable(o.Out); err != nil {
+		return nil, err
+	}
 	var jobs []runs.Job
 	for _, p := range plan {
 		jobs = append(jobs, p.Jobs...)
@@ -196,7 +206,11 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	for _, p := range plan {
 		r.Rows = append(r.Rows, collect(p, report)...)
 	}
-	if len(r.Rows) == 0 {
+	if report.Interrupted {
+		return r, report.Err()
+	}
+	plan, r.Rows = drawable(plan, r.Rows)
+	if len(plan) == 0 {
 		return r, report.Err()
 	}
 	if err := l.draw(f, o, plan, provenance, r); err != nil {
@@ -205,160 +219,18 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	return r, report.Err()
 }
 
-// collect turns a panel's finished runs into rows.
-func collect(p PanelPlan, report runs.Report) []figures.Row {
-	var rows []figures.Row
-	for _, job := range p.Jobs {
-		result, ok := report.Results[job.Spec.ID()]
-		if !ok {
-			continue
-		}
-		for _, r := range result.Rows {
-			if r.Metric == "accuracy" {
-				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Spec.Learner, Seed: job.Spec.Seed, T: r.T, Metric: r.Metric, Value: r.Value})
-			}
+// checkWritable fails before anything is computed that could not be drawn.
+func checkWritable(folder string) error {
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(folder, ".probe-*"); err == nil {
+			probe.Close()
+			err = os.Remove(probe.Name())
 		}
 	}
-	return rows
-}
-
-func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Provenance, r *Result) error {
-	r.Figure = figures.Figure{Name: f.Name, Title: f.Title, Caption: f.Caption}
-	for _, p := range plan {
-		panel, err := chart(p, r.Rows)
-		if err != nil {
-			return err
-		}
-		panel.Notes = l.notes(p, o)
-		r.Figure.Panels = append(r.Figure.Panels, panel)
-		summary, err := figures.Table(r.Rows, p.Key, "accuracy", "everything")
-		if err != nil {
-			return err
-		}
-		r.Tables = append(r.Tables, summary)
-	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s, commit %s.", o.Scale, len(o.Seeds), provenance.Backend, commit(provenance))}
-	for _, c := range f.Claims {
-		if slices.ContainsFunc(plan, func(p PanelPlan) bool { return p.Key == c.Panel }) {
-			r.Claims = append(r.Claims, judge(c, r.Rows))
-		}
-	}
-	if err := figures.Write(r.Figure, r.Rows, provenanceOf(o, plan, provenance, r.Report), o.Out); err != nil {
-		return err
-	}
-	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
-		return err
-	}
-	return l.print(o, r)
-}
-
-func commit(p runs.Provenance) string {
-	switch {
-	case p.Commit == "":
-		return "unknown"
-	case p.Dirty:
-		return p.Commit[:min(12, len(p.Commit))] + " with changes"
-	}
-	return p.Commit[:min(12, len(p.Commit))]
-}
-
-// chart describes one panel: every series relative to Everything, which is the line 0.
-func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: "test accuracy minus Everything",
-		Reference: figures.NewReference("everything", 0)}
-	for _, name := range p.Learners {
-		if name == "everything" {
-			continue
-		}
-		points, _, err := figures.Relative(rows, p.Key, "accuracy", name, "everything")
-		if err != nil {
-			return panel, err
-		}
-		series := figures.NewSeries(name, points)
-		if slices.Contains(p.MeanLines, name) {
-			series.Style = figures.MeanLine
-		}
-		panel.Series = append(panel.Series, series)
-	}
-	return panel, nil
-}
-
-// notes says in words what a panel was made from.
-func (l *Lab) notes(p PanelPlan, o Options) []string {
-	s := p.Settings
-	limit := ""
-	if s.MaxUpdates > 0 {
-		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
-	}
-	out := []string{fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
-		s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method)}
-	if s.Network != "head" {
-		return out
-	}
-	if data, err := l.Env.Images(s); err == nil {
-		out = append(out, data.Source.Note+".")
-	}
-	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]))
-	if s.Checkpoint == "committed" {
-		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")
-	}
-	return out
-}
-
-func ordinal(n int) string {
-	if n == 1 {
-		return "single"
-	}
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		suffix = map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
-		if suffix == "" {
-			suffix = "th"
-		}
-	}
-	return fmt.Sprint(n, suffix)
-}
-
-// provenanceOf collects what provenance.json holds.
-func provenanceOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) any {
-	settings := map[string]map[string]string{}
-	var ids []map[string]any
-	for _, panel := range plan {
-		settings[panel.Key] = map[string]string{}
-		for _, field := range panel.Settings.Fields() {
-			settings[panel.Key][field.Name] = field.Value
-		}
-		for _, job := range panel.Jobs {
-			if r, ok := report.Results[job.Spec.ID()]; ok {
-				ids = append(ids, map[string]any{"panel": panel.Key, "run": job.Spec.String(), "id": job.Spec.ID(), "provenance": r.Provenance})
-			}
-		}
-	}
-	return map[string]any{"scale": o.Scale, "seeds": o.Seeds, "settings": settings, "made-by": p, "runs": ids}
-}
-
-func writeJSON(path string, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return err
-	}
-	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", folder, err)
 	}
 	return nil
-}
-
-// print writes tables and verdicts.
-func (l *Lab) print(o Options, r *Result) error {
-	for _, t := range r.Tables {
-		if err := figures.PrintTable(l.Stdout, t); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
-	for _, c := range r.Claims {
-		fmt.Fprintln(l.Stdout, c)
-	}
-	_, err := fmt.Fprintf(l.Stdout, "Figure: %s\n", filepath.Join(o.Out, "index.html"))
-	return err
 }

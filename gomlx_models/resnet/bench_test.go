@@ -1,0 +1,69 @@
+package resnet
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+var engines = []struct{ label, name string }{{"xla", ""}, {"go", "go"}}
+
+// BenchmarkTrainStep times one training step of width 16, at batch 128 on XLA. The Go
+// backend takes minutes for that: there the batch is 4, and images/s compares.
+func BenchmarkTrainStep(b *testing.B) {
+	for _, engine := range engines {
+		batch := map[string]int{"xla": 128, "go": 4}[engine.label]
+		b.Run(fmt.Sprintf("%s/batch=%d", engine.label, batch), func(b *testing.B) {
+			cfg, c, im := DefaultConfig(16), anyCheckpoint(b, 16), noise(batch)
+			exec, err := NewExec(open(b, engine.name), trainStep(c.Params, cfg))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer exec.Finalize()
+			images, labels := tensors.FromFlatDataAndDimensions(im.Pixels, batch, 3, 32, 32), tensors.FromValue(make([]int32, batch))
+			held := append(c.Values.Tensors(c.Params), c.Values.Tensors(c.Params)...)
+			train := func() {
+				out, err := net.Run(exec, images, labels, float32(1e-6), held)
+				if err != nil {
+					b.Fatal(err)
+				}
+				net.Free(held...)
+				held = out[1:]
+			}
+			train() // compiles
+			for b.Loop() {
+				train()
+			}
+			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "images/s")
+		})
+	}
+}
+
+// BenchmarkFeatures times the trunk of width 16 on batches of 250 images, with what
+// compiling it takes spread over them.
+func BenchmarkFeatures(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine.label, func(b *testing.B) {
+			c, im := anyCheckpoint(b, 16), noise(featureBatch)
+			batches := 1
+			if engine.name == "" {
+				batches = 8
+			}
+			many := Images{}
+			for range batches {
+				many.Pixels, many.Labels = append(many.Pixels, im.Pixels...), append(many.Labels, im.Labels...)
+			}
+			for b.Loop() {
+				if _, err := Features(context.Background(), open(b, engine.name), c, 16, many, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*many.Len())/b.Elapsed().Seconds(), "images/s")
+		})
+	}
+}

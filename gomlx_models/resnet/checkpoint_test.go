@@ -1,0 +1,219 @@
+package resnet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/net"
+)
+
+// small is a checkpoint that a test can read byte by byte.
+func small() Checkpoint {
+	return Checkpoint{
+		Params:   []net.Param{{Name: "w", Dims: []int{2, 3}}, {Name: "b", Dims: []int{2}}, {Name: "a", Dims: nil}},
+		Values:   net.Values{{1, 2, 3, 4, 5, 6}, {-.5, .25}, {7}},
+		Metadata: map[string]string{"width": "16"},
+	}
+}
+
+func save(t *testing.T, c Checkpoint) (path string, data []byte) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "x.safetensors")
+	if err := c.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, data
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	for _, c := range []Checkpoint{small(), *anyCheckpoint(t, 1), {Metadata: nil}} {
+		path, first := save(t, c)
+		read, err := ReadCheckpoint(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(read.Values, read.Metadata), fmt.Sprint(c.Values, c.Metadata); a != b {
+			t.Errorf("read %.200s, saved %.200s", a, b)
+		}
+		if _, second := save(t, *read); !bytes.Equal(first, second) {
+			t.Error("saved again, the file has other bytes")
+		}
+	}
+	c := small()
+	if save(t, c); len(c.Metadata) != 1 {
+		t.Errorf("saving changed the metadata: %v", c.Metadata)
+	}
+}
+
+// TestSafetensors reads the file as the format's description says.
+func TestSafetensors(t *testing.T) {
+	_, data := save(t, small())
+	length := binary.LittleEndian.Uint64(data)
+	head, body := data[8:8+length], data[8+length:]
+	var header map[string]struct {
+		DType   string `json:"dtype"`
+		Shape   []int  `json:"shape"`
+		Offsets []int  `json:"data_offsets"`
+		Width   string `json:"width"`
+	}
+	if err := json.Unmarshal(head, &header); err != nil || head[0] != '{' || (8+length)%8 != 0 {
+		t.Fatalf("the header %q: %v", head, err)
+	}
+	if got := fmt.Sprint(header["w"], header["b"], header["a"]); got != "{F32 [2 3] [0 24] } {F32 [2] [24 32] } {F32 [] [32 36] }" || len(header) != 4 {
+		t.Errorf("arrays: %s", got)
+	}
+	if header["__metadata__"].Width != "16" {
+		t.Errorf("metadata: %+v", header["__metadata__"])
+	}
+	for i, want := range []float32{1, 2, 3, 4, 5, 6, -.5, .25, 7} {
+		if got := math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:])); got != want {
+			t.Errorf("value %d is %v, want %v", i, got, want)
+		}
+	}
+	if len(body) != 36 {
+		t.Errorf("%d bytes of arrays", len(body))
+	}
+}
+
+func TestDamagedCheckpoint(t *testing.T) {
+	replace := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+	}
+	infinite := small()
+	infinite.Values[1][1] = float32(math.NaN())
+	for _, c := range []struct {
+		name   string
+		of     Checkpoint
+		damage func([]byte) []byte
+		words  []string
+	}{
+		{"empty", small(), func(b []byte) []byte { return nil }, []string{"ends at byte 0"}},
+		{"cut in the length", small(), func(b []byte) []byte { return b[:5] }, []string{"ends at byte 5"}},
+		{"cut in the header", small(), func(b []byte) []byte { return b[:50] }, []string{"header of", "does not fit into 50"}},
+		{"cut in the arrays", small(), func(b []byte) []byte { return b[:len(b)-3] }, []string{`"a"`, "bytes 32 to 36 of 33"}},
+		{"too long", small(), func(b []byte) []byte { return append(b, 0) }, []string{"36 bytes, but 37 follow"}},
+		{"not JSON", small(), replace(`"dtype"`, `"dtype `), []string{"not JSON"}},
+		{"wrong type", small(), replace(`"F32"`, `"F64"`), []string{`"a"`}},
+		{"wrong shape", small(), replace(`[2,3]`, `[2,4]`), []string{`"w"`, "bytes 0 to 24"}},
+		{"other shape of the same size", small(), replace(`[2,3]`, `[3,2]`), []string{"checksum"}},
+		{"shape that is no list", small(), replace(`[2,3]`, `"2 3"`), []string{`"w"`}},
+		{"negative offset", small(), replace(`[0,24]`, `[-9,5]`), []string{`"w"`, "does not lie whole"}},
+		{"flipped bit", small(), func(b []byte) []byte { b[len(b)-10] ^= 1; return b }, []string{"checksum"}},
+		{"other name", small(), replace(`"w":`, `"v":`), []string{"checksum"}},
+		{"other metadata", small(), replace(`"16"`, `"64"`), []string{"checksum"}},
+		{"NaN", infinite, func(b []byte) []byte { return b }, []string{`"b"`, "NaN"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, data := save(t, c.of)
+			if err := os.WriteFile(path, c.damage(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ReadCheckpoint(path)
+			wantError(t, err, append(c.words, path, "damaged", "train again")...)
+		})
+	}
+}
+
+// Every single flipped byte of the arrays is noticed, and no byte of the header makes
+// the reader panic.
+func TestEveryFlippedByte(t *testing.T) {
+	_, data := save(t, small())
+	body := len(data) - 36
+	for i := range data {
+		flipped := bytes.Clone(data)
+		flipped[i] ^= 0x10
+		if _, err := decodeCheckpoint(flipped); err == nil && i >= body {
+			t.Errorf("byte %d flipped, and no error", i)
+		}
+	}
+}
+
+// A file without a checksum, as other programs write it, is read.
+func TestCheckpointWithoutChecksum(t *testing.T) {
+	var buf bytes.Buffer
+	if err := small().write(&buf); err != nil {
+		t.Fatal(err)
+	}
+	c, err := decodeCheckpoint(buf.Bytes())
+	if err != nil || c.Values[0][5] != 6 {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+func TestSaveErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(file, "x.safetensors")
+	wantError(t, small().Save(path), "cannot write", path)
+	if _, err := ReadCheckpoint(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	c := small()
+	got, err := c.Select([]net.Param{{Name: "b", Dims: []int{2}}, {Name: "w", Dims: []int{2, 3}}}, "")
+	if err != nil || fmt.Sprint(got) != "[[-0.5 0.25] [1 2 3 4 5 6]]" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, p := range []net.Param{{Name: "w", Dims: []int{3, 2}}, {Name: "c", Dims: []int{2}}} {
+		_, err := c.Select([]net.Param{p}, "")
+		wantError(t, err, fmt.Sprintf("no array %q of shape %v", p.Name, p.Dims), "width")
+	}
+}
+
+func TestResumeErrors(t *testing.T) {
+	whole := anyCheckpoint(t, 1)
+	cfg := tinyConfig(4)
+	state := &State{Config: cfg, Epoch: 2, Weights: whole.Values, Velocity: whole.Values, Loss: 1.5}
+	other := cfg
+	other.Epochs, other.PeakRate, other.Seed = 9, .2, 3
+	for _, c := range []struct {
+		name   string
+		cfg    Config
+		change func(*Checkpoint)
+		words  []string
+	}{
+		{"other settings", other, func(c *Checkpoint) {}, []string{"Epochs 4, not 9", "PeakRate 0.05, not 0.2", "Seed 0, not 3"}},
+		{"no settings", cfg, func(c *Checkpoint) { delete(c.Metadata, "config") }, []string{"no training settings"}},
+		{"no epoch", cfg, func(c *Checkpoint) { delete(c.Metadata, "epoch") }, []string{"epoch"}},
+		{"no loss", cfg, func(c *Checkpoint) { c.Metadata["loss"] = "low" }, []string{"loss"}},
+		{"no velocity", cfg, func(c *Checkpoint) { c.Params = c.Params[:len(whole.Params)] }, []string{"velocity/stem/kernel"}},
+		{"no weights", cfg, func(c *Checkpoint) { c.Params = c.Params[1:] }, []string{"stem/kernel"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checkpoint := state.Checkpoint(whole.Params, true, nil)
+			c.change(&checkpoint)
+			_, err := Resume(&checkpoint, whole.Params, c.cfg)
+			wantError(t, err, c.words...)
+		})
+	}
+}
+
+// A finished checkpoint has no velocity and takes over the metadata it is given.
+func TestFinishedCheckpoint(t *testing.T) {
+	whole := anyCheckpoint(t, 1)
+	s := &State{Config: tinyConfig(4), Epoch: 4, Weights: whole.Values, Velocity: whole.Values, Loss: 1.5}
+	c := s.Checkpoint(whole.Params, false, map[string]string{"data": "noise"})
+	for _, p := range c.Params {
+		if strings.HasPrefix(p.Name, velocityPrefix) {
+			t.Fatalf("it holds %s", p.Name)
+		}
+	}
+	if c.Metadata["data"] != "noise" || c.Metadata["epoch"] != "4" || c.Metadata["loss"] != "1.5" || !strings.Contains(c.Metadata["config"], `"Width":2`) {
+		t.Errorf("metadata %v", c.Metadata)
+	}
+}

@@ -1,0 +1,87 @@
+package resnet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"tvps/data/cifar10"
+)
+
+// TestCommittedAccuracy runs the committed network on 100 test images of each class
+// from the embedded sample: real images that it has not seen.
+func TestCommittedAccuracy(t *testing.T) {
+	c, _, err := Load(t.TempDir(), 16, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := cifar10.Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []int32
+	for _, class := range data.Test.ByClass() {
+		rows = append(rows, class[:100]...)
+	}
+	test := data.Test.Select(rows)
+	got, err := Accuracy(context.Background(), open(t, ""), c, 16, Images{test.Pixels, test.Labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("accuracy %.3f on %d test images", got, test.Len())
+	stated := c.Metadata["test-accuracy"]
+	if stated == "" {
+		t.Skip("the checkpoint is of an unfinished training: it does not state its test accuracy")
+	}
+	whole, err := strconv.ParseFloat(stated, 64)
+	if err != nil || whole < .88 {
+		t.Errorf("its stated test accuracy is %q, want at least .88", stated)
+	}
+	if sd := math.Sqrt(whole * (1 - whole) / float64(test.Len())); got < .85 || math.Abs(got-whole) > 4*sd {
+		t.Errorf("accuracy %.3f on %d test images; it states %.3f", got, test.Len(), whole)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	if name := FileName(4, 7); name != "resnet18-w4-split7.safetensors" {
+		t.Errorf("file name %s", name)
+	}
+	_, _, err := Load(dir, 4, 7)
+	wantError(t, err, "width 4 for split 7", "replicate pretrain --width 4 --seed 7")
+	path := filepath.Join(dir, FileName(4, 7))
+	want := small()
+	if err := want.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, hash, err := Load(dir, 4, 7)
+	if err != nil || c.Values[0][5] != 6 {
+		t.Fatalf("%v, %v", c, err)
+	}
+	if sum := sha256.Sum256(data); hash != hex.EncodeToString(sum[:8]) {
+		t.Errorf("hash %s", hash)
+	}
+	if err := os.WriteFile(path, data[:60], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = Load(dir, 4, 7)
+	wantError(t, err, FileName(4, 7), dir, "damaged", "replicate pretrain")
+	if err := want.Save(filepath.Join(dir, FileName(16, 0))); err != nil {
+		t.Fatal(err)
+	}
+	for from, arrays := range map[string]int{dir: 3, "": len(anyCheckpoint(t, 16).Params)} { // one's own goes before the committed one
+		c, _, err := Load(from, 16, 0)
+		if err != nil || len(c.Params)%arrays != 0 || (from == dir) != (len(c.Params) == 3) {
+			t.Errorf("Load(%q) holds %d arrays, %v", from, len(c.Params), err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package resnet
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+)
+
+var opened = struct {
+	sync.Mutex
+	backends map[string]compute.Backend
+}{backends: map[string]compute.Backend{}}
+
+// open returns the named backend ("" for XLA), the same one for all tests.
+func open(tb testing.TB, name string) compute.Backend {
+	tb.Helper()
+	opened.Lock()
+	defer opened.Unlock()
+	if opened.backends[name] == nil {
+		b, err := backend.Open(context.Background(), name, backend.Options{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		opened.backends[name] = b.Backend
+	}
+	return opened.backends[name]
+}
+
+// noise is n images of random pixels; image i has label i % 10.
+func noise(n int) Images {
+	rng := random.New(0, "resnet test", "noise")
+	im := Images{Pixels: make([]byte, n*imageBytes), Labels: make([]uint8, n)}
+	for i := range im.Pixels {
+		im.Pixels[i] = byte(rng.IntN(256))
+	}
+	for i := range im.Labels {
+		im.Labels[i] = uint8(i % Classes)
+	}
+	return im
+}
+
+// shades is n images of two classes that anyone can tell apart: dark and bright.
+func shades(n int) Images {
+	im := noise(n)
+	for i := range im.Labels {
+		im.Labels[i] = uint8(i % 2)
+		for j := range imageBytes {
+			im.Pixels[i*imageBytes+j] = im.Pixels[i*imageBytes+j]/4 + 180*im.Labels[i]
+		}
+	}
+	return im
+}
+
+// anyCheckpoint is a network with random values everywhere, its averages included.
+func anyCheckpoint(tb testing.TB, width int) *Checkpoint {
+	tb.Helper()
+	params, err := Params(open(tb, "go"), width)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	values := net.Init(params, 3, "resnet test")
+	rng := random.New(0, "resnet test", "state")
+	for i, p := range params {
+		for j := range values[i] {
+			switch {
+			case strings.HasSuffix(p.Name, "variance"):
+				values[i][j] = .5 + rng.Float32()
+			case !p.Decay:
+				values[i][j] += .3 * float32(rng.NormFloat64())
+			}
+		}
+	}
+	return &Checkpoint{Params: params, Values: values, Metadata: map[string]string{"made": "by a test"}}
+}
+
+// near compares with a tolerance relative to the size of the wanted values.
+func near(t *testing.T, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance*(1+math.Abs(float64(want[i])))) {
+			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// wantError demands one sentence with all the words.
+func wantError(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error lacks %q: %v", w, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has several lines: %q", err)
+	}
+}

@@ -1,0 +1,255 @@
+package resnet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+func TestRate(t *testing.T) {
+	c := Config{PeakRate: .1, Warmup: .25}
+	half := math.Sqrt(3) / 2 // cos 30 degrees
+	for step, want := range []float64{.05, .05 * (1 + half), .05, .05 * (1 - half)} {
+		if got := c.rate(step, 4); math.Abs(got-want) > 1e-15 {
+			t.Errorf("step %d of 4: rate %v, want %v", step, got, want)
+		}
+	}
+	for _, warmup := range []float64{0, 1} {
+		c.Warmup = warmup
+		for step := range 10 {
+			if got := c.rate(step, 10); !(got > 0 && got <= .1) {
+				t.Errorf("warmup %v, step %d: rate %v", warmup, step, got)
+			}
+		}
+	}
+}
+
+func TestAugment(t *testing.T) {
+	src := make([]byte, imageBytes)
+	src[1*1024+5*32+7] = 200 // green, row 5, column 7
+	for _, c := range []struct {
+		dy, dx   int
+		flip     bool
+		row, col int // where the dot goes; -1: out of sight
+	}{
+		{0, 0, false, 5, 7}, {2, -3, false, 3, 10}, {2, -3, true, 3, 21}, {0, 0, true, 5, 24},
+		{-4, 4, false, 9, 3}, {-4, 4, true, 9, 28}, {4, 4, false, 1, 3},
+	} {
+		dst := make([]byte, imageBytes)
+		augment(dst, src, c.dy, c.dx, c.flip)
+		want := make([]byte, imageBytes)
+		want[1*1024+c.row*32+c.col] = 200
+		if !bytes.Equal(dst, want) {
+			t.Errorf("shift (%d, %d), flip %v: the dot is at %d, want row %d, column %d", c.dy, c.dx, c.flip, bytes.IndexByte(dst, 200), c.row, c.col)
+		}
+	}
+}
+
+// A white image shifted by (4, -4) has 4 black rows below and 4 black columns on the
+// left, or on the right if it is mirrored afterwards.
+func TestAugmentFillsWithBlack(t *testing.T) {
+	for _, flip := range []bool{false, true} {
+		dst := make([]byte, imageBytes)
+		augment(dst, bytes.Repeat([]byte{255}, imageBytes), 4, -4, flip)
+		for i, v := range dst {
+			row, col := i/32%32, i%32
+			if flip {
+				col = 31 - col
+			}
+			if want := row >= 28 || col < 4; (v == 0) != want {
+				t.Fatalf("flip %v: row %d, column %d is %d", flip, row, i%32, v)
+			}
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if err := DefaultConfig(16).Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Config){
+		"width":        func(c *Config) { c.Width = 0 },
+		"epochs":       func(c *Config) { c.Epochs = -1 },
+		"batch":        func(c *Config) { c.Batch = 0 },
+		"rate":         func(c *Config) { c.PeakRate = math.NaN() },
+		"warmup":       func(c *Config) { c.Warmup = 1.5 },
+		"momentum":     func(c *Config) { c.Momentum = -.1 },
+		"weight decay": func(c *Config) { c.WeightDecay = math.Inf(1) },
+	} {
+		c := DefaultConfig(16)
+		change(&c)
+		wantError(t, c.Validate(), name)
+	}
+}
+
+func tinyConfig(epochs int) Config {
+	c := DefaultConfig(2)
+	c.Epochs, c.Batch, c.PeakRate = epochs, 8, .05
+	return c
+}
+
+func quiet(Progress) {}
+
+func TestPretrainRefuses(t *testing.T) {
+	im := noise(16)
+	short, label := im, Images{im.Pixels, slices.Clone(im.Labels)}
+	short.Pixels = short.Pixels[1:]
+	label.Labels[3] = 10
+	cfg := tinyConfig(1)
+	cfg.Width = 0
+	for _, c := range []struct {
+		cfg    Config
+		images Images
+		words  string
+	}{
+		{cfg, im, "width is 0"},
+		{tinyConfig(1), short, "bytes of pixels for 16 images"},
+		{tinyConfig(1), label, "image 3 has label 10"},
+		{tinyConfig(1), Images{im.Pixels[:7*imageBytes], im.Labels[:7]}, "7 training images do not fill one batch of 8"},
+	} {
+		_, err := Pretrain(context.Background(), open(t, "go"), c.cfg, c.images, nil, func(*State) error { return nil }, quiet)
+		wantError(t, err, c.words)
+	}
+}
+
+// TestInterruptedPretraining: stopped after one epoch and resumed from its file, it ends
+// with the bytes of an unbroken run; and it learns.
+func TestInterruptedPretraining(t *testing.T) {
+	b, cfg, im := open(t, "go"), tinyConfig(3), shades(36)
+	params, err := Params(b, cfg.Width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losses []float64
+	unbroken, err := Pretrain(context.Background(), b, cfg, im, nil, func(s *State) error { losses = append(losses, s.Loss); return nil }, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(losses) != 3 || !(losses[2] < .5*losses[0]) {
+		t.Errorf("the losses of the epochs are %v: it does not learn", losses)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var file bytes.Buffer
+	_, err = Pretrain(ctx, b, cfg, im, nil, func(s *State) error {
+		cancel()
+		return s.Checkpoint(params, true, nil).encode(&file)
+	}, quiet)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	resumed := resume(t, file.Bytes(), params, cfg)
+	if resumed.Epoch != 1 || resumed.Loss != losses[0] {
+		t.Fatalf("resumed at epoch %d with loss %v, want 1 and %v", resumed.Epoch, resumed.Loss, losses[0])
+	}
+	last, err := Pretrain(context.Background(), b, cfg, im, resumed, func(*State) error { return nil }, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(encoded(t, unbroken.Checkpoint(params, true, nil)), encoded(t, last.Checkpoint(params, true, nil))) {
+		t.Error("the resumed training ends with other bytes than the unbroken one")
+	}
+}
+
+func resume(t *testing.T, file []byte, params []net.Param, cfg Config) *State {
+	t.Helper()
+	c, err := decodeCheckpoint(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Resume(c, params, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func encoded(t *testing.T, c Checkpoint) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := c.encode(&buf); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestPretrainStopsWhereItCannotSave(t *testing.T) {
+	full := errors.New("the disk is full")
+	_, err := Pretrain(context.Background(), open(t, "go"), tinyConfig(2), shades(8), nil, func(*State) error { return full }, quiet)
+	if err != full {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStep takes two steps of SGD and checks them against the formulas of Nesterov's
+// momentum (as in PyTorch) with weight decay,
+//
+//	v' = m v + g + d w,   w' = w - rate (g + d w + m v'),
+//
+// where g is what the step without momentum and decay reports as its velocity.
+func TestStep(t *testing.T) {
+	const rate = .05
+	c, im := anyCheckpoint(t, 2), shades(8)
+	plain := Config{Width: 2, Batch: 8}
+	cfg := Config{Width: 2, Batch: 8, Momentum: .7, WeightDecay: .1}
+	n := len(c.Params)
+	velocity := make(net.Values, n)
+	for i, p := range c.Params {
+		velocity[i] = make([]float32, p.Size())
+		for j := range velocity[i] {
+			if p.Trainable {
+				velocity[i][j] = .01 * float32(j%5)
+			}
+		}
+	}
+	gradient := step(t, plain, c, velocity, im, rate)[n+1:]
+	out := step(t, cfg, c, velocity, im, rate)
+	for i, p := range c.Params {
+		w, v := make([]float32, p.Size()), make([]float32, p.Size())
+		for j := range w {
+			g := float64(gradient[i][j])
+			if p.Decay {
+				g += .1 * float64(c.Values[i][j])
+			}
+			next := .7*float64(velocity[i][j]) + g
+			v[j], w[j] = float32(next), float32(float64(c.Values[i][j])-rate*(g+.7*next))
+		}
+		if p.Trainable {
+			near(t, p.Name, out[1+i], w, 1e-4)
+			near(t, "velocity of "+p.Name, out[1+n+i], v, 1e-4)
+		} else if slices.Equal(out[1+i], c.Values[i]) {
+			t.Errorf("the averages %s did not move", p.Name)
+		}
+	}
+}
+
+// step runs trainStep once: loss, weights, velocities.
+func step(t *testing.T, cfg Config, c *Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
+	t.Helper()
+	exec, err := NewExec(open(t, "go"), trainStep(c.Params, cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	labels := make([]int32, im.Len())
+	for i, y := range im.Labels {
+		labels[i] = int32(y)
+	}
+	images := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
+	out, err := net.Run(exec, images, labels, rate, append(c.Values.Tensors(c.Params), velocity.Tensors(c.Params)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := net.FromTensors(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}

@@ -1,0 +1,321 @@
+package resnet
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// trainableByHand counts the trainable numbers of ResNet-18 with the CIFAR stem.
+func trainableByHand(w int) int {
+	norm := func(c int) int { return 2 * c }
+	conv := func(kernel, in, out int) int { return kernel * kernel * in * out }
+	n := conv(3, 3, w) + norm(w) // stem
+	in := w
+	for _, c := range []int{w, 2 * w, 4 * w, 8 * w} {
+		n += conv(3, in, c) + norm(c) + conv(3, c, c) + norm(c) // block 1
+		if in != c {
+			n += conv(1, in, c) + norm(c) // its shortcut
+		}
+		n += 2 * (conv(3, c, c) + norm(c)) // block 2
+		in = c
+	}
+	return n + 8*w*10 + 10
+}
+
+func TestParameterCount(t *testing.T) {
+	for width, want := range map[int]int{16: 701_466, 64: 11_173_962} {
+		if byHand := trainableByHand(width); byHand != want {
+			t.Errorf("width %d: counted by hand %d, known %d", width, byHand, want)
+		}
+		params, err := Params(open(t, "go"), width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trainable, state := 0, 0
+		for _, p := range params {
+			if p.Trainable {
+				trainable += p.Size()
+			} else {
+				state += p.Size()
+			}
+			if p.Decay != (strings.HasSuffix(p.Name, "kernel") || strings.HasSuffix(p.Name, "weights")) {
+				t.Errorf("%s: weight decay is %v", p.Name, p.Decay)
+			}
+		}
+		channels := width + 4*width + 5*(2+4+8)*width // norms: the stem, four in stage 1, five in the others
+		if trainable != want || state != 2*channels {
+			t.Errorf("width %d: %d trainable parameters, want %d; %d averages, want %d", width, trainable, want, state, 2*channels)
+		}
+	}
+}
+
+// The parts' parameters are the whole's, in the same order.
+func TestPartsMakeTheWhole(t *testing.T) {
+	b := open(t, "go")
+	whole, err := Params(b, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trunk, err := TrunkParams(b, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := HeadParams(b, 4, net.Im2col, net.FrozenAverages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
+		t.Errorf("the whole has\n%s\nthe parts have\n%s", a, b)
+	}
+}
+
+func TestShapes(t *testing.T) {
+	for _, width := range []int{16, 64} {
+		var trunk, full shapes.Shape
+		_, err := net.Declare(open(t, "go"), []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}, func(s *net.Scope, in []*Node) {
+			trunk = Trunk(s, Normalize(in[0]), width).Shape()
+			full = Full(s, in[0], width).Shape()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []int{5, 4, 4, 8 * width}; !slices.Equal(trunk.Dimensions, want) || FeatureSize(width) != 4*4*8*width || FeatureChannels(width) != 8*width {
+			t.Errorf("trunk of width %d: %s, want %v", width, trunk, want)
+		}
+		if !slices.Equal(full.Dimensions, []int{5, 10}) {
+			t.Errorf("network of width %d: %s", width, full)
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	im := noise(2)
+	exec, err := NewExec(open(t, "go"), Normalize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := net.Run(exec, tensors.FromFlatDataAndDimensions(im.Pixels, 2, 3, 32, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tensors.CopyFlatData[float32](out[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "standardised pixels", got, append(standardised(im, 0), standardised(im, 1)...), 1e-5)
+}
+
+// standardised is image i as [32, 32, 3], by the numbers of facts.md.
+func standardised(im Images, i int) []float32 {
+	mean, std := [3]float64{.4914, .4822, .4465}, [3]float64{.2023, .1994, .2010}
+	out := make([]float32, 0, imageBytes)
+	for at := range 1024 {
+		for c := range 3 {
+			out = append(out, float32((float64(im.Pixels[i*imageBytes+c*1024+at])/255-mean[c])/std[c]))
+		}
+	}
+	return out
+}
+
+// loops is the network written out with loops: the reference of TestForward.
+type loops struct {
+	values map[string][]float32
+}
+
+// picture is a feature map [side, side, channels].
+type picture struct {
+	side, channels int
+	at             []float32
+}
+
+func (l loops) conv(name string, x picture, out, kernel, stride int) picture {
+	y := picture{side: (x.side-1)/stride + 1, channels: out}
+	y.at = make([]float32, y.side*y.side*out)
+	w := l.values[name+"/kernel"]
+	for i := range y.at {
+		r, c, o := i/(y.side*out), i/out%y.side, i%out
+		sum := 0.0
+		for k := range kernel * kernel * x.channels {
+			row, col, ch := r*stride+k/(kernel*x.channels)-kernel/2, c*stride+k/x.channels%kernel-kernel/2, k%x.channels
+			if row >= 0 && row < x.side && col >= 0 && col < x.side {
+				sum += float64(x.at[(row*x.side+col)*x.channels+ch]) * float64(w[k*out+o])
+			}
+		}
+		y.at[i] = float32(sum)
+	}
+	return y
+}
+
+func (l loops) norm(name string, x picture) picture {
+	get := func(part string, i int) float64 { return float64(l.values[name+"/"+part][i%x.channels]) }
+	y := picture{x.side, x.channels, make([]float32, len(x.at))}
+	for i, v := range x.at {
+		y.at[i] = float32((float64(v)-get("mean", i))/math.Sqrt(get("variance", i)+1e-5)*get("scale", i) + get("offset", i))
+	}
+	return y
+}
+
+func relu(x picture) picture {
+	for i, v := range x.at {
+		x.at[i] = max(v, 0)
+	}
+	return x
+}
+
+func (l loops) block(name string, x picture, out, stride int) picture {
+	y := relu(l.norm(name+"/norm1", l.conv(name+"/conv1", x, out, 3, stride)))
+	y = l.norm(name+"/norm2", l.conv(name+"/conv2", y, out, 3, 1))
+	if stride != 1 || x.channels != out {
+		x = l.norm(name+"/shortcut/norm", l.conv(name+"/shortcut", x, out, 1, stride))
+	}
+	for i := range y.at {
+		y.at[i] += x.at[i]
+	}
+	return relu(y)
+}
+
+// forward returns the trunk's features and the logits of one image.
+func (l loops) forward(image []float32, width int) (features, logits []float32) {
+	x := relu(l.norm("stem/norm", l.conv("stem", picture{32, 3, image}, width, 3, 1)))
+	for i, stride := range []int{1, 2, 2, 2} {
+		name := fmt.Sprintf("stage%d", i+1)
+		x = l.block(name+"/block1", x, width<<i, stride)
+		if i < 3 {
+			x = l.block(name+"/block2", x, width<<i, 1)
+		}
+	}
+	features = slices.Clone(x.at)
+	x = l.block("stage4/block2", x, 8*width, 1)
+	logits = slices.Clone(l.values["classifier/biases"])
+	for i, v := range x.at {
+		for k := range logits {
+			logits[k] += v / 16 * l.values["classifier/weights"][i%x.channels*10+k]
+		}
+	}
+	return features, logits
+}
+
+// TestForward compares the trunk's features, and the two ways to the logits (Full, and
+// Trunk then Head with either convolution), with loops.
+func TestForward(t *testing.T) {
+	const width = 2
+	c, im := anyCheckpoint(t, width), noise(2)
+	l := loops{map[string][]float32{}}
+	for i, p := range c.Params {
+		l.values[p.Name] = c.Values[i]
+	}
+	var features, logits []float32
+	for i := range im.Len() {
+		f, y := l.forward(standardised(im, i), width)
+		features, logits = append(features, f...), append(logits, y...)
+	}
+	for _, name := range []string{"", "go"} {
+		got, err := Features(context.Background(), open(t, name), c, width, im, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "features", got, features, 1e-3)
+		for mode, label := range map[net.ConvMode]string{net.NativeConv: "native", net.Im2col: "im2col"} {
+			near(t, "head, "+label, runHead(t, name, c, features, width, mode), logits, 1e-3)
+		}
+		full := runNetwork(t, name, c, im, func(s *net.Scope, x *Node) *Node { return Full(s, x, width) })
+		near(t, "whole network", full, logits, 1e-3)
+	}
+}
+
+func runHead(t *testing.T, name string, c *Checkpoint, features []float32, width int, mode net.ConvMode) []float32 {
+	t.Helper()
+	params, err := HeadParams(open(t, name), width, mode, net.BatchStatistics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := c.Select(params, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensors.FromFlatDataAndDimensions(features, len(features)/FeatureSize(width), FeatureSide, FeatureSide, FeatureChannels(width))
+	return apply(t, name, params, values, x, func(s *net.Scope, x *Node) *Node { return Head(s, x, mode, net.BatchStatistics) })
+}
+
+func runNetwork(t *testing.T, name string, c *Checkpoint, im Images, fn func(s *net.Scope, x *Node) *Node) []float32 {
+	t.Helper()
+	return apply(t, name, c.Params, c.Values, tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32), fn)
+}
+
+func apply(t *testing.T, name string, params []net.Param, values net.Values, x *tensors.Tensor, fn func(s *net.Scope, x *Node) *Node) []float32 {
+	t.Helper()
+	exec, err := NewExec(open(t, name), func(in []*Node) []*Node {
+		return []*Node{fn(net.Bind(in[0].Graph(), params, in[1:], false), in[0])}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := net.Run(exec, x, values.Tensors(params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tensors.CopyFlatData[float32](out[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestFeaturesInBatches: a list longer than a batch, whose last batch is padded.
+func TestFeaturesInBatches(t *testing.T) {
+	c, im := anyCheckpoint(t, 1), noise(featureBatch+3)
+	var reports []int
+	all, err := Features(context.Background(), open(t, ""), c, 1, im, func(done, of int) { reports = append(reports, done, of) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := Images{Pixels: im.Pixels[featureBatch*imageBytes:], Labels: im.Labels[featureBatch:]}
+	alone, err := Features(context.Background(), open(t, ""), c, 1, last, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "features of the last images", all[featureBatch*FeatureSize(1):], alone, 0)
+	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
+		t.Errorf("reported %v, want %v", reports, want)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Features(ctx, open(t, ""), c, 1, im, nil); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	_, err = Features(context.Background(), open(t, ""), c, 2, im, nil)
+	wantError(t, err, "stem/kernel", "width")
+	_, err = Features(context.Background(), open(t, ""), c, 1, Images{Pixels: im.Pixels[1:], Labels: im.Labels}, nil)
+	wantError(t, err, "bytes of pixels for 253 images")
+}
+
+// Accuracy counts: with weights 0 and one bias up, every image is of that class.
+func TestAccuracy(t *testing.T) {
+	c, im := anyCheckpoint(t, 1), noise(20)
+	for i, p := range c.Params {
+		if strings.HasPrefix(p.Name, "classifier/") {
+			clear(c.Values[i])
+		}
+		if p.Name == "classifier/biases" {
+			c.Values[i][7] = 1
+		}
+	}
+	im.Labels[0] = 7 // as images 7 and 17
+	got, err := Accuracy(context.Background(), open(t, "go"), c, 1, im)
+	if err != nil || got != 3./20 {
+		t.Errorf("accuracy %v, %v; want 3/20", got, err)
+	}
+}

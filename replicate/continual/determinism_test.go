@@ -1,0 +1,109 @@
+package continual
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/replicate/runs"
+)
+
+// execute runs jobs in a fresh folder and returns every row by run.
+func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
+	t.Helper()
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := runs.Execute(context.Background(), store, jobs, runs.Options{Workers: workers, Provenance: runs.Provenance{Command: []string{"test"}}})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for id, result := range report.Results {
+		for _, r := range result.Rows {
+			out[id] += fmt.Sprintf("%d %s %x\n", r.T, r.Metric, math.Float64bits(r.Value))
+		}
+	}
+	return out
+}
+
+func jobs(t *testing.T, e *Env, s Settings, learners ...string) []runs.Job {
+	t.Helper()
+	out, err := Jobs(e, s, learners, []int64{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSameBytes: neither the number of workers nor the order of the runs, nor what else
+// the process has computed, changes a bit of any result.
+func TestSameBytes(t *testing.T) {
+	s := gaussianSettings()
+	s.First, s.Stride = 1, 2
+	learners := []string{"everything", "recent", "finetune", "ours", "exact"}
+	shared := &Env{Backend: open(t, "")}
+	want := execute(t, 1, jobs(t, shared, s, learners...))
+	if len(want) != 10 {
+		t.Fatalf("%d runs", len(want))
+	}
+	reversed := jobs(t, &Env{Backend: open(t, "")}, s, learners...)
+	slices.Reverse(reversed)
+	for what, got := range map[string]map[string]string{
+		"two workers, same process": execute(t, 2, jobs(t, shared, s, learners...)),
+		"two workers, other order":  execute(t, 2, reversed),
+	} {
+		for id, rows := range want {
+			if got[id] != rows {
+				t.Errorf("%s: run %s gives\n%swant\n%s", what, id, got[id], rows)
+			}
+		}
+	}
+}
+
+// TestSharedProgramsKeepTheirSettings: runs of other settings in the same process get
+// programs of their own.
+func TestSharedProgramsKeepTheirSettings(t *testing.T) {
+	base := gaussianSettings()
+	base.Stride, base.First = 3, 1
+	shared := &Env{Backend: open(t, "go")}
+	execute(t, 1, jobs(t, shared, base, "everything", "ours"))
+	for _, f := range base.Fields() {
+		if f.Name == "network" || f.Of == "plan" || f.Name == "scenario" || f.Name == "g-network" {
+			continue
+		}
+		for _, other := range base.others(t, f.Name) {
+			if other.Validate() != nil {
+				continue
+			}
+			got := execute(t, 1, jobs(t, shared, other, "ours"))
+			for id, rows := range execute(t, 1, jobs(t, &Env{Backend: open(t, "go")}, other, "ours")) {
+				if got[id] != rows {
+					t.Errorf("%s %s: beside other runs %q, alone %q", f.Name, f.Value, got[id], rows)
+				}
+			}
+			break
+		}
+	}
+}
+
+// Jobs refuses what cannot be run.
+func TestJobsErrors(t *testing.T) {
+	e := &Env{Backend: open(t, "go"), CacheDir: t.TempDir()}
+	bad := gaussianSettings()
+	bad.Batch = 0
+	_, err := Jobs(e, bad, []string{"ours"}, []int64{0})
+	wantError(t, err, "batch=0")
+	_, err = Jobs(e, gaussianSettings(), []string{"rescent"}, []int64{0})
+	wantError(t, err, `did you mean "recent"`)
+	s := imageSettings()
+	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
+	_, err = Jobs(e, s, []string{"ours"}, []int64{4})
+	wantError(t, err, "width 1 for split 4")
+}

@@ -1,0 +1,110 @@
+package continual
+
+import (
+	"math"
+	"testing"
+
+	"tvps/data/labelshift"
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+const cloudDim = 3
+
+// clouds is a label-shift stream whose best classifier is known: class y is a normal
+// distribution with unit variances around a centre of its own. Under the label
+// distribution pi it is argmax log pi(y) - |x - centre_y|^2 / 2, which a linear
+// classifier can learn. Rows below perClass * classes train, the others test.
+func clouds(perClass int, shift labelshift.Shift) (stream *Stream, centres [][]float64) {
+	rng := random.New(0, "continual test", "label shift")
+	for range shift.Classes {
+		centres = append(centres, []float64{1.2 * rng.NormFloat64(), 1.2 * rng.NormFloat64(), 1.2 * rng.NormFloat64()})
+	}
+	var x []float32
+	rows := [2][][]int32{make([][]int32, shift.Classes), make([][]int32, shift.Classes)}
+	for part := range rows {
+		for y, centre := range centres {
+			for range perClass {
+				rows[part][y] = append(rows[part][y], int32(len(x)/cloudDim))
+				for _, c := range centre {
+					x = append(x, float32(c+rng.NormFloat64()))
+				}
+			}
+		}
+	}
+	return &Stream{
+		Classes: shift.Classes, X: x,
+		Pool: tensors.FromFlatDataAndDimensions(x, len(x)/cloudDim, cloudDim),
+		Train: func(t int) Samples {
+			drawn, labels := shift.Draw(0, "train", t, 500, rows[0])
+			out := Samples{Row: drawn}
+			for _, y := range labels {
+				out.Label = append(out.Label, int32(y))
+			}
+			return out
+		},
+		Test:     func(t int) Samples { return weighted(rows[1], shift.Prior(t)) },
+		LogRatio: func(_, label int32, T, t int) float64 { return shift.LogRatio(int(label), T, t) },
+	}, centres
+}
+
+// bayes is the accuracy, on the weighted test samples, of the best classifier under
+// the label distribution pi.
+func bayes(stream *Stream, centres [][]float64, test Samples, pi []float64) float64 {
+	predicted := make([]int32, test.Len())
+	for i, row := range test.Row {
+		best := math.Inf(-1)
+		for y, centre := range centres {
+			score := math.Log(pi[y])
+			for j, c := range centre {
+				d := float64(stream.X[int(row)*cloudDim+j]) - c
+				score -= d * d / 2
+			}
+			if score > best {
+				best, predicted[i] = score, int32(y)
+			}
+		}
+	}
+	return Accuracy(predicted, test)
+}
+
+// TestLabelPriorPrediction: nearly all that weighting does under label shift is to
+// change the label distribution that a learner sees. So the Bayes classifier under
+// labelshift.EffectivePrior predicts, without any training, the accuracy of Everything
+// and of the exact omega under each clip.
+func TestLabelPriorPrediction(t *testing.T) {
+	shift := labelshift.CIFAR10b
+	stream, centres := clouds(2000, shift)
+	s := gaussianSettings()
+	s.Network, s.Batch, s.Epochs, s.MaxUpdates, s.Rate = "linear", 256, 1000, 1500, 1e-2
+	c, err := NewClassifier(open(t, "").Backend, s, stream.Pool.Shape(), stream.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, at := range []int{15, 22} {
+		predictions := map[labelshift.Kind]float64{}
+		for _, k := range []struct {
+			learner, clip string
+			kind          labelshift.Kind
+		}{
+			{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne},
+			{"exact", "exp1", labelshift.ClipE}, {"exact", "none", labelshift.NoClip},
+		} {
+			s.Clip = k.clip
+			b := &bench{settings: s, stream: stream, classifier: c, start: func(t int) net.Values { return c.Init(0, t) }}
+			got := accuracyOf(t, b, learnerTable[k.learner], at)
+			want := bayes(stream, centres, stream.Test(at+1), shift.EffectivePrior(k.kind, at))
+			predictions[k.kind] = want
+			t.Logf("step %d, %s: accuracy %.3f, predicted %.3f", at, k.kind, got, want)
+			if math.Abs(got-want) > .02 {
+				t.Errorf("step %d, %s: accuracy %.3f, but the label prior predicts %.3f", at, k.kind, got, want)
+			}
+		}
+		if p := predictions; p[labelshift.NoClip] < p[labelshift.Everything]+.05 {
+			t.Errorf("the predictions %v are too close for a test", p)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package continual
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/data/gaussian"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// record notes which steps' data a bench asks for.
+func record(b *bench) (train, test *[]int) {
+	train, test = &[]int{}, &[]int{}
+	stream := *b.stream
+	b.stream = &stream
+	fromTrain, fromTest := stream.Train, stream.Test
+	stream.Train = func(t int) Samples { *train = append(*train, t); return fromTrain(t) }
+	stream.Test = func(t int) Samples { *test = append(*test, t); return fromTest(t) }
+	return train, test
+}
+
+// TestLearnersSeeOnlyThePast: every learner trains on the steps that the paper says,
+// none of them after t, and is tested on step t + 1 alone.
+func TestLearnersSeeOnlyThePast(t *testing.T) {
+	for _, c := range []struct {
+		learner string
+		t       int
+		train   []int
+	}{
+		{"everything", 3, []int{0, 1, 2, 3}}, {"everything", 0, []int{0}},
+		{"recent", 3, []int{3}}, {"recent", 0, []int{0}},
+		{"finetune", 3, []int{0, 1, 2, 3}}, {"finetune", 1, []int{0, 1}}, {"finetune", 0, []int{0}},
+		{"ours", 3, []int{0, 1, 2, 3}}, {"exact", 3, []int{0, 1, 2, 3}}, {"standard", 3, []int{0, 1, 2, 3}},
+		{"pretrained", 3, nil},
+	} {
+		b := newBench(t, "go", gaussianSettings(), c.learner, 0)
+		train, test := record(b)
+		accuracyOf(t, b, learnerTable[c.learner], c.t)
+		if !slices.Equal(*train, c.train) || !slices.Equal(*test, []int{c.t + 1}) {
+			t.Errorf("%s at %d trains on %v and is tested on %v; want %v and %d", c.learner, c.t, *train, *test, c.train, c.t+1)
+		}
+	}
+}
+
+// TestTheFutureIsNotUsed puts NaN in place of every sample of the pool that a learner
+// must not see at t = 2: the trained parameters keep every bit.
+func TestTheFutureIsNotUsed(t *testing.T) {
+	const at = 2
+	s := gaussianSettings()
+	for _, name := range []string{"everything", "recent", "finetune", "ours", "exact", "standard"} {
+		clean, poisoned := newBench(t, "go", s, name, 0), newBench(t, "go", s, name, 0)
+		first := 0
+		if name == "recent" {
+			first = at
+		}
+		x := slices.Clone(poisoned.stream.X)
+		for row := range x {
+			if row < first*s.N || row >= (at+1)*s.N {
+				x[row] = float32(math.NaN())
+			}
+		}
+		poisoned.stream.X, poisoned.stream.Pool = x, poolOf(x)
+		if poisoned.estimator != nil {
+			gPool := *poisoned.stream.GPool
+			gPool.X = poisoned.stream.Pool
+			on, err := poisoned.estimator.On(&gPool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			poisoned.estimator = on
+		}
+		if err := sameBits(train(t, poisoned, learnerTable[name], at), train(t, clean, learnerTable[name], at)); err != nil {
+			t.Errorf("%s learns from samples that it must not see: %v", name, err)
+		}
+	}
+}
+
+// TestFinetunePhases: Fine-tune is a model of the steps before t, then trained for some
+// epochs on t alone; without those it is that first model.
+func TestFinetunePhases(t *testing.T) {
+	b := newBench(t, "go", gaussianSettings(), "finetune", 0)
+	const at = 3
+	start := train(t, b, learner{[]phase{{before, allEpochs, nil}}}, at)
+	want, err := b.classifier.Fit(context.Background(), b.stream.Pool, start, b.stream.Upto(at, at), b.settings.FinetuneEpochs, batchOrder(0, at, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sameBits(train(t, b, learnerTable["finetune"], at), want); err != nil {
+		t.Errorf("two phases: %v", err)
+	}
+	b.settings.FinetuneEpochs = 0
+	if err := sameBits(train(t, b, learnerTable["finetune"], at), start); err != nil {
+		t.Errorf("without the second phase: %v", err)
+	}
+}
+
+// TestGaussianStream compares the pool with the draws that it is made of.
+func TestGaussianStream(t *testing.T) {
+	s := gaussianSettings()
+	stream, err := gaussianStream(s, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Mu0: .5, Drift: .1}
+	test := train
+	test.N = s.TestN
+	pool := tensors.MustCopyFlatData[float32](stream.Pool)
+	if len(pool) != s.Steps*(s.N+s.TestN) || stream.Classes != 2 {
+		t.Fatalf("%d rows, %d classes", len(pool), stream.Classes)
+	}
+	used := map[int32]string{}
+	check := func(part string, at int, got Samples, c gaussian.Config) {
+		x, y := c.Draw(4, part, at)
+		if !slices.Equal(got.Label, y) {
+			t.Errorf("%s labels of step %d differ from the draw", part, at)
+		}
+		for i, row := range got.Row {
+			if pool[row] != x[i] || stream.X[row] != x[i] {
+				t.Fatalf("%s sample %d of step %d is %v, drawn was %v", part, i, at, pool[row], x[i])
+			}
+			if used[row] != "" {
+				t.Fatalf("row %d serves %s and %s", row, used[row], part)
+			}
+			used[row] = fmt.Sprint(part, at)
+		}
+	}
+	for at := range s.Steps {
+		check("train", at, stream.Train(at), train)
+		check("test", at+1, stream.Test(at+1), test)
+	}
+	for i, row := range stream.Train(1).Row {
+		label := stream.Train(1).Label[i]
+		if got, want := stream.LogRatio(row, label, 4, 1), train.LogRatio(float64(pool[row]), label, 4, 1); got != want {
+			t.Errorf("log ratio %v, want %v", got, want)
+		}
+	}
+	all := stream.Upto(1, 3)
+	if all.Len() != 3*s.N || all.Time[0] != 1 || all.Time[len(all.Time)-1] != 3 || all.Row[s.N] != stream.Train(2).Row[0] || all.Weight != nil {
+		t.Errorf("steps 1 to 3 hold %d samples of times %v..%v", all.Len(), all.Time[0], all.Time[len(all.Time)-1])
+	}
+}
+
+// TestExactOmegaHelps: after 40 steps of drift Everything learns a boundary that lies
+// far behind; weighted by the exact omega it finds the present one, as Recent does.
+func TestExactOmegaHelps(t *testing.T) {
+	s := gaussianSettings()
+	s.Steps, s.N, s.TestN, s.Hidden, s.Batch, s.Epochs, s.MaxUpdates = 41, 100, 1000, 16, 64, 25, 500
+	b := newBench(t, "", s, "everything", 0)
+	got := map[string]float64{}
+	for _, name := range []string{"everything", "exact", "recent"} {
+		got[name] = accuracyOf(t, b, learnerTable[name], 40)
+	}
+	t.Logf("%v", got)
+	if got["exact"] < got["everything"]+.15 || got["exact"] < .85 || got["recent"] < .85 {
+		t.Errorf("accuracies %v: the exact omega must beat Everything clearly", got)
+	}
+}

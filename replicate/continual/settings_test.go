@@ -1,0 +1,218 @@
+package continual
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestFieldsAreComplete(t *testing.T) {
+	fields := gaussianSettings().Fields()
+	if want := reflect.TypeOf(Settings{}).NumField(); len(fields) != want {
+		t.Errorf("%d fields, want %d", len(fields), want)
+	}
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if f.Name == "" || f.Doc == "" || seen[f.Name] {
+			t.Errorf("the field %+v has no name or no meaning, or is there twice", f)
+		}
+		seen[f.Name] = true
+		if !slices.Contains([]string{"stream", "images", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
+			t.Errorf("%s concerns %q", f.Name, f.Of)
+		}
+	}
+	for name := range choices {
+		if !seen[name] {
+			t.Errorf("choices for %q, which is no setting", name)
+		}
+	}
+	for name := range minimum {
+		if !seen[name] {
+			t.Errorf("a minimum for %q, which is no setting", name)
+		}
+	}
+}
+
+// Every setting that is shown can be set to what is shown.
+func TestSetRoundTrip(t *testing.T) {
+	for _, from := range []Settings{gaussianSettings(), imageSettings()} {
+		var to Settings
+		for _, f := range from.Fields() {
+			if err := to.Set(f.Name, f.Value); err != nil {
+				t.Error(err)
+			}
+		}
+		if to != from {
+			t.Errorf("set %+v, want %+v", to, from)
+		}
+	}
+}
+
+func TestSetErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"epohcs", "5", []string{`"epohcs"`, `did you mean "epochs"`}},
+		{"G-Updates", "5", []string{`did you mean "g-updates"`}},
+		{"", "5", []string{"no setting"}},
+		{"epochs", "five", []string{"epochs=five", "whole number"}},
+		{"epochs", "2.5", []string{"whole number"}},
+		{"epochs", "0", []string{"epochs=0", "positive"}},
+		{"stride", "-1", []string{"stride=-1", "positive"}},
+		{"steps", "1", []string{"steps=1", "at least 2"}},
+		{"first", "-1", []string{"first=-1", "at least 0"}},
+		{"max-updates", "-1", []string{"at least 0"}},
+		{"rate", "fast", []string{"rate=fast", "a number"}},
+		{"rate", "0", []string{"positive"}},
+		{"rate", "-1e-3", []string{"positive"}},
+		{"rate", "NaN", []string{"finite"}},
+		{"g-rate", "Inf", []string{"g-rate", "finite"}},
+		{"g-label", "yes", []string{"g-label=yes", "true or false"}},
+		{"clip", "min2", []string{"min1, exp1, none", `did you mean "min1"`}},
+		{"scenario", "cifar10", []string{"gaussian, cifar10a"}},
+		{"network", "", []string{"linear, mlp, head"}},
+	} {
+		s := gaussianSettings()
+		wantError(t, s.Set(c.name, c.value), c.words...)
+	}
+	for name, valid := range choices {
+		s := gaussianSettings()
+		wantError(t, s.Set(name, valid[0]+"x"), name, valid[0])
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		base   Settings
+		change func(*Settings)
+		word   string
+	}{
+		{"head on the Gaussian", gaussianSettings(), func(s *Settings) { s.Network = "head" }, "does not fit scenario gaussian"},
+		{"mlp on images", imageSettings(), func(s *Settings) { s.Network = "mlp" }, "does not fit scenario cifar10b"},
+		{"conv5 on features", imageSettings(), func(s *Settings) { s.GNetwork = "conv5" }, "g-input=pixels"},
+		{"first behind the end", gaussianSettings(), func(s *Settings) { s.First = 5 }, "first=5"},
+		{"no test draws", gaussianSettings(), func(s *Settings) { s.TestN = 0 }, "test-n=0"},
+		{"forgotten", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
+		{"forgotten choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
+	} {
+		c.change(&c.base)
+		wantError(t, c.base.Validate(), c.word)
+	}
+	for _, s := range []Settings{gaussianSettings(), imageSettings()} {
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// others returns settings in which one setting has another value that is as valid.
+func (s Settings) others(t *testing.T, name string) []Settings {
+	t.Helper()
+	var out []Settings
+	for _, f := range s.Fields() {
+		if f.Name != name {
+			continue
+		}
+		for _, value := range append(slices.Clone(choices[name]), "7", "11", "true", "false", "0.007") {
+			other := s
+			if value != f.Value && other.Set(name, value) == nil {
+				out = append(out, other)
+			}
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no other value of %s", name)
+	}
+	return out
+}
+
+// TestIdentity: a setting renames exactly the runs whose numbers it can change.
+func TestIdentity(t *testing.T) {
+	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained"}
+	weighted := []string{"ours", "standard"}
+	changes := map[string][]string{
+		"finetune-epochs": {"finetune"}, "clip": {"ours", "standard", "exact"}, "stride": nil, "first": nil,
+		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted, "g-time": weighted,
+		"g-frequencies": weighted, "g-rate": weighted, "g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
+	}
+	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "batch-norm"}
+	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
+		t.Fatalf("the learners are %v", got)
+	}
+	for _, base := range []Settings{gaussianSettings(), imageSettings()} {
+		for _, f := range base.Fields() {
+			want, special := changes[f.Name]
+			if !special {
+				want = all
+			}
+			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && f.Name == "hidden" {
+				want = nil
+			}
+			for _, other := range base.others(t, f.Name) {
+				for _, learner := range all {
+					same := maps.Equal(base.identity(learner), other.identity(learner))
+					if should := !slices.Contains(want, learner); same != should {
+						t.Errorf("%s %s: the run of %s stays the same: %v, want %v", f.Name, f.Value, learner, same, should)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A run's name follows from backend, protocol and, for images, data and checkpoint.
+func TestEnvIdentity(t *testing.T) {
+	id, err := (&Env{Backend: open(t, "go")}).Identity(gaussianSettings(), 0)
+	if err != nil || fmt.Sprint(id) != "map[backend:go plugin: protocol:"+protocol+"]" {
+		t.Errorf("%v, %v", id, err)
+	}
+	s := imageSettings()
+	s.Data, s.Width, s.Images, s.TestN = "sample", 16, 100, 50
+	e := &Env{Backend: open(t, "go"), CacheDir: t.TempDir()}
+	id, err = e.Identity(s, 3)
+	if err != nil || id["data"] != "sample" || len(id["checkpoint-hash"]) != 16 {
+		t.Errorf("%v, %v", id, err)
+	}
+	s.Checkpoint = "split"
+	_, err = e.Identity(s, 3)
+	wantError(t, err, "width 16 for split 3", "replicate pretrain")
+	data, err := e.Images(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, set := range map[string]int{"training": data.Train.Len() - 100, "test": data.Test.Len() - 50} {
+		if set != 0 {
+			t.Errorf("%+d %s images", set, what)
+		}
+	}
+	for class, rows := range data.Train.ByClass() {
+		if len(rows) != 10 {
+			t.Errorf("%d images of class %d", len(rows), class)
+		}
+	}
+}
+
+func TestPlannedSteps(t *testing.T) {
+	s := gaussianSettings()
+	s.Steps, s.First, s.Stride = 10, 1, 4
+	if got := s.PlannedSteps(); !slices.Equal(got, []int{1, 5, 9}) {
+		t.Errorf("steps %v", got)
+	}
+}
+
+func TestCheckLearner(t *testing.T) {
+	wantError(t, CheckLearner("our", gaussianSettings()), `"our"`, `did you mean "ours"`)
+	wantError(t, CheckLearner("pretrained", gaussianSettings()), "gaussian has none")
+	for _, name := range Learners() {
+		if err := CheckLearner(name, imageSettings()); err != nil {
+			t.Error(err)
+		}
+		if cost := imageSettings().cost(name); !(cost > 0) {
+			t.Errorf("the cost of %s is %v", name, cost)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests start the test binary again as the program itself.
+const envMain = "REPLICATE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// shop is a place to run the program in: empty folders, no data, the Go backend.
+type shop struct {
+	results, out, cache string
+	env                 []string
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	dir := t.TempDir()
+	return &shop{results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"), cache: filepath.Join(dir, "cache")}
+}
+
+// command prepares a call; for figures the shop's folders and backend are filled in.
+func (s *shop) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	if len(args) > 0 && (args[0] == "fig1" || args[0] == "status") {
+		for _, f := range [][2]string{{"--backend", "go"}, {"--results", s.results}, {"--out", s.out}} {
+			if !slices.Contains(args, f[0]) && (f[0] != "--out" || args[0] == "fig1") {
+				args = append(args, f[0], f[1])
+			}
+		}
+	}
+	cmd = exec.Command(os.Args[0], args...)
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),
+		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache}, s.env...)...)
+	return cmd, stdout, stderr
+}
+
+// run calls the program and returns its exit code and what it printed.
+func (s *shop) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd, out, errs := s.command(args...)
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// miniature is panel a with next to nothing to compute: 3 steps of 4 learners.
+var miniature = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0", "--set", "steps=7", "--set", "first=1", "--stride", "2",
+	"--set", "n=30", "--set", "test-n=40", "--set", "epochs=2", "--set", "max-updates=3", "--set", "g-updates=3", "--set", "batch=16", "--set", "g-batch=16"}
+
+// longer is panel a with some seconds of steps: 2 seeds, 4 learners, 25 steps.
+var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--set", "steps=26", "--set", "first=1", "--stride", "1", "--workers", "2",
+	"--set", "n=30", "--set", "test-n=40", "--set", "max-updates=15", "--set", "g-updates=15", "--set", "batch=16", "--set", "g-batch=16"}
+
+func fig1(args []string, more ...string) []string {
+	return slices.Concat([]string{"fig1"}, args, more)
+}
+
+// csv reads the table of panel a.
+func (s *shop) csv(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.out, "fig01-a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stepsDone counts the complete steps in files of runs under way.
+func (s *shop) stepsDone() int {
+	paths, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.partial.jsonl"))
+	n := 0
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		n += bytes.Count(text, []byte(`{"done":`))
+	}
+	return n
+}
+
+// oneSentence demands that stderr is one line with all the words.
+func oneSentence(t *testing.T, stderr string, words ...string) {
+	t.Helper()
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "replicate: ") {
+		t.Errorf("not one sentence: %q", stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(stderr, w) {
+			t.Errorf("%q is missing in %q", w, stderr)
+		}
+	}
+}
+
+// waitFor fails the test when condition does not come true.
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if condition() {
+			return
+		}
+	}
+	t.Fatalf("waited 30 s in vain for: %s", what)
+}

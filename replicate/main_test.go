@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tvps/replicate/paper"
+)
+
+// TestMistakes: what was asked for wrongly ends with exit code 2, what failed with 1,
+// each with one sentence.
+func TestMistakes(t *testing.T) {
+	s := newShop(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	under := filepath.Join(file, "folder")
+	for _, c := range []struct {
+		args  []string
+		code  int
+		words []string
+	}{
+		{[]string{"fig9"}, 2, []string{`"fig9"`, `did you mean "fig1"`}},
+		{[]string{"doctr"}, 2, []string{`did you mean "doctor"`}},
+		{[]string{"data", "cifar"}, 2, []string{`did you mean "cifar10"`}},
+		{[]string{"fig1", "now"}, 2, []string{"takes no argument", `"now"`}},
+		{[]string{"fig1", "--scael", "tiny"}, 2, []string{"--scael", "replicate fig1 --help"}},
+		{[]string{"--verbose"}, 2, []string{"--verbose"}},
+		{[]string{"fig1", "--stride", "x"}, 2, []string{"stride"}},
+		{fig1(miniature, "--stride", "-2"), 2, []string{"stride=-2", "positive"}},
+		{fig1(miniature, "--seeds", "0-"), 2, []string{"--seeds", "0-7"}},
+		{fig1(miniature, "--seeds", ""), 2, []string{"--seeds"}},
+		{fig1(miniature, "--seeds", "1,1"), 2, []string{"seed 1 twice"}},
+		{fig1(miniature, "--scale", "smal"), 2, []string{`did you mean "small"`}},
+		{fig1(miniature, "--panel", "x"), 2, []string{`no panel "x"`}},
+		{fig1(miniature, "--set", "epohcs=3"), 2, []string{`did you mean "epochs"`}},
+		{fig1(miniature, "--set", "epochs"), 2, []string{"name=value"}},
+		{fig1(miniature, "--set", "epochs=0"), 2, []string{"epochs=0"}},
+		{fig1(miniature, "--series", "our"), 2, []string{`did you mean "ours"`}},
+		{fig1(miniature, "--workers", "0"), 2, []string{"--workers 0"}},
+		{fig1(miniature, "--backend", "tpu"), 2, []string{`"tpu"`, "did you mean"}},
+		{fig1(miniature, "--results", under), 1, []string{under, "--results"}},
+		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
+		{fig1(miniature, "--out", under), 1, []string{under, "--out"}},
+		{[]string{"status", "fig2"}, 2, []string{`"fig2"`, `did you mean "fig1"`}},
+		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
+		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
+		{[]string{"pretrain", "--epochs", "1"}, 1, []string{"full CIFAR-10", "TVPS_DATA"}},
+		{[]string{"pretrain", "now"}, 2, []string{"takes no argument"}},
+	} {
+		t.Run(strings.Join(c.args[:min(2, len(c.args))], " ")+" "+c.args[len(c.args)-1], func(t *testing.T) {
+			code, stdout, stderr := s.run(t, c.args...)
+			if code != c.code || stdout != "" {
+				t.Errorf("exit code %d, want %d; stdout %q", code, c.code, stdout)
+			}
+			oneSentence(t, stderr, c.words...)
+		})
+	}
+}
+
+func TestParseSeeds(t *testing.T) {
+	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]", "7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
+		if got, err := parseSeeds(text); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
+		if got, err := parseSeeds(text); err == nil {
+			t.Errorf("%q gives %v", text, got)
+		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	plain := fmt.Errorf("failed")
+	for code, err := range map[int]error{0: nil, 1: plain, 2: fmt.Errorf("so: %w", paper.Usage(plain))} {
+		if got := exitCode(err); got != code {
+			t.Errorf("%v: exit code %d", err, got)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{nil, {"--help"}, {"fig1", "--help"}, {"data"}} {
+		code, stdout, stderr := newShop(t).run(t, args...)
+		if code != 0 || stderr != "" || !strings.Contains(stdout, "Usage:") {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+// --show-config lists every setting of every chosen panel and computes nothing.
+func TestShowConfig(t *testing.T) {
+	s := newShop(t)
+	code, stdout, stderr := s.run(t, "fig1", "--scale", "paper", "--panel", "a,c", "--set", "c.epochs=33", "--show-config")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	a, c, found := strings.Cut(stdout, "Panel c")
+	if !found || !strings.Contains(a, "Panel a: Drifting Gaussian, scale paper") || strings.Contains(stdout, "Panel b") {
+		t.Errorf("panels:\n%s", stdout)
+	}
+	settings, err := paper.SettingsFor("gaussian", "paper", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range settings.Fields() {
+		if !strings.Contains(a, "  "+f.Name+" ") || !strings.Contains(a, f.Doc) {
+			t.Errorf("panel a lacks %s", f.Name)
+		}
+	}
+	if !strings.Contains(c, "33") || strings.Contains(a, "33") {
+		t.Error("c.epochs=33 must concern panel c alone")
+	}
+	if _, err := os.Stat(s.results); err == nil {
+		t.Error("it made the results folder")
+	}
+}
+
+// TestStatus: missing before, done after.
+func TestStatus(t *testing.T) {
+	s := newShop(t)
+	status := append([]string{"status", "fig1"}, miniature...)
+	code, stdout, stderr := s.run(t, status...)
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") || !strings.Contains(stdout, "gaussian/ours seed 0") {
+		t.Errorf("before: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := s.run(t, fig1(miniature)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, stdout, _ = s.run(t, status...); !strings.Contains(stdout, "scale tiny: 4 done") {
+		t.Errorf("after:\n%s", stdout)
+	}
+	if _, stdout, _ = s.run(t, append(status, "--stride", "1")...); !strings.Contains(stdout, "partial: 3 of 6 steps") {
+		t.Errorf("with a finer stride:\n%s", stdout)
+	}
+	code, _, stderr = s.run(t, fig1(miniature, "--set", "epochs=3")...)
+	if code != 0 || !strings.Contains(stderr, "epochs 2 -> 3") {
+		t.Errorf("a changed setting: exit code %d, %s", code, stderr)
+	}
+}
+
+// TestDoctorFindsDamagedData: exit code 1 and the name of the file.
+func TestDoctorFindsDamagedData(t *testing.T) {
+	s := newShop(t)
+	data := t.TempDir()
+	path := filepath.Join(data, "data_batch_1.bin")
+	if err := os.WriteFile(path, []byte("cut"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for dir, word := range map[string]string{data: path, filepath.Join(data, "none"): "TVPS_DATA"} {
+		s.env = []string{"TVPS_DATA=" + dir}
+		code, stdout, stderr := s.run(t, "doctor", "--backend", "go")
+		if code != 1 || !strings.Contains(stdout, word) {
+			t.Errorf("exit code %d, %s", code, stdout)
+		}
+		oneSentence(t, stderr, "checks failed", "fig1 cannot run")
+	}
+}
+
+// TestBrokenOff: stopped in mid-run by Ctrl-C or kill -9 and started again, the figure
+// has the bytes of an unbroken one.
+func TestBrokenOff(t *testing.T) {
+	whole := newShop(t)
+	if code, _, stderr := whole.run(t, fig1(longer)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	want := whole.csv(t)
+	for name, signal := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "kill -9": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			cmd, _, stderr := s.command(fig1(longer)...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "ten steps", func() bool { return s.stepsDone() >= 10 })
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("it was finished before it could be stopped")
+			}
+			if signal == os.Interrupt {
+				lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+				oneSentence(t, lines[len(lines)-1]+"\n", "interrupted with", "of 8 runs finished", "start again")
+				if code := cmd.ProcessState.ExitCode(); code != 1 {
+					t.Errorf("exit code %d", code)
+				}
+			}
+			if _, err := os.Stat(s.out + "/fig01-a.csv"); err == nil {
+				t.Error("it drew an unfinished figure")
+			}
+			code, _, rest := s.run(t, fig1(longer)...)
+			if code != 0 {
+				t.Fatal(rest)
+			}
+			if got := s.csv(t); got != want {
+				t.Errorf("the figure differs from an unbroken one:\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,287 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tvps/figures"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/continual"
+	"tvps/replicate/runs"
+)
+
+var (
+	openOnce sync.Once
+	opened   *backend.Backend
+	openErr  error
+)
+
+// workplace is a lab with folders of its own and what it prints.
+type workplace struct {
+	*Lab
+	options        Options
+	results        string
+	stdout, stderr bytes.Buffer
+}
+
+// newWorkplace sets up panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
+func newWorkplace(t *testing.T) *workplace {
+	t.Helper()
+	openOnce.Do(func() { opened, openErr = backend.Open(context.Background(), "", backend.Options{}) })
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
+	store, err := runs.Open(w.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Lab = &Lab{Env: &continual.Env{Backend: opened, CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
+	return w
+}
+
+func (w *workplace) fig1(t *testing.T) *Result {
+	t.Helper()
+	r, err := Fig1(context.Background(), w.Lab, w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (w *workplace) read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestFig1 makes panel a: all files, the exact CSV, claims and provenance; the second
+// call computes nothing and gives the same bytes.
+func TestFig1(t *testing.T) {
+	w := newWorkplace(t)
+	r := w.fig1(t)
+	if !r.Computed || r.Report.Computed != 8 {
+		t.Errorf("computed %d runs, want 8", r.Report.Computed)
+	}
+	entries, err := os.ReadDir(w.options.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := "claims.json fig01-a.csv fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names, " ") != want {
+		t.Errorf("files %v, want %s", names, want)
+	}
+	table := w.read(t, "fig01-a.csv")
+	checkCSV(t, table)
+	checkClaims(t, w.read(t, "claims.json"))
+	checkProvenance(t, w.read(t, "provenance.json"))
+	for _, words := range []string{"everything", "ours", "Claims of the paper, here:", filepath.Join(w.options.Out, "index.html")} {
+		if !strings.Contains(strings.ToLower(w.stdout.String()), strings.ToLower(words)) {
+			t.Errorf("the terminal lacks %q:\n%s", words, &w.stdout)
+		}
+	}
+	for _, words := range []string{"Scale tiny, 2 seeds", "N = 30 samples a step", "every 2nd step of 7"} {
+		if !strings.Contains(string(w.read(t, "index.html")), words) {
+			t.Errorf("the page lacks %q", words)
+		}
+	}
+	again := w.fig1(t)
+	if again.Computed || again.Report.Cached != 8 {
+		t.Errorf("the second call computed %d runs", again.Report.Computed)
+	}
+	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
+		t.Error("the second call wrote another CSV")
+	}
+}
+
+func checkCSV(t *testing.T, table []byte) {
+	t.Helper()
+	if !bytes.HasPrefix(table, []byte("panel,series,seed,t,metric,value\n")) {
+		t.Errorf("the CSV begins %.60q", table)
+	}
+	rows, err := figures.ReadCSV(bytes.NewReader(table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, r := range rows {
+		count[r.Series]++
+		if r.Panel != "a" || r.Metric != "accuracy" || r.Value < 0 || r.Value > 1 || r.T%2 != 1 {
+			t.Errorf("row %+v", r)
+		}
+	}
+	for _, name := range []string{"everything", "recent", "finetune", "ours"} {
+		if count[name] != 6 {
+			t.Errorf("%s has %d rows, want 2 seeds of 3 steps", name, count[name])
+		}
+	}
+	if len(rows) != 24 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+func checkClaims(t *testing.T, text []byte) {
+	t.Helper()
+	var claims []struct {
+		ID, Verdict string
+		Difference  struct{ N int }
+	}
+	if err := json.Unmarshal(text, &claims); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range claims {
+		if !strings.HasPrefix(c.ID, "fig1a-") || c.Verdict == "" || c.Verdict == string(NotRun) || c.Difference.N != 2 {
+			t.Errorf("claim %+v", c)
+		}
+	}
+	want := 0
+	for _, c := range fig01.Claims {
+		if c.Panel == "a" {
+			want++
+		}
+	}
+	if len(claims) != want {
+		t.Errorf("%d claims of panel a", len(claims))
+	}
+}
+
+func checkProvenance(t *testing.T, text []byte) {
+	t.Helper()
+	var p struct {
+		Scale    string
+		Seeds    []int64
+		Settings map[string]map[string]string
+		Runs     []struct{ ID, Run string }
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" || len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
+		t.Errorf("provenance %+v", p)
+	}
+}
+
+// TestDamagedResult: a damaged file is put aside, named and computed again, to the same
+// figure.
+func TestDamagedResult(t *testing.T) {
+	w := newWorkplace(t)
+	w.fig1(t)
+	table := w.read(t, "fig01-a.csv")
+	files, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.jsonl.zst"))
+	if err != nil || len(files) != 8 {
+		t.Fatalf("%d result files, %v", len(files), err)
+	}
+	data, err := os.ReadFile(files[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-20] ^= 1
+	if err := os.WriteFile(files[3], data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.stderr.Reset()
+	r := w.fig1(t)
+	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) || !strings.Contains(w.stderr.String(), files[3]) {
+		t.Errorf("computed %d, quarantined %v, told:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
+	}
+	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
+		t.Error("computed again, the figure is another")
+	}
+	if put, _ := filepath.Glob(filepath.Join(w.results, "quarantine", "*.jsonl.zst")); len(put) != 1 {
+		t.Errorf("in quarantine: %v", put)
+	}
+}
+
+// TestUnwritableFolders: one sentence, before anything is computed.
+func TestUnwritableFolders(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorkplace(t)
+	w.options.Out = filepath.Join(file, "out")
+	_, err := Fig1(context.Background(), w.Lab, w.options)
+	wantError(t, err, w.options.Out, "--out")
+	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
+		t.Errorf("computed before that: %v", done)
+	}
+	w = newWorkplace(t)
+	if err := os.WriteFile(filepath.Join(w.results, "gaussian"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Fig1(context.Background(), w.Lab, w.options)
+	wantError(t, err, w.results, "--results")
+}
+
+// TestFailedRuns: runs that fail do not stop the others. The figure shows what there
+// is, and the error names what failed.
+func TestFailedRuns(t *testing.T) {
+	w := newWorkplace(t)
+	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
+	r, err := Fig1(context.Background(), w.Lab, w.options)
+	wantError(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
+	if errors.Is(err, ErrUsage) || r == nil || len(r.Report.Failed) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "fig01-a.csv")))
+	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Series == "ours" }) {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	for _, c := range r.Claims {
+		if c.Verdict != NotRun {
+			t.Errorf("claim %s about Ours: %s", c.ID, c.Verdict)
+		}
+	}
+}
+
+// stopper cancels when two runs, of Everything and Recent, are reported as finished:
+// enough to draw something.
+type stopper struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+	lines  int
+}
+
+func (s *stopper) Write(text []byte) (int, error) {
+	if s.lines++; s.lines == 3 { // behind the line that says what is to compute
+		s.cancel()
+	}
+	return s.Buffer.Write(text)
+}
+
+// TestInterruptedFigure: what is finished is kept, nothing is drawn over the last
+// figure, and the next call goes on.
+func TestInterruptedFigure(t *testing.T) {
+	w := newWorkplace(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
+	r, err := Fig1(ctx, w.Lab, w.options)
+	wantError(t, err, "interrupted with", "of 8 runs finished", "start again")
+	if !errors.Is(err, context.Canceled) || r == nil || len(r.Report.Results) < 2 || len(r.Report.Results) == 8 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if drawn, _ := os.ReadDir(w.options.Out); len(drawn) > 0 {
+		t.Errorf("drawn: %v", drawn)
+	}
+	finished := len(r.Report.Results)
+	w.Lab.Stderr = &w.stderr
+	if r := w.fig1(t); r.Report.Cached != finished || r.Report.Computed != 8-finished {
+		t.Errorf("then %d runs were stored and %d computed", r.Report.Cached, r.Report.Computed)
+	}
+}

@@ -1,0 +1,206 @@
+package paper
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/labelshift"
+	"tvps/replicate/continual"
+)
+
+// wantError demands one sentence with all the words.
+func wantError(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error lacks %q: %v", w, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has several lines: %q", err)
+	}
+}
+
+// TestEveryScaleIsWhole: each scenario has each scale, each scale says every setting,
+// and the result is valid.
+func TestEveryScaleIsWhole(t *testing.T) {
+	for scenario, byScale := range scenarioSettings {
+		if len(byScale) != len(Scales) {
+			t.Errorf("%s has %d scales, not %d", scenario, len(byScale), len(Scales))
+		}
+		for _, scale := range Scales {
+			s, err := SettingsFor(scenario, scale, nil)
+			if err != nil {
+				t.Errorf("%s, %s: %v", scenario, scale, err)
+			}
+			named := []string{"scenario"}
+			for _, o := range byScale[scale] {
+				name, _, err := splitOverride(o)
+				if err != nil {
+					t.Error(err)
+				}
+				named = append(named, name)
+			}
+			for _, f := range s.Fields() {
+				if !slices.Contains(named, f.Name) {
+					t.Errorf("%s, %s does not say %s", scenario, scale, f.Name)
+				}
+			}
+			if len(s.PlannedSteps()) < 2 {
+				t.Errorf("%s, %s trains at %v only", scenario, scale, s.PlannedSteps())
+			}
+		}
+	}
+}
+
+// TestStrides: a stride that shares a factor with T would always meet the same rows of
+// a class pair.
+func TestStrides(t *testing.T) {
+	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b} {
+		for _, scale := range Scales {
+			s, err := SettingsFor(scenario, scale, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := labelshift.CheckStride(s.Stride, shift.Interval); err != nil {
+				t.Errorf("%s, %s: %v", scenario, scale, err)
+			}
+		}
+	}
+}
+
+func TestSettingsFor(t *testing.T) {
+	s, err := SettingsFor("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
+	if err != nil || s.Epochs != 4 || s.Clip != "none" || s.Steps != 160 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, c := range []struct {
+		scenario, scale, override string
+		words                     []string
+	}{
+		{"gausian", "tiny", "", []string{`no scenario "gausian"`}},
+		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny small paper"}},
+		{"gaussian", "tiny", "epochs", []string{`"epochs" is not of the form name=value`}},
+		{"gaussian", "tiny", "=5", []string{"name=value"}},
+		{"gaussian", "tiny", "epoch=5", []string{`did you mean "epochs"`}},
+		{"gaussian", "tiny", "epochs=0", []string{"epochs=0", "positive"}},
+		{"gaussian", "tiny", "first=1000", []string{"first=1000"}},
+		{"gaussian", "tiny", "network=head", []string{"does not fit"}},
+	} {
+		var overrides []string
+		if c.override != "" {
+			overrides = []string{c.override}
+		}
+		_, err := SettingsFor(c.scenario, c.scale, overrides)
+		wantError(t, err, c.words...)
+	}
+}
+
+func TestPanelSettings(t *testing.T) {
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"}, Learners: []string{"ours", "everything", "ours", "recent"}}
+	plan, err := PanelSettings(fig01, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct {
+		epochs int
+		clip   string
+	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}}
+	for _, p := range plan {
+		if w := want[p.Key]; p.Settings.Epochs != w.epochs || p.Settings.Clip != w.clip {
+			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, p.Settings.Epochs, p.Settings.Clip, w)
+		}
+		if !slices.Equal(p.Learners, []string{"everything", "ours", "recent"}) {
+			t.Errorf("panel %s compares %v", p.Key, p.Learners)
+		}
+	}
+	if len(plan) != 3 {
+		t.Errorf("%d panels", len(plan))
+	}
+	if plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
+		t.Errorf("panel c alone: %v, %v", plan, err)
+	}
+}
+
+func TestPanelSettingsErrors(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		words []string
+	}{
+		{Options{Scale: "tiny", Panels: []string{"a", "d"}}, []string{`no panel "d"`, "did you mean", "a, b, c"}},
+		{Options{Scale: "huge"}, []string{`no scale "huge"`}},
+		{Options{Scale: ""}, []string{"no scale"}},
+		{Options{Scale: "tiny", Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`, `did you mean "epochs"`}},
+		{Options{Scale: "tiny", Overrides: []string{"z.epochs=4"}}, []string{`no setting "z.epochs"`}},
+		{Options{Scale: "tiny", Overrides: []string{"b.epochs"}}, []string{"name=value"}},
+		{Options{Scale: "tiny", Learners: []string{"hours"}}, []string{"panel a", `did you mean "ours"`}},
+		{Options{Scale: "tiny", Learners: []string{"pretrained"}}, []string{"panel a", "pretrained"}},
+		{Options{Scale: "tiny", Learners: []string{"everything"}}, []string{"panel a", "name another learner"}},
+	} {
+		_, err := PanelSettings(fig01, c.o)
+		wantError(t, err, c.words...)
+		if !errors.Is(err, ErrUsage) {
+			t.Errorf("%v is not marked as a mistake of the user's", err)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	if Usage(nil) != nil {
+		t.Error("no error became one")
+	}
+	inner := errors.New("inner")
+	if err := Usage(inner); !errors.Is(err, ErrUsage) || !errors.Is(err, inner) || err.Error() != "inner" {
+		t.Errorf("wrapped: %v", err)
+	}
+}
+
+// TestCatalog: every figure's panels and claims fit together.
+func TestCatalog(t *testing.T) {
+	for number, entry := range Catalog {
+		f := *entry.Figure
+		if f.Number != number {
+			t.Errorf("%s is listed as %d", f.Name, number)
+		}
+		learners, ids := map[string][]string{}, map[string]bool{}
+		for _, p := range f.Panels {
+			if learners[p.Key] != nil {
+				t.Errorf("%s has two panels %s", f.Name, p.Key)
+			}
+			learners[p.Key] = p.Learners
+			if p.Learners[0] != "everything" {
+				t.Errorf("%s, panel %s: Everything is not the first learner", f.Name, p.Key)
+			}
+			for _, scale := range Scales {
+				checkPanel(t, p, scale)
+			}
+		}
+		for _, c := range f.Claims {
+			if !slices.Contains(learners[c.Panel], c.Series) || !slices.Contains(learners[c.Panel], c.Base) || c.Series == c.Base {
+				t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, c.Series, c.Base, c.Panel, learners[c.Panel])
+			}
+			if ids[c.ID] || c.ID == "" || c.Text == "" || c.Place == "" {
+				t.Errorf("claim %+v lacks something or is there twice", c)
+			}
+			ids[c.ID] = true
+		}
+	}
+}
+
+func checkPanel(t *testing.T, p Panel, scale string) {
+	t.Helper()
+	s, err := SettingsFor(p.Scenario, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Concat(p.Learners, p.MeanLines) {
+		if err := continual.CheckLearner(name, s); err != nil || !slices.Contains(p.Learners, name) {
+			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
+		}
+	}
+}
