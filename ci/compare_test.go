@@ -1,0 +1,108 @@
+package ci
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+)
+
+var rules = []Tolerance{{Figure: "fig01", Panel: "a", Metric: "accuracy", Mean: .02, Value: .1}}
+
+// row is a measurement of Ours in panel a.
+func row(seed int64, t int, value float64) figures.Row {
+	return figures.Row{Panel: "a", Series: "ours", Seed: seed, T: t, Metric: "accuracy", Value: value}
+}
+
+func TestCompare(t *testing.T) {
+	golden := []figures.Row{row(0, 1, .3), row(0, 2, .5), row(1, 1, .7), row(1, 2, .9)}
+	changed := func(change func([]figures.Row) []figures.Row) []figures.Row { return change(slices.Clone(golden)) }
+	set := func(i int, value float64) func([]figures.Row) []figures.Row {
+		return func(rows []figures.Row) []figures.Row { rows[i].Value = value; return rows }
+	}
+	other := golden[0]
+	other.Panel = "b"
+	for _, c := range []struct {
+		name         string
+		golden, got  []figures.Row
+		want         []string // what, seed and t of each violation
+		alsoInReport []string
+	}{
+		{"equal", golden, golden, nil, nil},
+		{"another order", golden, []figures.Row{golden[3], golden[1], golden[0], golden[2]}, nil, nil},
+		{"nothing", nil, nil, nil, nil},
+		{"within", golden, changed(set(0, .35)), nil, nil},
+		{"a value at its tolerance", golden[:1], []figures.Row{row(0, 1, .32)}, nil, nil},
+		{"a single value off, the mean not", golden, changed(func(rows []figures.Row) []figures.Row {
+			rows[0].Value, rows[1].Value = .41, .4
+			return rows
+		}), []string{"off 0 1"}, []string{"0.3000", "0.4100", "0.1000"}},
+		{"a mean off, the values not", golden, changed(func(rows []figures.Row) []figures.Row {
+			for i := range rows {
+				rows[i].Value += .03
+			}
+			return rows
+		}), []string{"off all all"}, []string{"0.6000", "0.6300", "0.0200"}},
+		{"a mean at its tolerance", golden, changed(func(rows []figures.Row) []figures.Row {
+			for i := range rows {
+				rows[i].Value -= .02
+			}
+			return rows
+		}), nil, nil},
+		{"NaN", golden, changed(set(3, math.NaN())), []string{"off all all", "off 1 2"}, nil},
+		{"infinite", golden, changed(set(3, math.Inf(1))), []string{"off all all", "off 1 2"}, nil},
+		{"NaN in the golden", changed(set(3, math.NaN())), golden, []string{"off all all", "off 1 2"}, nil},
+		{"missing row", golden, golden[:3], []string{"missing 1 2"}, []string{"0.9000"}},
+		{"missing series", golden, nil, []string{"missing 0 1", "missing 0 2", "missing 1 1", "missing 1 2"}, nil},
+		{"extra row", golden[:3], golden, []string{"extra 1 2"}, []string{"0.9000"}},
+		{"a row twice", golden, append(slices.Clone(golden), golden[0]), []string{"twice 0 1"}, nil},
+		{"a panel without tolerance", []figures.Row{other}, []figures.Row{other}, []string{"no tolerance all all"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			violations := Compare("fig01", c.golden, c.got, rules)
+			var got []string
+			for _, v := range violations {
+				got = append(got, v.What+" "+v.Seed+" "+v.T)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Fatalf("got %q, want %q", got, c.want)
+			}
+			var report strings.Builder
+			if err := Report(&report, violations); err != nil {
+				t.Fatal(err)
+			}
+			if lines := strings.Count(report.String(), "\n"); len(c.want) == 0 && lines != 0 || len(c.want) > 0 && lines != len(c.want)+1 {
+				t.Errorf("%d violations make a report of %d lines:\n%s", len(c.want), lines, report.String())
+			}
+			for _, text := range c.alsoInReport {
+				if !strings.Contains(report.String(), text) {
+					t.Errorf("the report lacks %q:\n%s", text, report.String())
+				}
+			}
+		})
+	}
+}
+
+func TestSorted(t *testing.T) {
+	want := []figures.Row{row(0, 1, .3), row(0, 2, .5), row(1, 1, .7)}
+	if got := Sorted([]figures.Row{want[2], want[0], want[1]}); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestParseTolerances(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "not a list",
+		`[{"figure":"fig01","panel":"a","metric":"accuracy","mean":0.1}]`:                                                         "both must be positive",
+		`[{"figure":"f","panel":"a","metric":"m","mean":1,"value":1},{"figure":"f","panel":"a","metric":"m","mean":2,"value":1}]`: "two tolerances",
+	} {
+		if _, err := ParseTolerances([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one with %q", text, err, want)
+		}
+	}
+	if _, err := ParseTolerances(tolerances); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,125 @@
+package ci
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+)
+
+//go:embed tolerances.json
+var tolerances []byte
+
+var update = flag.Bool("update", false, "make the figures and write the goldens anew")
+
+// outEnv names a folder that holds <figure>/ for figures that are made already, as by
+// .ci/run; without it the test makes them.
+const outEnv = "TVPS_CI_OUT"
+
+// TestGolden compares the tiny figures with their goldens. It takes a minute and a
+// plugin, so it runs only where TVPS_CI=1 asks for it, or to update.
+func TestGolden(t *testing.T) {
+	if os.Getenv("TVPS_CI") != "1" && !*update {
+		t.Skip("set TVPS_CI=1 to compare the tiny figures with their goldens")
+	}
+	rules, err := ParseTolerances(tolerances)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct{ command, name string }{{"fig1", "fig01"}} {
+		t.Run(f.name, func(t *testing.T) {
+			dir := filepath.Join(os.Getenv(outEnv), f.name)
+			if os.Getenv(outEnv) == "" {
+				dir = makeFigure(t, f.command)
+			}
+			got := readFigure(t, dir, f.name)
+			path := filepath.Join("golden", f.name+"-tiny.csv")
+			if *update {
+				writeGolden(t, path, got)
+				return
+			}
+			violations := Compare(f.name, readGolden(t, path), got, rules)
+			if len(violations) == 0 {
+				return
+			}
+			var report bytes.Buffer
+			if err := Report(&report, violations); err != nil {
+				t.Fatal(err)
+			}
+			t.Errorf("%s differs from %s in %d places:\n%s", f.name, path, len(violations), report.String())
+		})
+	}
+}
+
+// makeFigure builds the program, makes a tiny figure in temporary folders and returns
+// its folder. The cache, with the plugin, is the user's.
+func makeFigure(t *testing.T, command string) string {
+	tmp := t.TempDir()
+	program, out := filepath.Join(tmp, "replicate"), filepath.Join(tmp, "out")
+	for _, args := range [][]string{
+		{"go", "build", "-o", program, "./replicate"},
+		{program, command, "--scale", "tiny", "--results", filepath.Join(tmp, "results"), "--out", out},
+	} {
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir = ".."
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, output)
+		}
+	}
+	return out
+}
+
+// readFigure reads the CSV files of all panels.
+func readFigure(t *testing.T, dir, name string) []figures.Row {
+	files, err := filepath.Glob(filepath.Join(dir, name+"-*.csv"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no %s-*.csv in %s (%v)", name, dir, err)
+	}
+	var rows []figures.Row
+	for _, file := range files {
+		rows = append(rows, readCSV(t, file)...)
+	}
+	return rows
+}
+
+func readGolden(t *testing.T, path string) []figures.Row {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("there is no golden ci/%s yet; make it with `go test ./ci -run Golden -count=1 -update`", path)
+	}
+	return readCSV(t, path)
+}
+
+func readCSV(t *testing.T, path string) []figures.Row {
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := figures.ReadCSV(file)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return rows
+}
+
+func writeGolden(t *testing.T, path string, rows []figures.Row) {
+	var text bytes.Buffer
+	if err := figures.WriteCSV(&text, Sorted(rows)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d values written to ci/%s", len(rows), path)
+}
