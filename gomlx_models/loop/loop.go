@@ -39,6 +39,10 @@ type Problem struct {
 	// device, feeds the update's own slice of each feed: a feed of shape
 	// [chunk, batch, ...] arrives here as [batch, ...].
 	Loss func(s *net.Scope, data, feeds []*Node) *Node
+	// Dispatch makes every update a call of its own, without the loop. It is right where
+	// a step takes longer than a call, and for convolutions on the CPU: XLA runs them 70
+	// times slower inside a While.
+	Dispatch bool
 	// Data and Feeds are how many arrays of each kind Fit will be given.
 	Data, Feeds int
 }
@@ -66,7 +70,7 @@ func New(backend compute.Backend, problem Problem, chunk int) (*Trainer, error) 
 		}
 	}
 	graph := t.loopGraph
-	if backend.String() == gobackend.BackendName {
+	if problem.Dispatch || backend.String() == gobackend.BackendName {
 		t.chunk, graph = 1, t.stepGraph
 	}
 	exec, err := NewExec(backend, graph)

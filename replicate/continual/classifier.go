@@ -39,7 +39,7 @@ func network(s *net.Scope, cfg Settings, x *Node, classes int) *Node {
 	case "head":
 		bn := map[string]net.BatchNormMode{"batch": net.BatchStatistics, "frozen": net.FrozenAverages}[cfg.BatchNorm]
 		x = Reshape(x, x.Shape().Dim(0), resnet.FeatureSide, resnet.FeatureSide, -1)
-		return resnet.Head(s, x, net.Im2col, bn)
+		return resnet.Head(s, x, net.NativeConv, bn)
 	case "mlp":
 		x = standardised(s, x)
 		x = net.Relu(net.Dense(s.In("layer1"), x, cfg.Hidden, net.He))
@@ -105,7 +105,7 @@ func NewClassifier(backend compute.Backend, cfg Settings, pool shapes.Shape, cla
 		row, label, weight := feeds[0], feeds[1], feeds[2]
 		return ReduceAllMean(Mul(weight, net.CrossEntropy(logits(s, data[0], row), label)))
 	}
-	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + cfg.Network, Params: c.params, Loss: loss, Data: 1, Feeds: 3}, updatesPerCall)
+	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + cfg.Network, Params: c.params, Loss: loss, Data: 1, Feeds: 3, Dispatch: cfg.Network == "head"}, updatesPerCall)
 	if err != nil {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ var (
 // on the trunk's features that learns in a second, fewer minibatches and steps.
 var (
 	cifarSmall = []string{
-		"width=16", "checkpoint=committed", "test-n=2000", "max-updates=200",
+		"width=16", "checkpoint=committed", "test-n=2000", "max-updates=100",
 		"g-network=mlp", "g-input=features", "g-hidden=64", "g-rate=3e-3", "g-updates=1000", "g-epochs=0",
 	}
 	cifarTiny = append(slices.Clone(cifarSmall),
-		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=12", "g-updates=150", "g-hidden=32", "steps=30", "first=13")
+		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=8", "g-updates=150", "g-hidden=32", "steps=30", "first=13")
 )
 
 var scenarioSettings = map[string]map[string][]string{
@@ -49,12 +49,12 @@ var scenarioSettings = map[string]map[string][]string{
 	"cifar10a": {
 		"paper": append(slices.Clone(cifarPaper), "steps=180"),
 		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=23", "first=7"}, cifarSmall),
-		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=8"}),
+		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 	"cifar10b": {
 		"paper": append(slices.Clone(cifarPaper), "steps=120"),
 		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=17", "first=8"}, cifarSmall),
-		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=7"}),
+		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 }
 
