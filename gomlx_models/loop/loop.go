@@ -21,7 +21,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/support/exceptions"
 )
 
 // Adam's constants (Kingma and Ba 2015; the defaults of PyTorch, which the paper used).
@@ -103,7 +102,7 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 			state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, t.problem.Params[i].Dims...)))
 		}
 	}
-	defer func() { finalize(state) }()
+	defer func() { net.Free(state...) }()
 	var losses []float64
 	for first := 0; first < updates; first += t.chunk {
 		if err := ctx.Err(); err != nil {
@@ -115,7 +114,7 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 			return nil, nil, err
 		}
 		loss := float64(tensors.ToScalar[float32](out[0])) / float64(count)
-		finalize(state)
+		net.Free(state...)
 		state = out[1:]
 		losses = append(losses, loss)
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
@@ -129,25 +128,9 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 	return values, losses, err
 }
 
-func finalize(ts []*tensors.Tensor) {
-	for _, t := range ts {
-		t.FinalizeAll()
-	}
-}
-
 func (t *Trainer) call(data, feeds, state []*tensors.Tensor, first, count int, rate float64) (out []*tensors.Tensor, err error) {
-	args := []any{int32(first), int32(count), float32(rate)}
-	for _, list := range [][]*tensors.Tensor{data, feeds, state} {
-		for _, x := range list {
-			args = append(args, x)
-		}
-	}
-	defer finalize(feeds)
-	var execErr error
-	err = exceptions.TryCatch[error](func() { out, execErr = t.exec.Exec(args...) })
-	if err == nil {
-		err = execErr
-	}
+	defer net.Free(feeds...)
+	out, err = net.Run(t.exec, int32(first), int32(count), float32(rate), data, feeds, state)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
 	}

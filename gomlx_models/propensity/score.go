@@ -9,7 +9,6 @@ import (
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/support/exceptions"
 )
 
 const logClamp = 60. // |log omega| at most: e^60 still sums in float32
@@ -146,7 +145,7 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, tab
 	rows := evalRows(s.e.cfg.Network)
 	out := make([]float32, 0, len(samples.Row))
 	params := s.values.Tensors(s.e.params)
-	defer finalize(params)
+	defer net.Free(params...)
 	for from := 0; from < len(samples.Row); from += rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -161,7 +160,7 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, tab
 		}
 		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
 		part, err := s.e.call(slices.Concat(s.e.data(table), columns, params))
-		finalize(columns)
+		net.Free(columns...)
 		if err != nil {
 			return nil, err
 		}
@@ -170,31 +169,12 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, tab
 	return out, nil
 }
 
-// call runs the compiled g; a panic of GoMLX becomes an error.
-func (e *Estimator) call(inputs []*tensors.Tensor) (flat []float32, err error) {
-	args := make([]any, len(inputs))
-	for i, x := range inputs {
-		args[i] = x
-	}
-	var execErr error
-	err = exceptions.TryCatch[error](func() {
-		var out []*tensors.Tensor
-		if out, execErr = e.eval.Exec(args...); execErr == nil {
-			flat = tensors.MustCopyFlatData[float32](out[0])
-			finalize(out)
-		}
-	})
-	if err == nil {
-		err = execErr
-	}
+// call runs the compiled g.
+func (e *Estimator) call(inputs []*tensors.Tensor) ([]float32, error) {
+	out, err := net.Run(e.eval, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("propensity: %w", err)
 	}
-	return flat, nil
-}
-
-func finalize(ts []*tensors.Tensor) {
-	for _, t := range ts {
-		t.FinalizeAll()
-	}
+	defer net.Free(out...)
+	return tensors.CopyFlatData[float32](out[0])
 }
