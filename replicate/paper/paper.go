@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -189,8 +188,8 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWritable(o.Out); err != nil {
-		return nil, err
+	if err := runs.TryWrite(o.Out); err != nil { // before anything is computed that could not be drawn
+		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
 	}
 	var jobs []runs.Job
 	for _, p := range plan {
@@ -217,20 +216,4 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 		return r, err
 	}
 	return r, report.Err()
-}
-
-// checkWritable fails before anything is computed that could not be drawn.
-func checkWritable(folder string) error {
-	err := os.MkdirAll(folder, 0o755)
-	if err == nil {
-		var probe *os.File
-		if probe, err = os.CreateTemp(folder, ".probe-*"); err == nil {
-			probe.Close()
-			err = os.Remove(probe.Name())
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", folder, err)
-	}
-	return nil
 }

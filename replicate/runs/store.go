@@ -76,19 +76,25 @@ func cause(err error) error {
 	return err
 }
 
+// TryWrite makes a folder if need be and writes and removes a file in it, so that
+// nothing is computed that could not be kept.
+func TryWrite(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(folder, ".probe-*")
+	if err != nil {
+		return err
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
 // checkWritable fails with one clear sentence when nothing can be written into
 // the experiment's folder.
 func (s *Store) checkWritable(experiment string) error {
 	folder := filepath.Join(s.dir, experiment)
-	err := os.MkdirAll(folder, 0o755)
-	if err == nil {
-		var probe *os.File
-		if probe, err = os.CreateTemp(folder, ".probe-*"); err == nil {
-			probe.Close()
-			err = os.Remove(probe.Name())
-		}
-	}
-	if err != nil {
+	if err := TryWrite(folder); err != nil {
 		return fmt.Errorf("results folder %s cannot be written (%w): make it writable or choose another with --results", folder, cause(err))
 	}
 	return nil
