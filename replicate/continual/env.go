@@ -20,8 +20,6 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/runs"
-
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // protocol is raised when the meaning of the same settings changes, so that results
@@ -38,6 +36,7 @@ type Env struct {
 	classifiers map[string]*Classifier
 	estimators  map[string]*propensity.Estimator
 	data        map[string]*cifar10.Data
+	checkpoints map[string]checkpoint
 	images      map[string]*images
 	streams     map[string]*Stream
 }
@@ -72,12 +71,12 @@ func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, hash, err := e.checkpoint(s, seed)
+	c, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}
 	id["data"] = map[bool]string{true: "full", false: "sample"}[data.Source.Full]
-	id["checkpoint-hash"] = hash
+	id["checkpoint-hash"] = c.hash
 	return id, nil
 }
 
@@ -109,12 +108,23 @@ func firstOfClass(set cifar10.Set, n int) cifar10.Set {
 	return set.Select(rows)
 }
 
-// checkpoint is the committed one, or what pretrain left in the cache for the split.
-func (e *Env) checkpoint(s Settings, seed int64) (*resnet.Checkpoint, string, error) {
-	if s.Checkpoint == "committed" {
-		return resnet.Load("", s.Width, 0)
+// checkpoint is a pre-trained network with the hash of its file.
+type checkpoint struct {
+	*resnet.Checkpoint
+	hash string
+}
+
+// checkpoint is the committed one, or what pretrain left in the cache for the split;
+// it is read once.
+func (e *Env) checkpoint(s Settings, seed int64) (checkpoint, error) {
+	folder, split := "", int64(0)
+	if s.Checkpoint == "split" {
+		folder, split = filepath.Join(e.CacheDir, "checkpoints"), seed
 	}
-	return resnet.Load(filepath.Join(e.CacheDir, "checkpoints"), s.Width, seed)
+	return shared(&e.mu, &e.checkpoints, fmt.Sprint(folder, s.Width, split), func() (checkpoint, error) {
+		c, hash, err := resnet.Load(folder, s.Width, split)
+		return checkpoint{c, hash}, err
+	})
 }
 
 // Jobs returns one run for each learner and seed.
@@ -153,7 +163,7 @@ func (e *Env) job(s Settings, name string, seed int64, identity map[string]strin
 				return nil, nil, err
 			}
 			l := learnerTable[name]
-			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }, func() {}, nil
+			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }, nil, nil
 		},
 	}
 }
@@ -187,7 +197,7 @@ func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*
 		return nil, err
 	}
 	shape := b.stream.Pool.Shape()
-	key := fmt.Sprint(s.Network, s.Hidden, s.Width, s.BatchNorm, s.Rate, s.Batch, s.MaxUpdates, shape)
+	key := fmt.Sprint(s.of("classifier", s.modelPart()), shape)
 	b.classifier, err = shared(&e.mu, &e.classifiers, key, func() (*Classifier, error) {
 		return NewClassifier(e.Backend.Backend, s, shape, b.stream.Classes)
 	})
@@ -228,12 +238,12 @@ func (e *Env) labelShift(ctx context.Context, s Settings, seed int64) (*Stream, 
 	if err != nil {
 		return nil, err
 	}
-	checkpoint, hash, err := e.checkpoint(s, seed)
+	c, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}
-	im, err := shared(&e.mu, &e.images, fmt.Sprint(hash, data.Source, data.Train.Len(), data.Test.Len()), func() (*images, error) {
-		return loadImages(ctx, e.Backend.Backend, e.CacheDir, data, checkpoint, hash, s.Width, e.Log)
+	im, err := shared(&e.mu, &e.images, fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len()), func() (*images, error) {
+		return loadImages(ctx, e.Backend.Backend, e.CacheDir, data, c.Checkpoint, c.hash, s.Width, e.Log)
 	})
 	if err != nil {
 		return nil, err
@@ -242,6 +252,3 @@ func (e *Env) labelShift(ctx context.Context, s Settings, seed int64) (*Stream, 
 	defer e.mu.Unlock()
 	return im.stream(s, seed)
 }
-
-// poolOf copies values into a tensor of [rows, 1].
-func poolOf(x []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(x, len(x), 1) }

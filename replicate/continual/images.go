@@ -64,7 +64,7 @@ func loadImages(ctx context.Context, backend compute.Backend, cacheDir string, d
 	}
 	im.pool = tensors.FromFlatDataAndDimensions(features, all.Len(), resnet.FeatureSize(width))
 	im.pooled = pool(features, im.channel)
-	params, err := resnet.HeadParams(backend, width, net.Im2col, net.BatchStatistics)
+	params, err := resnet.HeadParams(backend, width, net.NativeConv, net.BatchStatistics)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ type Settings struct {
 	First  int `set:"first" of:"plan" doc:"first step at which models are trained"`
 }
 
-// names lists the values that a setting of text may take.
+// choices lists the values that a setting of text may take.
 var choices = map[string][]string{
 	"scenario":   {"gaussian", "cifar10a", "cifar10b", "cifar10c"},
 	"data":       {"auto", "sample"},
@@ -210,14 +210,26 @@ var parts = map[string][]string{
 
 // identity returns the settings that can change the numbers of a learner, as text.
 func (s Settings) identity(learner string) map[string]string {
-	of := append([]string{"vector"}, parts[learner]...)
+	of := append([]string{s.modelPart()}, parts[learner]...)
 	if s.Network == "head" {
-		of[0] = "head"
 		of = append(of, "images")
 	}
+	return s.of(of...)
+}
+
+// modelPart is the group of settings that concerns the kind of model alone.
+func (s Settings) modelPart() string {
+	if s.Network == "head" {
+		return "head"
+	}
+	return "vector"
+}
+
+// of returns the settings of some groups, as text.
+func (s Settings) of(groups ...string) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Fields() {
-		if slices.Contains(of, f.Of) {
+		if slices.Contains(groups, f.Of) {
 			out[f.Name] = f.Value
 		}
 	}

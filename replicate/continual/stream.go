@@ -182,3 +182,6 @@ func weighted(byClass [][]int32, prior []float64) Samples {
 	}
 	return out
 }
+
+// poolOf copies values into a tensor of [rows, 1].
+func poolOf(x []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(x, len(x), 1) }
