@@ -216,3 +216,18 @@ func TestCheckLearner(t *testing.T) {
 		}
 	}
 }
+
+// The work of g counts in the estimate, whether it is given in minibatches or in passes:
+// at N * steps / (2 * batch of g) minibatches a pass the two are the same.
+func TestCostOfG(t *testing.T) {
+	updates := imageSettings()
+	updates.N, updates.Steps, updates.GBatch, updates.GEpochs, updates.GUpdates = 512, 20, 512, 0, 70
+	passes := updates
+	passes.GEpochs, passes.GUpdates = 7, 1
+	if a, b := updates.cost("ours"), passes.cost("ours"); a != b {
+		t.Errorf("70 minibatches cost %v, 7 passes of 10 minibatches %v", a, b)
+	}
+	if everything := passes.cost("everything"); everything != updates.cost("everything") || passes.cost("ours") != everything+4*70 {
+		t.Errorf("everything costs %v, ours %v", everything, passes.cost("ours"))
+	}
+}
