@@ -42,7 +42,7 @@ func open(tb testing.TB, name string) *backend.Backend {
 
 // gaussianSettings is panel a in miniature.
 func gaussianSettings() Settings {
-	return Settings{Scenario: "gaussian", Steps: 5, N: 40, TestN: 60, Data: "auto", Reading: "listing", Evaluate: "draw",
+	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Data: "auto", Reading: "listing", Evaluate: "draw",
 		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", BatchNorm: "batch",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,
 		Method: "method2", GNetwork: "mlp", GInput: "features", GHidden: 8, GLabel: true, GTime: "onehot", Frequencies: 2,

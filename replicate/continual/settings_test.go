@@ -19,7 +19,7 @@ func TestFieldsAreComplete(t *testing.T) {
 			t.Errorf("the field %+v has no name or no meaning, or is there twice", f)
 		}
 		seen[f.Name] = true
-		if !slices.Contains([]string{"stream", "images", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
+		if !slices.Contains([]string{"stream", "gaussian", "images", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
 			t.Errorf("%s concerns %q", f.Name, f.Of)
 		}
 	}
@@ -139,6 +139,7 @@ func TestIdentity(t *testing.T) {
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted, "g-time": weighted,
 		"g-frequencies": weighted, "g-rate": weighted, "g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
 	}
+	ofGaussian := []string{"turn", "hidden"}
 	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "batch-norm"}
 	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
 		t.Fatalf("the learners are %v", got)
@@ -149,7 +150,7 @@ func TestIdentity(t *testing.T) {
 			if !special {
 				want = all
 			}
-			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && f.Name == "hidden" {
+			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && slices.Contains(ofGaussian, f.Name) {
 				want = nil
 			}
 			for _, other := range base.others(t, f.Name) {
