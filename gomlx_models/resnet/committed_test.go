@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/cifar10"
 )
 
@@ -55,7 +56,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("file name %s", name)
 	}
 	_, _, err := Load(dir, 4, 7)
-	wantError(t, err, "width 4 for split 7", "replicate pretrain --width 4 --seed 7")
+	demand.Error(t, err, "width 4 for split 7", "replicate pretrain --width 4 --seed 7")
 	path := filepath.Join(dir, FileName(4, 7))
 	want := small()
 	if err := want.Save(path); err != nil {
@@ -76,7 +77,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = Load(dir, 4, 7)
-	wantError(t, err, FileName(4, 7), dir, "damaged", "replicate pretrain")
+	demand.Error(t, err, FileName(4, 7), dir, "damaged", "replicate pretrain")
 	if err := want.Save(filepath.Join(dir, FileName(16, 0))); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestFieldsAreComplete(t *testing.T) {
@@ -76,11 +78,11 @@ func TestSetErrors(t *testing.T) {
 		{"network", "", []string{"linear, mlp, head"}},
 	} {
 		s := gaussianSettings()
-		wantError(t, s.Set(c.name, c.value), c.words...)
+		demand.Error(t, s.Set(c.name, c.value), c.words...)
 	}
 	for name, valid := range choices {
 		s := gaussianSettings()
-		wantError(t, s.Set(name, valid[0]+"x"), name, valid[0])
+		demand.Error(t, s.Set(name, valid[0]+"x"), name, valid[0])
 	}
 }
 
@@ -100,7 +102,7 @@ func TestValidate(t *testing.T) {
 		{"forgotten choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
 	} {
 		c.change(&c.base)
-		wantError(t, c.base.Validate(), c.word)
+		demand.Error(t, c.base.Validate(), c.word)
 	}
 	for _, s := range []Settings{gaussianSettings(), imageSettings()} {
 		if err := s.Validate(); err != nil {
@@ -180,7 +182,7 @@ func TestEnvIdentity(t *testing.T) {
 	}
 	s.Checkpoint = "split"
 	_, err = e.Identity(s, 3)
-	wantError(t, err, "width 16 for split 3", "replicate pretrain")
+	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
 	data, err := e.Images(s)
 	if err != nil {
 		t.Fatal(err)
@@ -206,8 +208,8 @@ func TestPlannedSteps(t *testing.T) {
 }
 
 func TestCheckLearner(t *testing.T) {
-	wantError(t, CheckLearner("our", gaussianSettings()), `"our"`, `did you mean "ours"`)
-	wantError(t, CheckLearner("pretrained", gaussianSettings()), "gaussian has none")
+	demand.Error(t, CheckLearner("our", gaussianSettings()), `"our"`, `did you mean "ours"`)
+	demand.Error(t, CheckLearner("pretrained", gaussianSettings()), "gaussian has none")
 	for _, name := range Learners() {
 		if err := CheckLearner(name, imageSettings()); err != nil {
 			t.Error(err)
