@@ -48,12 +48,12 @@ var scenarioSettings = map[string]map[string][]string{
 	},
 	"cifar10a": {
 		"paper": append(slices.Clone(cifarPaper), "steps=180"),
-		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=23", "first=7"}, cifarSmall),
+		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=17", "first=7"}, cifarSmall),
 		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 	"cifar10b": {
 		"paper": append(slices.Clone(cifarPaper), "steps=120"),
-		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=17", "first=8"}, cifarSmall),
+		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=11", "first=8"}, cifarSmall),
 		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 }
