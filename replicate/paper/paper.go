@@ -115,11 +115,12 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	}
 	var out []PanelPlan
 	for _, p := range f.Panels {
-		settings, err := SettingsFor(p.Scenario, o.Scale, applicable(p, f, o.Overrides))
+		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, p.Key)
+		settings, err := SettingsFor(p.Scenario, o.Scale, applicable(p, f, o.Overrides, chosen))
 		if err != nil {
 			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
 		}
-		if len(o.Panels) > 0 && !slices.Contains(o.Panels, p.Key) {
+		if !chosen {
 			continue
 		}
 		if len(o.Learners) > 0 {
@@ -166,16 +167,16 @@ func (l *Lab) Plan(f Figure, o Options) ([]PanelPlan, error) {
 }
 
 // applicable leaves out overrides that are meant for another panel: "b.epochs=5"
-// concerns panel b only.
-func applicable(p Panel, f Figure, overrides []string) []string {
+// concerns panel b only, and "epochs=5" the panels that are chosen.
+func applicable(p Panel, f Figure, overrides []string, chosen bool) []string {
 	var out []string
 	for _, o := range overrides {
 		key, rest, ok := strings.Cut(o, ".")
 		isPanel := ok && slices.ContainsFunc(f.Panels, func(q Panel) bool { return q.Key == key })
 		switch {
-		case !isPanel:
+		case !isPanel && chosen:
 			out = append(out, o)
-		case key == p.Key:
+		case isPanel && key == p.Key:
 			out = append(out, rest)
 		}
 	}

@@ -109,6 +109,12 @@ func TestPanelSettings(t *testing.T) {
 	if plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
 		t.Errorf("panel c alone: %v, %v", plan, err)
 	}
+	// A linear model is for the Gaussian alone: what is set without a panel's name
+	// concerns the panels that are chosen.
+	plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
+	if err != nil || plan[0].Settings.Network != "linear" {
+		t.Errorf("panel a with a linear model: %v, %v", plan, err)
+	}
 }
 
 func TestPanelSettingsErrors(t *testing.T) {
@@ -120,6 +126,7 @@ func TestPanelSettingsErrors(t *testing.T) {
 		{Options{Scale: "huge"}, []string{`no scale "huge"`}},
 		{Options{Scale: ""}, []string{"no scale"}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`, `did you mean "epochs"`}},
+		{Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"z.epochs=4"}}, []string{`no setting "z.epochs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epochs"}}, []string{"name=value"}},
 		{Options{Scale: "tiny", Learners: []string{"hours"}}, []string{"panel a", `did you mean "ours"`}},
