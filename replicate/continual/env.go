@@ -33,12 +33,11 @@ type Env struct {
 	Log      io.Writer // slow preparations are told here; may be nil
 
 	mu          sync.Mutex
-	classifiers map[string]*Classifier
-	estimators  map[string]*propensity.Estimator
+	first       *engine
+	idle        []*engine
 	data        map[string]*cifar10.Data
 	checkpoints map[string]checkpoint
 	images      map[string]*images
-	streams     map[string]*Stream
 }
 
 // shared returns the value of a key, made once per process.
@@ -158,12 +157,17 @@ func (e *Env) job(s Settings, name string, seed int64, identity map[string]strin
 		Steps: s.PlannedSteps(),
 		Cost:  s.cost(name),
 		Start: func(ctx context.Context) (runs.StepFunc, func(), error) {
-			b, err := e.bench(ctx, s, name, seed)
+			engine, release, err := e.engine(ctx, s)
 			if err != nil {
 				return nil, nil, err
 			}
+			b, err := e.bench(ctx, engine, s, name, seed)
+			if err != nil {
+				release()
+				return nil, nil, err
+			}
 			l := learnerTable[name]
-			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }, nil, nil
+			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }, release, nil
 		},
 	}
 }
@@ -189,12 +193,12 @@ func (s Settings) cost(name string) float64 {
 		"ours": full + g, "standard": full + g, "pretrained": 1}[name]
 }
 
-// bench makes the workplace of one run.
-func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*bench, error) {
+// bench makes the workplace of one run on an engine.
+func (e *Env) bench(ctx context.Context, engine *engine, s Settings, name string, seed int64) (*bench, error) {
 	b := &bench{settings: s, seed: seed}
 	var err error
 	if s.Scenario == "gaussian" {
-		b.stream, err = shared(&e.mu, &e.streams, fmt.Sprint("gaussian", seed, s.Steps, s.N, s.TestN), func() (*Stream, error) { return gaussianStream(s, seed) })
+		b.stream, err = shared(&engine.mu, &engine.streams, fmt.Sprint(seed, s.of("stream", "gaussian")), func() (*Stream, error) { return gaussianStream(s, seed) })
 	} else {
 		b.stream, err = e.labelShift(ctx, s, seed)
 	}
@@ -203,8 +207,8 @@ func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*
 	}
 	shape := b.stream.Pool.Shape()
 	key := fmt.Sprint(s.of("classifier", s.modelPart()), shape)
-	b.classifier, err = shared(&e.mu, &e.classifiers, key, func() (*Classifier, error) {
-		return NewClassifier(e.Backend.Backend, s, shape, b.stream.Classes)
+	b.classifier, err = shared(&engine.mu, &engine.classifiers, key, func() (*Classifier, error) {
+		return NewClassifier(engine.Backend, s, shape, b.stream.Classes)
 	})
 	if err != nil {
 		return nil, err
@@ -214,7 +218,7 @@ func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*
 		b.start = func(int) net.Values { return head }
 	}
 	if method, ok := methods[name]; ok {
-		b.estimator, err = e.estimator(s, b.stream, method)
+		b.estimator, err = engine.estimator(s, b.stream, method)
 	}
 	return b, err
 }
@@ -222,14 +226,14 @@ func (e *Env) bench(ctx context.Context, s Settings, name string, seed int64) (*
 // methods lists the learners that fit g; Ours takes its method from the settings.
 var methods = map[string]propensity.Method{"ours": "", "standard": propensity.Standard}
 
-func (e *Env) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
+func (e *engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
 	if method == "" {
 		method = propensity.Method(s.Method)
 	}
 	cfg := s.propensity(stream.Classes, method)
 	key := fmt.Sprint(cfg, s.Steps, stream.GPool.X.Shape())
 	made, err := shared(&e.mu, &e.estimators, key, func() (*propensity.Estimator, error) {
-		return propensity.NewEstimator(e.Backend.Backend, stream.GPool, s.Steps, cfg)
+		return propensity.NewEstimator(e.Backend, stream.GPool, s.Steps, cfg)
 	})
 	if err != nil {
 		return nil, err

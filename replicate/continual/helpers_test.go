@@ -43,11 +43,20 @@ func newBench(tb testing.TB, engine string, s Settings, name string, seed int64)
 	if err := s.Validate(); err != nil {
 		tb.Fatal(err)
 	}
-	b, err := (&Env{Backend: open(tb, engine)}).bench(context.Background(), s, name, seed)
+	b, err := workplace(&Env{Backend: open(tb, engine)}, s, name, seed)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return b
+}
+
+// workplace is a bench on an engine that is not given back.
+func workplace(e *Env, s Settings, name string, seed int64) (*bench, error) {
+	engine, _, err := e.engine(context.Background(), s)
+	if err != nil {
+		return nil, err
+	}
+	return e.bench(context.Background(), engine, s, name, seed)
 }
 
 // imageBench is the workplace of a learner on images that a test has made.

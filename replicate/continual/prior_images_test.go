@@ -1,7 +1,6 @@
 package continual
 
 import (
-	"context"
 	"maps"
 	"math"
 	"slices"
@@ -84,7 +83,7 @@ func TestLabelPriorOnImages(t *testing.T) {
 		{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne}, {"exact", "none", labelshift.NoClip},
 	} {
 		s.Clip = k.clip
-		b, err := env.bench(context.Background(), s, k.learner, 0)
+		b, err := workplace(env, s, k.learner, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

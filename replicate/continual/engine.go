@@ -1,0 +1,52 @@
+package continual
+
+import (
+	"context"
+	"sync"
+
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/compute"
+)
+
+// engine is a client of the backend with what is compiled and held for it. The CPU
+// plugin runs the programs of one client one after the other, and a training inside a
+// compiled loop keeps one processor busy. So runs of vector models that go on side by
+// side have an engine each; no number depends on which. All others share the first: a
+// step of ResNet-18 uses every processor by itself, and a GPU has one memory.
+type engine struct {
+	compute.Backend
+	mu          sync.Mutex
+	classifiers map[string]*Classifier
+	estimators  map[string]*propensity.Estimator
+	streams     map[string]*Stream
+}
+
+// engine returns an engine for a run and what gives it back.
+func (e *Env) engine(ctx context.Context, s Settings) (*engine, func(), error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.first == nil {
+		e.first = &engine{Backend: e.Backend.Backend}
+		e.idle = []*engine{e.first}
+	}
+	info := e.Backend.Info
+	if s.Network == "head" || info.Platform != "cpu" || info.PluginPath == "" {
+		return e.first, func() {}, nil
+	}
+	if len(e.idle) == 0 {
+		another, err := backend.Open(ctx, info.PluginPath, backend.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		e.idle = append(e.idle, &engine{Backend: another.Backend})
+	}
+	taken := e.idle[len(e.idle)-1]
+	e.idle = e.idle[:len(e.idle)-1]
+	return taken, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.idle = append(e.idle, taken)
+	}, nil
+}

@@ -1,0 +1,39 @@
+package continual
+
+import "testing"
+
+// TestEngines: runs of vector models side by side have an engine each and leave it to
+// the next; image runs and the Go backend, which runs programs side by side, share one.
+func TestEngines(t *testing.T) {
+	e := &Env{Backend: open(t, "")}
+	take := func(s Settings) (*engine, func()) {
+		t.Helper()
+		taken, release, err := e.engine(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return taken, release
+	}
+	a, releaseA := take(gaussianSettings())
+	b, _ := take(gaussianSettings())
+	if a == b || a.Backend == b.Backend {
+		t.Error("two runs at the same time share a client")
+	}
+	if a.Backend != e.Backend.Backend {
+		t.Error("the first run does not use the backend that was given")
+	}
+	releaseA()
+	if c, _ := take(gaussianSettings()); c != a {
+		t.Error("an engine that was given back is not taken again")
+	}
+	for range 2 {
+		if head, _ := take(imageSettings()); head != a {
+			t.Error("an image run has an engine of its own")
+		}
+	}
+	e = &Env{Backend: open(t, "go")}
+	a, _ = take(gaussianSettings())
+	if b, _ := take(gaussianSettings()); a != b {
+		t.Error("the Go backend was opened twice")
+	}
+}
