@@ -67,7 +67,7 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Proven
 		}
 		r.Tables = append(r.Tables, summary)
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s, commit %s.", o.Scale, len(o.Seeds), provenance.Backend, commit(provenance))}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, len(o.Seeds), provenance.Backend), CommitNote + commit(provenance) + "."}
 	for _, c := range f.Claims {
 		if slices.ContainsFunc(plan, func(p PanelPlan) bool { return p.Key == c.Panel }) {
 			r.Claims = append(r.Claims, judge(c, r.Rows))
@@ -82,6 +82,9 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Proven
 	}
 	return l.print(o, r)
 }
+
+// CommitNote begins the sentence of a figure's source that names the commit.
+const CommitNote = "Commit "
 
 func commit(p runs.Provenance) string {
 	switch {
