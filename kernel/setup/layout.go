@@ -5,7 +5,9 @@
 // A kernel of GoNB compiles each cell in a temporary module of its own. The kernelspec
 // makes that module part of a Go workspace with this checkout (gonb's flag -go_work), so
 // that a notebook in any folder imports this module and GoMLX in the versions of this
-// checkout's go.mod, and Go asks no network for them.
+// checkout's go.mod. GOPROXY=off keeps Go from the network, which it would otherwise ask
+// for newer versions at every cell; a notebook that imports other modules sets it back
+// with `%env GOPROXY https://proxy.golang.org,direct`.
 package setup
 
 import (

@@ -42,6 +42,7 @@ func newSpec(l Layout, t toolchain) kernelspec {
 	env := map[string]string{
 		"GOFLAGS":      goFlags(),
 		"GOWORK":       "auto", // gonb's go.work, whatever the user's setting is
+		"GOPROXY":      "off",  // else gonb's `go get` asks the network at every cell
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 		"TVPS_ECHARTS": l.script(),
