@@ -34,7 +34,8 @@ type executeRequest struct {
 
 // Execute runs code as one cell and returns when the kernel has replied and says that it
 // is idle. Each output is handed to on as it comes, in order, before Execute returns; on may
-// be nil, and must not call Execute or Close. An error in the code is no error of Execute: it is an Output and is in the Reply.
+// be nil, and must not call Execute or Close. A slow one slows the kernel; kernels with
+// libzmq, such as ipykernel, then drop outputs, so it should not wait for anything. An error in the code is no error of Execute: it is an Output and is in the Reply.
 //
 // If ctx ends, the kernel is interrupted; if the cell goes on for a grace period, the whole
 // process group is killed. The error is then ctx's, and ErrKernelDied too if it came to
@@ -108,9 +109,7 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			if err := k.Interrupt(); err != nil {
 				k.log.note(fmt.Sprintf("cannot interrupt kernel %q: %v", k.spec.Name, err))
 			}
-			if k.spec.InterruptMode == "message" { // GoNB drops it while it compiles
-				again.Reset(k.limits.again)
-			}
+			again.Reset(k.beforeNextInterrupt())
 		case <-grace.C:
 			k.kill(fmt.Sprintf("the cell did not stop within %v of its interrupt, and the kernel was killed", k.limits.interrupt))
 			<-k.gone
@@ -120,6 +119,15 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 		}
 	}
 	return c.interrupted()
+}
+
+// beforeNextInterrupt is how long an interrupted cell is left alone. A signal comes once
+// more, half-way to the kill: it may break off what the first one made the cell do.
+func (k *Kernel) beforeNextInterrupt() time.Duration {
+	if k.spec.InterruptMode == "message" {
+		return k.limits.again
+	}
+	return k.limits.interrupt/2 + k.limits.interrupt/10
 }
 
 // interrupted is the error of a cell that was interrupted; nil if it was not.

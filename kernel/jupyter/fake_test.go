@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -308,7 +307,7 @@ var odd = map[string]func(f *fake, r request, rest string){
 	"exit":       func(f *fake, r request, rest string) { f.exit(r, rest) },
 	"exit-child": func(f *fake, r request, rest string) { f.child(); f.exit(r, rest) },
 	"exit-after": func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
-	"kill":       func(*fake, request, string) { syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+	"kill":       func(*fake, request, string) { self, _ := os.FindProcess(os.Getpid()); self.Kill() },
 	"hang":       func(*fake, request, string) { time.Sleep(time.Hour) },
 	"wait": func(f *fake, r request, rest string) { // until interrupted that many times
 		f.print(r, "waiting")

@@ -103,6 +103,6 @@ func (k *Kernel) killUnlessExited(s *socket) {
 	select {
 	case <-k.process.exited:
 	case <-time.After(k.limits.sockets):
-		k.kill(fmt.Sprintf("it closed its %s socket, and was killed", s.name))
+		k.kill(fmt.Sprintf("it closed its %s socket, and was killed%s", s.name, k.log.lastLines()))
 	}
 }

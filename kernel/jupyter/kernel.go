@@ -37,7 +37,7 @@ type Options struct {
 type limits struct {
 	half      time.Duration // for the reply if the kernel is idle, or for idle if it has replied
 	interrupt time.Duration // for a cell to end once interrupted; GoNB kills it after 5 s
-	again     time.Duration // between interrupt messages
+	again     time.Duration // before an interrupt message is repeated; GoNB drops it while it compiles
 	shutdown  time.Duration // for the process to end after shutdown_request
 	sockets   time.Duration // between the end of the process and that of its sockets, or reverse
 }
@@ -89,7 +89,9 @@ type Info struct {
 func (k *Kernel) Info() Info { return k.info }
 
 // Interrupt interrupts the running cell, as the kernelspec wants it: by a signal to the
-// process group, or by a message. It does not wait for the cell to end.
+// process group, as Jupyter does, or by a message. It does not wait for the cell to end.
+// With GoNB only the message reaches the cell's program once: it passes signals on, and the
+// program is in its process group.
 func (k *Kernel) Interrupt() error {
 	if k.spec.InterruptMode == "message" {
 		_, err := k.request(k.control, "interrupt_request", struct{}{}, nil)
@@ -152,7 +154,7 @@ func (k *Kernel) died() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.cause != "" {
-		return fmt.Errorf("%w: %s%s", ErrKernelDied, k.cause, k.log.lastLines())
+		return fmt.Errorf("%w: %s", ErrKernelDied, k.cause)
 	}
 	return fmt.Errorf("%w: its process ended (%s)%s", ErrKernelDied, k.process.state(), k.log.lastLines())
 }

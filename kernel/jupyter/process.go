@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 const (
 	pipeTime  = 200 * time.Millisecond // for a dead kernel's pipes, which its children may hold open
-	groupTime = time.Second            // for the processes of a killed group to go
+	groupTime = 200 * time.Millisecond // for the processes of a killed group to go; the dead may wait for init longer
 	tailBytes = 4096                   // of what the kernel wrote last
 	tailLines = 8
 )
@@ -23,21 +24,28 @@ type process struct {
 	exited chan struct{} // closed when the process has ended and its group is killed
 }
 
-// launch starts a command in a process group of its own.
+// launch starts a command in a process group of its own. On Linux it is killed when this
+// process ends, however that is; the system goes by the thread that started it, which is
+// therefore kept.
 func launch(cmd *exec.Cmd, l *log) (*process, error) {
 	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
 	cmd.WaitDelay = pipeTime
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
+	started := make(chan error)
 	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
 		defer close(p.exited)
 		cmd.Wait() // the state says all that the error does
 		killGroup(cmd.Process.Pid)
 	}()
-	return p, nil
+	return p, <-started
 }
 
 // alive says whether the process has not ended yet.

@@ -8,7 +8,10 @@ import (
 )
 
 // ownGroup makes a command the leader of a process group of its own.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+}
 
 // killGroup kills all processes of a group.
 func killGroup(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }

@@ -3,14 +3,19 @@ package jupyter
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestInfo(t *testing.T) {
@@ -22,10 +27,8 @@ func TestInfo(t *testing.T) {
 				t.Errorf("language info %s", got.LanguageInfo)
 			}
 			got.LanguageInfo = nil
-			if want := (Info{"5.3", "fake", "1.2", "hello", "fakish", "0.1", nil}); got.Banner != want.Banner ||
-				got.Language != want.Language || got.LanguageVersion != want.LanguageVersion || got.Protocol != want.Protocol ||
-				got.Implementation != want.Implementation || got.ImplementationVersion != want.ImplementationVersion {
-				t.Errorf("got %+v, want %+v", got, want)
+			if diff := cmp.Diff(Info{"5.3", "fake", "1.2", "hello", "fakish", "0.1", nil}, got); diff != "" {
+				t.Error(diff)
 			}
 			if text, _ := execute(t, k, "echo hello"); text != "hello" {
 				t.Errorf("the first cell shows %q", text)
@@ -185,4 +188,28 @@ func TestCloseWhileACellRuns(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errClosed) {
 		t.Errorf("the cell ended with %v", err)
 	}
+}
+
+// A kernel ends with the process that started it, even if that one is killed.
+func TestKernelEndsWithItsParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux kills the children of a killed process")
+	}
+	noLeftovers(t)
+	spec := fakeSpec(t, "client")
+	cmd := exec.Command(spec.Argv[0])
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_TEST="+t.Name(), "TMPDIR="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.ReadFull(out, make([]byte, len("started"))) // or the client's end
+	if n := len(fakeProcesses(t.Name())); n != 2 {
+		t.Errorf("%d processes run, want the client and its kernel", n)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
 }
