@@ -90,9 +90,6 @@ func palette(picture *image.RGBA, n int) color.Palette {
 // round5 keeps 5 bits, and white white.
 func round5(v uint8) uint8 { return v>>3<<3 | v>>5 }
 
-// colors of curves that have none, in order.
-var colors = []string{"#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"}
-
 // Curve is a line for [Plot] through the points (x[i], y[i]), x increasing.
 func Curve(name string, x, y []float64) figures.Series {
 	s := figures.Series{Name: name}
@@ -114,7 +111,7 @@ func Plot(number int, title, xlabel, ylabel string, curves ...figures.Series) {
 	p := figures.Panel{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
 	for i := range p.Series {
 		if p.Series[i].Color == "" {
-			p.Series[i].Color = colors[i%len(colors)]
+			p.Series[i].Color = figures.Others[i%len(figures.Others)]
 		}
 	}
 	Charts(figures.Figure{Name: "chart", Panels: []figures.Panel{p}})
