@@ -17,6 +17,7 @@ require (
 	github.com/klauspost/compress v1.18.2
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/spf13/cobra v1.10.1
+	github.com/yuin/goldmark v1.7.13
 	golang.org/x/image v0.26.0
 	golang.org/x/term v0.40.0
 	gonum.org/v1/gonum v0.17.0
