@@ -18,9 +18,6 @@ import (
 	"tvps/kernel/jupyter"
 )
 
-// installFix is what mends most things.
-const installFix = "`go run ./kernel install`"
-
 // Diagnose looks at everything that a notebook needs, and runs a cell. It changes and
 // downloads nothing. Notebooks cannot run if one of the checks is a Fail.
 func Diagnose(ctx context.Context, l Layout) []backend.Check {
@@ -76,7 +73,7 @@ func checkCompiler(ctx context.Context, l Layout) backend.Check {
 
 func checkTool(l Layout, t toolchain, p tool) backend.Check {
 	if problem := t.problem(l, p); problem != "" {
-		return backend.Check{Name: p.name, Status: backend.Fail, Detail: l.program(p) + ": " + problem, Fix: installFix}
+		return backend.Check{Name: p.name, Status: backend.Fail, Detail: l.program(p) + ": " + problem, Fix: l.command("install")}
 	}
 	return backend.Check{Name: p.name, Status: backend.OK, Detail: t.wanted[p.module] + " in " + l.program(p)}
 }
@@ -93,7 +90,7 @@ func checkGopls() backend.Check {
 func checkSpec(l Layout, t toolchain) backend.Check {
 	c := backend.Check{Name: "kernelspec", Status: backend.OK, Detail: l.specFile() + " is for this checkout"}
 	if problem := specProblem(l, t); problem != "" {
-		c.Status, c.Detail, c.Fix = backend.Fail, problem, installFix
+		c.Status, c.Detail, c.Fix = backend.Fail, problem, l.command("install")
 		return c
 	}
 	if l.Prefix != "" {
@@ -107,7 +104,7 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 }
 
 func checkECharts(l Layout) backend.Check {
-	c := backend.Check{Name: "echarts", Status: backend.Warn, Fix: installFix + ", or `--echarts FILE` with it; without the script charts need the network"}
+	c := backend.Check{Name: "echarts", Status: backend.Warn, Fix: l.command("install") + ", or `--echarts FILE` with it; without the script charts need the network"}
 	for _, path := range []string{l.script(), l.servedScript()} {
 		name, pinned, err := echarts.Check(path)
 		if err != nil {
@@ -115,7 +112,7 @@ func checkECharts(l Layout) backend.Check {
 			return c
 		}
 		if !pinned {
-			c.Detail, c.Fix = fmt.Sprintf("%s in %s is not a file that this program gets", name, path), "nothing, if you gave it; else delete it and "+installFix
+			c.Detail, c.Fix = fmt.Sprintf("%s in %s is not a file that this program gets", name, path), "nothing, if you gave it; else delete it and "+l.command("install")
 			return c
 		}
 		c.Detail = fmt.Sprintf("%s in %s", name, l.script())
@@ -128,7 +125,7 @@ func checkECharts(l Layout) backend.Check {
 func checkLab(ctx context.Context, l Layout) backend.Check {
 	lab, err := findLab(ctx, l)
 	if err != nil {
-		return backend.Check{Name: "jupyterlab", Status: backend.Warn, Detail: err.Error(), Fix: labFix}
+		return backend.Check{Name: "jupyterlab", Status: backend.Warn, Detail: err.Error(), Fix: labFix(l)}
 	}
 	return backend.Check{Name: "jupyterlab", Status: backend.OK, Detail: lab.version + " in " + lab.where}
 }
@@ -146,7 +143,7 @@ fmt.Println("figures:", len(paper.Catalog))
 
 // roundTrip starts the kernel, runs a cell in it and shuts it down.
 func roundTrip(ctx context.Context, l Layout) backend.Check {
-	c := backend.Check{Name: "round trip", Status: backend.Fail, Fix: installFix + "; if that does not help, see what the kernel wrote above"}
+	c := backend.Check{Name: "round trip", Status: backend.Fail, Fix: l.command("install")}
 	spec, err := readSpec(l)
 	if err != nil {
 		c.Detail = "there is no kernel to try: " + err.Error()

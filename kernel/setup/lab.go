@@ -18,7 +18,9 @@ import (
 const LabVersion = "4.6.6"
 
 // labFix says how to get JupyterLab.
-const labFix = "`go run ./kernel lab --venv` makes a private one, or `python3 -m pip install jupyterlab==" + LabVersion + "`"
+func labFix(l Layout) string {
+	return l.command("lab --venv") + " makes a private one, or `python3 -m pip install jupyterlab==" + LabVersion + "`"
+}
 
 // ErrNoLab is what errors are if JupyterLab is missing.
 var ErrNoLab = errors.New("JupyterLab is not installed")
@@ -55,13 +57,13 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 		lab, err = privateLab(ctx, l)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, labFix)
+		return fmt.Errorf("%w: %s", err, labFix(l))
 	}
 	if err := installIfStale(ctx, l, o.Install); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n", lab.version, lab.where)
-	return runLab(ctx, l, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
+	return runLab(ctx, l, notebooks, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
 }
 
 // installIfStale installs the kernel if it is missing or not that of this checkout.
@@ -101,8 +103,9 @@ func labArgs(notebooks string, o LabOptions) []string {
 // runLab runs JupyterLab in a process group of its own: at a terminal's Ctrl-C it would
 // ask whether that was meant, so it gets the one signal that makes it stop its kernels and
 // end. If it does not end then, it and its group are killed.
-func runLab(ctx context.Context, l Layout, command []string, log io.Writer) error {
+func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = notebooks // gonb takes it for the folder that Jupyter serves
 	path := l.Jupyter
 	if list := os.Getenv("JUPYTER_PATH"); list != "" {
 		path += string(os.PathListSeparator) + list
@@ -160,16 +163,12 @@ func labAt(ctx context.Context, where string, command ...string) (jupyterLab, er
 
 // NextSteps says, in two lines, what to do after an installation.
 func NextSteps(ctx context.Context, l Layout) string {
-	flag := ""
+	first := "Next: " + l.command("lab") + " opens the notebooks; any other JupyterLab offers the kernel \"Go (tvps)\" too."
 	if l.Prefix != "" {
-		flag = fmt.Sprintf(" --prefix %q", l.Prefix)
-	}
-	first := fmt.Sprintf("Next: `go run ./kernel lab%s` opens the notebooks; any other JupyterLab offers the kernel \"Go (tvps)\" too.", flag)
-	if l.Prefix != "" {
-		first = fmt.Sprintf("Next: `go run ./kernel lab%s` opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.", flag, l.Jupyter)
+		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.", l.command("lab"), l.Jupyter)
 	}
 	if _, err := findLab(ctx, l); err != nil {
-		first = "Next: get JupyterLab, which is not installed: " + labFix + "."
+		first = "Next: get JupyterLab, which is not installed: " + labFix(l) + "."
 	}
-	return first + fmt.Sprintf("\n`go run ./kernel doctor%s` checks everything and runs a cell.", flag)
+	return first + "\n" + l.command("doctor") + " checks everything and runs a cell."
 }

@@ -102,6 +102,14 @@ func isRoot(dir string) bool {
 	return err == nil && modfile.ModulePath(text) == "tvps"
 }
 
+// command is a command of this program for the same place, as a person types it.
+func (l Layout) command(name string) string {
+	if l.Prefix != "" {
+		name += fmt.Sprintf(" --prefix %q", l.Prefix)
+	}
+	return "`go run ./kernel " + name + "`"
+}
+
 func (l Layout) bin() string           { return filepath.Join(l.Data, "bin") }
 func (l Layout) program(p tool) string { return filepath.Join(l.bin(), p.name) }
 func (l Layout) lock() string          { return filepath.Join(l.Data, ".lock") }

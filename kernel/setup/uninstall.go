@@ -42,7 +42,7 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 		fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
 	}
 	if _, err := os.Stat(l.venv()); err == nil {
-		fmt.Fprintf(out, "The private JupyterLab stays in %s: `go run ./kernel uninstall --venv` removes it.\n", l.venv())
+		fmt.Fprintf(out, "The private JupyterLab stays in %s: %s removes it.\n", l.venv(), l.command("uninstall --venv"))
 	}
 	os.Remove(l.lock())
 	removeEmpty(l)
