@@ -8,5 +8,6 @@ var commands = []func() *cobra.Command{
 	uninstallCommand,
 	doctorCommand,
 	labCommand,
+	runCommand,
 	cleanCommand,
 }
