@@ -104,20 +104,19 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 }
 
 func checkECharts(l Layout) backend.Check {
-	c := backend.Check{Name: "echarts", Status: backend.Warn, Fix: l.command("install") + ", or `--echarts FILE` with it; without the script charts need the network"}
+	c := backend.Check{Name: "echarts", Status: backend.OK}
 	for _, path := range []string{l.script(), l.servedScript()} {
 		name, pinned, err := echarts.Check(path)
 		if err != nil {
-			c.Detail = err.Error()
-			return c
+			return backend.Check{Name: "echarts", Status: backend.Warn, Detail: err.Error(),
+				Fix: l.command("install") + ", or with --echarts FILE; without the script charts need the network"}
 		}
 		if !pinned {
-			c.Detail, c.Fix = fmt.Sprintf("%s in %s is not a file that this program gets", name, path), "nothing, if you gave it; else delete it and "+l.command("install")
-			return c
+			c.Status, c.Fix = backend.Warn, "nothing, if you gave it; else delete it and "+l.command("install")
+			name += ", but not a file that this program gets,"
 		}
-		c.Detail = fmt.Sprintf("%s in %s", name, l.script())
+		c.Detail = name + " in " + path
 	}
-	c.Status = backend.OK
 	return c
 }
 
