@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
 )
 
 // CellError says which cell failed and how.
@@ -49,7 +50,7 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 	case err != nil:
 		e.Reason = err.Error()
 	default:
-		e.Reason = reason(reply)
+		e.Reason = reason(s, reply)
 	}
 	return e
 }
@@ -57,25 +58,48 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 // colours matches the control sequences with which kernels colour their errors.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// tracebackLines is how many lines of a traceback an error shows: the last ones.
-const tracebackLines = 30
+// reasonLines is how many lines of a traceback, or of stderr, an error shows: the last ones.
+const reasonLines = 20
 
-// reason is what a kernel says of an error: the traceback if it says more than the value.
-func reason(reply jupyter.Reply) string {
-	value := strings.TrimSpace(reply.Evalue)
-	if reply.Ename != "" && reply.Ename != "ERROR" { // GoNB calls all errors ERROR
+// gonbError is the name of all errors of GoNB.
+const gonbError = "ERROR"
+
+// reason is what is known of an error: what the kernel says, and, where a program just
+// ended, the last of what it printed to stderr.
+func reason(s *step, reply jupyter.Reply) string {
+	value, trace := strings.TrimSpace(reply.Evalue), lastLines(strings.Join(reply.Traceback, "\n"))
+	switch {
+	case reply.Ename == gonbError && trace == value:
+		return strings.TrimSuffix(value+"\n"+lastLines(stderr(s)), "\n")
+	case reply.Ename == gonbError && trace != "": // it says more than the value
+		return trace
+	case reply.Ename != "" && reply.Ename != gonbError:
 		value = reply.Ename + ": " + value
 	}
-	trace := strings.TrimSpace(colours.ReplaceAllString(strings.Join(reply.Traceback, "\n"), ""))
-	if trace == "" || strings.Contains(value, trace) {
-		return value
+	return strings.TrimSuffix(value+"\n"+trace, "\n")
+}
+
+// stderr is what a cell printed there.
+func stderr(s *step) string {
+	var b strings.Builder
+	for _, o := range s.Outputs {
+		if o.Type == notebook.Stream && o.Name == "stderr" {
+			b.WriteString(o.Text)
+		}
 	}
-	lines := strings.Split(trace, "\n")
-	if len(lines) > tracebackLines {
-		lines = append([]string{"..."}, lines[len(lines)-tracebackLines:]...)
+	return b.String()
+}
+
+// lastLines are the last lines of a text that are not empty, without colours.
+func lastLines(text string) string {
+	var lines []string
+	for line := range strings.Lines(colours.ReplaceAllString(text, "")) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	if value == "" || strings.Contains(trace, value) {
-		return strings.Join(lines, "\n")
+	if len(lines) > reasonLines {
+		lines = append([]string{"..."}, lines[len(lines)-reasonLines:]...)
 	}
-	return value + "\n" + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }

@@ -181,3 +181,11 @@ func (c *collector) shellFailed(reply jupyter.Reply) bool {
 	command, _, _ := strings.Cut(first, " ")
 	return command == "%%bash" || command == "%%sh" || command == "%%script"
 }
+
+// shellReply is the reply that GoNB should have given to a shell command that failed, as an
+// output, too.
+func (c *collector) shellReply() jupyter.Reply {
+	value := "a shell command failed: " + c.shellError
+	c.add(jupyter.Output{Type: notebook.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})
+	return jupyter.Reply{Status: "error", Ename: gonbError, Evalue: value, Traceback: []string{value}}
+}

@@ -81,8 +81,7 @@ func (r *run) resume(ctx context.Context, done int) (int, error) {
 		if err != nil {
 			return 0, failure(ctx, s, reply, err, r.o.Timeout)
 		}
-		_, status := recordOf(s.Cell)
-		if reply.Status != "ok" && status != statusRaised { // it cannot stand alone
+		if reply.Status != "ok" && !s.HasTag(RaisesTag) { // it cannot stand alone
 			done = i
 			break
 		}

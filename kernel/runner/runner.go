@@ -102,7 +102,11 @@ func (r *run) plan() {
 			r.result.Skipped++
 			continue
 		}
-		hash = chain(hash, "cell", c.Source)
+		kind := "cell"
+		if c.HasTag(RaisesTag) {
+			kind = RaisesTag
+		}
+		hash = chain(hash, kind, c.Source)
 		c.Outputs, c.ExecutionCount = nil, 0
 		r.cells = append(r.cells, &step{Cell: c, number: len(r.cells) + 1, hash: hash})
 	}
@@ -139,7 +143,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	reply, err := r.execute(ctx, s.Source, out.add)
 	out.end()
 	if err == nil && out.shellFailed(reply) {
-		reply = jupyter.Reply{Status: "error", Ename: "ERROR", Evalue: "a shell command failed: " + out.shellError}
+		reply = out.shellReply()
 	}
 	status := statusOf(ctx, s, reply, err)
 	s.ExecutionCount = s.number
