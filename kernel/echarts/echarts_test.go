@@ -191,17 +191,6 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// TestPinnedScript looks at a real script where one is given: its bytes must be a pinned one's.
-func TestPinnedScript(t *testing.T) {
-	path := os.Getenv("TVPS_ECHARTS")
-	if path == "" {
-		t.Skip("TVPS_ECHARTS names no echarts.min.js")
-	}
-	if name, _, err := Check(path); err != nil || !strings.HasPrefix(name, "ECharts 5.") {
-		t.Errorf("%s: %q, %v", path, name, err)
-	}
-}
-
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

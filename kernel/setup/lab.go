@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -104,6 +105,8 @@ func labArgs(notebooks string, o LabOptions) []string {
 // ask whether that was meant, so it gets the one signal that makes it stop its kernels and
 // end. If it does not end then, it and its group are killed.
 func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
+	defer stop()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = notebooks // gonb takes it for the folder that Jupyter serves
 	path := l.Jupyter

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -73,7 +74,9 @@ func TestLabMissing(t *testing.T) {
 		withLab(t, version)
 		l := withNotebooks(t)
 		builds := 0
-		err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // if it were started after all
+		defer cancel()
+		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
 		wantError(t, err, words)
 		wantError(t, err, "kernel lab --venv --prefix")
 		wantError(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
@@ -87,6 +90,18 @@ func TestLabMissing(t *testing.T) {
 }
 
 func TestLab(t *testing.T) {
+	t.Run("Ctrl-C", func(t *testing.T) { testLab(t, func(cancel context.CancelFunc) { cancel() }) })
+	t.Run("closed terminal", func(t *testing.T) {
+		testLab(t, func(context.CancelFunc) {
+			if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(syscall.SIGHUP) != nil {
+				t.Error("no signal was sent")
+			}
+		})
+	})
+}
+
+// testLab starts a JupyterLab and ends it.
+func testLab(t *testing.T, end func(context.CancelFunc)) {
 	withLab(t, "4.2.0")
 	t.Setenv("JUPYTER_PATH", "/earlier")
 	l := withNotebooks(t) // another checkout than the installed kernel's
@@ -99,11 +114,11 @@ func TestLab(t *testing.T) {
 			Install: InstallOptions{Log: log, Out: log, parts: quick(&builds)}})
 	}()
 	waitFor(t, log, "ready\n", ended)
-	cancel() // Ctrl-C
+	end(cancel)
 	select {
 	case err := <-ended:
 		if err != nil {
-			t.Errorf("after Ctrl-C: %v", err)
+			t.Errorf("at its end: %v", err)
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("it does not end")
