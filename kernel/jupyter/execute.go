@@ -127,7 +127,7 @@ func (k *Kernel) beforeNextInterrupt() time.Duration {
 	if k.spec.InterruptMode == "message" {
 		return k.limits.again
 	}
-	return k.limits.interrupt/2 + k.limits.interrupt/10
+	return k.limits.interrupt / 2
 }
 
 // interrupted is the error of a cell that was interrupted; nil if it was not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -189,7 +190,7 @@ func TestCellThatNeverEnds(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "did not stop") {
 		t.Errorf("got %v", err)
 	}
-	if left := fakeProcesses(t.Name()); len(left) > 0 {
+	if left := fakeProcesses(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
@@ -230,16 +231,16 @@ func TestFlood(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	total, most := 0, uint64(0)
-	reply, err := k.Execute(context.Background(), "flood 100", func(o Output) {
+	reply, err := k.Execute(context.Background(), fmt.Sprint("flood ", floodMB), func(o Output) {
 		total += len(o.Text)
-		if total%(10<<20) == 0 {
+		if total%(floodMB<<20/5) == 0 {
 			time.Sleep(10 * time.Millisecond)
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			most = max(most, after.HeapAlloc)
 		}
 	})
-	if err != nil || reply.Status != "ok" || total != 100<<20 {
+	if err != nil || reply.Status != "ok" || total != floodMB<<20 {
 		t.Errorf("got %d bytes, %+v, %v", total, reply, err)
 	}
 	if grown := int64(most) - int64(before.HeapAlloc); grown > 30<<20 {
@@ -284,5 +285,34 @@ func BenchmarkExecute(b *testing.B) {
 		if _, err := k.Execute(context.Background(), "echo hello", nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A cell that waits for its turn has no part in the one that runs: its end interrupts
+// nothing.
+func TestCancelledWhileAnotherCellRuns(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	started, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
+		ended <- err
+	}()
+	<-started
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the waiting cell: %v", err)
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the running cell ended: %v", err)
+		return
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := k.Interrupt(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the running cell: %v", err)
 	}
 }

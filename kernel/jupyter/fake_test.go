@@ -20,6 +20,9 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
+// longTime is for processes that do not end by themselves, unless a test fails to end them.
+const longTime = time.Minute
+
 // fake is a kernel that misbehaves. It runs in a process of its own: this test binary,
 // called again. It uses zmq4's sockets, as GoNB does, and shares no code with the client.
 type fake struct {
@@ -50,7 +53,7 @@ func fakeKernel(connectionFile string) {
 	switch start {
 	case "child":
 		signal.Ignore(os.Interrupt)
-		time.Sleep(time.Hour)
+		time.Sleep(longTime)
 	case "exit":
 		fmt.Fprintln(os.Stderr, "the fake kernel does not want to")
 		os.Exit(7)
@@ -59,7 +62,7 @@ func fakeKernel(connectionFile string) {
 		os.Exit(8)
 	case "mute":
 		fmt.Fprintln(os.Stderr, "the fake kernel stays mute")
-		time.Sleep(time.Hour)
+		time.Sleep(longTime)
 	case "port":
 		marker := filepath.Join(os.Getenv("FAKE_DIR"), "tried")
 		if _, err := os.Stat(marker); err != nil {
@@ -137,7 +140,7 @@ func (f *fake) receive(name string, s zmq4.Socket, handle func(request)) {
 	for {
 		msg, err := s.Recv()
 		if err != nil {
-			time.Sleep(time.Hour) // the socket was closed on purpose
+			time.Sleep(longTime) // the socket was closed on purpose
 		}
 		i := 0
 		for !bytes.Equal(msg.Frames[i], []byte("<IDS|MSG>")) {
@@ -308,7 +311,7 @@ var odd = map[string]func(f *fake, r request, rest string){
 	"exit-child": func(f *fake, r request, rest string) { f.child(); f.exit(r, rest) },
 	"exit-after": func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
 	"kill":       func(*fake, request, string) { self, _ := os.FindProcess(os.Getpid()); self.Kill() },
-	"hang":       func(*fake, request, string) { time.Sleep(time.Hour) },
+	"hang":       func(*fake, request, string) { time.Sleep(longTime) },
 	"wait": func(f *fake, r request, rest string) { // until interrupted that many times
 		f.print(r, "waiting")
 		n, _ := strconv.Atoi(rest)

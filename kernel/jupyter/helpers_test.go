@@ -37,7 +37,7 @@ func client() {
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)
 	fmt.Print("started")
-	time.Sleep(time.Hour)
+	time.Sleep(longTime)
 }
 
 // buffer is a log that several goroutines may write to.
@@ -67,7 +67,7 @@ func fakeSpec(t testing.TB, start string) Spec {
 	}
 	return Spec{
 		Name: "fake", Dir: t.TempDir(), Argv: []string{program, "{connection_file}"}, InterruptMode: "signal",
-		Env: map[string]string{"FAKE_START": start, "FAKE_DIR": t.TempDir(), "FAKE_TEST": t.Name(),
+		Env: map[string]string{"FAKE_START": start, "FAKE_DIR": t.TempDir(), "FAKE_TEST": marker(t),
 			"GORACE": "atexit_sleep_ms=0"}, // else each fake takes a second to end under -race
 	}
 }
@@ -113,7 +113,7 @@ func leftovers(t testing.TB, goroutines int, tmp string) string {
 	if files, _ := filepath.Glob(filepath.Join(tmp, "*")); len(files) > 0 {
 		return "temporary files " + strings.Join(files, ", ")
 	}
-	if p := fakeProcesses(t.Name()); len(p) > 0 {
+	if p := fakeProcesses(t); len(p) > 0 {
 		return "processes " + strings.Join(p, ", ")
 	}
 	if n := runtime.NumGoroutine(); n > goroutines {
@@ -123,14 +123,17 @@ func leftovers(t testing.TB, goroutines int, tmp string) string {
 	return ""
 }
 
+// marker is the value of FAKE_TEST in the environment of a test's processes.
+func marker(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
+
 // fakeProcesses are the running processes of a test, children of children too. It sees
 // none where there is no /proc.
-func fakeProcesses(test string) []string {
+func fakeProcesses(t testing.TB) []string {
 	var found []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {
 		env, _ := os.ReadFile(file)
-		if bytes.Contains(env, []byte("FAKE_TEST="+test+"\x00")) {
+		if bytes.Contains(env, []byte("FAKE_TEST="+marker(t)+"\x00")) {
 			found = append(found, filepath.Base(filepath.Dir(file)))
 		}
 	}

@@ -21,7 +21,7 @@ func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, afte
 	t.Cleanup(func() { defaultLimits = saved })
 	var log buffer
 	o.Log = &log
-	spec.Env["FAKE_TEST"] = t.Name() // marks its processes
+	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
 	k := startFake(t, spec, o)
 	t.Logf("%s %s", k.Info().Implementation, k.Info().ImplementationVersion)
 	for _, c := range cases {
@@ -100,7 +100,7 @@ func TestIPyKernel(t *testing.T) {
 	runReal(t, spec, Options{Dir: t.TempDir()}, cases, "import time\nprint('started', flush=True)\nwhile True: time.sleep(1)", "print('again')", "again")
 
 	t.Run("died", func(t *testing.T) {
-		spec.Env["FAKE_TEST"] = t.Name()
+		spec.Env["FAKE_TEST"] = marker(t)
 		k := startFake(t, spec, Options{})
 		if _, _, err := executeWith(context.Background(), k, "import os; os._exit(5)"); !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "exit status 5") {
 			t.Errorf("got %v", err)

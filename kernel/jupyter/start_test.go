@@ -41,18 +41,19 @@ func TestStartFails(t *testing.T) {
 	tests := []struct {
 		start    string
 		died     bool
+		timeout  time.Duration
 		messages []string
 	}{
-		{"exit", true, []string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"}},
-		{"exit-later", true, []string{"exit status 8"}},
-		{"mute", false, []string{"did not answer within 500ms", "the fake kernel stays mute"}},
-		{"no-iopub", false, []string{"did not answer within 500ms"}},
-		{"no-shell", false, []string{"did not answer within 500ms"}},
+		{"exit", true, time.Minute, []string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"}},
+		{"exit-later", true, time.Minute, []string{"exit status 8"}},
+		{"mute", false, 2 * time.Second, []string{"did not answer within 2s", "the fake kernel stays mute"}},
+		{"no-iopub", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},
+		{"no-shell", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},
 	}
 	for _, test := range tests {
 		t.Run(test.start, func(t *testing.T) {
 			noLeftovers(t)
-			_, err := Start(context.Background(), fakeSpec(t, test.start), Options{StartTimeout: 500 * time.Millisecond})
+			_, err := Start(context.Background(), fakeSpec(t, test.start), Options{StartTimeout: test.timeout})
 			if err == nil || errors.Is(err, ErrKernelDied) != test.died {
 				t.Fatalf("got %v", err)
 			}
@@ -163,7 +164,7 @@ func TestClose(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if left := fakeProcesses(t.Name()); len(left) > 0 {
+			if left := fakeProcesses(t); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
 			}
 			if _, _, err := executeWith(context.Background(), k, "nothing"); !errors.Is(err, errClosed) {
@@ -198,7 +199,7 @@ func TestKernelEndsWithItsParent(t *testing.T) {
 	noLeftovers(t)
 	spec := fakeSpec(t, "client")
 	cmd := exec.Command(spec.Argv[0])
-	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_TEST="+t.Name(), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func TestKernelEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.ReadFull(out, make([]byte, len("started"))) // or the client's end
-	if n := len(fakeProcesses(t.Name())); n != 2 {
+	if n := len(fakeProcesses(t)); n != 2 {
 		t.Errorf("%d processes run, want the client and its kernel", n)
 	}
 	cmd.Process.Kill()
