@@ -26,7 +26,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint())
+			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint(), checkSplits())
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			failed := 0
 			for _, c := range checks {
@@ -74,6 +74,30 @@ func checkCheckpoint() backend.Check {
 	}
 	return backend.Check{Name: "checkpoint", Status: backend.OK,
 		Detail: fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s", c.Metadata["test-accuracy"], hash)}
+}
+
+// checkSplits says which of the checkpoints that the paper's scale takes are there:
+// one for the split of each of its three seeds.
+func checkSplits() backend.Check {
+	const width = 64
+	check := backend.Check{Name: "checkpoints", Status: backend.Warn,
+		Fix: fmt.Sprintf("only for b and c at --scale paper: `go run ./replicate pretrain --width %d --seed N`, best on a GPU", width)}
+	folder, err := checkpointFolder()
+	if err != nil {
+		check.Detail = err.Error()
+		return check
+	}
+	var missing []string
+	for split := range int64(3) {
+		if _, _, err := resnet.Load(folder, width, split); err != nil {
+			missing = append(missing, fmt.Sprint(split))
+		}
+	}
+	check.Detail = fmt.Sprintf("none of width %d for split %s", width, strings.Join(missing, ", "))
+	if len(missing) == 0 {
+		check.Status, check.Detail = backend.OK, fmt.Sprintf("of width %d for splits 0, 1, 2 in %s", width, folder)
+	}
+	return check
 }
 
 func dataCommand() *cobra.Command {

@@ -8,8 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // fakeDir makes the six official files, all zero: labels 0, black images. The files
@@ -46,22 +47,6 @@ func put(t *testing.T, path string, at int64, bytes ...byte) {
 	defer f.Close()
 	if _, err := f.WriteAt(bytes, at); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// wantError demands one sentence with all the words.
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error lacks %q: %v", w, err)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error has several lines: %q", err)
 	}
 }
 
@@ -110,7 +95,7 @@ func TestReadDirErrors(t *testing.T) {
 			dir := fakeDir(t, t.TempDir())
 			test.damage(t, dir)
 			_, err := ReadDir(dir)
-			wantError(t, err, append(test.words, "replicate data cifar10")...)
+			demand.Error(t, err, append(test.words, "replicate data cifar10")...)
 		})
 	}
 }

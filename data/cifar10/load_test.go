@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 )
 
@@ -56,7 +57,7 @@ func TestLoad(t *testing.T) {
 	dir := fakeDir(t, filepath.Join(root, "cache", folder))
 	put(t, filepath.Join(dir, "data_batch_1.bin"), 0, 77)
 	_, err := Load(Options{})
-	wantError(t, err, "data_batch_1.bin", "byte 0", "label 77")
+	demand.Error(t, err, "data_batch_1.bin", "byte 0", "label 77")
 	if d, err := Load(Options{Sample: true}); err != nil || d != sample {
 		t.Errorf("the sample was asked for: %v", err)
 	}
@@ -68,15 +69,15 @@ func TestLoadNamedFolder(t *testing.T) {
 	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
 	t.Setenv("TVPS_DATA", filepath.Join(root, "nowhere"))
 	_, err := Load(Options{})
-	wantError(t, err, filepath.Join(root, "nowhere"), "TVPS_DATA", folder)
+	demand.Error(t, err, filepath.Join(root, "nowhere"), "TVPS_DATA", folder)
 	t.Setenv("TVPS_DATA", root)
 	_, err = Load(Options{})
-	wantError(t, err, "TVPS_DATA", "data_batch_1.bin")
+	demand.Error(t, err, "TVPS_DATA", "data_batch_1.bin")
 	dir := fakeDir(t, filepath.Join(root, "data"))
 	t.Setenv("TVPS_DATA", dir)
 	resize(t, filepath.Join(dir, "data_batch_1.bin"), 100)
 	_, err = Load(Options{})
-	wantError(t, err, "data_batch_1.bin", "byte 100 of")
+	demand.Error(t, err, "data_batch_1.bin", "byte 100 of")
 }
 
 // smallDir makes six files of 20 zero bytes under the official names, with their SHA-256.
@@ -95,11 +96,11 @@ func TestVerify(t *testing.T) {
 	if err := verify(dir, zero); err != nil {
 		t.Error(err)
 	}
-	wantError(t, Verify(dir), "data_batch_1.bin", "SHA-256", zero["test_batch.bin"])
+	demand.Error(t, Verify(dir), "data_batch_1.bin", "SHA-256", zero["test_batch.bin"])
 	put(t, filepath.Join(dir, "test_batch.bin"), 19, 1)
-	wantError(t, verify(dir, zero), "test_batch.bin", "not the official file")
+	demand.Error(t, verify(dir, zero), "test_batch.bin", "not the official file")
 	os.Remove(filepath.Join(dir, "data_batch_3.bin"))
-	wantError(t, verify(dir, zero), "data_batch_3.bin", "no such file")
+	demand.Error(t, verify(dir, zero), "data_batch_3.bin", "no such file")
 }
 
 // tarball is an archive with small files under the official names, one that is not
@@ -187,7 +188,7 @@ func TestDownloadFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), folder)
 			err := download(test.ctx, serve(t, test.data), test.sums, dir, artifact.Options{})
-			wantError(t, err, test.words...)
+			demand.Error(t, err, test.words...)
 			for _, path := range []string{dir, dir + ".new", dir + ".old"} {
 				if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("%s was left behind", path)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestSampleIsStratified(t *testing.T) {
@@ -99,13 +101,13 @@ func TestSampleAgainstOfficial(t *testing.T) {
 func TestDamagedSample(t *testing.T) {
 	cut := sampleFile[:5_000_000]
 	_, err := decodeSample(cut)
-	wantError(t, err, "sample.bin", "ends at byte 5000000 of", "git checkout")
+	demand.Error(t, err, "sample.bin", "ends at byte 5000000 of", "git checkout")
 	flipped := bytes.Clone(sampleFile)
 	flipped[7_000_000]++
 	_, err = decodeSample(flipped)
-	wantError(t, err, "sample.bin", "is damaged between byte 69", "git checkout")
+	demand.Error(t, err, "sample.bin", "is damaged between byte 69", "git checkout")
 	_, err = decodeSample([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0123456789"))
-	wantError(t, err, "wrong at byte 0")
+	demand.Error(t, err, "wrong at byte 0")
 }
 
 func BenchmarkSample(b *testing.B) {

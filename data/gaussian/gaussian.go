@@ -19,19 +19,20 @@ import (
 type Config struct {
 	N     int     // samples of a step
 	Steps int     // number of steps
-	Flip  int     // the mean turns round every Flip steps
+	Flip  int     // the mean turns round every Flip steps,
+	Turn  int     // the first time at t = Turn, 1 to Flip
 	Mu0   float64 // mean at t = 0
 	Drift float64 // change of the mean from step to step, the paper's d/10
 
 	// A Period above 0 replaces the drift by a wave, mu_t = Mu0 + Amplitude
-	// sin(2 pi t / Period); Flip and Drift are then not used.
+	// sin(2 pi t / Period); Flip, Turn and Drift are then not used.
 	Period    int
 	Amplitude float64
 }
 
 // Paper is the stream of Figure 1a: N = 2000, 160 steps, d = 1, flip every 50.
 func Paper() Config {
-	return Config{N: 2000, Steps: 160, Flip: 50, Mu0: 0.5, Drift: 0.1}
+	return Config{N: 2000, Steps: 160, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
 }
 
 // Periodic is a stream for the figure that compares with the standard propensity
@@ -51,6 +52,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("gaussian: there are %d steps; at least 1 is needed", c.Steps)
 	case c.Period < 0 || c.Period == 0 && c.Flip < 1:
 		return fmt.Errorf("gaussian: Flip is %d and Period %d; one of them must be at least 1", c.Flip, c.Period)
+	case c.Period == 0 && (c.Turn < 1 || c.Turn > c.Flip):
+		return fmt.Errorf("gaussian: Turn is %d; it must lie between 1 and Flip = %d", c.Turn, c.Flip)
 	}
 	for _, v := range []float64{c.Mu0, c.Drift, c.Amplitude} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -60,15 +63,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Mean returns mu_t for t >= 0. Our reading of "every 50 time steps": the first 50
-// moves, those to t = 1, ..., 50, go up and the next 50, to t = 51, ..., 100, down. So
-// the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100).
+// Mean returns mu_t for t >= 0. Our reading of "every 50 time steps" is Turn = 50: the
+// first 50 moves, those to t = 1, ..., 50, go up and the next 50, to t = 51, ..., 100,
+// down. So the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100). Turn = 49
+// is the other reading, in which the 50 steps t = 0, ..., 49 go up.
 func (c Config) Mean(t int) float64 {
 	if c.Period > 0 {
 		return c.Mu0 + c.Amplitude*math.Sin(2*math.Pi*float64(t%c.Period)/float64(c.Period))
 	}
-	phase := t % (2 * c.Flip)
-	return c.Mu0 + c.Drift*float64(min(phase, 2*c.Flip-phase))
+	late := c.Flip - c.Turn // moves of the first rise that are left out
+	phase := (t + late) % (2 * c.Flip)
+	return c.Mu0 + c.Drift*float64(min(phase, 2*c.Flip-phase)-late)
 }
 
 // Draw returns the N samples of step t: x and y, [N] each. Every (seed, part, t) has

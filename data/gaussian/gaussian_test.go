@@ -23,14 +23,19 @@ func TestMean(t *testing.T) {
 	}
 }
 
-// The closed form is the paper's recursion, the sign of d changing after every 50 moves.
+// The closed form is the paper's recursion, the sign of d changing when the mean has
+// arrived at t = Turn and after every 50 moves from there.
 func TestMeanIsTheRecursion(t *testing.T) {
-	mu, d := 0.5, 1.0
-	for step := 1; step <= 400; step++ {
-		mu += d / 10
-		near(t, "mu", Paper().Mean(step), mu, 1e-11)
-		if step%50 == 0 {
-			d = -d
+	for _, turn := range []int{50, 49, 1} {
+		c := Paper()
+		c.Turn = turn
+		mu, d := 0.5, 1.0
+		for step := 1; step <= 400; step++ {
+			mu += d / 10
+			near(t, "mu", c.Mean(step), mu, 1e-11)
+			if step%50 == turn%50 {
+				d = -d
+			}
 		}
 	}
 }
@@ -194,6 +199,8 @@ func TestValidate(t *testing.T) {
 		"no samples":      func(c *Config) { c.N = 0 },
 		"no steps":        func(c *Config) { c.Steps = 0 },
 		"no flip":         func(c *Config) { c.Flip = 0 },
+		"turn too early":  func(c *Config) { c.Turn = 0 },
+		"turn too late":   func(c *Config) { c.Turn = 51 },
 		"negative period": func(c *Config) { c.Period = -1 },
 		"NaN":             func(c *Config) { c.Drift = math.NaN() },
 		"infinite":        func(c *Config) { c.Mu0 = math.Inf(1) },

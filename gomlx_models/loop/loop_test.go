@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -15,14 +15,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-func open(tb testing.TB, name string) compute.Backend {
-	tb.Helper()
-	b, err := backend.Open(context.Background(), name, backend.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b.Backend
-}
+func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
 // line is least squares on y = w x: data x [4], y [4]; feed index [chunk, 2].
 var line = Problem{

@@ -1,13 +1,13 @@
 package net
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -18,14 +18,7 @@ import (
 
 var backends = []string{"", backend.Go}
 
-func open(tb testing.TB, name string) compute.Backend {
-	tb.Helper()
-	b, err := backend.Open(context.Background(), name, backend.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b.Backend
-}
+func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
 // run executes a graph function and returns the flat values of its results.
 func run(tb testing.TB, b compute.Backend, fn func(in []*Node) []*Node, args ...any) [][]float32 {

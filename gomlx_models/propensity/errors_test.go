@@ -4,23 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
-)
 
-// wantError fails the test unless err is one line that holds all the words.
-func wantError(t *testing.T, name string, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("%s: no error", name)
-		return
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("%s: the error %q does not say %q", name, err, w)
-		}
-	}
-}
+	"tvps/ci/demand"
+)
 
 // TestFitRefuses: every bad input is an error that says what and where.
 func TestFitRefuses(t *testing.T) {
@@ -65,7 +52,7 @@ func TestFitRefuses(t *testing.T) {
 		cfg.Hidden, cfg.Updates, cfg.Batch = 4, 20, 8
 		c.change(&d, &cfg)
 		_, err := Fit(context.Background(), open(t, "go"), d, cfg, 0)
-		wantError(t, name, err, c.words...)
+		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })
 	}
 }
 
@@ -74,15 +61,15 @@ func TestEstimatorRefuses(t *testing.T) {
 	b, cfg := open(t, "go"), DefaultConfig()
 	cfg.Hidden, cfg.Updates, cfg.Classes = 4, 1, 2
 	_, err := NewPool([]float32{1, 2}, -1, 1)
-	wantError(t, "fitRows", err, "-1")
+	demand.Error(t, err, "-1")
 	_, err = NewPool([]float32{1, 2}, 0, -1)
-	wantError(t, "negative dimension", err, "[-1]")
+	demand.Error(t, err, "[-1]")
 	pool, err := NewPool([]float32{1, 2, 3, 4}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = NewEstimator(b, pool, 1, cfg)
-	wantError(t, "one time", err, "two")
+	demand.Error(t, err, "two")
 	e, err := NewEstimator(b, pool, 2, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +94,7 @@ func TestEstimatorRefuses(t *testing.T) {
 		s := good()
 		c.change(&s)
 		_, err := e.Fit(context.Background(), s, c.times, 0)
-		wantError(t, name, err, c.words...)
+		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })
 	}
 	score, err := e.Fit(context.Background(), good(), []float64{0, 1}, 0)
 	if err != nil {
@@ -130,7 +117,7 @@ func TestEstimatorRefuses(t *testing.T) {
 		s := good()
 		c.change(&s)
 		_, err := score.LogOmega(context.Background(), s, c.T)
-		wantError(t, name, err, c.words...)
+		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 
@@ -235,5 +236,5 @@ func TestOnAnotherPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.On(pool)
-	wantError(t, "another shape", err, "299")
+	demand.Error(t, err, "299")
 }

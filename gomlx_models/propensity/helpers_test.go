@@ -3,34 +3,16 @@ package propensity
 import (
 	"context"
 	"math"
-	"sync"
 	"testing"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 
 	"github.com/gomlx/compute"
 )
 
-var opened = struct {
-	sync.Mutex
-	backends map[string]compute.Backend
-}{backends: map[string]compute.Backend{}}
-
-// open returns the named backend ("" for XLA), the same one for all tests.
-func open(tb testing.TB, name string) compute.Backend {
-	tb.Helper()
-	opened.Lock()
-	defer opened.Unlock()
-	if opened.backends[name] == nil {
-		b, err := backend.Open(context.Background(), name, backend.Options{})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		opened.backends[name] = b.Backend
-	}
-	return opened.backends[name]
-}
+// open returns the named backend ("" for XLA).
+func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
 // slow skips a test of several seconds under -short.
 func slow(t *testing.T) {

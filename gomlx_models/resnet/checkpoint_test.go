@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 )
 
@@ -120,7 +121,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := ReadCheckpoint(path)
-			wantError(t, err, append(c.words, path, "damaged", "train again")...)
+			demand.Error(t, err, append(c.words, path, "damaged", "train again")...)
 		})
 	}
 }
@@ -157,7 +158,7 @@ func TestSaveErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(file, "x.safetensors")
-	wantError(t, small().Save(path), "cannot write", path)
+	demand.Error(t, small().Save(path), "cannot write", path)
 	if _, err := ReadCheckpoint(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
@@ -171,7 +172,7 @@ func TestSelect(t *testing.T) {
 	}
 	for _, p := range []net.Param{{Name: "w", Dims: []int{3, 2}}, {Name: "c", Dims: []int{2}}} {
 		_, err := c.Select([]net.Param{p}, "")
-		wantError(t, err, fmt.Sprintf("no array %q of shape %v", p.Name, p.Dims), "width")
+		demand.Error(t, err, fmt.Sprintf("no array %q of shape %v", p.Name, p.Dims), "width")
 	}
 }
 
@@ -198,7 +199,7 @@ func TestResumeErrors(t *testing.T) {
 			checkpoint := state.Checkpoint(whole.Params, true, nil)
 			c.change(&checkpoint)
 			_, err := Resume(&checkpoint, whole.Params, c.cfg)
-			wantError(t, err, c.words...)
+			demand.Error(t, err, c.words...)
 		})
 	}
 }

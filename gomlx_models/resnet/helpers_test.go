@@ -1,38 +1,19 @@
 package resnet
 
 import (
-	"context"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
 )
 
-var opened = struct {
-	sync.Mutex
-	backends map[string]compute.Backend
-}{backends: map[string]compute.Backend{}}
-
-// open returns the named backend ("" for XLA), the same one for all tests.
-func open(tb testing.TB, name string) compute.Backend {
-	tb.Helper()
-	opened.Lock()
-	defer opened.Unlock()
-	if opened.backends[name] == nil {
-		b, err := backend.Open(context.Background(), name, backend.Options{})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		opened.backends[name] = b.Backend
-	}
-	return opened.backends[name]
-}
+// open returns the named backend ("" for XLA).
+func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
 // noise is n images of random pixels; image i has label i % 10.
 func noise(n int) Images {
@@ -91,21 +72,5 @@ func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance*(1+math.Abs(float64(want[i])))) {
 			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
-	}
-}
-
-// wantError demands one sentence with all the words.
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error lacks %q: %v", w, err)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error has several lines: %q", err)
 	}
 }

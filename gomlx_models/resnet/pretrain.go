@@ -43,7 +43,7 @@ type Config struct {
 
 // DefaultConfig is the recipe behind the committed checkpoint.
 func DefaultConfig(width int) Config {
-	return Config{Width: width, Epochs: 16, Batch: 128, PeakRate: .1, Warmup: .25, Momentum: .9, WeightDecay: 5e-4}
+	return Config{Width: width, Epochs: 24, Batch: 128, PeakRate: .1, Warmup: .25, Momentum: .9, WeightDecay: 5e-4}
 }
 
 // Validate says which setting is impossible.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -86,7 +87,7 @@ func TestValidate(t *testing.T) {
 	} {
 		c := DefaultConfig(16)
 		change(&c)
-		wantError(t, c.Validate(), name)
+		demand.Error(t, c.Validate(), name)
 	}
 }
 
@@ -116,7 +117,7 @@ func TestPretrainRefuses(t *testing.T) {
 		{tinyConfig(1), Images{im.Pixels[:7*imageBytes], im.Labels[:7]}, "7 training images do not fill one batch of 8"},
 	} {
 		_, err := Pretrain(context.Background(), open(t, "go"), c.cfg, c.images, nil, func(*State) error { return nil }, quiet)
-		wantError(t, err, c.words)
+		demand.Error(t, err, c.words)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute/dtypes"
@@ -297,9 +298,9 @@ func TestFeaturesInBatches(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	_, err = Features(context.Background(), open(t, ""), c, 2, im, nil)
-	wantError(t, err, "stem/kernel", "width")
+	demand.Error(t, err, "stem/kernel", "width")
 	_, err = Features(context.Background(), open(t, ""), c, 1, Images{Pixels: im.Pixels[1:], Labels: im.Labels}, nil)
-	wantError(t, err, "bytes of pixels for 253 images")
+	demand.Error(t, err, "bytes of pixels for 253 images")
 }
 
 // Accuracy counts: with weights 0 and one bias up, every image is of that class.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 
@@ -114,7 +115,7 @@ func TestNormalise(t *testing.T) {
 	for _, weight := range [][]float64{{0, 0, 0}, {1, math.NaN(), 1}} {
 		three.Weight = weight
 		_, err := normalise(three)
-		wantError(t, err, "weights of 3 samples sum to")
+		demand.Error(t, err, "weights of 3 samples sum to")
 	}
 }
 

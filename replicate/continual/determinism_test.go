@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/runs"
 )
 
@@ -99,11 +100,11 @@ func TestJobsErrors(t *testing.T) {
 	bad := gaussianSettings()
 	bad.Batch = 0
 	_, err := Jobs(e, bad, []string{"ours"}, []int64{0})
-	wantError(t, err, "batch=0")
+	demand.Error(t, err, "batch=0")
 	_, err = Jobs(e, gaussianSettings(), []string{"rescent"}, []int64{0})
-	wantError(t, err, `did you mean "recent"`)
+	demand.Error(t, err, `did you mean "recent"`)
 	s := imageSettings()
 	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
 	_, err = Jobs(e, s, []string{"ours"}, []int64{4})
-	wantError(t, err, "width 1 for split 4")
+	demand.Error(t, err, "width 1 for split 4")
 }

@@ -168,14 +168,19 @@ func (e *Env) job(s Settings, name string, seed int64, identity map[string]strin
 	}
 }
 
-// cost estimates the relative work of a learner, for the time left.
+// cost estimates the relative work of a learner's step, for the order of runs and the
+// time left.
 func (s Settings) cost(name string) float64 {
-	full := float64(s.MaxUpdates)
-	if s.MaxUpdates == 0 {
-		full = float64(s.N*s.Steps*s.Epochs) / float64(2*s.Batch)
+	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
+	full, learn := past*float64(s.Epochs)/float64(s.Batch), float64(s.GUpdates)
+	if s.MaxUpdates > 0 {
+		full = float64(s.MaxUpdates)
+	}
+	if s.GEpochs > 0 {
+		learn = past * float64(s.GEpochs) / float64(s.GBatch)
 	}
 	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
-	update, g := 1., 4.*float64(s.GUpdates) // measured: minibatches of a vector model, of g,
+	update, g := 1., 4*learn // measured: minibatches of a vector model, of g,
 	if s.Network == "head" {
 		update = 150 // and of the head of ResNet-18
 	}

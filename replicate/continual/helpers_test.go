@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"tvps/data/cifar10"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
@@ -20,29 +18,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-var opened = struct {
-	sync.Mutex
-	backends map[string]*backend.Backend
-}{backends: map[string]*backend.Backend{}}
-
-// open returns the named backend ("" for XLA), the same one for all tests.
-func open(tb testing.TB, name string) *backend.Backend {
-	tb.Helper()
-	opened.Lock()
-	defer opened.Unlock()
-	if opened.backends[name] == nil {
-		b, err := backend.Open(context.Background(), name, backend.Options{})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		opened.backends[name] = b
-	}
-	return opened.backends[name]
-}
+// open returns the named backend ("" for XLA).
+var open = backendtest.Open
 
 // gaussianSettings is panel a in miniature.
 func gaussianSettings() Settings {
-	return Settings{Scenario: "gaussian", Steps: 5, N: 40, TestN: 60, Data: "auto", Reading: "listing", Evaluate: "draw",
+	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Data: "auto", Reading: "listing", Evaluate: "draw",
 		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", BatchNorm: "batch",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,
 		Method: "method2", GNetwork: "mlp", GInput: "features", GHidden: 8, GLabel: true, GTime: "onehot", Frequencies: 2,
@@ -151,20 +132,4 @@ func metric(tb testing.TB, rows []runs.Row, name string) float64 {
 		tb.Fatalf("the rows %v lack %s", rows, name)
 	}
 	return rows[i].Value
-}
-
-// wantError demands one sentence with all the words.
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error lacks %q: %v", w, err)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error has several lines: %q", err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/data/labelshift"
 	"tvps/gomlx_models/net"
@@ -259,7 +260,7 @@ func TestFeatureChecksum(t *testing.T) {
 		}
 		got, err := readFeatures(path, 4)
 		if what == "wrong" {
-			wantError(t, err, "checksum")
+			demand.Error(t, err, "checksum")
 		} else if err != nil || got[1] != 0x0403 {
 			t.Errorf("%x, %v", got, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 )
 
@@ -105,5 +106,5 @@ func TestEffectiveSampleSize(t *testing.T) {
 	}
 	never := learner{[]phase{{upto, allEpochs, constant(math.Inf(-1)).phases[0].weigh}}}
 	_, err := b.step(context.Background(), never, 3)
-	wantError(t, err, "weights of 160 samples sum to 0", "resembles the present")
+	demand.Error(t, err, "weights of 160 samples sum to 0", "resembles the present")
 }

@@ -105,7 +105,7 @@ func TestGaussianStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Mu0: .5, Drift: .1}
+	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN
 	pool := tensors.MustCopyFlatData[float32](stream.Pool)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tvps/data/gaussian"
 	"tvps/gomlx_models/propensity"
 
 	"github.com/agext/levenshtein"
@@ -17,14 +18,15 @@ import (
 // is the name, `doc` what it means with its source: a place in the paper, or the
 // number of the interpretation (replicate/paper/INTERPRETATIONS.md). The tag `of`
 // names the part of the work that a setting can change: "stream" and "classifier"
-// concern every learner, "vector" only vector models, "images" and "head" only the
-// image scenarios and their ResNet-18, "finetune", "omega" and "clip" only those that use them,
+// concern every learner, "gaussian" and "vector" only the Gaussian and vector models,
+// "images" and "head" only the image scenarios and their ResNet-18, "finetune", "omega" and "clip" only those that use them,
 // "plan" none: it says which steps are run, not what comes out.
 type Settings struct {
 	Scenario string `set:"scenario" of:"stream" doc:"gaussian, cifar10a, cifar10b or cifar10c (Sections 3.1.2, 3.1.3; Appendix D.1)"`
 	Steps    int    `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; label shift: I9)"`
 	N        int    `set:"n" of:"stream" doc:"training samples a step (Gaussian 2000; others 200, Table 2)"`
 	TestN    int    `set:"test-n" of:"stream" doc:"test samples at t+1: Gaussian draws; label shift: test images used, 0 for all (I11)"`
+	Turn     int    `set:"turn" of:"gaussian" doc:"Gaussian: first step at which the mean turns, 50 or 49, and then every 50 (I3)"`
 	Data     string `set:"data" of:"images" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
 	Images   int    `set:"images" of:"images" doc:"label shift: training images that the stream draws from, 0 for all of the split"`
 	Reading  string `set:"reading" of:"images" doc:"label shift: listing (lambda = t/(T-1)) or equation (t/T, t from 1) (I9)"`
@@ -159,6 +161,9 @@ func (s Settings) Validate() error {
 	if s.Scenario == "gaussian" && s.TestN < 1 {
 		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
 	}
+	if s.Turn > gaussian.Paper().Flip {
+		return fmt.Errorf("setting turn=%d: the mean turns every %d steps, so it must be at most that", s.Turn, gaussian.Paper().Flip)
+	}
 	if s.First >= s.Steps {
 		return fmt.Errorf("setting first=%d lies behind the last of %d steps", s.First, s.Steps)
 	}
@@ -210,11 +215,11 @@ var parts = map[string][]string{
 
 // identity returns the settings that can change the numbers of a learner, as text.
 func (s Settings) identity(learner string) map[string]string {
-	of := append([]string{s.modelPart()}, parts[learner]...)
-	if s.Network == "head" {
-		of = append(of, "images")
+	scenario := "images"
+	if s.Scenario == "gaussian" {
+		scenario = "gaussian"
 	}
-	return s.of(of...)
+	return s.of(append([]string{scenario, s.modelPart()}, parts[learner]...)...)
 }
 
 // modelPart is the group of settings that concerns the kind of model alone.

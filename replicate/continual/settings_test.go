@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestFieldsAreComplete(t *testing.T) {
@@ -19,7 +21,7 @@ func TestFieldsAreComplete(t *testing.T) {
 			t.Errorf("the field %+v has no name or no meaning, or is there twice", f)
 		}
 		seen[f.Name] = true
-		if !slices.Contains([]string{"stream", "images", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
+		if !slices.Contains([]string{"stream", "gaussian", "images", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
 			t.Errorf("%s concerns %q", f.Name, f.Of)
 		}
 	}
@@ -76,11 +78,11 @@ func TestSetErrors(t *testing.T) {
 		{"network", "", []string{"linear, mlp, head"}},
 	} {
 		s := gaussianSettings()
-		wantError(t, s.Set(c.name, c.value), c.words...)
+		demand.Error(t, s.Set(c.name, c.value), c.words...)
 	}
 	for name, valid := range choices {
 		s := gaussianSettings()
-		wantError(t, s.Set(name, valid[0]+"x"), name, valid[0])
+		demand.Error(t, s.Set(name, valid[0]+"x"), name, valid[0])
 	}
 }
 
@@ -100,7 +102,7 @@ func TestValidate(t *testing.T) {
 		{"forgotten choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
 	} {
 		c.change(&c.base)
-		wantError(t, c.base.Validate(), c.word)
+		demand.Error(t, c.base.Validate(), c.word)
 	}
 	for _, s := range []Settings{gaussianSettings(), imageSettings()} {
 		if err := s.Validate(); err != nil {
@@ -139,6 +141,7 @@ func TestIdentity(t *testing.T) {
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted, "g-time": weighted,
 		"g-frequencies": weighted, "g-rate": weighted, "g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
 	}
+	ofGaussian := []string{"turn", "hidden"}
 	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "batch-norm"}
 	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
 		t.Fatalf("the learners are %v", got)
@@ -149,7 +152,7 @@ func TestIdentity(t *testing.T) {
 			if !special {
 				want = all
 			}
-			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && f.Name == "hidden" {
+			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && slices.Contains(ofGaussian, f.Name) {
 				want = nil
 			}
 			for _, other := range base.others(t, f.Name) {
@@ -179,7 +182,7 @@ func TestEnvIdentity(t *testing.T) {
 	}
 	s.Checkpoint = "split"
 	_, err = e.Identity(s, 3)
-	wantError(t, err, "width 16 for split 3", "replicate pretrain")
+	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
 	data, err := e.Images(s)
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +208,8 @@ func TestPlannedSteps(t *testing.T) {
 }
 
 func TestCheckLearner(t *testing.T) {
-	wantError(t, CheckLearner("our", gaussianSettings()), `"our"`, `did you mean "ours"`)
-	wantError(t, CheckLearner("pretrained", gaussianSettings()), "gaussian has none")
+	demand.Error(t, CheckLearner("our", gaussianSettings()), `"our"`, `did you mean "ours"`)
+	demand.Error(t, CheckLearner("pretrained", gaussianSettings()), "gaussian has none")
 	for _, name := range Learners() {
 		if err := CheckLearner(name, imageSettings()); err != nil {
 			t.Error(err)
@@ -214,5 +217,20 @@ func TestCheckLearner(t *testing.T) {
 		if cost := imageSettings().cost(name); !(cost > 0) {
 			t.Errorf("the cost of %s is %v", name, cost)
 		}
+	}
+}
+
+// The work of g counts in the estimate, whether it is given in minibatches or in passes:
+// at N * steps / (2 * batch of g) minibatches a pass the two are the same.
+func TestCostOfG(t *testing.T) {
+	updates := imageSettings()
+	updates.N, updates.Steps, updates.GBatch, updates.GEpochs, updates.GUpdates = 512, 20, 512, 0, 70
+	passes := updates
+	passes.GEpochs, passes.GUpdates = 7, 1
+	if a, b := updates.cost("ours"), passes.cost("ours"); a != b {
+		t.Errorf("70 minibatches cost %v, 7 passes of 10 minibatches %v", a, b)
+	}
+	if everything := passes.cost("everything"); everything != updates.cost("everything") || passes.cost("ours") != everything+4*70 {
+		t.Errorf("everything costs %v, ours %v", everything, passes.cost("ours"))
 	}
 }

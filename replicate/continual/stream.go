@@ -53,7 +53,7 @@ func (s *Stream) Upto(first, last int) Samples {
 // training samples of all steps, then the test samples of steps 1..Steps.
 func gaussianStream(s Settings, seed int64) (*Stream, error) {
 	cfg := gaussian.Paper()
-	cfg.N, cfg.Steps = s.N, s.Steps
+	cfg.N, cfg.Steps, cfg.Turn = s.N, s.Steps, s.Turn
 	test := cfg
 	test.N = s.TestN
 	var x []float32

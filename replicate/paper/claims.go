@@ -17,7 +17,7 @@ const (
 )
 
 // Claim is a statement of the paper about one panel: the mean accuracy of one series
-// minus that of another lies above Above (or, if Below is set, below it).
+// minus that of another lies above Bound (or, if Below is set, below it).
 type Claim struct {
 	ID     string  `json:"id"`
 	Text   string  `json:"claim"`  // in our words
@@ -75,6 +75,10 @@ func (j Judged) String() string {
 	if j.Verdict == NotRun {
 		return fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
 	}
-	return fmt.Sprintf("  %-13s  %s (%s): %s minus %s is %+.3f [%+.3f, %+.3f], n = %d seeds",
-		j.Verdict, j.Text, j.Place, j.Series, j.Base, j.Difference.Mean, j.Difference.Low, j.Difference.High, j.Difference.N)
+	interval := "one seed, so no interval"
+	if d := j.Difference; d.N > 1 {
+		interval = fmt.Sprintf("[%+.3f, %+.3f], n = %d seeds", d.Low, d.High, d.N)
+	}
+	return fmt.Sprintf("  %-13s  %s (%s): %s minus %s is %+.3f %s",
+		j.Verdict, j.Text, j.Place, j.Series, j.Base, j.Difference.Mean, interval)
 }

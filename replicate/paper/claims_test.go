@@ -69,7 +69,11 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v: %s", missing, j)
 		}
 	}
-	text, err := json.Marshal(judge(c, threeSeeds(.1)[:2]))
+	one := judge(c, threeSeeds(.1)[:2])
+	if line := one.String(); !strings.Contains(line, "one seed, so no interval") || strings.Contains(line, "[") {
+		t.Errorf("the line of one seed is %q", line)
+	}
+	text, err := json.Marshal(one)
 	if err != nil || !strings.Contains(string(text), `"verdict":"undecided"`) {
 		t.Errorf("one seed: %s, %v", text, err)
 	}

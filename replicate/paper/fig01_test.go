@@ -9,19 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
-	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
-)
-
-var (
-	openOnce sync.Once
-	opened   *backend.Backend
-	openErr  error
 )
 
 // workplace is a lab with folders of its own and what it prints.
@@ -35,16 +29,12 @@ type workplace struct {
 // newWorkplace sets up panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
 func newWorkplace(t *testing.T) *workplace {
 	t.Helper()
-	openOnce.Do(func() { opened, openErr = backend.Open(context.Background(), "", backend.Options{}) })
-	if openErr != nil {
-		t.Fatal(openErr)
-	}
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
 	store, err := runs.Open(w.results)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Env: &continual.Env{Backend: opened, CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
 	return w
@@ -217,7 +207,7 @@ func TestUnwritableFolders(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Out = filepath.Join(file, "out")
 	_, err := Fig1(context.Background(), w.Lab, w.options)
-	wantError(t, err, w.options.Out, "--out")
+	demand.Error(t, err, w.options.Out, "--out")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("computed before that: %v", done)
 	}
@@ -226,7 +216,7 @@ func TestUnwritableFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Fig1(context.Background(), w.Lab, w.options)
-	wantError(t, err, w.results, "--results")
+	demand.Error(t, err, w.results, "--results")
 }
 
 // TestFailedRuns: runs that fail do not stop the others. The figure shows what there
@@ -235,7 +225,7 @@ func TestFailedRuns(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
 	r, err := Fig1(context.Background(), w.Lab, w.options)
-	wantError(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
+	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
 	if errors.Is(err, ErrUsage) || r == nil || len(r.Report.Failed) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -272,7 +262,7 @@ func TestInterruptedFigure(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
 	r, err := Fig1(ctx, w.Lab, w.options)
-	wantError(t, err, "interrupted with", "of 8 runs finished", "start again")
+	demand.Error(t, err, "interrupted with", "of 8 runs finished", "start again")
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Report.Results) < 2 || len(r.Report.Results) == 8 {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -14,14 +14,14 @@ var Scales = []string{"tiny", "small", "paper"}
 // continual.Settings; INTERPRETATIONS.md explains what the paper leaves open.
 var (
 	gaussianPaper = []string{
-		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "reading=listing", "data=auto", "images=0",
+		"steps=160", "turn=50", "n=2000", "test-n=2000", "evaluate=draw", "reading=listing", "data=auto", "images=0",
 		"network=mlp", "hidden=32", "width=16", "checkpoint=committed", "start=pretrained", "batch-norm=batch",
 		"rate=9e-4", "batch=128", "epochs=25", "max-updates=1000", "finetune-epochs=25",
 		"method=method2", "g-network=mlp", "g-input=features", "g-hidden=32", "g-label=true", "g-time=onehot", "g-frequencies=8",
 		"g-rate=3e-3", "g-updates=1000", "g-epochs=0", "g-batch=512", "window=1", "clip=min1", "stride=1", "first=1",
 	}
 	cifarPaper = []string{
-		"n=200", "test-n=0", "evaluate=weighted", "reading=listing", "data=auto", "images=0",
+		"turn=50", "n=200", "test-n=0", "evaluate=weighted", "reading=listing", "data=auto", "images=0",
 		"network=head", "hidden=32", "width=64", "checkpoint=split", "start=pretrained", "batch-norm=batch",
 		"rate=9e-4", "batch=128", "epochs=20", "max-updates=0", "finetune-epochs=20",
 		"method=method2", "g-network=conv5", "g-input=pixels", "g-hidden=32", "g-label=true", "g-time=onehot", "g-frequencies=8",
@@ -48,12 +48,12 @@ var scenarioSettings = map[string]map[string][]string{
 	},
 	"cifar10a": {
 		"paper": append(slices.Clone(cifarPaper), "steps=180"),
-		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=23", "first=7"}, cifarSmall),
+		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=17", "first=7"}, cifarSmall),
 		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 	"cifar10b": {
 		"paper": append(slices.Clone(cifarPaper), "steps=120"),
-		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=17", "first=8"}, cifarSmall),
+		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=11", "first=8"}, cifarSmall),
 		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
 	},
 }

@@ -3,28 +3,12 @@ package paper
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/labelshift"
 	"tvps/replicate/continual"
 )
-
-// wantError demands one sentence with all the words.
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error lacks %q: %v", w, err)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error has several lines: %q", err)
-	}
-}
 
 // TestEveryScaleIsWhole: each scenario has each scale, each scale says every setting,
 // and the result is valid.
@@ -97,7 +81,7 @@ func TestSettingsFor(t *testing.T) {
 			overrides = []string{c.override}
 		}
 		_, err := SettingsFor(c.scenario, c.scale, overrides)
-		wantError(t, err, c.words...)
+		demand.Error(t, err, c.words...)
 	}
 }
 
@@ -143,7 +127,7 @@ func TestPanelSettingsErrors(t *testing.T) {
 		{Options{Scale: "tiny", Learners: []string{"everything"}}, []string{"panel a", "name another learner"}},
 	} {
 		_, err := PanelSettings(fig01, c.o)
-		wantError(t, err, c.words...)
+		demand.Error(t, err, c.words...)
 		if !errors.Is(err, ErrUsage) {
 			t.Errorf("%v is not marked as a mistake of the user's", err)
 		}

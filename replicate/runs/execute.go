@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,9 @@ type task struct {
 	held     bool      // whether the user was told about that
 }
 
+// work is what the task has left to do, in the unit of Job.Cost.
+func (t *task) work() float64 { return float64(t.left) * t.job.cost() }
+
 // pollInterval is how often a run held by another process is looked at.
 const pollInterval = 250 * time.Millisecond
 
@@ -107,7 +111,7 @@ func (e *executor) plan(tasks []*task) {
 		}
 		known, _ := e.store.known(spec)
 		task.left = len(missing(task.job.Steps, known))
-		weight += float64(task.left) * task.job.cost()
+		weight += task.work()
 		e.queue = append(e.queue, task)
 		if why := e.store.Explain(spec); why != "" && len(known) == 0 {
 			reason := fmt.Sprintf("%s/%s is new: %s", spec.Experiment, spec.Learner, why)
@@ -119,6 +123,8 @@ func (e *executor) plan(tasks []*task) {
 	for _, reason := range reasons {
 		e.progress.note("%s (%s)", reason, plural(count[reason], "run"))
 	}
+	// The longest run first, so that no worker is left alone with it at the end.
+	slices.SortStableFunc(e.queue, func(a, b *task) int { return cmp.Compare(b.work(), a.work()) })
 	steps := 0
 	for _, task := range e.queue {
 		steps += task.left

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -166,5 +167,25 @@ func TestCached(t *testing.T) {
 	}})
 	if report.Cached != 1 || report.Computed != 0 || out.String() != "1 run, all stored\n" {
 		t.Errorf("report %+v, output %q", report, &out)
+	}
+}
+
+func TestLongestRunFirst(t *testing.T) {
+	var order []int64
+	job := func(seed int, cost float64, steps int) Job {
+		return Job{Spec: spec(seed), Steps: upTo(steps), Cost: cost, Start: func(context.Context) (StepFunc, func(), error) {
+			order = append(order, int64(seed))
+			return func(_ context.Context, t int) ([]Row, error) { return rowsAt(seed, t), nil }, nil, nil
+		}}
+	}
+	store := open(t, t.TempDir())
+	execute(t, store, nil, job(4, 100, 3)) // three of its five steps are known below, so 200 of 500 is left
+	order = nil
+	jobs := []Job{job(0, 10, 5), job(1, 70, 5), job(2, 10, 5), job(3, 1, 60), job(4, 100, 5)}
+	if _, err := Execute(t.Context(), store, jobs, Options{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int64{1, 4, 3, 0, 2}; !slices.Equal(order, want) {
+		t.Errorf("runs began in the order %v, want %v", order, want)
 	}
 }
