@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// page exports a notebook of one code cell with these outputs, and of Markdown.
+// export makes a page of a notebook of one code cell with these outputs, and of Markdown.
 func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) string {
 	t.Helper()
 	nb := &Notebook{Cells: []*Cell{
@@ -24,12 +24,17 @@ func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) str
 func display(data MIMEBundle) Output { return Output{Type: DisplayData, Data: data} }
 
 func TestHTML(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "b.png"), []byte("DEF"), 0o644); err != nil {
+	dir := filepath.Join(t.TempDir(), "sub")
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range []string{"b.png", "../c.png"} { // a notebook shows nothing from outside its folder
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("DEF"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	page := export(t, HTMLOptions{Title: "given", Dir: dir},
-		"# The *title* #\n\n**bold** | ~~x~~ $a_1 * b_1 * c$ costs $5 and $6, $$\\mu\n_t$$ `$no$`\n\n"+
+		"# The *title* #\n\n**bold** | ~~x~~ $a_1 * b_1 * c$ costs $5 and ($6), $$\\mu\n_t$$ `$no$`\n\n"+
 			"![](attachment:a.png) ![](b.png) ![](../c.png) ![](https://example.org/d.png)\n\n|h|\n|-|\n|cell|\n",
 		Output{Type: Stream, Name: "stderr", Text: "a \x1b[1;31mred\x1b[0m <b>\x1b[K"},
 		Output{Type: Error, Ename: "ERROR", Evalue: "exit status 4", Traceback: []string{"\x1b[31mexit status 4\x1b[0m"}},
@@ -43,7 +48,7 @@ func TestHTML(t *testing.T) {
 	)
 	for _, want := range []string{
 		"<title>The *title*</title>", "<strong>bold</strong>", "<del>x</del>", "<td>cell</td>",
-		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and $6,", `<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
+		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and ($6),", `<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
 		`<img src="data:image/png;base64,QUJD"`, `<img src="data:image/png;base64,REVG"`, `<img src="../c.png"`,
 		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`,
 		`<pre class="stderr">a <span style="color:#b22b31;font-weight:bold">red</span> &lt;b&gt;</pre>`,

@@ -27,7 +27,7 @@ var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithParserOptions(
 		parser.WithAutoHeadingID(),
-		parser.WithInlineParsers(util.Prioritized(formulaParser{}, 150)), // before emphasis
+		parser.WithInlineParsers(util.Prioritized(formulaParser{}, 150)),
 	),
 	goldmark.WithRendererOptions(renderer.WithUnsafe()),
 )

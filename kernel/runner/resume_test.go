@@ -47,8 +47,10 @@ func TestResume(t *testing.T) {
 			if want := "stdout:one~ / stderr:why it failed~~|two / stdout:three~ / stdout:four~"; outputs(b.saved(t)) != want {
 				t.Errorf("outputs %s, want %s", outputs(b.saved(t)), want)
 			}
-			if c := b.saved(t).Cells[3]; c.ExecutionCount != 4 {
-				t.Errorf("execution count %d", c.ExecutionCount)
+			for i, c := range b.saved(t).Cells {
+				if c.ExecutionCount != i+1 {
+					t.Errorf("cell %d: execution count %d", i, c.ExecutionCount)
+				}
 			}
 		}
 	}

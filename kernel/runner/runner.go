@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -197,11 +198,16 @@ func (r *run) save() error {
 	return r.o.Save(r.nb)
 }
 
+// unremarkable are the beginnings of lines that do not say what a cell does: comments,
+// imports, the start of main.
+var unremarkable = []string{"//", "#", "import", "\"", ")", "%%"}
+
 // firstLine is the first line of a cell that says something, for people.
 func firstLine(source string) string {
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
-		if line != "" && line != "%%" && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "import") {
+		begins := func(with string) bool { return strings.HasPrefix(line, with) }
+		if line != "" && !slices.ContainsFunc(unremarkable, begins) {
 			return shorten(line, 70)
 		}
 	}

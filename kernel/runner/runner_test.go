@@ -51,14 +51,16 @@ func TestFailingCell(t *testing.T) {
 	} {
 		b := newBench(t)
 		nb := newNotebook("print one", c.source, "print never")
+		nb.Cells[2].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "of an earlier run"}}
+		nb.Cells[2].Metadata[notebook.Record] = map[string]any{"status": "ok"}
 		_, err := Run(context.Background(), nb, b.Options)
 		var failed *CellError
 		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || errors.Is(err, jupyter.ErrKernelDied) != c.died {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 		got := outputs(b.saved(t))
-		if !strings.HasPrefix(got, "stdout:one~ / "+c.left) || strings.Contains(got, "never") {
-			t.Errorf("%s: outputs %s", name, got)
+		if want := "stdout:one~ / " + c.left + " / "; got != want || nb.Cells[2].Metadata[notebook.Record] != nil {
+			t.Errorf("%s: outputs %s, want %s; metadata %v", name, got, want, nb.Cells[2].Metadata)
 		}
 		if !b.closed {
 			t.Errorf("%s: the kernel was not closed", name)
@@ -115,8 +117,10 @@ func TestInterrupt(t *testing.T) {
 	if got := outputs(saved); got != "stdout:one~ / stdout:begun~ / " || !b.closed {
 		t.Errorf("outputs %s, closed %v", got, b.closed)
 	}
+	if _, status := recordOf(saved.Cells[1]); status != statusInterrupted {
+		t.Errorf("status %q", status)
+	}
 	b.again(t)
-	b.enter = nil
 	result, _ := Run(context.Background(), newNotebook("print one", "print two"), b.Options)
 	if result.Reused != 1 || result.Ran != 1 {
 		t.Errorf("after the interrupt: %+v", result)
@@ -205,5 +209,21 @@ func TestLive(t *testing.T) {
 	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
 	if diff := cmp.Diff(want, live.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStreamLimit(t *testing.T) {
+	s := &stream{budget: &budget{limit: 10}}
+	for range 100 { // a progress bar needs no more than its last line
+		s.write("\r123456")
+	}
+	s.write("\nab")
+	if got := s.text(); got != "123456\nab" {
+		t.Errorf("progress bar: %q", got)
+	}
+	s.write("é") // does not fit, and is not cut
+	s.write("more\n")
+	if got, want := s.text(), "123456\nab\n[7 more bytes were left out here: the limit is 10 for a stream of a cell]\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
