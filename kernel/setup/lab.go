@@ -57,8 +57,11 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	if o.Venv {
 		lab, err = privateLab(ctx, l)
 	}
-	if err != nil {
+	if errors.Is(err, ErrNoLab) {
 		return fmt.Errorf("%w: %s", err, labFix(l))
+	}
+	if err != nil {
+		return err
 	}
 	if err := installIfStale(ctx, l, o.Install); err != nil {
 		return err
@@ -148,12 +151,15 @@ func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
 
 // labAt asks a JupyterLab for its version, which must be 4 or later.
 func labAt(ctx context.Context, where string, command ...string) (jupyterLab, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	patient, cancel := context.WithTimeout(ctx, 3*time.Minute) // the first start on a busy disk
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], append(command[1:], "--version")...)
+	cmd := exec.CommandContext(patient, command[0], append(command[1:], "--version")...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	version := strings.TrimSpace(string(out))
+	if ctx.Err() != nil {
+		return jupyterLab{}, ctx.Err()
+	}
 	if err != nil {
 		return jupyterLab{}, fmt.Errorf("%w: %s does not work (%w)", ErrNoLab, where, err)
 	}

@@ -44,6 +44,9 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 	if _, err := os.Stat(l.venv()); err == nil {
 		fmt.Fprintf(out, "The private JupyterLab stays in %s: %s removes it.\n", l.venv(), l.command("uninstall --venv"))
 	}
+	if venv {
+		os.Remove(l.venvLock())
+	}
 	os.Remove(l.lock())
 	removeEmpty(l)
 	return nil

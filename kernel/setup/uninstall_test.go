@@ -30,7 +30,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 	mine := []string{
 		filepath.Join(l.specDir(), "kernel.js"), filepath.Join(l.bin(), "gopls"), filepath.Join(l.Data, "notes.txt"),
 		filepath.Join(l.Jupyter, "kernels", "python3", "kernel.json"), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
-		filepath.Join(l.venv(), "bin", "python"),
+		filepath.Join(l.venv(), "bin", "python"), l.venvLock(),
 	}
 	for _, path := range mine {
 		put(t, path, "mine", 0o644)

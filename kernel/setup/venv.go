@@ -15,8 +15,9 @@ import (
 
 // venv is the folder of the private virtual environment. It cannot be moved (its programs
 // hold its path), so a file in it, whole, says that it is finished.
-func (l Layout) venv() string  { return filepath.Join(l.Data, "jupyterlab") }
-func (l Layout) whole() string { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
+func (l Layout) venv() string     { return filepath.Join(l.Data, "jupyterlab") }
+func (l Layout) whole() string    { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
+func (l Layout) venvLock() string { return filepath.Join(l.Data, ".jupyterlab.lock") }
 
 // privateLab is the JupyterLab of the private environment.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
@@ -36,7 +37,7 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err != nil {
 		return errors.New("a private JupyterLab needs Python, and python3 is not on PATH: install it (on Debian: `apt-get install python3-venv`)")
 	}
-	unlock, err := artifact.Lock(ctx, filepath.Join(l.Data, ".jupyterlab.lock"), "the private JupyterLab", log)
+	unlock, err := artifact.Lock(ctx, l.venvLock(), "the private JupyterLab", log)
 	if err != nil {
 		return err
 	}
