@@ -34,6 +34,7 @@ type Job struct {
 	Resume     bool              // go on where the last run left Output
 	Live       io.Writer         // gets what the cells show; nil: nobody
 	Log        io.Writer         // gets what the kernel itself writes; nil: nobody
+	Env        []string          // NAME=value; for the kernel, over what its kernelspec says
 	ECharts    string            // echarts.min.js for the page; default: the kernel's own, if it has one
 }
 
@@ -121,7 +122,7 @@ func (p *Prepared) Run(ctx context.Context) (*notebook.Notebook, Result, error) 
 	o := Options{
 		Kernel: p.spec.Name, Previous: p.previous, Timeout: j.Timeout, Live: j.Live,
 		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Log: j.Log})
+			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Log: j.Log, Env: j.Env})
 			if err != nil {
 				return nil, err // not a *jupyter.Kernel that is nil
 			}

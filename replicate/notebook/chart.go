@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"image/png"
 	"sort"
+	"strconv"
+	"strings"
 
 	"tvps/figures"
 
@@ -37,8 +39,35 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
-	out.display(message{data: map[string]any{htmlMIME: snippet, plainMIME: "Interactive chart: " + name}})
+	out.display(message{data: map[string]any{htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: seriesOf(fig.Name, p)}})
 	return nil
+}
+
+// seriesOf is the data of a panel for `go run ./kernel check`: of each series one line of
+// points "x,mean" or, where there is an interval, "x,mean,low,high", with semicolons
+// between them.
+func seriesOf(figure string, p figures.Panel) map[string]any {
+	all := map[string]any{}
+	for _, s := range p.Series {
+		var points []string
+		for _, at := range s.Points {
+			numbers := []float64{at.X, at.Mean}
+			if at.Low != at.Mean || at.High != at.Mean {
+				numbers = append(numbers, at.Low, at.High)
+			}
+			points = append(points, commas(numbers))
+		}
+		all[figure+"/"+p.Key+"/"+s.Name] = strings.Join(points, ";")
+	}
+	return map[string]any{"series": all}
+}
+
+func commas(numbers []float64) string {
+	texts := make([]string, len(numbers))
+	for i, x := range numbers {
+		texts[i] = strconv.FormatFloat(x, 'g', 6, 64)
+	}
+	return strings.Join(texts, ",")
 }
 
 // smaller scales a picture down and gives it a palette: a fifth of the bytes.

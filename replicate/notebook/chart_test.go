@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/png"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
 	Charts(fig)
-	want := []string{"[image/png text/plain]", "[text/html text/plain]", "[image/png text/plain]", "[text/html text/plain]"}
+	want := []string{"[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]", "[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]"}
 	if got := r.types(); !slices.Equal(got, want) {
 		t.Fatalf("outputs %v, want %v", got, want)
 	}
@@ -105,5 +106,22 @@ func TestPlot(t *testing.T) {
 	}
 	if strings.Contains(html, "seed") {
 		t.Error("a plain curve speaks of seeds")
+	}
+}
+
+// A chart carries its data, so that it can be compared without its pixels.
+func TestChartsCarryTheirData(t *testing.T) {
+	r := record(t)
+	fig, _ := sample(t)
+	Charts(fig)
+	Plot(7, "My own", "x", "y", Curve("line", []float64{0, 1.5}, []float64{1. / 3, -2e-7}))
+	for i, want := range map[int]map[string]any{
+		1: {"fig99/a/ours": "0,0.3,-0.97062,1.57062;1,0.3,-0.97062,1.57062;2,0.3,-0.97062,1.57062"},
+		5: {"chart/7/line": "0,0.333333;1.5,-2e-07"},
+	} {
+		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["series"].(map[string]any)
+		if !ok || !maps.Equal(got, want) {
+			t.Errorf("output %d carries %v, want %v", i, got, want)
+		}
 	}
 }

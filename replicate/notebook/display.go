@@ -17,7 +17,8 @@ const (
 	htmlMIME  = "text/html"
 	pngMIME   = "image/png"
 
-	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}.
+	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, or
+	// {"series": {name: points}} for a chart, as [Charts] writes them.
 	ValuesMIME = "application/vnd.tvps.values+json"
 )
 

@@ -28,7 +28,8 @@
 //
 // # Numbers
 //
-// Tables carry their numbers, too, as [ValuesMIME], for `go run ./kernel check`. Nothing
+// Tables carry their numbers, too, and charts the points of their series, as [ValuesMIME],
+// for `go run ./kernel check`. Nothing
 // that is shown depends on the machine's name, on paths or on the clock: a notebook that
 // runs again with the same result is the same file. The commit is left out for that
 // reason; provenance.json in the figure's folder has all.
