@@ -70,7 +70,8 @@ func reason(s *step, reply jupyter.Reply) string {
 	value, trace := strings.TrimSpace(reply.Evalue), lastLines(strings.Join(reply.Traceback, "\n"))
 	switch {
 	case reply.Ename == gonbError && trace == value:
-		return strings.TrimSuffix(value+"\n"+lastLines(stderr(s)), "\n")
+		printed := strings.TrimSuffix(lastLines(stderr(s)), value) // which GoNB prints there, too
+		return strings.TrimSpace(value + "\n" + printed)
 	case reply.Ename == gonbError && trace != "": // it says more than the value
 		return trace
 	case reply.Ename != "" && reply.Ename != gonbError:

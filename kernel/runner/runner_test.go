@@ -68,6 +68,19 @@ func TestFailingCell(t *testing.T) {
 	}
 }
 
+// GoNB prints the exit status to stderr as well; the error says it once.
+func TestReason(t *testing.T) {
+	s := &step{Cell: &notebook.Cell{Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
+	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
+	if got := reason(s, reply); got != "exit status 4\nwhy" {
+		t.Errorf("%q", got)
+	}
+	reply = jupyter.Reply{Ename: "ValueError", Evalue: "no", Traceback: []string{"\x1b[31mline 1\x1b[0m", "", "line 2"}}
+	if got := reason(s, reply); got != "ValueError: no\nline 1\nline 2" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestShellCommandsThatSeemToFail(t *testing.T) {
 	for name, c := range map[string]struct{ implementation, source string }{
 		"no shell command": {"gonb", "script err exit status 4\\n"},
