@@ -9,5 +9,6 @@ var commands = []func() *cobra.Command{
 	doctorCommand,
 	labCommand,
 	runCommand,
+	checkCommand,
 	cleanCommand,
 }
