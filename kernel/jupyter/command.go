@@ -30,6 +30,7 @@ func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error
 	if err != nil {
 		return nil, fmt.Errorf("kernel %q: %w", spec.Name, err)
 	}
+	argv[0] = program // Python finds its environment by the path that it is called with
 	return &exec.Cmd{Path: program, Args: argv, Env: env, Dir: o.Dir}, nil
 }
 

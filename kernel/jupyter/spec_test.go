@@ -160,4 +160,9 @@ func TestPythonOfTheKernelsEnvironment(t *testing.T) {
 			t.Errorf("got %q (%v), want %q", got, err, test.want)
 		}
 	}
+	inside.Argv = []string{"python", "-m", "kernel"}
+	cmd, err := command(inside, Options{}, "file", t.TempDir())
+	if err != nil || cmd.Path != own || cmd.Args[0] != own {
+		t.Errorf("the kernel is called as %v, %v; Python finds its environment by its path", cmd, err)
+	}
 }
