@@ -75,16 +75,18 @@ window.probe = (() => {
     };
   }
 
-  // spot is the place on the page of a point in the middle of a line.
+  // spot is a place on the page within the axes of a chart, and the name of the topmost line;
+  // the tooltip is that of the nearest step.
   function spot(at) {
     const e = element(at);
     const drawing = window.echarts.getInstanceByDom(e);
     const series = drawing.getOption().series;
-    const index = series.findIndex((s) => s.type === "line" && s.data && s.data.length > 2);
-    const point = series[index].data[Math.floor(series[index].data.length / 2)];
-    const [x, y] = drawing.convertToPixel({ seriesIndex: index }, point.value || point);
+    const index = series.findLastIndex((s) => s.type === "line" && s.data && s.data.length > 1);
+    const pixel = (point) => drawing.convertToPixel({ seriesIndex: index }, point.value || point);
+    const data = series[index].data;
+    const first = pixel(data[0]), last = pixel(data[data.length - 1]);
     const box = e.getBoundingClientRect();
-    return { x: box.x + x, y: box.y + y, name: series[index].name };
+    return { x: box.x + 0.55 * first[0] + 0.45 * last[0], y: box.y + 0.55 * first[1] + 0.45 * last[1], name: series[index].name };
   }
 
   // tooltip is the text of a chart's tooltip, if it is shown.
