@@ -1,5 +1,6 @@
 // Package ci holds the numbers that figures must keep, their tolerances, and the
-// comparison. Figures are compared by their data, never by their pixels.
+// comparison. Figures are compared by their data, never by their pixels. The numbers of
+// notebooks, in golden/notebooks, are compared by the same rules in kernel/check.
 //
 // golden/<figure>-<scale>.csv holds the rows of a figure in the format of its own CSV
 // files; tolerances.json says how far a new value may lie from them. `.ci/run` makes
@@ -30,10 +31,6 @@ type Tolerance struct {
 	Mean   float64 `json:"mean"`  // of a series' mean over steps and seeds
 	Value  float64 `json:"value"` // of a single value
 }
-
-// slack forgives the rounding of a difference of two decimal numbers: a difference
-// that equals the tolerance is within it.
-const slack = 1e-9
 
 // ParseTolerances reads a JSON list of tolerances. Errors: no such list, a tolerance
 // that is no positive number, two for the same figure, panel and metric.
@@ -134,9 +131,9 @@ func (c *comparison) tolerance(panel, metric string) (Tolerance, bool) {
 	return Tolerance{}, false
 }
 
-// check adds v unless its value is within the tolerance. A NaN never is.
+// check adds v unless its value is within the tolerance.
 func (c *comparison) check(v Violation) {
-	if !(math.Abs(v.Value-v.Golden) <= v.Tolerance+slack) {
+	if !Within(v.Value, v.Golden, v.Tolerance) {
 		c.found = append(c.found, v)
 	}
 }

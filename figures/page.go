@@ -3,6 +3,7 @@ package figures
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,11 +25,23 @@ const DefaultScript = "https://go-echarts.github.io/go-echarts-assets/assets/" +
 // Option adjusts [Page], [Snippet] and [Write].
 type Option func(*settings)
 
-type settings struct{ script string }
+type settings struct {
+	script string
+	cell   []string // nil unless for a notebook's cell
+}
 
 // WithScript makes pages load echarts from src: an address, or a path as the browser
 // resolves it from the page, such as "/files/echarts.min.js" in Jupyter.
 func WithScript(src string) Option { return func(s *settings) { s.script = src } }
+
+// WithCell makes a [Snippet] for the output of a notebook cell: without a picture of its
+// own, for the static picture is an output of its own before it, which the script hides
+// once the chart is drawn. It loads echarts from the first of sources that answers, where
+// {base} stands for Jupyter's base URL, and, on pages that Jupyter does not serve, such as
+// an export, from [DefaultScript] or what WithScript names.
+func WithCell(sources ...string) Option {
+	return func(s *settings) { s.cell = append([]string{}, sources...) }
+}
 
 func newSettings(options []Option) settings {
 	s := settings{script: DefaultScript}
@@ -39,10 +53,11 @@ func newSettings(options []Option) settings {
 
 var (
 	//go:embed page.js
-	drawScript string
-	//go:embed page.html
-	pageText string
+	pageJS     string
+	drawScript = strings.TrimSpace(regexp.MustCompile(`(?m)^\s*//.*\n`).ReplaceAllString(pageJS, "")) // no comments: each cell has a copy
 
+	//go:embed page.html
+	pageText     string
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
@@ -68,7 +83,7 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 		notes := Figure{}.footnotes(p) // the source stands once, at the foot of the page
 		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), altText(p), notes})
 	}
-	script, err := pageScript(fig, fig.Panels, opts.EchartsJS, newSettings(options).script)
+	script, err := pageScript(describe(fig, fig.Panels), []string{opts.EchartsJS, newSettings(options).script}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +95,9 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// Snippet returns one panel as a piece of HTML for a notebook cell. It carries its own
-// static picture, and one script that draws at once if echarts is loaded and otherwise
-// loads it first.
+// Snippet returns one panel as a piece of HTML. It carries its own static picture (but
+// see [WithCell]), and one script that draws at once if echarts is loaded and otherwise
+// loads it first: JupyterLab does not wait for one script before it runs the next.
 func Snippet(fig Figure, panel string, options ...Option) (string, error) {
 	picture, err := SVG(fig, panel) // validates
 	if err != nil {
@@ -92,14 +107,35 @@ func Snippet(fig Figure, panel string, options ...Option) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	script, err := pageScript(fig, []Panel{p}, newSettings(options).script)
+	o := newSettings(options)
+	notes := strings.Join(fig.footnotes(p), " ")
+	all := describe(fig, []Panel{p})
+	if o.cell != nil {
+		return cellSnippet(all[0], panelTitle(p), notes, o)
+	}
+	script, err := pageScript(all, []string{o.script}, nil)
 	if err != nil {
 		return "", err
 	}
-	notes := strings.Join(fig.footnotes(p), " ")
 	return fmt.Sprintf("<p><b>%s</b></p>\n<div data-chart=%q style=\"width:100%%\"><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"></div>\n<p><small>%s</small></p>\n<script>\n%s\n</script>\n",
-		html.EscapeString(panelTitle(p)), fig.FileStem(p), html.EscapeString(altText(p)),
+		html.EscapeString(panelTitle(p)), all[0].Key, html.EscapeString(altText(p)),
 		base64.StdEncoding.EncodeToString(picture), html.EscapeString(notes), script), nil
+}
+
+// cellSnippet shows nothing without its script. Its key names the chart's content, since
+// JupyterLab puts several notebooks into one page.
+func cellSnippet(c chart, title, notes string, o settings) (string, error) {
+	c.Title, c.Notes = title, notes
+	content, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("figures: cannot describe the chart %s: %w", c.Key, err)
+	}
+	c.Key = fmt.Sprintf("%s-%x", c.Key, sha256.Sum256(content))[:len(c.Key)+9]
+	script, err := pageScript([]chart{c}, o.cell, []string{o.script})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("<div data-chart=%q style=\"width:100%%\"></div>\n<script>\n%s\n</script>\n", c.Key, script), nil
 }
 
 // altText describes the picture to those who cannot see it.
@@ -111,28 +147,36 @@ func altText(p Panel) string {
 	return fmt.Sprintf("%s: %s against %s for %s", panelTitle(p), p.YLabel, p.XLabel, strings.Join(labels, ", "))
 }
 
-// pageScript calls page.js with the panels' charts. JSON escapes < and >, so no text of
-// the figure can end the script.
-func pageScript(fig Figure, panels []Panel, sources ...string) (string, error) {
-	type chart struct {
-		Key    string         `json:"key"`
-		XLabel string         `json:"xlabel"`
-		Option map[string]any `json:"option"`
-	}
+// chart is a panel as page.js takes it.
+type chart struct {
+	Key    string         `json:"key"`
+	XLabel string         `json:"xlabel"`
+	Option map[string]any `json:"option"`
+	Title  string         `json:"title,omitempty"` // these two in a notebook's cell only
+	Notes  string         `json:"notes,omitempty"`
+}
+
+func describe(fig Figure, panels []Panel) []chart {
 	var all []chart
 	for _, p := range panels {
 		stem := fig.FileStem(p)
-		all = append(all, chart{stem, html.EscapeString(p.XLabel), chartOption(stem, p)})
+		all = append(all, chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)})
 	}
-	chartsJSON, err := json.Marshal(all)
-	if err != nil {
-		return "", fmt.Errorf("figures: cannot describe the charts of %s: %w", fig.Name, err)
+	return all
+}
+
+// pageScript calls page.js. JSON escapes < and >, so no text of the figure can end the
+// script.
+func pageScript(charts []chart, sources, elsewhere []string) (string, error) {
+	call := make([]string, 3)
+	for i, argument := range []any{charts, sources, append([]string{}, elsewhere...)} {
+		text, err := json.Marshal(argument)
+		if err != nil {
+			return "", fmt.Errorf("figures: cannot describe the charts: %w", err)
+		}
+		call[i] = string(text)
 	}
-	sourcesJSON, err := json.Marshal(sources)
-	if err != nil {
-		return "", fmt.Errorf("figures: cannot describe the scripts of %s: %w", fig.Name, err)
-	}
-	return fmt.Sprintf("%s(%s,\n%s);", strings.TrimSpace(drawScript), chartsJSON, sourcesJSON), nil
+	return fmt.Sprintf("%s(%s);", drawScript, strings.Join(call, ",\n")), nil
 }
 
 // chartOption describes a panel in the words of ECharts. What takes a function, the

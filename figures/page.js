@@ -1,7 +1,9 @@
 // Draws the charts described in `charts` into the elements that carry their key, and
 // loads echarts first if need be, from the first of `sources` that answers. Until then,
 // and if none does, the elements keep the static pictures they come with.
-(function (charts, sources) {
+// {base} in a source is Jupyter's base URL; such a source is skipped on other pages, and
+// those of `elsewhere` are tried on pages without Jupyter only.
+(function (charts, sources, elsewhere) {
   "use strict";
 
   // The band of an interval: one polygon along the lower ends and back along the upper.
@@ -31,6 +33,20 @@
     };
   }
 
+  // In a notebook cell title and notes come with the chart, for the static picture in
+  // the output before it has its own. That output is hidden once there is a chart.
+  function frame(chart, element) {
+    var picture = element.closest(".jp-OutputArea-child, .output_area");
+    picture = picture && picture.previousElementSibling;
+    if (picture && picture.querySelector(".jp-RenderedImage img, .output_png img")) picture.style.display = "none";
+    var around = document.createElement("div");
+    around.style.cssText = "background:#fff;color:#222;padding:8px";
+    element.parentNode.insertBefore(around, element);
+    around.appendChild(document.createElement("b")).textContent = chart.title;
+    around.appendChild(element);
+    around.appendChild(document.createElement("small")).textContent = chart.notes;
+  }
+
   function drawOne(chart, element) {
     var picture = element.innerHTML;
     element.setAttribute("data-drawn", "yes");
@@ -49,6 +65,8 @@
       option.tooltip.confine = true;
       var drawing = window.echarts.init(element, null, { renderer: "svg" });
       drawing.setOption(option);
+      if (chart.title) frame(chart, element);
+      drawing.resize();
       if (window.ResizeObserver) new ResizeObserver(function () { drawing.resize(); }).observe(element);
     } catch (problem) {
       element.style.height = "";
@@ -64,17 +82,33 @@
     });
   }
 
-  function load(i) {
+  function addresses() {
+    var config = document.getElementById("jupyter-config-data");
+    if (!config) return sources.filter(function (s) { return s.indexOf("{base}") < 0; }).concat(elsewhere);
+    var base = JSON.parse(config.textContent).baseUrl || "/";
+    return sources.map(function (s) { return s.replace("{base}", base); });
+  }
+
+  // Another chart on the page may be loading the same script already. A page with an AMD
+  // loader, as nbconvert's, must not get at echarts, which would not be global then.
+  function load(from) {
     if (window.echarts) return draw();
-    if (i >= sources.length) {
+    if (!from.length) {
       document.querySelectorAll("[data-offline]").forEach(function (note) { note.style.fontWeight = "bold"; });
       return;
     }
-    var script = document.createElement("script");
-    script.src = sources[i];
-    script.onload = function () { window.echarts ? draw() : load(i + 1); };
-    script.onerror = function () { load(i + 1); };
-    document.head.appendChild(script);
+    var script = document.querySelector('script[src="' + from[0] + '"]');
+    if (!script) {
+      script = document.createElement("script");
+      script.src = from[0];
+      var amd = window.define && window.define.amd;
+      if (amd) window.define.amd = undefined;
+      script.addEventListener("load", function () { if (amd) window.define.amd = amd; });
+      script.addEventListener("error", function () { if (amd) window.define.amd = amd; script.remove(); });
+      document.head.appendChild(script);
+    }
+    script.addEventListener("load", function () { window.echarts ? draw() : load(from.slice(1)); });
+    script.addEventListener("error", function () { load(from.slice(1)); });
   }
-  load(0);
+  load(addresses());
 })

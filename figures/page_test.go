@@ -26,8 +26,7 @@ func chartsOf(t *testing.T, page string) []struct {
 } {
 	t.Helper()
 	start := strings.LastIndex(page, "})([")
-	end := strings.LastIndex(page, ",\n[")
-	if start < 0 || end < start {
+	if start < 0 {
 		t.Fatal("the page has no charts")
 	}
 	var all []struct {
@@ -44,7 +43,7 @@ func chartsOf(t *testing.T, page string) []struct {
 			Legend   struct{ Data []string }
 		}
 	}
-	if err := json.Unmarshal([]byte(page[start+3:end]), &all); err != nil {
+	if err := json.NewDecoder(strings.NewReader(page[start+3:])).Decode(&all); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -146,6 +145,40 @@ func TestSnippetStandsAlone(t *testing.T) {
 	}
 	if again, _ := Snippet(fig, "a", WithScript("/files/echarts.min.js")); again != snippet {
 		t.Error("the snippet differs from one time to the next")
+	}
+}
+
+// In a cell the static picture is another output, so nothing may show without the script,
+// and no other host is asked on a page that Jupyter serves.
+func TestSnippetForACell(t *testing.T) {
+	fig := sampleFigure(t)
+	snippet, err := Snippet(fig, "a", WithCell("{base}lab/echarts.min.js", "/mine.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(snippet, "<script>")
+	key := regexp.MustCompile(`^<div data-chart="(fig01-a-[0-9a-f]{8})" style="width:100%"></div>\n$`).FindStringSubmatch(before)
+	if key == nil {
+		t.Fatalf("without its script the snippet shows %q", before)
+	}
+	if strings.Count(snippet, "<script") != 1 {
+		t.Error("there must be one inline script")
+	}
+	for _, want := range []string{"[\"{base}lab/echarts.min.js\",\"/mine.js\"],\n[\"" + DefaultScript + "\"]);", `"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"` + key[1] + `"`} {
+		if !strings.Contains(snippet, want) {
+			t.Errorf("the snippet lacks %q", want)
+		}
+	}
+	if strings.Contains(snippet, "AMD loader") {
+		t.Error("the script carries its comments")
+	}
+	fig.Panels[0].Series[1].Points[0].Mean += .001
+	other, err := Snippet(fig, "a", WithCell())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(other, key[1]) {
+		t.Error("another chart has the same key: on one page it would be drawn in the wrong place")
 	}
 }
 

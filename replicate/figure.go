@@ -8,15 +8,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
-	"tvps/replicate/runs"
 
 	"github.com/spf13/cobra"
 )
@@ -53,9 +50,9 @@ func (f *figureFlags) register(cmd *cobra.Command) {
 }
 
 func (f *figureFlags) options(name string) (paper.Options, error) {
-	seeds, err := parseSeeds(f.seeds)
+	seeds, err := paper.ParseSeeds(f.seeds)
 	if err != nil {
-		return paper.Options{}, paper.Usage(err)
+		return paper.Options{}, fmt.Errorf("--seeds: %w", err)
 	}
 	if f.workers < 1 {
 		return paper.Options{}, paper.Usage(fmt.Errorf("--workers %d: at least one run must be at work", f.workers))
@@ -68,29 +65,6 @@ func (f *figureFlags) options(name string) (paper.Options, error) {
 		o.Out = filepath.Join("figures", "out", name)
 	}
 	return o, nil
-}
-
-// parseSeeds reads "0,1,2" or "0-7" or a mixture.
-func parseSeeds(text string) ([]int64, error) {
-	var out []int64
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			to = from
-		}
-		a, errA := strconv.ParseInt(from, 10, 32)
-		b, errB := strconv.ParseInt(to, 10, 32)
-		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
-			return nil, fmt.Errorf("--seeds %q: %q is neither a seed nor a range such as 0-7", text, part)
-		}
-		for s := a; s <= b; s++ {
-			if slices.Contains(out, s) {
-				return nil, fmt.Errorf("--seeds %q names seed %d twice", text, s)
-			}
-			out = append(out, s)
-		}
-	}
-	return out, nil
 }
 
 func figureCommands() []*cobra.Command {
@@ -130,34 +104,7 @@ func figureCommands() []*cobra.Command {
 
 // lab opens the backend and the store.
 func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*paper.Lab, error) {
-	if err := checkBackendName(f.backend); err != nil {
-		return nil, err
-	}
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	b, err := backend.Open(ctx, f.backend, opts)
-	if err != nil {
-		return nil, err
-	}
-	store, err := runs.Open(f.results)
-	if err != nil {
-		return nil, err
-	}
-	return &paper.Lab{Env: &continual.Env{Backend: b, CacheDir: cache, Log: os.Stderr}, Store: store, Stdout: os.Stdout, Stderr: os.Stderr}, nil
-}
-
-// checkBackendName refuses what is neither a backend's name nor the path of a file.
-func checkBackendName(name string) error {
-	known := []string{backend.XLACPU, backend.XLACUDA, backend.Go}
-	if name == backend.Default || slices.Contains(known, name) || strings.ContainsRune(name, filepath.Separator) {
-		return nil
-	}
-	if _, err := os.Stat(name); err == nil {
-		return nil
-	}
-	return paper.Usage(fmt.Errorf("--backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), continual.Nearest(name, known)))
+	return paper.OpenLab(ctx, paper.LabOptions{Backend: f.backend, Open: opts, Results: f.results, Stdout: os.Stdout, Stderr: os.Stderr})
 }
 
 // showConfig prints the settings of every panel with their meaning and source.

@@ -63,19 +63,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestParseSeeds(t *testing.T) {
-	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]", "7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
-		if got, err := parseSeeds(text); err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
-		if got, err := parseSeeds(text); err == nil {
-			t.Errorf("%q gives %v", text, got)
-		}
-	}
-}
-
 func TestExitCode(t *testing.T) {
 	plain := fmt.Errorf("failed")
 	for code, err := range map[int]error{0: nil, 1: plain, 2: fmt.Errorf("so: %w", paper.Usage(plain))} {

@@ -57,7 +57,7 @@ func (p *pretraining) run(ctx context.Context) error {
 	if err := p.cfg.Validate(); err != nil {
 		return paper.Usage(err)
 	}
-	if err := checkBackendName(p.name); err != nil {
+	if err := paper.CheckBackend(p.name); err != nil {
 		return err
 	}
 	if err := p.open(ctx); err != nil {

@@ -67,13 +67,14 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Proven
 		}
 		r.Tables = append(r.Tables, summary)
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s, commit %s.", o.Scale, len(o.Seeds), provenance.Backend, commit(provenance))}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, len(o.Seeds), provenance.Backend), CommitNote + commit(provenance) + "."}
 	for _, c := range f.Claims {
 		if slices.ContainsFunc(plan, func(p PanelPlan) bool { return p.Key == c.Panel }) {
 			r.Claims = append(r.Claims, judge(c, r.Rows))
 		}
 	}
-	if err := figures.Write(r.Figure, r.Rows, provenanceOf(o, plan, provenance, r.Report), o.Out); err != nil {
+	r.Record = recordOf(o, plan, provenance, r.Report)
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
 		return err
 	}
 	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
@@ -81,6 +82,9 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Proven
 	}
 	return l.print(o, r)
 }
+
+// CommitNote begins the sentence of a figure's source that names the commit.
+const CommitNote = "Commit "
 
 func commit(p runs.Provenance) string {
 	switch {
@@ -157,22 +161,38 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// provenanceOf collects what provenance.json holds.
-func provenanceOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) any {
-	settings := map[string]map[string]string{}
-	var ids []map[string]any
+// Record is what provenance.json holds: how the figure was made, and for each run its own
+// provenance.
+type Record struct {
+	MadeBy   runs.Provenance              `json:"made-by"`
+	Runs     []RunRecord                  `json:"runs"`
+	Scale    string                       `json:"scale"`
+	Seeds    []int64                      `json:"seeds"`
+	Settings map[string]map[string]string `json:"settings"` // by panel and name
+}
+
+// RunRecord is one run of a figure.
+type RunRecord struct {
+	ID         string          `json:"id"`
+	Panel      string          `json:"panel"`
+	Provenance runs.Provenance `json:"provenance"`
+	Run        string          `json:"run"`
+}
+
+func recordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) Record {
+	record := Record{MadeBy: p, Scale: o.Scale, Seeds: o.Seeds, Settings: map[string]map[string]string{}}
 	for _, panel := range plan {
-		settings[panel.Key] = map[string]string{}
+		record.Settings[panel.Key] = map[string]string{}
 		for _, field := range panel.Settings.Fields() {
-			settings[panel.Key][field.Name] = field.Value
+			record.Settings[panel.Key][field.Name] = field.Value
 		}
 		for _, job := range panel.Jobs {
 			if r, ok := report.Results[job.Spec.ID()]; ok {
-				ids = append(ids, map[string]any{"panel": panel.Key, "run": job.Spec.String(), "id": job.Spec.ID(), "provenance": r.Provenance})
+				record.Runs = append(record.Runs, RunRecord{job.Spec.ID(), panel.Key, r.Provenance, job.Spec.String()})
 			}
 		}
 	}
-	return map[string]any{"scale": o.Scale, "seeds": o.Seeds, "settings": settings, "made-by": p, "runs": ids}
+	return record
 }
 
 func writeJSON(path string, v any) error {

@@ -68,6 +68,8 @@ type Result struct {
 	Claims   []Judged
 	Report   runs.Report
 	Computed bool // whether anything was trained
+
+	Record Record // what provenance.json holds
 }
 
 // ErrUsage marks errors in what the user asked for.

@@ -21,14 +21,14 @@ const (
 // barMax is the length of the bar; the fraction done scales to it.
 const barMax = 1000
 
-// progress tells the user how far things are: on a terminal with one line that
-// updates, elsewhere with a plain line for each finished run and, between
+// progress tells the user how far things are: on a terminal or a Display with one
+// line that updates, elsewhere with a plain line for each finished run and, between
 // those, at most one every 10 seconds. Its methods may be called by several
 // workers at once; a nil writer makes it silent.
 type progress struct {
 	mutex sync.Mutex
 	out   io.Writer
-	bar   *progressbar.ProgressBar // nil when out is no terminal
+	bar   Display // nil when out is neither a terminal nor a Display
 	now   func() time.Time
 
 	start, shown       time.Time
@@ -42,17 +42,36 @@ func newProgress(out io.Writer) *progress {
 		out = io.Discard
 	}
 	p := &progress{out: out, now: time.Now}
-	if isTerminal(out) {
+	if display, ok := out.(Display); ok {
+		p.bar = display
+	} else if isTerminal(out) {
 		p.bar = newBar(out)
 	}
 	return p
 }
 
-func newBar(out io.Writer) *progressbar.ProgressBar {
-	return progressbar.NewOptions(barMax, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false))
+// Display shows how far things are in one place, which changes as they go on. A writer
+// given as Options.Out that is a Display, such as a notebook cell's, is used as one.
+type Display interface {
+	Show(fraction float64, text string) // in place of what was shown before
+	Clear()                             // before a line is written, and at the end
 }
+
+// terminalBar is a bar on a terminal's last line.
+type terminalBar struct{ bar *progressbar.ProgressBar }
+
+func newBar(out io.Writer) terminalBar {
+	return terminalBar{progressbar.NewOptions(barMax, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false))}
+}
+
+func (t terminalBar) Show(fraction float64, text string) {
+	t.bar.Set(min(int(barMax*fraction), barMax-1)) // a full bar would end itself
+	t.bar.Describe(text)
+}
+
+func (t terminalBar) Clear() { t.bar.Clear() }
 
 // begin says how much there is to do; cached runs are not counted in the steps.
 func (p *progress) begin(runs, open, steps int, weight float64) {
@@ -161,8 +180,7 @@ func (p *progress) draw() {
 	if p.bar == nil {
 		return
 	}
-	p.bar.Set(min(int(barMax*p.fraction()), barMax-1)) // a full bar would end itself
-	p.bar.Describe(p.text())
+	p.bar.Show(p.fraction(), p.text())
 }
 
 // fraction is the share of the work done, by weight.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +67,42 @@ func TestTerminalLine(t *testing.T) {
 	}
 	if !strings.Contains(text, "\r") {
 		t.Errorf("nothing updates in %q", text)
+	}
+}
+
+// cellDisplay is a Display that remembers.
+type cellDisplay struct {
+	bytes.Buffer
+	fractions []float64
+	texts     []string
+	cleared   int
+}
+
+func (s *cellDisplay) Show(fraction float64, text string) {
+	s.fractions, s.texts = append(s.fractions, fraction), append(s.texts, text)
+}
+func (s *cellDisplay) Clear() { s.cleared++ }
+
+// A writer that is a Display gets the fraction and the text, and its lines as any other.
+func TestDisplay(t *testing.T) {
+	var out cellDisplay
+	p := newProgress(&out)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	p.now = func() time.Time { return now }
+	job := &task{job: Job{Spec: spec(0)}, left: 4}
+	p.begin(1, 1, 4, 4)
+	for step := range 4 {
+		now = now.Add(time.Second)
+		p.step(job, step, 1)
+	}
+	p.end(Report{})
+	if want := []float64{0, .25, .5, .75, 1}; !slices.Equal(out.fractions, want) {
+		t.Errorf("fractions %v, want %v", out.fractions, want)
+	}
+	if want := "2/4 steps, 50%, 2 rows, about 2s left"; len(out.texts) < 3 || out.texts[2] != want {
+		t.Errorf("texts %q, the third should be %q", out.texts, want)
+	}
+	if want := "1 run: 0 stored, 1 to compute (4 steps)\n"; out.String() != want || out.cleared != 2 {
+		t.Errorf("lines %q, want %q; cleared %d times, want 2", out.String(), want, out.cleared)
 	}
 }

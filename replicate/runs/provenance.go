@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -57,12 +58,16 @@ func NewProvenance(backend string, versions map[string]string) Provenance {
 		maps.Copy(p.Versions, moduleVersions(info))
 		p.Commit, p.Dirty = stampedCommit(info)
 		if p.Commit == "" {
-			p.Commit, p.Dirty = workingCommit(info.Main.Path)
+			p.Commit, p.Dirty = workingCommit(ownModule)
 		}
 	}
 	maps.Copy(p.Versions, versions)
 	return p
 }
+
+// ownModule is the module that computes, whichever module's program this is: a notebook's
+// cell is a module of its own.
+var ownModule, _, _ = strings.Cut(reflect.TypeFor[Provenance]().PkgPath(), "/")
 
 // moduleVersions returns the versions of the modules built into the program.
 func moduleVersions(info *debug.BuildInfo) map[string]string {

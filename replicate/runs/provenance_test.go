@@ -41,6 +41,12 @@ func TestVersionsAndCommitOfTheBuild(t *testing.T) {
 	}
 }
 
+func TestOwnModule(t *testing.T) {
+	if ownModule != "tvps" {
+		t.Errorf("this package is of module %q", ownModule)
+	}
+}
+
 // Without git on the path the commit is unknown and nothing fails.
 func TestNoGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())

@@ -1,0 +1,38 @@
+package ci
+
+import (
+	"math"
+	"testing"
+
+	"tvps/ci/demand"
+)
+
+func TestBound(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		bound         Bound
+		golden, value float64
+		want          bool
+	}{
+		{"absolute, at the limit", Bound{Absolute: .1}, .3, .4, true},
+		{"absolute, beyond", Bound{Absolute: .1}, .3, .401, false},
+		{"relative, at the limit", Bound{Relative: .1}, -200, -220, true},
+		{"relative, beyond", Bound{Relative: .1}, -200, -221, false},
+		{"relative to nothing", Bound{Relative: .1}, 0, .01, false},
+		{"both: the absolute allows more", Bound{Absolute: 1, Relative: .1}, 2, 2.9, true},
+		{"both: the relative allows more", Bound{Absolute: 1, Relative: .1}, 200, 219, true},
+		{"NaN", Bound{Absolute: 1}, 1, math.NaN(), false},
+	} {
+		if got := Within(c.value, c.golden, c.bound.Tolerance(c.golden)); got != c.want {
+			t.Errorf("%s: within %t, want %t", c.name, got, c.want)
+		}
+	}
+	for bound, word := range map[Bound]string{
+		{}: "is missing", {Absolute: -1}: "is -1", {Relative: math.Inf(1)}: "is +Inf", {Absolute: 1, Relative: math.NaN()}: "is NaN",
+	} {
+		demand.Error(t, bound.Check(), word)
+	}
+	if err := (Bound{Relative: .1}).Check(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,243 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed probe.js
+var probe string
+
+// patience is how long the cells of a notebook may take, from an empty build cache on a
+// busy machine.
+const patience = 10 * time.Minute
+
+// view is a page of JupyterLab.
+type view struct {
+	*testing.T
+	ctx  context.Context
+	shot func(name string, clip *page.Viewport) []byte // takes a screenshot and keeps it
+}
+
+// ask calls a function of probe.js; a promise is waited for.
+func (v view) ask(result any, function string, arguments ...any) {
+	v.Helper()
+	text, err := json.Marshal(append([]any{}, arguments...))
+	if err != nil {
+		v.Fatal(err)
+	}
+	call := fmt.Sprintf("probe.%s(...%s)", function, text)
+	wait := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+	if err := chromedp.Run(v.ctx, chromedp.Evaluate(call, result, wait)); err != nil {
+		v.shot("failed", nil)
+		v.Fatalf("%s: %v", call, err)
+	}
+}
+
+// until waits for a condition; why, if given, says what is missing.
+func (v view) until(what string, limit time.Duration, condition func() bool, why ...*string) {
+	v.Helper()
+	for begin := time.Now(); !condition(); time.Sleep(300 * time.Millisecond) {
+		if time.Since(begin) > limit {
+			v.shot("failed", nil)
+			for _, w := range why {
+				what += " (" + *w + ")"
+			}
+			v.Fatalf("%s: not within %v", what, limit)
+		}
+	}
+}
+
+// place is a chart's place in the notebook.
+type place struct {
+	Cell  int `json:"cell"`
+	Place int `json:"place"`
+}
+
+func TestNotebooksInABrowser(t *testing.T) {
+	if os.Getenv("TVPS_BROWSER") != "1" {
+		t.Skip("set TVPS_BROWSER=1 to run the notebooks in JupyterLab and Chromium, which takes minutes")
+	}
+	browser := chromium(t)
+	python := install(t)
+	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 3}
+	names := []string{"start.ipynb", "fig01.ipynb"}
+	address := startLab(t, python, copyNotebooks(t, names))
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			v, net := newView(t, browser, strings.TrimSuffix(name, ".ipynb"))
+			v.run(address, name)
+			v.charts(charts[name])
+			outside, all := net.outside()
+			if len(outside) > 0 || all < 10 {
+				t.Errorf("of %d requests these left the machine: %q", all, outside)
+			}
+			t.Logf("%d requests, all to this machine", all)
+		})
+	}
+}
+
+// newView opens a browser whose screenshots have names that begin with stem.
+func newView(t *testing.T, browser, stem string) (view, *traffic) {
+	dir := os.Getenv("TVPS_BROWSER_OUT")
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "tvps-browser")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, net := open(t, browser)
+	shot := func(name string, clip *page.Viewport) []byte {
+		var picture []byte
+		err := chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			p := page.CaptureScreenshot()
+			if clip != nil {
+				p = p.WithClip(clip)
+			}
+			picture, err = p.Do(ctx)
+			return err
+		}))
+		file := filepath.Join(dir, stem+"-"+name+".png")
+		if err == nil {
+			err = os.WriteFile(file, picture, 0o644)
+		}
+		if err != nil {
+			t.Errorf("no screenshot %s: %v", file, err)
+		}
+		t.Logf("screenshot %s", file)
+		return picture
+	}
+	return view{t, ctx, shot}, net
+}
+
+// run opens a notebook in a workspace of its own and runs all cells.
+func (v view) run(address, name string) {
+	url := fmt.Sprintf("%s/lab/workspaces/%s/tree/%s?token=%s", address, strings.TrimSuffix(name, ".ipynb"), name, token)
+	if err := chromedp.Run(v.ctx, chromedp.Navigate(url), chromedp.Evaluate(probe, nil)); err != nil {
+		v.Fatal(err)
+	}
+	why := "?"
+	v.until("the notebook is open and its kernel connected", time.Minute, func() bool {
+		v.ask(&why, "ready")
+		return why == ""
+	}, &why)
+	var yes bool
+	begin := time.Now()
+	v.ask(&yes, "run")
+	var s struct {
+		Ran, Kernel              string
+		Cells, Executed, Outputs int
+		Errors                   []string
+	}
+	v.until("all cells have run", patience, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+	v.Logf("%d cells in %v", s.Cells, time.Since(begin).Round(time.Second))
+	var shown []string
+	v.ask(&shown, "shownErrors")
+	if s.Ran != "done" || s.Kernel != "tvps" || s.Cells == 0 || s.Executed != s.Cells || s.Outputs == 0 || len(s.Errors)+len(shown) > 0 {
+		v.shot("failed", nil)
+		v.Fatalf("%+v; errors shown: %q", s, shown)
+	}
+}
+
+// charts looks at each chart of the notebook.
+func (v view) charts(want int) {
+	var places []place
+	v.ask(&places, "chartCells")
+	if len(places) != want {
+		v.Errorf("%d charts, want %d", len(places), want)
+	}
+	for i, at := range places {
+		v.chart(i+1, at)
+	}
+}
+
+type drawing struct {
+	X, Y, Width, Height float64
+	Series              []struct {
+		Name, Type string
+		Points     int
+	}
+	Drawn int // lines
+}
+
+// chart demands that a chart is drawn and shows a tooltip where the mouse is.
+func (v view) chart(number int, at place) {
+	var yes bool
+	v.ask(&yes, "cell", at.Cell)
+	var d *drawing
+	v.until(fmt.Sprintf("chart %d is drawn", number), 20*time.Second, func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 })
+	time.Sleep(1500 * time.Millisecond) // the animation of a new chart, and scrolling
+	v.ask(&d, "chart", at)
+	lines := 0
+	for _, s := range d.Series {
+		if s.Type == "line" && s.Points > 1 {
+			lines++
+		}
+	}
+	if lines < 2 || d.Drawn < lines || d.Width < 300 || d.Height < 300 {
+		v.Errorf("chart %d is not drawn: %+v", number, *d)
+	}
+	var spot struct {
+		X, Y float64
+		Name string
+	}
+	v.ask(&spot, "spot", at)
+	text := v.hover(at, spot.X, spot.Y)
+	if !strings.Contains(text, spot.Name) {
+		v.Errorf("chart %d: the tooltip over %s is %q", number, spot.Name, text)
+	}
+	picture := v.shot(fmt.Sprint("chart", number), &page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1})
+	if share := coloured(v.T, picture); share < 0.002 {
+		v.Errorf("chart %d is blank: %.2f%% of its pixels have a colour", number, 100*share)
+	}
+	v.shot(fmt.Sprint("page", number), nil)
+	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
+}
+
+// hover moves the mouse to a place and returns the tooltip. One move is not enough: echarts
+// shows it at the second, after a pause.
+func (v view) hover(at place, x, y float64) (text string) {
+	v.until("a tooltip shows", 20*time.Second, func() bool {
+		for _, d := range []float64{-6, 0} {
+			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d), chromedp.Sleep(400*time.Millisecond)); err != nil {
+				v.Fatal(err)
+			}
+		}
+		v.ask(&text, "tooltip", at)
+		return text != ""
+	})
+	return text
+}
+
+// coloured is the share of a picture's pixels that are neither white, nor grey, nor black.
+func coloured(t *testing.T, picture []byte) float64 {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, b := 0, img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			r, g, b, _ := img.At(x, y).RGBA()
+			if max(r, g, b)-min(r, g, b) > 0x3000 {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(b.Dx()*b.Dy())
+}

@@ -1,0 +1,120 @@
+package browser
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium is the path of a browser. On Debian, as root, it is installed if it is missing.
+func chromium(t *testing.T) string {
+	if path := os.Getenv("TVPS_BROWSER_CHROMIUM"); path != "" {
+		return path
+	}
+	find := func() string {
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+			if path, err := exec.LookPath(name); err == nil {
+				return path
+			}
+		}
+		return ""
+	}
+	if path := find(); path != "" {
+		return path
+	}
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
+		t.Skip("there is no Chromium, and it can be installed only on Debian, as root: install it, or name a browser in TVPS_BROWSER_CHROMIUM")
+	}
+	for _, args := range [][]string{{"update", "-qq"}, {"install", "-y", "-qq", "--no-install-recommends", "chromium"}} {
+		cmd := exec.CommandContext(t.Context(), "apt-get", args...)
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("Chromium cannot be installed: %s: %v\n%s", cmd, err, out)
+		}
+	}
+	if find() == "" {
+		t.Skip("the package chromium was installed, but there is no such program")
+	}
+	return find()
+}
+
+// traffic is what pages ask the network for.
+type traffic struct {
+	mutex sync.Mutex
+	urls  []string
+}
+
+func (n *traffic) listen(event any) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		n.urls = append(n.urls, e.Request.URL)
+	case *network.EventWebSocketCreated:
+		n.urls = append(n.urls, e.URL)
+	}
+}
+
+// outside are the requests to other hosts than this one, and how many there are in all.
+func (n *traffic) outside() (outside []string, all int) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	for _, u := range n.urls {
+		if !isLocal(u) {
+			outside = append(outside, u)
+		}
+	}
+	return outside, len(n.urls)
+}
+
+// isLocal says whether a request stays on this machine; data: and blob: never leave the page.
+func isLocal(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	if slices.Contains([]string{"data", "blob", "about"}, u.Scheme) {
+		return true
+	}
+	return u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost"
+}
+
+func TestIsLocal(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://127.0.0.1:8888/lab": true, "ws://localhost:1/api": true, "data:image/png;base64,AA": true, "blob:http://127.0.0.1/1": true,
+		"https://go-echarts.github.io/echarts.min.js": false, "wss://127.0.0.1.example.org/": false, "http://localhost@example.org/": false, "::": false,
+	} {
+		if got := isLocal(address); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+}
+
+// open starts a browser without a window, to which no name but this machine's resolves,
+// with an empty page.
+func open(t *testing.T, path string) (context.Context, *traffic) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.WindowSize(1400, 1100), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	n := &traffic{}
+	chromedp.ListenTarget(ctx, n.listen)
+	if err := chromedp.Run(ctx, network.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
+		t.Fatalf("%s does not start: %v", path, err)
+	}
+	return ctx, n
+}

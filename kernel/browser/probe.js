@@ -1,0 +1,106 @@
+// What the test asks in the page of JupyterLab. Each function returns plain data.
+window.probe = (() => {
+  // panel is the notebook, also when nothing has the focus.
+  const panel = () => [...window.jupyterapp.shell.widgets("main")].find((w) => w.sessionContext && w.content && w.content.widgets);
+  const codeCells = () => panel().content.widgets.filter((c) => c.model.type === "code");
+  const outputsOf = (c) => c.model.sharedModel.getOutputs();
+
+  // ready says what is missing until the notebook is open and its kernel connected, then "".
+  function ready() {
+    if (!window.jupyterapp) return "JupyterLab has not exposed itself: it is 4 or later and has --LabApp.expose_app_in_browser?";
+    const p = panel();
+    if (!p) return "no notebook is open";
+    if (!p.context || !p.context.isReady) return "the notebook is not read yet";
+    const session = p.sessionContext.session;
+    if (!session || !session.kernel) return "no kernel";
+    return session.kernel.connectionStatus === "connected" ? "" : "the kernel is " + session.kernel.connectionStatus;
+  }
+
+  function run() {
+    window.probeRan = "running";
+    window.jupyterapp.shell.activateById(panel().id);
+    window.jupyterapp.commands.execute("notebook:run-all-cells").then(
+      () => (window.probeRan = "done"), (e) => (window.probeRan = "failed: " + e));
+    return true;
+  }
+
+  function state() {
+    const cells = codeCells();
+    return {
+      ran: window.probeRan,
+      kernel: panel().sessionContext.session.kernel.name,
+      cells: cells.length,
+      executed: cells.filter((c) => c.model.executionCount > 0).length,
+      outputs: cells.reduce((n, c) => n + outputsOf(c).length, 0),
+      errors: cells.flatMap((c) => outputsOf(c).filter((o) => o.output_type === "error").map((o) => o.ename + ": " + o.evalue)),
+    };
+  }
+
+  // chartCells: for each chart, the index of its cell and its place in it.
+  function chartCells() {
+    const all = [];
+    panel().content.widgets.forEach((c, cell) => {
+      if (c.model.type !== "code") return;
+      let n = 0;
+      outputsOf(c).forEach((o) => {
+        const html = o.data && o.data["text/html"];
+        if (html && (Array.isArray(html) ? html.join("") : html).includes("data-chart=")) all.push({ cell, place: n++ });
+      });
+    });
+    return all;
+  }
+
+  // cell scrolls to a cell, for JupyterLab draws only those near the window.
+  async function cell(index) {
+    const nb = panel().content;
+    nb.activeCellIndex = index;
+    await nb.scrollToItem(index, "center");
+    return nb.widgets[index].isAttached;
+  }
+
+  const element = (at) => panel().content.widgets[at.cell].node.querySelectorAll("[data-drawn]")[at.place];
+
+  // chart scrolls to a chart and describes what is drawn.
+  function chart(at) {
+    const e = element(at);
+    const drawing = e && window.echarts && window.echarts.getInstanceByDom(e);
+    if (!drawing) return null;
+    e.scrollIntoView({ block: "center" });
+    const svg = e.querySelector("svg");
+    const box = e.getBoundingClientRect();
+    return {
+      x: box.x, y: box.y, width: box.width, height: box.height,
+      series: drawing.getOption().series.map((s) => ({ name: s.name || "", type: s.type, points: (s.data || []).length })),
+      drawn: svg ? [...svg.querySelectorAll("path")].filter((p) => { const b = p.getBBox(); return b.width > 100 && p.getAttribute("fill") === "none"; }).length : 0,
+    };
+  }
+
+  // spot is a place on the page within the axes of a chart, and the name of the topmost line;
+  // the tooltip is that of the nearest step.
+  function spot(at) {
+    const e = element(at);
+    const drawing = window.echarts.getInstanceByDom(e);
+    const series = drawing.getOption().series;
+    const index = series.findLastIndex((s) => s.type === "line" && s.data && s.data.length > 1);
+    const pixel = (point) => drawing.convertToPixel({ seriesIndex: index }, point.value || point);
+    const data = series[index].data;
+    const first = pixel(data[0]), last = pixel(data[data.length - 1]);
+    const box = e.getBoundingClientRect();
+    return { x: box.x + 0.55 * first[0] + 0.45 * last[0], y: box.y + 0.55 * first[1] + 0.45 * last[1], name: series[index].name };
+  }
+
+  // tooltip is the text of a chart's tooltip, if it is shown.
+  function tooltip(at) {
+    for (const d of element(at).querySelectorAll("div")) {
+      const s = getComputedStyle(d);
+      if (s.position === "absolute" && s.zIndex > 1000 && s.visibility === "visible" && s.opacity > 0.5 && d.textContent) return d.innerText;
+    }
+    return "";
+  }
+
+  // shownErrors are errors as a person would see them.
+  const shownErrors = () => [...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.error"]')].map((e) => e.innerText);
+
+  return { ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
+})();
+true;

@@ -1,0 +1,155 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tvps/kernel/notebook"
+)
+
+const token = "browser-test"
+
+// root is the folder of the checkout.
+func root(t *testing.T) string {
+	dir, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// prefix is where the kernel and JupyterLab are installed.
+func prefix(t *testing.T) string {
+	if dir := os.Getenv("TVPS_BROWSER_PREFIX"); dir != "" {
+		return dir
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skipf("no cache folder is known (%v): name one with TVPS_BROWSER_PREFIX", err)
+	}
+	return filepath.Join(cache, "tvps", "browser")
+}
+
+// install makes the kernel and a private JupyterLab, if they are not there, with the
+// commands that users have, and returns JupyterLab's Python.
+func install(t *testing.T) (python string) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on PATH, which JupyterLab needs: install it (on Debian: python3-venv)")
+	}
+	prefix := prefix(t)
+	begin := time.Now()
+	for _, args := range [][]string{
+		{"install", "--prefix", prefix},
+		{"lab", "--venv", "--prefix", prefix, "--", "--version"}, // JupyterLab says its version and ends
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./kernel"}, args...)...)
+		cmd.Dir = root(t)
+		if os.Getenv("TVPS_RESULTS") == "" {
+			cmd.Env = append(os.Environ(), "TVPS_RESULTS="+filepath.Join(prefix, "results"))
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			if bytes.Contains(out, []byte("`apt-get install python3-venv`")) {
+				t.Skipf("JupyterLab cannot be installed:\n%s", out)
+			}
+			t.Fatalf("kernel %s: %v\n%s", args[0], err, out)
+		}
+	}
+	t.Logf("kernel and JupyterLab ready in %v", time.Since(begin).Round(time.Second))
+	return filepath.Join(prefix, "share", "tvps", "kernel", "jupyterlab", "bin", "python")
+}
+
+// copyNotebooks puts the notebooks without their outputs in a folder of their own:
+// JupyterLab saves what it runs.
+func copyNotebooks(t *testing.T, names []string) string {
+	dir := t.TempDir()
+	for _, name := range names {
+		nb, err := notebook.Read(filepath.Join(root(t), "notebooks", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		nb.RemoveOutputs()
+		if err := notebook.Write(filepath.Join(dir, name), nb); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// startLab serves a folder until the test ends and returns JupyterLab's address.
+func startLab(t *testing.T, python, dir string) string {
+	port := freePort(t)
+	private := t.TempDir()
+	var log bytes.Buffer
+	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprint("--port=", port),
+		"--ServerApp.port_retries=0", "--ServerApp.root_dir="+dir, "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
+	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"), "TVPS_OUT="+filepath.Join(private, "out"))
+	for _, name := range []string{"CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"} {
+		cmd.Env = append(cmd.Env, "JUPYTER_"+name+"="+filepath.Join(private, name))
+	}
+	for _, name := range []string{"SETTINGS", "WORKSPACES"} {
+		cmd.Env = append(cmd.Env, "JUPYTERLAB_"+name+"_DIR="+filepath.Join(private, name))
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { // SIGTERM makes it stop its kernels
+		cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			cmd.Process.Kill()
+			<-ended
+		}
+		if t.Failed() {
+			t.Logf("JupyterLab wrote:\n%s", strings.ReplaceAll(log.String(), token, "TOKEN"))
+		}
+	})
+	address := fmt.Sprint("http://127.0.0.1:", port)
+	for begin := time.Now(); !answers(t.Context(), address); time.Sleep(200 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("JupyterLab ended: %v", err)
+		default:
+		}
+		if time.Since(begin) > 3*time.Minute {
+			t.Fatal("JupyterLab does not answer")
+		}
+	}
+	return address
+}
+
+func answers(ctx context.Context, address string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/status?token="+token, nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+func freePort(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,368 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+	"tvps/kernel/runner"
+)
+
+// scripted is a kernel that emits what a cell says: its source is the content of the type
+// of the numbers. A cell with "fail" fails.
+type scripted struct{}
+
+func (scripted) Info() jupyter.Info { return jupyter.Info{} }
+func (scripted) Close() error       { return nil }
+
+func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {
+	switch {
+	case code == "fail":
+		return jupyter.Reply{Status: "error", Ename: "E", Evalue: "it failed"}, nil
+	case strings.HasPrefix(code, "{"):
+		on(jupyter.Output{Type: "display_data", Data: map[string]json.RawMessage{valuesMIME: json.RawMessage(code), "text/plain": json.RawMessage(`"numbers"`)}})
+	}
+	return jupyter.Reply{Status: "ok"}, nil
+}
+
+// bench is a notebook with a golden.
+type bench struct {
+	Options
+	file   string
+	report bytes.Buffer
+	jobs   []runner.Job // that were run
+}
+
+func newBench(t *testing.T) *bench {
+	dir := t.TempDir()
+	b := &bench{file: filepath.Join(dir, "nb.ipynb")}
+	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report, run: func(ctx context.Context, j runner.Job) (*notebook.Notebook, error) {
+		b.jobs = append(b.jobs, j)
+		nb, err := notebook.Read(j.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := nb.SetParameters(j.Parameters); err != nil {
+			return nil, err
+		}
+		_, err = runner.Run(ctx, nb, runner.Options{Start: func(context.Context) (runner.Kernel, error) { return scripted{}, nil }})
+		return nb, err
+	}}
+	return b
+}
+
+// cells writes the notebook.
+func (b *bench) cells(t *testing.T, sources ...string) {
+	t.Helper()
+	nb := &notebook.Notebook{Minor: 5, Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}}}
+	for i, source := range sources {
+		c := &notebook.Cell{Type: notebook.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
+		if strings.HasPrefix(source, "var") {
+			c.Metadata["tags"] = []any{"parameters"}
+		}
+		nb.Cells = append(nb.Cells, c)
+	}
+	if err := notebook.Write(b.file, nb); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) check(t *testing.T) (report string, err error) {
+	t.Helper()
+	b.report.Reset()
+	err = Check(t.Context(), []string{b.file}, b.Options)
+	return b.report.String(), err
+}
+
+func (b *bench) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
+
+func (b *bench) writeGolden(t *testing.T, text string) {
+	t.Helper()
+	if err := os.MkdirAll(b.Goldens, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(b.goldenFile(), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
+
+// Each kind of difference, all of them in one report.
+func TestDifferences(t *testing.T) {
+	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, "3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
+	for _, c := range []struct {
+		name  string
+		cells []string
+		want  []string // the lines of the report, in words
+	}{
+		{"equal, but for rules", []string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, "series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
+			[]string{"no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -", "extra 1 fig/a/ours/0/high - 9 -"}},
+		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x", `{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
+			[]string{"no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -", "extra 3 fig/a/ours/0/high - 1 -"}},
+		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`, `{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
+			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 2 fig/a/ours/0 0.5 0.61 0.1",
+				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -", "missing 3 gone 7 - -"}},
+		{"twice", []string{`{"values": {"exact a": 1, "exact b": 2}}`, `{"values": {"exact a": 1, "exact b": 2.0001}}`},
+			[]string{"twice 2 exact b - 2.0001 -", "missing 1 no rule 1 - -", "missing 1 share 200 - -",
+				"missing 3 fig/a/ours/0 0.5 - -", "missing 3 fig/a/ours/0/low 0.4 - -", "missing 3 gone 7 - -"}},
+		{"not a number", []string{`{"series": {"fig/a/ours": "0,NaN,0.4,1"}}`},
+			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -", "missing 1 exact b 2 - -",
+				"missing 1 no rule 1 - -", "missing 1 share 200 - -", "missing 3 gone 7 - -"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.writeGolden(t, golden)
+			b.cells(t, c.cells...)
+			report, err := b.check(t)
+			demand.Error(t, err, "nb.ipynb", "--update")
+			if !errors.Is(err, ErrDiffer) {
+				t.Errorf("%v is not ErrDiffer", err)
+			}
+			lines := strings.Split(strings.TrimSpace(report), "\n")
+			if !strings.Contains(lines[0], fmt.Sprintf("%d differences", len(c.want))) {
+				t.Errorf("the first line is %q", lines[0])
+			}
+			var got []string
+			for _, line := range lines[2:] {
+				got = append(got, strings.Join(strings.Fields(line), " "))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("differences\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+			if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
+				t.Error("the golden was changed without --update")
+			}
+		})
+	}
+}
+
+func TestSame(t *testing.T) {
+	b := newBench(t)
+	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
+	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`) // in other cells, and shown twice
+	report, err := b.check(t)
+	if err != nil || !strings.Contains(report, "3 numbers, 0 differences") || strings.Contains(report, "what") {
+		t.Errorf("error %v, report %s", err, report)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	b := newBench(t)
+	b.writeGolden(t, `{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], "cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`)
+	b.cells(t, `{"values": {"exact a": 1.1, "share": 201, "new": -0.5}}`)
+	b.Update = true
+	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote "+b.goldenFile()) {
+		t.Fatalf("error %v, report %s", err, report)
+	}
+	text, err := os.ReadFile(b.goldenFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(`{
+ "tolerances": [
+  {
+   "names": "exact *",
+   "absolute": 0.001,
+   "why": "computed"
+  },
+  {
+   "names": "*",
+   "relative": 0.1
+  }
+ ],
+ "cells": {
+  "1": {
+   "exact a": 1.1,
+   "new": -0.5,
+   "share": 200
+  }
+ }
+}
+`, "\t", " ") // share is within its tolerance, so it is as before
+	if string(text) != want {
+		t.Errorf("the golden is\n%s", text)
+	}
+	if entries, _ := os.ReadDir(b.Goldens); len(entries) != 1 {
+		t.Errorf("temporary files were left: %v", entries)
+	}
+	if report, err := b.check(t); err != nil || strings.Contains(report, "wrote") {
+		t.Errorf("the second time: error %v, report %s", err, report)
+	}
+	b.Update = false
+	if _, err := b.check(t); err != nil {
+		t.Errorf("after the update: %v", err)
+	}
+}
+
+func TestFirstGolden(t *testing.T) {
+	b := newBench(t)
+	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9}, "series": {"chart/1/line": "0,1"}}`)
+	_, err := b.check(t)
+	demand.Error(t, err, "nb.ipynb has no golden", "--update")
+	if len(b.jobs) > 0 {
+		t.Error("the notebook was run for nothing")
+	}
+	b.Update = true
+	if report, err := b.check(t); err != nil || strings.Contains(report, "extra") {
+		t.Fatalf("error %v, report %s", err, report)
+	}
+	b.Update = false
+	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925}, "series": {"chart/1/line": "0,1.009"}}`)
+	report, err := b.check(t)
+	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 || !strings.Contains(report, "fig01/a/ours/accuracy") {
+		t.Errorf("the default rules: error %v, report %s", err, report)
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	for golden, c := range map[string]struct{ cell, want string }{
+		`{` + someRules + `, "cells": {}}`:                                   {`{"values": {"other": 1}}`, `no rule under "tolerances" is for "other"`},
+		`{"tolerances": [{"names": "*", "absolute": 1}]}`:                    {`{"series": {"s": "0,NaN"}}`, `emits "s/0" as NaN`},
+		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which has another value before`},
+	} {
+		b := newBench(t)
+		b.writeGolden(t, golden)
+		b.cells(t, c.cell)
+		b.Update = true
+		_, err := b.check(t)
+		demand.Error(t, err, c.want)
+		if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
+			t.Error("the golden was changed")
+		}
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	for golden, want := range map[string]string{
+		`{"tolerances": [`: "unexpected EOF",
+		`{"tolerances": [{"names": "a", "absolut": 1}]}`:     "absolut",
+		`{"tolerances": [{"names": "a"}]}`:                   `in the rule for "a" a tolerance is missing`,
+		`{"tolerances": [{"names": "a", "relative": -0.1}]}`: "-0.1",
+		`{"cells": {"1": {"a": 1}, "2": {"a": 1}}}`:          `it has "a" twice`,
+	} {
+		b := newBench(t)
+		b.writeGolden(t, golden)
+		b.cells(t, `{}`)
+		_, err := b.check(t)
+		demand.Error(t, err, "damaged", want)
+	}
+	for cell, want := range map[string]string{
+		`{"values": {"a": "b"}}`:     "cannot be read",
+		`{"series": {"a": "1"}}`:     `"1" of a is neither`,
+		`{"series": {"a": "1,2,3"}}`: `"1,2,3" of a is neither`,
+		`{"series": {"a": "1,two"}}`: `holds "two"`,
+	} {
+		b := newBench(t)
+		b.writeGolden(t, `{}`)
+		b.cells(t, `{}`, cell)
+		_, err := b.check(t)
+		demand.Error(t, err, "nb.ipynb: code cell 2", want)
+	}
+}
+
+// The folders and the scale are those of the check, and nothing is left behind.
+func TestEnvironment(t *testing.T) {
+	b := newBench(t)
+	b.writeGolden(t, `{}`)
+	b.cells(t, "var scale string = \"paper\"")
+	t.Setenv("TMPDIR", t.TempDir())
+	b.Out = "somewhere"
+	if _, err := b.check(t); err != nil {
+		t.Fatal(err)
+	}
+	j := b.jobs[0]
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" || !strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
+		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") || j.Env[2] != "TVPS_DATA=" {
+		t.Errorf("%+v", j)
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("temporary files were left: %v", left)
+	}
+	b.cells(t, "var other string = \"paper\"")
+	if _, err := b.check(t); err != nil || b.jobs[1].Parameters != nil {
+		t.Errorf("error %v, parameters %v for a notebook without a scale", err, b.jobs[1].Parameters)
+	}
+}
+
+// A notebook that fails does not keep the others from being checked, nor is its golden touched.
+func TestFailure(t *testing.T) {
+	b := newBench(t)
+	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
+	b.cells(t, `{"values": {"share": 2}}`, "fail")
+	b.Update = true
+	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = Check(t.Context(), []string{b.file, other}, b.Options)
+	var failed *runner.CellError
+	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, ErrDiffer) || len(b.jobs) != 2 {
+		t.Errorf("error %v after %d notebooks", err, len(b.jobs))
+	}
+	if text, _ := os.ReadFile(b.goldenFile()); !strings.Contains(string(text), `"share": 1`) {
+		t.Error("the golden was changed")
+	}
+}
+
+// Without its kernel nothing runs, and the error says what to do.
+func TestNotInstalled(t *testing.T) {
+	b := newBench(t)
+	b.writeGolden(t, `{}`)
+	b.cells(t, `{}`)
+	empty := t.TempDir()
+	for _, name := range []string{"JUPYTER_PATH", "JUPYTER_DATA_DIR", "HOME", "XDG_DATA_HOME"} {
+		t.Setenv(name, empty)
+	}
+	t.Setenv("PATH", empty)
+	b.run = nil
+	_, err := b.check(t)
+	demand.Error(t, err, "is not installed", "go run ./kernel install")
+}
+
+// The goldens of this checkout have a notebook each, the rules are sound, and every number
+// has a tolerance.
+func TestCommittedGoldens(t *testing.T) {
+	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
+	if err != nil || len(notebooks) == 0 {
+		t.Fatalf("no notebooks (%v)", err)
+	}
+	o := Options{Goldens: filepath.Join("..", "..", "ci", "golden", "notebooks")}
+	for _, file := range notebooks {
+		g, err := readGolden(o.golden(file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, n := range g.numbers() {
+			if _, ok := g.bound(n.Name); !ok {
+				t.Errorf("%s: %q has no tolerance", file, n.Name)
+			}
+		}
+	}
+	goldens, _ := os.ReadDir(o.Goldens)
+	if len(goldens) != len(notebooks) {
+		t.Errorf("%d goldens for %d notebooks", len(goldens), len(notebooks))
+	}
+}

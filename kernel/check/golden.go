@@ -1,0 +1,131 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tvps/ci"
+	"tvps/kernel/notebook"
+)
+
+// golden is what a notebook must emit: a JSON file, one number a line.
+type golden struct {
+	Tolerances []rule                     `json:"tolerances"`
+	Cells      map[int]map[string]float64 `json:"cells"` // by number of the code cell, then by name
+}
+
+// rule is the tolerance of all numbers whose name matches: the first rule that does
+// counts. A * stands for any characters, also for none.
+type rule struct {
+	Names string `json:"names"`
+	ci.Bound
+	Why string `json:"why,omitempty"` // for people
+}
+
+// defaults are the rules of a new golden. A change of the machine changes what was trained
+// by some hundredths; the rest is written down to be made narrower by hand.
+var defaults = []rule{
+	{Names: "fig*/low", Bound: ci.Bound{Absolute: 0.3}, Why: "an interval over few seeds is far wider than its mean is off"},
+	{Names: "fig*/high", Bound: ci.Bound{Absolute: 0.3}},
+	{Names: "fig*/accuracy", Bound: ci.Bound{Absolute: 0.02}, Why: "a mean over steps and seeds, as in ci/tolerances.json"},
+	{Names: "fig*/minus-*", Bound: ci.Bound{Absolute: 0.02}},
+	{Names: "fig*", Bound: ci.Bound{Absolute: 0.10}, Why: "a point, as in ci/tolerances.json"},
+	{Names: "*", Bound: ci.Bound{Absolute: 0.01, Relative: 0.01}},
+}
+
+// matches says whether a rule is for the name.
+func (r rule) matches(name string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(r.Names), `\*`, `.*`)
+	return regexp.MustCompile(`(?s)^` + pattern + `$`).MatchString(name)
+}
+
+// bound is the tolerance for a name, and whether there is one.
+func (g golden) bound(name string) (ci.Bound, bool) {
+	for _, r := range g.Tolerances {
+		if r.matches(name) {
+			return r.Bound, true
+		}
+	}
+	return ci.Bound{}, false
+}
+
+// numbers are the golden's, by cell, then by name.
+func (g golden) numbers() []number {
+	var all []number
+	for _, cell := range sorted(g.Cells) {
+		for _, name := range sorted(g.Cells[cell]) {
+			all = append(all, number{cell, name, g.Cells[cell][name]})
+		}
+	}
+	return all
+}
+
+// readGolden reads a golden file. The error is fs.ErrNotExist if there is none.
+func readGolden(file string) (golden, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return golden{}, fmt.Errorf("cannot read the golden: %w", err)
+	}
+	var g golden
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err = d.Decode(&g)
+	if err == nil {
+		err = g.check()
+	}
+	if err != nil {
+		return golden{}, fmt.Errorf("the golden %s is damaged: %w; mend it, or delete it and call with --update", file, err)
+	}
+	return g, nil
+}
+
+// check finds mistakes that a person made in the file.
+func (g golden) check() error {
+	for _, r := range g.Tolerances {
+		if err := r.Bound.Check(); err != nil {
+			return fmt.Errorf("in the rule for %q %w", r.Names, err)
+		}
+	}
+	names := map[string]bool{}
+	for _, n := range g.numbers() {
+		if names[n.Name] {
+			return fmt.Errorf("it has %q twice", n.Name)
+		}
+		names[n.Name] = true
+	}
+	return nil
+}
+
+// write writes the golden unless the file says the same already, and tells whether it did.
+func (g golden) write(file string) (bool, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(g); err != nil {
+		return false, fmt.Errorf("the golden cannot be written as JSON: %w", err)
+	}
+	before, err := os.ReadFile(file)
+	if err == nil && bytes.Equal(before, text.Bytes()) {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("cannot read the golden: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return false, fmt.Errorf("no folder for the golden: %w", err)
+	}
+	return true, notebook.WriteFile(file, text.Bytes())
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,91 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tvps/kernel/notebook"
+)
+
+// valuesMIME marks the numbers of a notebook, as package tvps/replicate/notebook writes
+// them. It is named anew here because that package brings the figures and their backends.
+const valuesMIME = "application/vnd.tvps.values+json"
+
+// number is a number that a notebook emitted.
+type number struct {
+	Cell  int // the code cell, counted from 1
+	Name  string
+	Value float64
+}
+
+// collect returns the numbers of a notebook that has run, in the order of its cells, and
+// by name within an output.
+func collect(nb *notebook.Notebook) ([]number, error) {
+	var all []number
+	for _, c := range nb.Cells {
+		for _, o := range c.Outputs {
+			content, ok := o.Data[valuesMIME]
+			if !ok {
+				continue
+			}
+			found, err := decode(c.ExecutionCount, content)
+			if err != nil {
+				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", c.ExecutionCount, err)
+			}
+			all = append(all, found...)
+		}
+	}
+	return all, nil
+}
+
+// decode reads the content of one output: numbers by name, and series of points by name.
+func decode(cell int, content any) ([]number, error) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	var v struct {
+		Values map[string]float64 `json:"values"`
+		Series map[string]string  `json:"series"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, err
+	}
+	var all []number
+	for _, name := range sorted(v.Values) {
+		all = append(all, number{cell, name, v.Values[name]})
+	}
+	for _, name := range sorted(v.Series) {
+		points, err := decodeSeries(cell, name, v.Series[name])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, points...)
+	}
+	return all, nil
+}
+
+// decodeSeries reads "x,mean" or "x,mean,low,high" with semicolons between the points.
+// The name of a point ends in its x, that of an interval's end in low or high as well.
+func decodeSeries(cell int, name, text string) ([]number, error) {
+	var all []number
+	for point := range strings.SplitSeq(text, ";") {
+		if text == "" {
+			break
+		}
+		parts := strings.Split(point, ",")
+		if len(parts) != 2 && len(parts) != 4 {
+			return nil, fmt.Errorf("the point %q of %s is neither x,mean nor x,mean,low,high", point, name)
+		}
+		for i, part := range parts[1:] {
+			value, err := strconv.ParseFloat(part, 64)
+			if err != nil {
+				return nil, fmt.Errorf("the point %q of %s holds %q, which is no number", point, name, part)
+			}
+			all = append(all, number{cell, name + "/" + parts[0] + []string{"", "/low", "/high"}[i], value})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+
+	"tvps/kernel/setup"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand() *cobra.Command {
+	var at place
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check Go, gonb, the kernelspec, ECharts, JupyterLab and the plugin, and run a cell; exit 1 if notebooks cannot run",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			failed, err := setup.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
+			if err != nil {
+				return err
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d checks failed: notebooks cannot run here as it is", failed)
+			}
+			return nil
+		},
+	}
+	at.register(cmd)
+	return cmd
+}

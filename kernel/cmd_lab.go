@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"tvps/kernel/setup"
+
+	"github.com/spf13/cobra"
+)
+
+func labCommand() *cobra.Command {
+	var at place
+	o := setup.LabOptions{}
+	cmd := &cobra.Command{
+		Use:   "lab [flags] [-- arguments for JupyterLab]",
+		Short: "Start JupyterLab on the notebooks, with the kernel ready",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
+				return usage(fmt.Errorf("%s takes no argument, but got %q; arguments for JupyterLab come after --", cmd.CommandPath(), args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Port < 0 || o.Port > 65535 {
+				return usage(fmt.Errorf("--port %d is no port", o.Port))
+			}
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			o.Args = args
+			o.Install = setup.InstallOptions{Out: os.Stderr, Log: os.Stderr}
+			return setup.Lab(cmd.Context(), l, o)
+		},
+	}
+	at.register(cmd)
+	cmd.Flags().BoolVar(&o.Venv, "venv", false, "use a private environment with JupyterLab "+setup.LabVersion+", and make it if need be")
+	cmd.Flags().BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser")
+	cmd.Flags().IntVar(&o.Port, "port", 0, "port of the server (default 8888, or the next that is free)")
+	return cmd
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tvps/kernel/runner"
+
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	parameters   []string
+	output, html string
+	kernel       string
+	jobs         int
+	timeout      time.Duration
+	resume       bool
+	quiet        bool
+}
+
+func runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run NOTEBOOK...",
+		Short: "Run notebooks from the first cell to the last, each in a fresh kernel",
+		Long: "Runs notebooks and prints what their cells show. The notebook itself is not changed: with\n" +
+			"-o the outputs are written to another file, or to the same one, after each cell.\n\n" +
+			"Cells with the tag skip-execution are not run; those with raises-exception may fail.\n" +
+			"-p sets what a cell with the tag parameters declares; an unknown name lists them.\n" +
+			"--resume goes on in the output file of an earlier run: cells that ended well there are not\n" +
+			"run again, unless the kernel, a parameter, or a source up to theirs has changed. In kernels\n" +
+			"whose variables outlive a cell (all but GoNB) all cells run again unless all are finished.\n\n" +
+			"Exit codes: 1 a cell failed, 2 a mistake in the command line, 130 interrupted.",
+		Args: someNotebooks,
+		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd, files) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "set a parameter, `name=value`; repeatable")
+	flags.StringVarP(&f.output, "output", "o", "", "file, or folder for several notebooks, to write them to with their outputs (default: nowhere)")
+	flags.StringVar(&f.html, "html", "", "file or folder for a page of each notebook that opens without a network")
+	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's)")
+	flags.IntVar(&f.jobs, "jobs", 1, "notebooks to run at the same time")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time that a cell may take, such as 10m (default: any)")
+	flags.BoolVar(&f.resume, "resume", false, "go on where the last run left the output file")
+	flags.BoolVar(&f.quiet, "quiet", false, "print errors only")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command, files []string) error {
+	jobs, err := f.plan(files)
+	if err != nil {
+		return err
+	}
+	prepared := make([]*runner.Prepared, len(jobs))
+	out := &sync.Mutex{}
+	for i := range jobs { // all mistakes come before the first cell runs
+		if !f.quiet {
+			jobs[i].Live = f.live(cmd.OutOrStdout(), jobs, i, out)
+		}
+		if prepared[i], err = jobs[i].Prepare(); err != nil {
+			if errors.Is(err, runner.ErrUsage) {
+				return usage(err)
+			}
+			return err
+		}
+	}
+	if err := makeFolders(jobs); err != nil {
+		return err
+	}
+	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
+		started := time.Now()
+		_, result, err := prepared[i].Run(cmd.Context())
+		if p, ok := jobs[i].Live.(*runner.Prefixed); ok {
+			err = errors.Join(err, p.Flush())
+		}
+		if err == nil && !f.quiet {
+			out.Lock()
+			defer out.Unlock()
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), time.Since(started).Round(100*time.Millisecond))
+		}
+		return err
+	})
+	return errors.Join(errs...)
+}
+
+// live is where a notebook's cells print: with a prefix if several run at once.
+func (f *runFlags) live(w io.Writer, jobs []runner.Job, i int, mutex *sync.Mutex) io.Writer {
+	if f.jobs <= 1 || len(jobs) == 1 {
+		return w
+	}
+	return &runner.Prefixed{To: w, Prefix: stem(jobs[i].File) + " | ", Mutex: mutex}
+}
+
+// describe counts cells.
+func describe(r runner.Result) string {
+	text := fmt.Sprintf("%d cells run", r.Ran)
+	if r.Reused > 0 {
+		text += fmt.Sprintf(", %d finished earlier", r.Reused)
+	}
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", r.Skipped)
+	}
+	return text
+}
+
+// plan makes a job of each file.
+func (f *runFlags) plan(files []string) ([]runner.Job, error) {
+	if f.resume && f.output == "" {
+		return nil, usage(errors.New("--resume goes on in the output notebook; name it with -o"))
+	}
+	if f.jobs < 1 || f.timeout < 0 {
+		return nil, usage(errors.New("--jobs must be at least 1 and --timeout at least 0"))
+	}
+	parameters := map[string]string{}
+	for _, p := range f.parameters {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, usage(fmt.Errorf("-p takes name=value, and not %q", p))
+		}
+		parameters[name] = value
+	}
+	var jobs []runner.Job
+	taken := map[string]string{}
+	for _, file := range files {
+		j := runner.Job{
+			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
+			Output:  target(f.output, file, ".ipynb", len(files)),
+			HTML:    target(f.html, file, ".html", len(files)),
+			ECharts: os.Getenv("TVPS_ECHARTS"),
+		}
+		for _, t := range []string{j.Output, j.HTML} {
+			if other, ok := taken[t]; ok && t != "" {
+				return nil, usage(fmt.Errorf("%s and %s would both be written to %s", other, file, t))
+			}
+			taken[t] = file
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// stem is a file's name without folder and ending.
+func stem(file string) string {
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}
+
+// target is where the result of a notebook goes: to the path given, or into it if it is a
+// folder or there are several notebooks.
+func target(path, file, ending string, files int) string {
+	info, err := os.Stat(path)
+	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(os.PathSeparator))
+	if path == "" || files == 1 && !folder {
+		return path
+	}
+	return filepath.Join(path, stem(file)+ending)
+}
+
+// makeFolders makes the folders that results go to.
+func makeFolders(jobs []runner.Job) error {
+	for _, j := range jobs {
+		for _, file := range []string{j.Output, j.HTML} {
+			if file == "" {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				return fmt.Errorf("no folder for the results: %w", err)
+			}
+		}
+	}
+	return nil
+}

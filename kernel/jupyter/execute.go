@@ -1,0 +1,198 @@
+package jupyter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Reply is a kernel's verdict on a cell.
+type Reply struct {
+	Status         string // ok, error or aborted
+	ExecutionCount int
+	Ename, Evalue  string // error
+	Traceback      []string
+}
+
+// errInput is why a cell is interrupted that asks for input.
+var errInput = errors.New("the cell asks for input, and nobody is there to give it")
+
+// errNoReply is for a kernel that is idle again but has sent no verdict on the cell.
+var errNoReply = errors.New("the kernel finished the cell but sent no reply")
+
+// executeRequest is the content of execute_request.
+type executeRequest struct {
+	Code            string            `json:"code"`
+	Silent          bool              `json:"silent"`
+	StoreHistory    bool              `json:"store_history"`
+	UserExpressions map[string]string `json:"user_expressions"`
+	AllowStdin      bool              `json:"allow_stdin"`
+	StopOnError     bool              `json:"stop_on_error"`
+}
+
+// Execute runs code as one cell and returns when the kernel has replied and says that it
+// is idle. Each output is handed to on as it comes, in order, before Execute returns; on may
+// be nil, and must not call Execute or Close. A slow one slows the kernel; kernels with
+// libzmq, such as ipykernel, then drop outputs, so it should not wait for anything. An error in the code is no error of Execute: it is an Output and is in the Reply.
+//
+// If ctx ends, the kernel is interrupted; if the cell goes on for a grace period, the whole
+// process group is killed. The error is then ctx's, and ErrKernelDied too if it came to
+// killing. A kernel that was only interrupted takes further cells. A cell that asks for
+// input is interrupted as well.
+func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Reply, error) {
+	select {
+	case <-k.turn:
+		defer func() { k.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return Reply{}, ctx.Err()
+	}
+	select {
+	case <-k.gone:
+		return Reply{}, k.died()
+	default:
+	}
+	if err := ctx.Err(); err != nil {
+		return Reply{}, err
+	}
+	in := newInbox()
+	defer k.close(in)
+	content := executeRequest{Code: code, StoreHistory: true, StopOnError: true, UserExpressions: map[string]string{}}
+	if _, err := k.request(k.shell, "execute_request", content, in); err != nil {
+		k.kill(err.Error() + ", and was killed")
+		<-k.gone
+		return Reply{}, k.died()
+	}
+	c := cell{k: k, on: on}
+	err := c.run(ctx, in)
+	return c.reply, err
+}
+
+// cell is a running cell.
+type cell struct {
+	k             *Kernel
+	on            func(Output)
+	reply         Reply
+	replied, idle bool
+	stop          error // why the cell was interrupted; nil if it was not
+}
+
+// run takes messages until the cell is over.
+func (c *cell) run(ctx context.Context, in *inbox) error {
+	k := c.k
+	half, again, grace := stopped(), stopped(), stopped()
+	interrupt := func(why error) {
+		if c.stop == nil {
+			c.stop = why
+			grace.Reset(k.limits.interrupt)
+			again.Reset(0)
+		}
+	}
+	cancelled := ctx.Done()
+	for !c.replied || !c.idle {
+		select {
+		case m := <-in.messages:
+			if m.header.Type == "input_request" {
+				interrupt(errInput)
+			}
+			c.take(m)
+			if c.replied || c.idle {
+				half.Reset(k.limits.half)
+			}
+		case <-half.C:
+			return c.halfDone()
+		case <-cancelled:
+			cancelled = nil // act on it once
+			interrupt(ctx.Err())
+		case <-again.C:
+			if err := k.Interrupt(); err != nil {
+				k.log.note(fmt.Sprintf("cannot interrupt kernel %q: %v", k.spec.Name, err))
+			}
+			again.Reset(k.beforeNextInterrupt())
+		case <-grace.C:
+			k.kill(fmt.Sprintf("the cell did not stop within %v of its interrupt, and the kernel was killed", k.limits.interrupt))
+			<-k.gone
+			return fmt.Errorf("%w: %w", c.stop, k.died())
+		case <-k.gone:
+			return k.died()
+		}
+	}
+	return c.interrupted()
+}
+
+// beforeNextInterrupt is how long an interrupted cell is left alone. A signal comes once
+// more, half-way to the kill: it may break off what the first one made the cell do.
+func (k *Kernel) beforeNextInterrupt() time.Duration {
+	if k.spec.InterruptMode == "message" {
+		return k.limits.again
+	}
+	return k.limits.interrupt / 2
+}
+
+// interrupted is the error of a cell that was interrupted; nil if it was not.
+func (c *cell) interrupted() error {
+	if c.stop == nil {
+		return nil
+	}
+	return fmt.Errorf("the cell was interrupted: %w", c.stop)
+}
+
+// halfDone ends a cell of which the reply or the idle status does not come. The status
+// adds nothing to a reply; without a reply nobody knows how the cell ended.
+func (c *cell) halfDone() error {
+	if c.replied {
+		c.k.log.note(fmt.Sprintf("kernel %q replied but never said that it is idle", c.k.spec.Name))
+		return c.interrupted()
+	}
+	if c.stop != nil {
+		return c.interrupted()
+	}
+	return fmt.Errorf("%w within %v", errNoReply, c.k.limits.half)
+}
+
+// take handles one message that the cell caused.
+func (c *cell) take(m message) {
+	var err error
+	switch m.header.Type {
+	case "execute_reply":
+		if c.reply, err = parseReply(m.content); err == nil {
+			c.replied = true
+		}
+	case "status":
+		var s struct {
+			State string `json:"execution_state"`
+		}
+		err = json.Unmarshal(m.content, &s)
+		c.idle = c.idle || s.State == "idle"
+	default:
+		var out Output
+		out, err = parseOutput(m.header.Type, m.content)
+		if err == nil && out.Type != "" && c.on != nil {
+			c.on(out)
+		}
+	}
+	if err != nil {
+		c.k.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
+	}
+}
+
+// parseReply reads the content of execute_reply.
+func parseReply(content json.RawMessage) (Reply, error) {
+	var r struct {
+		Status         string   `json:"status"`
+		ExecutionCount int      `json:"execution_count"`
+		Ename          string   `json:"ename"`
+		Evalue         string   `json:"evalue"`
+		Traceback      []string `json:"traceback"`
+	}
+	err := json.Unmarshal(content, &r)
+	return Reply(r), err
+}
+
+// stopped is a timer that does not run yet.
+func stopped() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}

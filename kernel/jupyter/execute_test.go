@@ -1,0 +1,318 @@
+package jupyter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOutputs(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	var got []Output
+	if _, err := k.Execute(context.Background(), "shows", func(o Output) { got = append(got, o) }); err != nil {
+		t.Fatal(err)
+	}
+	data := map[string]json.RawMessage{"text/plain": json.RawMessage(`"one"`), "application/json": json.RawMessage(`{"a":1}`)}
+	meta := map[string]json.RawMessage{"image/png": json.RawMessage(`{"width":3}`)}
+	want := []Output{
+		{Type: "stream", Name: "stderr", Text: "warning\n"},
+		{Type: "display_data", Data: data, Metadata: meta, DisplayID: "d1"},
+		{Type: "update_display_data", Data: data, Metadata: meta, DisplayID: "d1"},
+		{Type: "clear_output", Wait: true},
+		{Type: "execute_result", Data: data, Metadata: meta, ExecutionCount: 4},
+		{Type: "error", Ename: "E", Evalue: "v", Traceback: []string{"a", "b"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReplies(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	if _, reply := execute(t, k, "nothing"); reply.Status != "ok" || reply.ExecutionCount != 1 {
+		t.Errorf("got %+v", reply)
+	}
+	want := Reply{"error", 2, "Fake", "value", []string{"line"}}
+	if _, reply := execute(t, k, "unknown"); !cmp.Equal(want, reply) {
+		t.Error(cmp.Diff(want, reply))
+	}
+}
+
+func TestExecuteFields(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	text, _ := execute(t, k, "content")
+	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},"allow_stdin":false,"stop_on_error":true}`
+	if text != want {
+		t.Errorf("sent %s, want %s", text, want)
+	}
+}
+
+// What a kernel sends in another order, twice, to others or wrongly must not change what a
+// cell shows or how it ends.
+func TestMisbehaviour(t *testing.T) {
+	tests := []struct{ code, text, note string }{
+		{"reply-first", "late", ""},
+		{"idle-first", "earlyafter idle", ""},
+		{"strangers", "own", ""},
+		{"wrong-signature", "true", "wrong signature"},
+		{"malformed", "true", "malformed"},
+		{"no-idle", "out", "never said that it is idle"},
+	}
+	for _, test := range tests {
+		t.Run(test.code, func(t *testing.T) {
+			var notes buffer
+			k := startFake(t, fakeSpec(t, "well"), Options{Log: &notes})
+			text, reply := execute(t, k, test.code)
+			if text != test.text || reply.Status != "ok" {
+				t.Errorf("got %q, %+v; want %q", text, reply, test.text)
+			}
+			if test.note == "" && notes.String() != "" || !strings.Contains(notes.String(), test.note) {
+				t.Errorf("log %q, want %q", notes.String(), test.note)
+			}
+			if text, _ := execute(t, k, "echo next"); text != "next" {
+				t.Errorf("the next cell shows %q", text)
+			}
+		})
+	}
+}
+
+func TestDroppedMessagesAreCounted(t *testing.T) {
+	for code, want := range map[string]int{"wrong-signature": 4, "malformed": 7} {
+		k := startFake(t, fakeSpec(t, "well"), Options{})
+		execute(t, k, code)
+		k.Close()
+		if k.rejected != want {
+			t.Errorf("%s: %d dropped, want %d", code, k.rejected, want)
+		}
+	}
+}
+
+func TestNoReply(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	text, _, err := executeWith(context.Background(), k, "no-reply")
+	if !errors.Is(err, errNoReply) || text != "out" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if text, _ := execute(t, k, "echo next"); text != "next" {
+		t.Errorf("the next cell shows %q", text)
+	}
+}
+
+func TestKernelGone(t *testing.T) {
+	tests := []struct{ code, text, message string }{
+		{"exit 3", "last words", "exit status 3"},
+		{"exit 3", "last words", "the fake kernel gives up"},
+		{"exit-child 4", "last words", "exit status 4"},
+		{"kill", "", "signal: killed"},
+		{"close shell", "out", "closed its shell socket"},
+		{"close iopub", "out", "closed its iopub socket"},
+	}
+	for _, test := range tests {
+		t.Run(test.code, func(t *testing.T) {
+			k := startFake(t, fakeSpec(t, "well"), Options{})
+			text, _, err := executeWith(context.Background(), k, test.code)
+			if !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("got %v, want %q", err, test.message)
+			}
+			if text != test.text {
+				t.Errorf("it showed %q, want %q", text, test.text)
+			}
+			if _, _, again := executeWith(context.Background(), k, "nothing"); !errors.Is(again, ErrKernelDied) {
+				t.Errorf("the next cell: %v", again)
+			}
+		})
+	}
+}
+
+func TestKernelEndsAfterItsReply(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	if _, reply := execute(t, k, "exit-after"); reply.Status != "ok" {
+		t.Errorf("got %+v", reply)
+	}
+	<-k.gone
+	if _, _, err := executeWith(context.Background(), k, "nothing"); !errors.Is(err, ErrKernelDied) {
+		t.Errorf("the next cell: %v", err)
+	}
+}
+
+// A cancelled cell is interrupted by signal or message and the kernel lives on.
+func TestCancel(t *testing.T) {
+	for _, test := range []struct{ mode, code string }{{"signal", "wait 1"}, {"message", "wait 1"}, {"message", "wait 3"}} {
+		t.Run(test.mode, func(t *testing.T) {
+			spec := fakeSpec(t, "well")
+			spec.InterruptMode = test.mode
+			k := startFake(t, spec, Options{})
+			ctx, cancel := context.WithCancel(context.Background())
+			reply, err := k.Execute(ctx, test.code, func(Output) { cancel() })
+			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrKernelDied) || reply.Ename != "Fake" {
+				t.Errorf("got %+v, %v", reply, err)
+			}
+			if text, _ := execute(t, k, "echo next"); text != "next" {
+				t.Errorf("the next cell shows %q", text)
+			}
+		})
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	for _, mode := range []string{"signal", "message"} {
+		t.Run(mode, func(t *testing.T) {
+			spec := fakeSpec(t, "well")
+			spec.InterruptMode = mode
+			k := startFake(t, spec, Options{})
+			reply, err := k.Execute(context.Background(), "wait 1", func(Output) {
+				if err := k.Interrupt(); err != nil {
+					t.Error(err)
+				}
+			})
+			if err != nil || reply.Status != "error" {
+				t.Errorf("got %+v, %v", reply, err)
+			}
+		})
+	}
+}
+
+// A cell that ignores its interrupt is killed with all of its processes.
+func TestCellThatNeverEnds(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	execute(t, k, "child")
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, _, err := executeWith(ctx, k, "hang")
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "did not stop") {
+		t.Errorf("got %v", err)
+	}
+	if left := fakeProcesses(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+func TestInputIsRefused(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	if _, _, err := executeWith(context.Background(), k, "input"); !errors.Is(err, errInput) {
+		t.Errorf("got %v", err)
+	}
+	if text, _ := execute(t, k, "echo next"); text != "next" {
+		t.Errorf("the next cell shows %q", text)
+	}
+}
+
+func TestOneIdentity(t *testing.T) {
+	spec := fakeSpec(t, "well")
+	spec.InterruptMode = "message"
+	k := startFake(t, spec, Options{})
+	if err := k.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // the control socket is read at its own pace
+		text, _ := execute(t, k, "identity")
+		if shell, control, _ := strings.Cut(text, " "); control != "" {
+			if shell != control || shell != k.session.id {
+				t.Errorf("identities %q and %q", shell, control)
+			}
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("no control message arrived")
+}
+
+// A cell that prints 100 MB is read in pieces, also by a slow reader.
+func TestFlood(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	total, most := 0, uint64(0)
+	reply, err := k.Execute(context.Background(), fmt.Sprint("flood ", floodMB), func(o Output) {
+		total += len(o.Text)
+		if total%(floodMB<<20/5) == 0 {
+			time.Sleep(10 * time.Millisecond)
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			most = max(most, after.HeapAlloc)
+		}
+	})
+	if err != nil || reply.Status != "ok" || total != floodMB<<20 {
+		t.Errorf("got %d bytes, %+v, %v", total, reply, err)
+	}
+	if grown := int64(most) - int64(before.HeapAlloc); grown > 30<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// Outputs that nobody takes do not slow the reply down, and cells wait for each other.
+func TestConcurrentCells(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	var all sync.WaitGroup
+	for _, word := range []string{"a", "b", "c", "d"} {
+		all.Go(func() {
+			if text, _, err := executeWith(context.Background(), k, "echo "+word); text != word || err != nil {
+				t.Errorf("%s shows %q, %v", word, text, err)
+			}
+		})
+	}
+	all.Wait()
+	if _, err := k.Execute(context.Background(), "flood 2", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCancelledBefore(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, reply := execute(t, k, "nothing"); reply.ExecutionCount != 1 {
+		t.Error("the cancelled cell was sent")
+	}
+}
+
+// BenchmarkExecute is the overhead of one cell: request, six messages back, over the
+// loopback device, the fake kernel's part included.
+func BenchmarkExecute(b *testing.B) {
+	k := startFake(b, fakeSpec(b, "well"), Options{})
+	for b.Loop() {
+		if _, err := k.Execute(context.Background(), "echo hello", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A cell that waits for its turn has no part in the one that runs: its end interrupts
+// nothing.
+func TestCancelledWhileAnotherCellRuns(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	started, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
+		ended <- err
+	}()
+	<-started
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the waiting cell: %v", err)
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the running cell ended: %v", err)
+		return
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := k.Interrupt(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the running cell: %v", err)
+	}
+}

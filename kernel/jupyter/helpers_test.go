@@ -1,0 +1,159 @@
+package jupyter
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("FAKE_START") == "client" {
+		client()
+	}
+	if os.Getenv("FAKE_START") != "" {
+		fakeKernel(os.Args[len(os.Args)-1])
+		return
+	}
+	defaultLimits = limits{
+		half:      300 * time.Millisecond,
+		interrupt: 500 * time.Millisecond,
+		again:     100 * time.Millisecond,
+		shutdown:  2 * time.Second,
+		sockets:   500 * time.Millisecond,
+	}
+	os.Exit(m.Run())
+}
+
+// client starts a fake kernel of its own, says so, and waits to be killed.
+func client() {
+	spec := Spec{Name: "fake", Argv: []string{os.Args[0], "{connection_file}"}, Env: map[string]string{"FAKE_START": "well"}}
+	_, err := Start(context.Background(), spec, Options{})
+	check(err)
+	fmt.Print("started")
+	time.Sleep(longTime)
+}
+
+// buffer is a log that several goroutines may write to.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// fakeSpec is the kernelspec of the fake with a way to start. Its processes are marked by
+// their environment, so that they can be counted.
+func fakeSpec(t testing.TB, start string) Spec {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{
+		Name: "fake", Dir: t.TempDir(), Argv: []string{program, "{connection_file}"}, InterruptMode: "signal",
+		Env: map[string]string{"FAKE_START": start, "FAKE_DIR": t.TempDir(), "FAKE_TEST": marker(t),
+			"GORACE": "atexit_sleep_ms=0"}, // else each fake takes a second to end under -race
+	}
+}
+
+// startFake starts a fake kernel, and checks at the end of the test that nothing is left.
+func startFake(t testing.TB, spec Spec, o Options) *Kernel {
+	t.Helper()
+	noLeftovers(t)
+	k, err := Start(context.Background(), spec, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// noLeftovers checks, when the test is over and all that is registered later is cleaned up,
+// that there are no more goroutines than now, no file in the folder for temporary files,
+// and no process of the test's fake kernels.
+func noLeftovers(t testing.TB) {
+	t.Helper()
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		left := leftovers(t, before, tmp)
+		for end := time.Now().Add(5 * time.Second); left != "" && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+			left = leftovers(t, before, tmp)
+		}
+		if left != "" {
+			t.Errorf("left behind: %s", left)
+		}
+	})
+}
+
+// leftovers says what is left; empty if nothing is.
+func leftovers(t testing.TB, goroutines int, tmp string) string {
+	if files, _ := filepath.Glob(filepath.Join(tmp, "*")); len(files) > 0 {
+		return "temporary files " + strings.Join(files, ", ")
+	}
+	if p := fakeProcesses(t); len(p) > 0 {
+		return "processes " + strings.Join(p, ", ")
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		stacks := make([]byte, 1<<16)
+		return fmt.Sprintf("%d goroutines more than before\n%s", n-goroutines, stacks[:runtime.Stack(stacks, true)])
+	}
+	return ""
+}
+
+// marker is the value of FAKE_TEST in the environment of a test's processes.
+func marker(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
+
+// fakeProcesses are the running processes of a test, children of children too. It sees
+// none where there is no /proc.
+func fakeProcesses(t testing.TB) []string {
+	var found []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		env, _ := os.ReadFile(file)
+		if bytes.Contains(env, []byte("FAKE_TEST="+marker(t)+"\x00")) {
+			found = append(found, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return found
+}
+
+// execute runs code and returns what it printed, in one string, with its reply.
+func execute(t testing.TB, k *Kernel, code string) (string, Reply) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	text, reply, err := executeWith(ctx, k, code)
+	if err != nil {
+		t.Fatalf("%s: %v", code, err)
+	}
+	return text, reply
+}
+
+func executeWith(ctx context.Context, k *Kernel, code string) (string, Reply, error) {
+	var text strings.Builder
+	reply, err := k.Execute(ctx, code, func(o Output) { text.WriteString(o.Text) })
+	return text.String(), reply, err
+}

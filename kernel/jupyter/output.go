@@ -1,0 +1,58 @@
+package jupyter
+
+import "encoding/json"
+
+// Output is one thing that a cell shows. Which fields are set depends on Type.
+type Output struct {
+	// Type is stream, display_data, execute_result, error, clear_output or
+	// update_display_data.
+	Type string
+
+	Name, Text string // stream: stdout or stderr, and what was printed
+
+	Data           map[string]json.RawMessage // display_data, execute_result, update_display_data: values by MIME type
+	Metadata       map[string]json.RawMessage // the same three
+	DisplayID      string                     // the same three; empty if none was given
+	ExecutionCount int                        // execute_result
+
+	Ename, Evalue string   // error
+	Traceback     []string // error
+
+	Wait bool // clear_output: clear only when the next output comes
+}
+
+// outputTypes are the messages that show something.
+var outputTypes = map[string]bool{
+	"stream": true, "display_data": true, "execute_result": true,
+	"error": true, "clear_output": true, "update_display_data": true,
+}
+
+// parseOutput reads the content of an iopub message. The result has no Type if the message
+// shows nothing, such as execute_input or the messages of widgets.
+func parseOutput(msgType string, content json.RawMessage) (Output, error) {
+	if !outputTypes[msgType] {
+		return Output{}, nil
+	}
+	var c struct {
+		Name           string                     `json:"name"`
+		Text           string                     `json:"text"`
+		Data           map[string]json.RawMessage `json:"data"`
+		Metadata       map[string]json.RawMessage `json:"metadata"`
+		ExecutionCount int                        `json:"execution_count"`
+		Ename          string                     `json:"ename"`
+		Evalue         string                     `json:"evalue"`
+		Traceback      []string                   `json:"traceback"`
+		Wait           bool                       `json:"wait"`
+		Transient      struct {
+			DisplayID string `json:"display_id"`
+		} `json:"transient"`
+	}
+	if err := json.Unmarshal(content, &c); err != nil {
+		return Output{}, err
+	}
+	return Output{
+		Type: msgType, Name: c.Name, Text: c.Text,
+		Data: c.Data, Metadata: c.Metadata, DisplayID: c.Transient.DisplayID, ExecutionCount: c.ExecutionCount,
+		Ename: c.Ename, Evalue: c.Evalue, Traceback: c.Traceback, Wait: c.Wait,
+	}, nil
+}

@@ -1,0 +1,131 @@
+package jupyter
+
+import (
+	"bytes"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	pipeTime  = 200 * time.Millisecond // for a dead kernel's pipes, which its children may hold open
+	groupTime = 200 * time.Millisecond // for the processes of a killed group to go; the dead may wait for init longer
+	tailBytes = 4096                   // of what the kernel wrote last
+	tailLines = 8
+)
+
+// process is a kernel's process with its process group.
+type process struct {
+	cmd    *exec.Cmd
+	log    *log
+	exited chan struct{} // closed when the process has ended and its group is killed
+}
+
+// launch starts a command in a process group of its own. On Linux it is killed when this
+// process ends, however that is; the system goes by the thread that started it, which is
+// therefore kept.
+func launch(cmd *exec.Cmd, l *log) (*process, error) {
+	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = l, l
+	cmd.WaitDelay = pipeTime
+	ownGroup(cmd)
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		defer close(p.exited)
+		cmd.Wait() // the state says all that the error does
+		killGroup(cmd.Process.Pid)
+	}()
+	return p, <-started
+}
+
+// alive says whether the process has not ended yet.
+func (p *process) alive() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// interrupt sends the interrupt signal to the process group, as Jupyter does.
+func (p *process) interrupt() error {
+	if !p.alive() {
+		return nil
+	}
+	return interruptGroup(p.cmd.Process.Pid)
+}
+
+// kill kills the process group. It returns when no process of it is left.
+func (p *process) kill() {
+	if p.alive() {
+		killGroup(p.cmd.Process.Pid)
+	}
+	<-p.exited
+	for end := time.Now().Add(groupTime); groupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// state says how the process ended, such as "exit status 3" or "signal: killed".
+func (p *process) state() string {
+	if p.alive() {
+		return "still running"
+	}
+	return p.cmd.ProcessState.String()
+}
+
+// log passes on what the kernel writes and notes on it, and keeps the end of what the
+// kernel wrote.
+type log struct {
+	mu   sync.Mutex
+	to   io.Writer // may be nil
+	tail []byte
+}
+
+// Write takes what the kernel writes. It never fails: a kernel must not stop because its
+// log does.
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.to != nil {
+		l.to.Write(p)
+	}
+	l.tail = append(l.tail, p...)
+	if extra := len(l.tail) - tailBytes; extra > 0 {
+		l.tail = append(l.tail[:0], l.tail[extra:]...)
+	}
+	return len(p), nil
+}
+
+// note writes a line of our own.
+func (l *log) note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.to != nil {
+		io.WriteString(l.to, "jupyter: "+text+"\n")
+	}
+}
+
+// lastLines are the last lines that the kernel wrote, for an error message; empty if it
+// wrote none.
+func (l *log) lastLines() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(l.tail, nil)))
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return "; it wrote last:\n  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
+}

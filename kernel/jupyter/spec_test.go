@@ -1,0 +1,168 @@
+package jupyter
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bare makes an environment without kernels: an empty home, no programs on PATH.
+func bare(t *testing.T) (home string) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the folders are those of Linux")
+	}
+	home = t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "PATH": t.TempDir(), "XDG_DATA_HOME": "", "JUPYTER_PATH": "", "JUPYTER_DATA_DIR": "",
+	} {
+		t.Setenv(name, value)
+	}
+	return home
+}
+
+// install writes a kernel.json that says in its display name which it is.
+func install(t *testing.T, data, name, display string) string {
+	t.Helper()
+	dir := filepath.Join(data, "kernels", name)
+	writeFile(t, filepath.Join(dir, "kernel.json"), `{"argv": ["x"], "display_name": "`+display+`", "language": "l"}`)
+	return dir
+}
+
+func writeFile(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindReadsAllFields(t *testing.T) {
+	home := bare(t)
+	dir := filepath.Join(home, ".local/share/jupyter/kernels/My.Kernel-1")
+	writeFile(t, filepath.Join(dir, "kernel.json"), `{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
+		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`)
+	got, err := Find("MY.kernel-1")
+	want := Spec{"my.kernel-1", dir, []string{"a", "{connection_file}"}, "D", "go", "message",
+		map[string]string{"A": "b"}, map[string]any{"debugger": true}}
+	if err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// Of several kernels with one name, the first folder in Jupyter's order wins.
+func TestSearchOrder(t *testing.T) {
+	home := bare(t)
+	base := filepath.Join(home, "a [strange] folder*")
+	venv, python := filepath.Join(home, "venv"), filepath.Join(home, "python")
+	t.Setenv("JUPYTER_PATH", filepath.Join(base, "one")+":"+filepath.Join(base, "two"))
+	t.Setenv("PATH", filepath.Join(venv, "bin")+":"+filepath.Join(python, "bin"))
+	writeFile(t, filepath.Join(venv, "bin", "jupyter"), "#!/bin/sh\n")
+	writeFile(t, filepath.Join(venv, "pyvenv.cfg"), "")
+	writeFile(t, filepath.Join(python, "bin", "python3"), "#!/bin/sh\n")
+	order := []string{
+		filepath.Join(base, "one"), filepath.Join(base, "two"), filepath.Join(venv, "share/jupyter"),
+		filepath.Join(home, ".local/share/jupyter"), filepath.Join(python, "share/jupyter"),
+	}
+	for i := len(order) - 1; i >= 0; i-- { // each new one comes before all that are there
+		dir := install(t, order[i], "k", "from "+order[i])
+		got, err := Find("k")
+		if err != nil || got.Dir != dir || got.DisplayName != "from "+order[i] {
+			t.Errorf("found %q (%v), want %q", got.Dir, err, dir)
+		}
+	}
+}
+
+func TestSystemFolders(t *testing.T) {
+	bare(t)
+	path := strings.Join(searchPath(), ":")
+	if !strings.HasSuffix(path, "/usr/local/share/jupyter:/usr/share/jupyter") {
+		t.Errorf("search path %s", path)
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	home := bare(t)
+	want := func(want string) {
+		t.Helper()
+		if got := DataDir(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	want(home + "/.local/share/jupyter")
+	t.Setenv("XDG_DATA_HOME", "/xdg")
+	want("/xdg/jupyter")
+	t.Setenv("JUPYTER_DATA_DIR", "/data")
+	want("/data")
+}
+
+func TestFindUnknown(t *testing.T) {
+	home := bare(t)
+	if specs, _ := List(); len(specs) > 0 {
+		t.Skip("this machine has kernels for all users")
+	}
+	_, err := Find("gonb")
+	if !errors.Is(err, ErrNoKernel) || !strings.Contains(err.Error(), "no kernel is installed") {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"gonb", "python3", "no valid name", "empty"} {
+		install(t, filepath.Join(home, ".local/share/jupyter"), name, name)
+	}
+	os.Remove(filepath.Join(home, ".local/share/jupyter/kernels/empty/kernel.json"))
+	_, err = Find("Pyton")
+	if !errors.Is(err, ErrNoKernel) || !strings.Contains(err.Error(), `did you mean "python3"? Installed: gonb, python3`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestListAndBrokenSpecs(t *testing.T) {
+	home := bare(t)
+	data := filepath.Join(home, ".local/share/jupyter")
+	before, _ := List()
+	install(t, data, "zz", "Z")
+	install(t, data, "AA", "A")
+	for name, text := range map[string]string{
+		"broken": "{", "noargv": `{"argv": []}`, "mode": `{"argv": ["x"], "interrupt_mode": "shout"}`,
+	} {
+		writeFile(t, filepath.Join(data, "kernels", name, "kernel.json"), text)
+		if _, err := Find(name); err == nil || !strings.Contains(err.Error(), filepath.Join(name, "kernel.json")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	specs, err := List()
+	if err == nil {
+		t.Error("List does not tell of the broken ones")
+	}
+	if len(specs) != len(before)+2 || specs[0].Name != "aa" || specs[0].InterruptMode != "signal" || specs[len(specs)-1].Name != "zz" {
+		t.Errorf("got %+v", specs)
+	}
+}
+
+func TestPythonOfTheKernelsEnvironment(t *testing.T) {
+	home := bare(t)
+	own := filepath.Join(home, "bin", "python")
+	other := filepath.Join(t.TempDir(), "python")
+	writeFile(t, own, "#!/bin/sh\n")
+	writeFile(t, other, "#!/bin/sh\n")
+	env := []string{"PATH=/nowhere", "PATH=" + filepath.Dir(other)}
+	inside := Spec{Dir: filepath.Join(home, "share", "jupyter", "kernels", "python3")}
+	for _, test := range []struct {
+		spec Spec
+		want string
+	}{{inside, own}, {Spec{Dir: t.TempDir()}, other}} {
+		if got, err := lookPath(test.spec, "python", env); got != test.want {
+			t.Errorf("got %q (%v), want %q", got, err, test.want)
+		}
+	}
+	inside.Argv = []string{"python", "-m", "kernel"}
+	cmd, err := command(inside, Options{}, "file", t.TempDir())
+	if err != nil || cmd.Path != own || cmd.Args[0] != own {
+		t.Errorf("the kernel is called as %v, %v; Python finds its environment by its path", cmd, err)
+	}
+}

@@ -1,0 +1,198 @@
+package jupyter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+const (
+	startTimeout = time.Minute
+	portTries    = 3
+	firstAsk     = 50 * time.Millisecond // between kernel_info_requests; doubles each time
+	slowestAsk   = time.Second
+)
+
+// Start runs a kernel in its own process group with its own temporary folder, and returns
+// when it has answered on its shell and its iopub socket. If it does not, nothing is left
+// of it.
+func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = startTimeout
+	}
+	slow := fmt.Errorf("it did not answer within %v", o.StartTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, slow)
+	defer cancel()
+	var err error
+	for range portTries {
+		var k *Kernel
+		var taken bool
+		if k, taken, err = try(limited, spec, o); err == nil {
+			return k, nil
+		}
+		if !taken {
+			break
+		}
+	}
+	return nil, fmt.Errorf("kernel %q did not start: %w", spec.Name, err)
+}
+
+// try starts a kernel once. It also says whether it failed because a port was taken.
+func try(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err error) {
+	k, c, err := launchKernel(spec, o)
+	if err != nil {
+		return nil, false, err
+	}
+	if err = k.connect(ctx, c); err == nil {
+		go k.supervise()
+		err = k.greet(ctx)
+	} else {
+		close(k.gone) // nobody supervises it
+	}
+	if err == nil {
+		k.turn <- struct{}{}
+		return k, false, nil
+	}
+	select { // its sockets may have ended a moment before it does
+	case <-k.process.exited:
+	case <-ctx.Done():
+	case <-time.After(k.limits.sockets):
+	}
+	exited := !k.process.alive()
+	if exited {
+		err = k.died()
+	} else {
+		err = fmt.Errorf("%w%s", err, k.log.lastLines())
+	}
+	err = errors.Join(err, k.Close())
+	inUse := strings.Contains(strings.ToLower(k.log.lastLines()), "address already in use")
+	return nil, exited && (inUse || c.taken()), err
+}
+
+// launchKernel starts the process with its files.
+func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
+	s := newSession()
+	c, err := newConnection(spec.Name, s)
+	if err != nil {
+		return nil, c, err
+	}
+	dir, err := os.MkdirTemp("", "tvps-kernel-")
+	if err != nil {
+		return nil, c, fmt.Errorf("no temporary folder: %w", err)
+	}
+	k := &Kernel{
+		spec: spec, limits: defaultLimits, log: &log{to: o.Log}, dir: dir, session: s,
+		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
+	}
+	if k.process, err = k.run(c, o); err != nil {
+		return nil, c, errors.Join(err, os.RemoveAll(dir))
+	}
+	return k, c, nil
+}
+
+// run writes the connection file and starts the process.
+func (k *Kernel) run(c connection, o Options) (*process, error) {
+	file, err := c.write(k.dir, k.session.id)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the connection file: %w", err)
+	}
+	tmp := filepath.Join(k.dir, "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return nil, err
+	}
+	cmd, err := command(k.spec, o, file, tmp)
+	if err != nil {
+		return nil, err
+	}
+	return launch(cmd, k.log)
+}
+
+// connect opens the sockets. All have the same identity: kernels answer by it on whichever
+// they like.
+func (k *Kernel) connect(ctx context.Context, c connection) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-k.process.exited:
+			cancel(ErrKernelDied)
+		case <-ctx.Done():
+		}
+	}()
+	for _, s := range []struct {
+		name string
+		to   **socket
+		port int
+		kind zmq4.SocketType
+	}{
+		{"iopub", &k.iopub, c.IOPub, zmq4.Sub},
+		{"shell", &k.shell, c.Shell, zmq4.Dealer},
+		{"control", &k.control, c.Control, zmq4.Dealer},
+		{"stdin", &k.stdin, c.Stdin, zmq4.Dealer},
+	} {
+		opened, err := dial(ctx, s.name, s.port, s.kind, k.session.id)
+		if err != nil {
+			return err
+		}
+		*s.to = opened
+		go opened.receive(k.deliver)
+	}
+	return k.iopub.send([]byte{1}) // subscribe to everything
+}
+
+// greet asks what the kernel is until shell and iopub have both answered: what a kernel
+// publishes before it knows of the subscription is lost.
+func (k *Kernel) greet(ctx context.Context) error {
+	in := newInbox()
+	defer k.close(in)
+	replied, published := false, false
+	ask := time.NewTimer(0)
+	for wait := firstAsk; !replied || !published; {
+		select {
+		case <-ask.C:
+			if _, err := k.request(k.shell, "kernel_info_request", struct{}{}, in); err != nil {
+				return err
+			}
+			ask.Reset(wait)
+			wait = min(2*wait, slowestAsk)
+		case m := <-in.messages:
+			switch m.header.Type {
+			case "kernel_info_reply":
+				replied = true
+				k.info = parseInfo(m.content)
+			case "status":
+				published = true
+			}
+		case <-k.gone:
+			return k.died()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// parseInfo reads the content of kernel_info_reply; what is missing stays empty.
+func parseInfo(content json.RawMessage) Info {
+	var r struct {
+		Protocol              string          `json:"protocol_version"`
+		Implementation        string          `json:"implementation"`
+		ImplementationVersion string          `json:"implementation_version"`
+		Banner                string          `json:"banner"`
+		LanguageInfo          json.RawMessage `json:"language_info"`
+	}
+	var language struct{ Name, Version string }
+	json.Unmarshal(content, &r)
+	json.Unmarshal(r.LanguageInfo, &language)
+	return Info{
+		r.Protocol, r.Implementation, r.ImplementationVersion, r.Banner,
+		language.Name, language.Version, r.LanguageInfo,
+	}
+}

@@ -1,0 +1,216 @@
+package jupyter
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestInfo(t *testing.T) {
+	for _, start := range []string{"well", "late-iopub", "late-shell"} {
+		t.Run(start, func(t *testing.T) {
+			k := startFake(t, fakeSpec(t, start), Options{})
+			got := k.Info()
+			if !strings.Contains(string(got.LanguageInfo), `"file_extension":".fake"`) {
+				t.Errorf("language info %s", got.LanguageInfo)
+			}
+			got.LanguageInfo = nil
+			if diff := cmp.Diff(Info{"5.3", "fake", "1.2", "hello", "fakish", "0.1", nil}, got); diff != "" {
+				t.Error(diff)
+			}
+			if text, _ := execute(t, k, "echo hello"); text != "hello" {
+				t.Errorf("the first cell shows %q", text)
+			}
+		})
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	tests := []struct {
+		start    string
+		died     bool
+		timeout  time.Duration
+		messages []string
+	}{
+		{"exit", true, time.Minute, []string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"}},
+		{"exit-later", true, time.Minute, []string{"exit status 8"}},
+		{"mute", false, 2 * time.Second, []string{"did not answer within 2s", "the fake kernel stays mute"}},
+		{"no-iopub", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},
+		{"no-shell", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},
+	}
+	for _, test := range tests {
+		t.Run(test.start, func(t *testing.T) {
+			noLeftovers(t)
+			_, err := Start(context.Background(), fakeSpec(t, test.start), Options{StartTimeout: test.timeout})
+			if err == nil || errors.Is(err, ErrKernelDied) != test.died {
+				t.Fatalf("got %v", err)
+			}
+			for _, message := range test.messages {
+				if !strings.Contains(err.Error(), message) {
+					t.Errorf("%v does not say %q", err, message)
+				}
+			}
+		})
+	}
+}
+
+func TestStartCancelled(t *testing.T) {
+	noLeftovers(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := Start(ctx, fakeSpec(t, "mute"), Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoProgram(t *testing.T) {
+	for _, argv := range [][]string{{"no-such-program"}, {"/no/such/program"}, nil} {
+		noLeftovers(t)
+		spec := fakeSpec(t, "well")
+		spec.Argv = argv
+		if _, err := Start(context.Background(), spec, Options{}); err == nil || !strings.Contains(err.Error(), `kernel "fake"`) {
+			t.Errorf("%q: got %v", argv, err)
+		}
+	}
+}
+
+func TestPortTakenByAnother(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "port"), Options{})
+	if text, _ := execute(t, k, "echo hello"); text != "hello" {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestTaken(t *testing.T) {
+	c, err := newConnection("fake", newSession())
+	if err != nil || c.taken() {
+		t.Fatalf("free ports are taken: %v", err)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(c.Heartbeat)))
+	if err != nil {
+		t.Skip("somebody else took the port")
+	}
+	defer l.Close()
+	if !c.taken() {
+		t.Error("a taken port is free")
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("OUTER", "outer value")
+	spec := fakeSpec(t, "well")
+	spec.Argv = append(spec.Argv[:1], "{resource_dir}/x", "{connection_file}")
+	spec.Env["INNER"] = "${OUTER}/${NOT_SET_ANYWHERE}/$OUTER/$$"
+	spec.Env["BOTH"] = "spec"
+	dir := t.TempDir()
+	k := startFake(t, spec, Options{Dir: dir, Env: []string{"BOTH=options"}})
+	tests := map[string]string{
+		"env INNER": "outer value/${NOT_SET_ANYWHERE}/outer value/$",
+		"env BOTH":  "options",
+		"env OUTER": "outer value",
+		"pwd":       dir,
+	}
+	for code, want := range tests {
+		if got, _ := execute(t, k, code); got != want {
+			t.Errorf("%s: got %q, want %q", code, got, want)
+		}
+	}
+	args, _ := execute(t, k, "args")
+	resource, file, _ := strings.Cut(args, "|")
+	if resource != spec.Dir+"/x" {
+		t.Errorf("resource dir %q, want %q", resource, spec.Dir)
+	}
+	stat, err := os.Stat(file)
+	if err != nil || stat.Mode().Perm() != 0o600 {
+		t.Errorf("connection file %v, %v", stat, err)
+	}
+}
+
+func TestTemporaryFolder(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	execute(t, k, "temp")
+	own, _ := execute(t, k, "env TMPDIR")
+	if _, err := os.Stat(filepath.Join(own, "left")); err != nil || own == os.TempDir() {
+		t.Errorf("TMPDIR is %q: %v", own, err)
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left: %v", own, err)
+	}
+}
+
+func TestClose(t *testing.T) {
+	for _, start := range []string{"well", "stubborn"} {
+		t.Run(start, func(t *testing.T) {
+			k := startFake(t, fakeSpec(t, start), Options{})
+			k.limits.shutdown = min(k.limits.shutdown, 300*time.Millisecond)
+			execute(t, k, "child")
+			for range 2 {
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if left := fakeProcesses(t); len(left) > 0 {
+				t.Errorf("processes %v are left", left)
+			}
+			if _, _, err := executeWith(context.Background(), k, "nothing"); !errors.Is(err, errClosed) {
+				t.Errorf("a cell after Close: %v", err)
+			}
+		})
+	}
+}
+
+func TestCloseWhileACellRuns(t *testing.T) {
+	k := startFake(t, fakeSpec(t, "well"), Options{})
+	started := make(chan struct{})
+	ended := make(chan error)
+	go func() {
+		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
+		ended <- err
+	}()
+	<-started
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, errClosed) {
+		t.Errorf("the cell ended with %v", err)
+	}
+}
+
+// A kernel ends with the process that started it, even if that one is killed.
+func TestKernelEndsWithItsParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux kills the children of a killed process")
+	}
+	noLeftovers(t)
+	spec := fakeSpec(t, "client")
+	cmd := exec.Command(spec.Argv[0])
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.ReadFull(out, make([]byte, len("started"))) // or the client's end
+	if n := len(fakeProcesses(t)); n != 2 {
+		t.Errorf("%d processes run, want the client and its kernel", n)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+}

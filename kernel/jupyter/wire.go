@@ -1,0 +1,120 @@
+package jupyter
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// protocolVersion is the version of Jupyter's messaging protocol that is spoken here.
+const protocolVersion = "5.3"
+
+// delimiter stands between the ZeroMQ identities and the message itself.
+var delimiter = []byte("<IDS|MSG>")
+
+var (
+	errSignature = errors.New("wrong signature")
+	errMalformed = errors.New("malformed message")
+)
+
+// header is the first part of a message; a message's parent header is that of the request
+// that caused it.
+type header struct {
+	ID       string `json:"msg_id"`
+	Session  string `json:"session"`
+	Username string `json:"username"`
+	Date     string `json:"date"`
+	Type     string `json:"msg_type"`
+	Version  string `json:"version"`
+}
+
+// message is one received message. The message's own metadata and binary buffers are not
+// kept: nothing that is read here needs them.
+type message struct {
+	header  header
+	parent  header
+	content json.RawMessage
+}
+
+// session makes and reads the messages of one client.
+type session struct {
+	id  string
+	key []byte
+}
+
+// newSession draws an identity and a key.
+func newSession() session {
+	return session{id: randomID(), key: []byte(randomID())}
+}
+
+// randomID is a random UUID.
+func randomID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// newHeader is the header of a request.
+func (s session) newHeader(msgType string) header {
+	return header{
+		ID:       randomID(),
+		Session:  s.id,
+		Username: "tvps",
+		Date:     time.Now().UTC().Format(time.RFC3339Nano),
+		Type:     msgType,
+		Version:  protocolVersion,
+	}
+}
+
+// sign returns the hexadecimal HMAC-SHA256 of the four parts of a message.
+func (s session) sign(parts [][]byte) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	for _, part := range parts {
+		mac.Write(part)
+	}
+	return hex.AppendEncode(nil, mac.Sum(nil))
+}
+
+// encode returns the frames of a message: delimiter, signature, header, parent header,
+// metadata, content. Only requests are sent: they have no parent.
+func (s session) encode(h header, content any) ([][]byte, error) {
+	parts := [][]byte{nil, []byte("{}"), []byte("{}"), nil}
+	var err error
+	if parts[0], err = json.Marshal(h); err != nil {
+		return nil, err
+	}
+	if parts[3], err = json.Marshal(content); err != nil {
+		return nil, err
+	}
+	return append([][]byte{delimiter, s.sign(parts)}, parts...), nil
+}
+
+// decode checks and reads the frames of a message. Frames before the delimiter are ZeroMQ's
+// identities or topics, frames behind the content are binary buffers.
+func (s session) decode(frames [][]byte) (message, error) {
+	for len(frames) > 0 && !bytes.Equal(frames[0], delimiter) {
+		frames = frames[1:]
+	}
+	if len(frames) < 6 {
+		return message{}, fmt.Errorf("%w: too few parts", errMalformed)
+	}
+	parts := frames[2:6]
+	if !hmac.Equal(frames[1], s.sign(parts)) {
+		return message{}, errSignature
+	}
+	m := message{content: parts[3]}
+	if err := json.Unmarshal(parts[0], &m.header); err != nil {
+		return message{}, fmt.Errorf("%w: header: %w", errMalformed, err)
+	}
+	if err := json.Unmarshal(parts[1], &m.parent); err != nil {
+		return message{}, fmt.Errorf("%w: parent header: %w", errMalformed, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,124 @@
+package jupyter
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
+	"github.com/google/go-cmp/cmp"
+)
+
+// fixed is a message whose signature was computed with Python's hmac module:
+// hmac.new(b"a secret key", b"".join(parts), hashlib.sha256).hexdigest().
+func fixed() [][]byte {
+	return [][]byte{
+		[]byte("topic"),
+		[]byte("<IDS|MSG>"),
+		[]byte("7164e5f1a1e45f905cbc1a02e83b13c659f902e41353923ef1f63d1b684d565d"),
+		[]byte(`{"msg_id":"1","session":"s","username":"u","date":"2024-01-02T03:04:05Z","msg_type":"stream","version":"5.3"}`),
+		[]byte(`{"msg_id":"0"}`),
+		[]byte(`{}`),
+		[]byte(`{"name":"stdout","text":"hello\n"}`),
+		[]byte("a binary buffer, which is not signed"),
+	}
+}
+
+func TestDecode(t *testing.T) {
+	s := session{"s", []byte("a secret key")}
+	got, err := s.decode(fixed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := message{
+		header:  header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"},
+		parent:  header{ID: "0"},
+		content: json.RawMessage(`{"name":"stdout","text":"hello\n"}`),
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(message{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each signed part matters, and so does the key.
+func TestWrongSignature(t *testing.T) {
+	s := session{"s", []byte("a secret key")}
+	for i := 2; i < 7; i++ {
+		frames := fixed()
+		frames[i] = append(frames[i], ' ')
+		if _, err := s.decode(frames); !errors.Is(err, errSignature) {
+			t.Errorf("part %d changed: %v", i, err)
+		}
+	}
+	if _, err := (session{"s", []byte("another key")}).decode(fixed()); !errors.Is(err, errSignature) {
+		t.Errorf("another key: %v", err)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	s := session{"s", []byte("a secret key")}
+	frames, err := s.encode(header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"}, map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"<IDS|MSG>",
+		"9739a0570f09cd3c166012c548aa1360afd74e22f6a9735a3bb94be05aa36a12",
+		string(fixed()[3]), "{}", "{}", `{"a":1}`,
+	}
+	var got []string
+	for _, frame := range frames {
+		got = append(got, string(frame))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A peer that sends what cannot be a message ends the socket, not the program.
+func TestImpossibleFrame(t *testing.T) {
+	for name, raw := range map[string][]byte{
+		"impossible size": binary.BigEndian.AppendUint64([]byte{2}, 1<<62),
+		"cut short":       {0, 200, 'x'},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, server := tcpPair(t)
+			go func() {
+				zmq4.Open(server, null.Security(), zmq4.Router, zmq4.SocketIdentity("server"), true, nil)
+				server.Write(raw)
+				server.Close()
+			}()
+			s, err := open("shell", client, zmq4.Dealer, "client")
+			if err != nil {
+				t.Fatal(err)
+			}
+			go s.receive(func(frames [][]byte) { t.Errorf("received %q", frames) })
+			select {
+			case <-s.done:
+			case <-time.After(10 * time.Second):
+				t.Error("the socket stays open")
+			}
+		})
+	}
+}
+
+// tcpPair is a connection with both of its ends.
+func tcpPair(t *testing.T) (client, server net.Conn) {
+	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}

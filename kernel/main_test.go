@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "no-such", "language": "go"}},
+ "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
+
+// call runs the program and returns its exit code, output and error.
+func call(ctx context.Context, args ...string) (code int, out, message string) {
+	var b bytes.Buffer
+	cmd := root()
+	cmd.SetArgs(args)
+	cmd.SetOut(&b)
+	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		message = err.Error()
+	}
+	return exitCode(ctx, err), b.String(), message
+}
+
+// write puts files into a new folder and goes there.
+func write(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv("JUPYTER_PATH", t.TempDir())
+	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
+	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, []byte(dirty), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	write(t, "a.ipynb", "sub/a.ipynb")
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 0, ""},
+		{"rum", 2, `did you mean "run"?`},
+		{"run", 2, "needs a notebook"},
+		{"clean", 2, "needs a notebook"},
+		{"run --no-such-flag", 2, "see `kernel run --help`"},
+		{"run a.ipynb --resume", 2, "name it with -o"},
+		{"run a.ipynb --jobs 0", 2, "--jobs must be at least 1"},
+		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
+		{"run a.ipynb -p n", 2, `-p takes name=value, and not "n"`},
+		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
+		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
+		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
+		{"run a.ipynb", 1, `"no-such"`},
+		{"run missing.ipynb", 1, "missing.ipynb"},
+		{"clean missing.ipynb", 1, "missing.ipynb"},
+	} {
+		code, _, message := call(context.Background(), strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(message, c.want) {
+			t.Errorf("kernel %s: exit code %d, %q; want %d, %q", c.args, code, message, c.code, c.want)
+		}
+	}
+	if _, err := os.Stat("out"); err == nil {
+		t.Error("a folder was made although nothing could run")
+	}
+	if code := exitCode(cancelled, errors.New("interrupted")); code != 130 {
+		t.Errorf("interrupted: exit code %d", code)
+	}
+	if code := exitCode(cancelled, nil); code != 0 {
+		t.Errorf("done just before the interrupt: exit code %d", code)
+	}
+}
+
+func TestClean(t *testing.T) {
+	write(t, "a.ipynb", "b.ipynb")
+	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 1 || !strings.Contains(message, "not clean: a.ipynb, b.ipynb") {
+		t.Errorf("check: %d, %q", code, message)
+	}
+	if data, _ := os.ReadFile("a.ipynb"); string(data) != dirty {
+		t.Error("--check changed the file")
+	}
+	if code, out, message := call(context.Background(), "clean", "a.ipynb"); code != 0 || out != "cleaned a.ipynb\n" {
+		t.Errorf("clean: %d, %q, %q", code, out, message)
+	}
+	before, err := os.Stat("a.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 || out != "cleaned b.ipynb\n" {
+		t.Errorf("clean again: %d, %q, %q", code, out, message)
+	}
+	if after, err := os.Stat("a.ipynb"); err != nil || !os.SameFile(before, after) {
+		t.Error("a clean file was written again")
+	}
+	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 0 {
+		t.Errorf("check after clean: %d, %q", code, message)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("there", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		files int
+		want  string
+	}{
+		{"", 1, ""}, {"", 2, ""},
+		{"out.ipynb", 1, "out.ipynb"}, {"out", 2, filepath.Join("out", "a.ipynb")},
+		{"there", 1, filepath.Join("there", "a.ipynb")}, {"new/", 1, filepath.Join("new", "a.ipynb")},
+	} {
+		if got := target(c.path, filepath.Join("dir", "a.ipynb"), ".ipynb", c.files); got != c.want {
+			t.Errorf("target %q of %d files: %q, want %q", c.path, c.files, got, c.want)
+		}
+	}
+}

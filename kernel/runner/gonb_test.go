@@ -1,0 +1,137 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+)
+
+// installGoNB makes a kernelspec "testgonb" for this test, with its own folder for temporary
+// files, which must be empty at the end.
+func installGoNB(t *testing.T) {
+	t.Helper()
+	gonb := os.Getenv("TVPS_TEST_GONB")
+	if gonb == "" {
+		gonb, _ = exec.LookPath("gonb")
+	}
+	if gonb == "" || testing.Short() {
+		t.Skip("no gonb, or -short: set TVPS_TEST_GONB to its path, or put it on PATH")
+	}
+	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
+	t.Setenv("PATH", path)
+	if _, err := exec.LookPath("goimports"); err != nil {
+		t.Skip("no goimports beside gonb or on PATH")
+	}
+	dir := t.TempDir()
+	spec, _ := json.Marshal(map[string]any{
+		"argv": []string{gonb, "--kernel", "{connection_file}"}, "display_name": "GoNB", "language": "go",
+		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off"},
+	})
+	if err := os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kernels", "testgonb", "kernel.json"), spec, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("JUPYTER_PATH", dir)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	t.Cleanup(func() {
+		if left, _ := os.ReadDir(tmp); len(left) > 0 {
+			t.Errorf("temporary files were left: %v", left)
+		}
+	})
+}
+
+// job is a job for a Go notebook of these cells.
+func job(t *testing.T, sources ...string) Job {
+	t.Helper()
+	nb := newNotebook(sources...)
+	nb.Metadata["kernelspec"] = map[string]any{"name": "testgonb", "language": "go"}
+	dir := t.TempDir()
+	j := Job{File: filepath.Join(dir, "in.ipynb"), Output: filepath.Join(dir, "out.ipynb")}
+	if err := notebook.Write(j.File, nb); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestGoNBResumes(t *testing.T) {
+	installGoNB(t)
+	j := job(t, "#parameters var scale = \"tiny\" // how large", "import \"fmt\"\nimport \"os\"",
+		"type point struct{ x int }\nfunc mark() { f, _ := os.OpenFile(\"mark\", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); fmt.Fprintln(f, \"ran\"); f.Close() }\n%%\nmark()\nfmt.Println(\"scale\", scale)",
+		"func main() {\n\tif _, err := os.Stat(\"ready\"); err != nil {\n\t\tpanic(err)\n\t}\n\tfmt.Println(point{7}, scale)\n}")
+	j.Parameters = map[string]string{"scale": "paper"}
+	j.HTML = filepath.Join(filepath.Dir(j.File), "out.html")
+	dir := filepath.Dir(j.File)
+	_, result, err := j.Run(context.Background())
+	var failed *CellError
+	if !errors.As(err, &failed) || failed.Number != 4 || !strings.Contains(err.Error(), "panic: stat ready: no such file") || result.Ran != 4 {
+		t.Fatalf("%+v, error %v", result, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	j.Resume = true
+	nb, result, err := j.Run(context.Background())
+	if err != nil || result != (Result{Ran: 1, Reused: 3}) {
+		t.Fatalf("%+v, error %v", result, err)
+	}
+	if got := outputs(nb); got != " /  / stdout:scale paper~ / stdout:{7} paper~" {
+		t.Errorf("outputs %s", got)
+	}
+	if ran, _ := os.ReadFile(filepath.Join(dir, "mark")); string(ran) != "ran\n" {
+		t.Errorf("the third cell's program ran %d times", strings.Count(string(ran), "ran"))
+	}
+	if page, _ := os.ReadFile(j.HTML); !strings.Contains(string(page), "<pre class=\"stdout\">{7} paper\n</pre>") {
+		t.Error("the page does not show the output")
+	}
+	if in, _ := notebook.Read(j.File); !strings.Contains(in.Cells[0].Source, `"tiny"`) {
+		t.Error("the notebook itself was changed")
+	}
+}
+
+func TestGoNBFailures(t *testing.T) {
+	installGoNB(t)
+	for name, c := range map[string]struct {
+		source, want string
+		timeout      time.Duration
+		is           error
+	}{
+		"compile error":  {"%%\nvar unused int", "declared and not used: unused", 0, nil},
+		"parse error":    {"func f( {", "expected ')', found '{'", 0, nil},
+		"panic":          {"%%\npanic(\"boom\")", "panic: boom", 0, nil},
+		"os.Exit":        {"%%\nos.Exit(4)", "exit status 4", 0, nil},
+		"shell":          {"!exit 5", "a shell command failed: exit status 5", 0, nil},
+		"script":         {"%%bash\nexit 6", "a shell command failed: exit status 6", 0, nil},
+		"unknown import": {"import \"no.such/x\"\n%%\nx.F()", "no.such/x", 0, nil},
+		"endless":        {"%%\nfor {\n\ttime.Sleep(time.Hour)\n}", "did not end within", time.Second, context.DeadlineExceeded},
+		"kernel killed":  {"!kill -9 $PPID", "the kernel died", 0, jupyter.ErrKernelDied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := job(t, c.source, "%%\nprintln(\"never\")")
+			j.Timeout = c.timeout
+			_, result, err := j.Run(context.Background())
+			var failed *CellError
+			if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+				t.Fatalf("error %v, want %q", err, c.want)
+			}
+			if failed.Source != c.source || failed.Number != 1 || result.Ran != 1 {
+				t.Errorf("cell %d of %d that ran, source %q", failed.Number, result.Ran, failed.Source)
+			}
+			out, err := notebook.Read(j.Output)
+			if err != nil || len(out.Cells) != 2 || len(out.Cells[1].Outputs) > 0 {
+				t.Errorf("the output notebook: %+v, error %v", out, err)
+			}
+		})
+	}
+}

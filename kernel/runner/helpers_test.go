@@ -1,0 +1,157 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+)
+
+// scripted is a kernel that does what the first word of a cell says.
+type scripted struct {
+	implementation string
+	ran            []string // sources, in order
+	closed         bool
+	dead           bool
+	enter          chan string // gets the source of a cell that hangs, if not nil
+}
+
+func (k *scripted) Info() jupyter.Info { return jupyter.Info{Implementation: k.implementation} }
+func (k *scripted) Close() error       { k.closed = true; return nil }
+
+var ok = jupyter.Reply{Status: "ok"}
+
+func (k *scripted) Execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return jupyter.Reply{}, err
+	}
+	if k.dead {
+		return jupyter.Reply{}, jupyter.ErrKernelDied
+	}
+	k.ran = append(k.ran, code)
+	word, rest, _ := strings.Cut(code, " ")
+	switch word {
+	case "print":
+		on(jupyter.Output{Type: "stream", Name: "stdout", Text: rest + "\n"})
+	case "script":
+		for line := range strings.Lines(rest) {
+			if line = strings.TrimSpace(line); line != "!sh" {
+				on(parse(line))
+			}
+		}
+	case "fail":
+		on(jupyter.Output{Type: "stream", Name: "stderr", Text: "why it failed\n\n"})
+		on(jupyter.Output{Type: "error", Ename: gonbError, Evalue: rest, Traceback: []string{rest}})
+		return jupyter.Reply{Status: "error", Ename: gonbError, Evalue: rest, Traceback: []string{rest}}, nil
+	case "hang":
+		on(jupyter.Output{Type: "stream", Name: "stdout", Text: "begun\n"})
+		if k.enter != nil {
+			k.enter <- code
+		}
+		<-ctx.Done()
+		return jupyter.Reply{}, fmt.Errorf("the cell was interrupted: %w", ctx.Err())
+	case "die":
+		k.dead = true
+		on(jupyter.Output{Type: "stream", Name: "stdout", Text: "last words\n"})
+		return jupyter.Reply{}, fmt.Errorf("%w: its process ended (signal: killed)", jupyter.ErrKernelDied)
+	case "flood":
+		line := strings.Repeat("0123456789", 1000) + "\n"
+		for range 100_000_000 / len(line) {
+			on(jupyter.Output{Type: "stream", Name: "stdout", Text: line})
+		}
+		on(jupyter.Output{Type: "stream", Name: "stderr", Text: "the end\n"})
+	}
+	return ok, nil
+}
+
+// parse reads an output of a script: out TEXT, err TEXT, show ID TEXT, update ID TEXT,
+// clear, clear-wait. \r and \n in texts are control characters.
+func parse(line string) jupyter.Output {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(rest)
+	switch word {
+	case "out":
+		return jupyter.Output{Type: "stream", Name: "stdout", Text: rest}
+	case "err":
+		return jupyter.Output{Type: "stream", Name: "stderr", Text: rest}
+	case "clear":
+		return jupyter.Output{Type: "clear_output"}
+	case "clear-wait":
+		return jupyter.Output{Type: "clear_output", Wait: true}
+	}
+	id, text, _ := strings.Cut(rest, " ")
+	data, _ := json.Marshal(text)
+	o := jupyter.Output{Type: "display_data", DisplayID: strings.TrimPrefix(id, "-"), Data: map[string]json.RawMessage{"text/plain": data}}
+	if word == "update" {
+		o.Type = "update_display_data"
+	}
+	return o
+}
+
+// newNotebook has a code cell for each source. Tags stand before a source: "#tag source".
+func newNotebook(sources ...string) *notebook.Notebook {
+	nb := &notebook.Notebook{Minor: 5, Metadata: map[string]any{}}
+	for i, source := range sources {
+		c := &notebook.Cell{Type: notebook.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
+		if tag, rest, ok := strings.Cut(strings.TrimPrefix(source, "#"), " "); ok && strings.HasPrefix(source, "#") {
+			c.Source, c.Metadata["tags"] = rest, []any{tag}
+		}
+		nb.Cells = append(nb.Cells, c)
+	}
+	return nb
+}
+
+// bench runs notebooks in scripted kernels and saves them to a file.
+type bench struct {
+	*scripted
+	file    string
+	started int
+	saves   int
+	Options
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
+	b.Options = Options{
+		Kernel: "k",
+		Start:  func(context.Context) (Kernel, error) { b.started++; return b.scripted, nil },
+		Save:   func(nb *notebook.Notebook) error { b.saves++; return notebook.Write(b.file, nb) },
+	}
+	return b
+}
+
+// again is a fresh kernel that goes on in the saved file.
+func (b *bench) again(t *testing.T) {
+	t.Helper()
+	b.Previous = b.saved(t)
+	b.scripted = &scripted{implementation: b.implementation}
+	b.started, b.saves = 0, 0
+}
+
+func (b *bench) saved(t *testing.T) *notebook.Notebook {
+	t.Helper()
+	nb, err := notebook.Read(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nb
+}
+
+// outputs are the outputs of each cell as short text.
+func outputs(nb *notebook.Notebook) string {
+	var cells []string
+	for _, c := range nb.Cells {
+		var all []string
+		for _, o := range c.Outputs {
+			text, _ := o.Data.Text("text/plain")
+			all = append(all, strings.TrimPrefix(o.Name+":", ":")+text+o.Text+o.Evalue)
+		}
+		cells = append(cells, strings.Join(all, "|"))
+	}
+	return strings.ReplaceAll(strings.Join(cells, " / "), "\n", "~")
+}

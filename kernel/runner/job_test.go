@@ -1,0 +1,134 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+)
+
+// noKernels makes an empty place where kernels are looked for, but for one named test.
+func noKernels(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("JUPYTER_PATH", dir)
+	t.Setenv("JUPYTER_DATA_DIR", filepath.Join(dir, "none"))
+	if err := os.MkdirAll(filepath.Join(dir, "kernels", "test"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec := `{"argv": ["/no/such/program"], "display_name": "Test", "language": "go"}`
+	if err := os.WriteFile(filepath.Join(dir, "kernels", "test", "kernel.json"), []byte(spec), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPrepareFindsMistakes(t *testing.T) {
+	noKernels(t)
+	dir := t.TempDir()
+	file := func(name, kernel string) string {
+		nb := newNotebook("#parameters var n = 3")
+		if kernel != "" {
+			nb.Metadata["kernelspec"] = map[string]any{"name": kernel, "language": "go"}
+		}
+		path := filepath.Join(dir, name)
+		if err := notebook.Write(path, nb); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	damaged := filepath.Join(dir, "damaged.ipynb")
+	if err := os.WriteFile(damaged, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	good, ours := file("good.ipynb", "test"), file("ours.ipynb", "tvps")
+	for name, c := range map[string]struct {
+		job   Job
+		want  string
+		usage bool
+	}{
+		"missing file":       {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", false},
+		"damaged file":       {Job{File: damaged}, "damaged.ipynb is damaged", false},
+		"no parameter":       {Job{File: good, Parameters: map[string]string{"m": "1"}}, `good.ipynb has no parameter "m"`, true},
+		"wrong type":         {Job{File: good, Parameters: map[string]string{"n": "x"}}, "n (int, default 3)", true},
+		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", false},
+		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, false},
+		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, `did you mean "test"`, true},
+		"no kernel named":    {Job{File: file("b.ipynb", "")}, "name one with --kernel", true},
+		"damaged output":     {Job{File: good, Output: damaged, Resume: true}, "cannot resume", false},
+	} {
+		_, err := c.job.Prepare()
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUsage) != c.usage {
+			t.Errorf("%s: error %v; want %q, the user's mistake: %v", name, err, c.want, c.usage)
+		}
+	}
+	p, err := Job{File: ours, Kernel: "test", Parameters: map[string]string{"n": "4"}, Output: filepath.Join(dir, "new.ipynb"), Resume: true}.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" || p.previous != nil {
+		t.Errorf("kernel %q, source %q, previous %v", p.nb.Kernel(), p.nb.Cells[0].Source, p.previous)
+	}
+	if _, _, err := p.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "ours.ipynb: kernel \"test\" did not start") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestHeadless(t *testing.T) {
+	spec := jupyter.Spec{Argv: make([]string, 1, 5)}
+	spec.Argv[0] = "/a b/gonb"
+	if got := headless(spec).Argv; len(got) != 2 || got[1] != "--raw_error" || len(spec.Argv) != 1 || spec.Argv[:2][1] != "" {
+		t.Errorf("%q, from %q", got, spec.Argv)
+	}
+	if got := headless(jupyter.Spec{Argv: []string{"python"}}).Argv; len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestEach(t *testing.T) {
+	var running, most, ran atomic.Int32
+	errs := Each(context.Background(), 20, 3, func(i int) error {
+		most.Store(max(most.Load(), running.Add(1)))
+		defer running.Add(-1)
+		ran.Add(1)
+		if i == 7 {
+			return errors.New("seven")
+		}
+		return nil
+	})
+	if ran.Load() != 20 || most.Load() > 3 || len(errs) != 20 || errs[7] == nil || errs[6] != nil {
+		t.Errorf("%d ran, at most %d at once, errors %v", ran.Load(), most.Load(), errs)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	errs = Each(ctx, 3, 1, func(i int) error { cancel(); return nil })
+	if errs[0] != nil || errs[1] != context.Canceled || errs[2] != context.Canceled {
+		t.Errorf("after the end: %v", errs)
+	}
+}
+
+func TestPrefixed(t *testing.T) {
+	var out bytes.Buffer
+	mutex := &sync.Mutex{}
+	a, b := &Prefixed{To: &out, Prefix: "a| ", Mutex: mutex}, &Prefixed{To: &out, Prefix: "b| ", Mutex: mutex}
+	for _, w := range []struct {
+		to   *Prefixed
+		text string
+	}{{a, "one "}, {b, "other\nha"}, {a, "line\n10%"}, {b, "lf"}, {a, "\r20%\n\n"}} {
+		if n, err := w.to.Write([]byte(w.text)); err != nil || n != len(w.text) {
+			t.Fatal(n, err)
+		}
+	}
+	if err := errors.Join(a.Flush(), b.Flush(), b.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "b| other\na| one line\na| 20%\na| \nb| half\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,191 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+)
+
+// place is where an output with a display id is.
+type place struct {
+	cell  *notebook.Cell
+	index int
+}
+
+// collector turns what a running cell shows into its outputs.
+type collector struct {
+	r          *run
+	cell       *step
+	budgets    map[string]*budget // by the name of the stream
+	texts      map[int]*stream    // the streams among the outputs, by index
+	clear      bool               // clear when the next output comes
+	data       int                // bytes of data so far
+	dropped    int                // outputs beyond the limit of data
+	shown      int                // bytes shown live
+	updated    time.Time          // when an update was last shown live
+	shellError string             // what GoNB said when a shell command failed
+}
+
+func newCollector(r *run, cell *step) *collector {
+	c := &collector{r: r, cell: cell}
+	c.reset()
+	return c
+}
+
+// dataLimit is how many times the limit of a stream the data of a cell may be: pictures are
+// larger than text.
+const dataLimit = 64
+
+// add takes one output.
+func (c *collector) add(o jupyter.Output) {
+	c.show(o)
+	switch o.Type {
+	case "clear_output":
+		if c.clear = o.Wait; !o.Wait {
+			c.reset()
+		}
+		return
+	case "update_display_data":
+		c.update(o)
+		return
+	}
+	if c.clear {
+		c.reset()
+	}
+	switch o.Type {
+	case "stream":
+		c.stream(o)
+	case "display_data", "execute_result":
+		if o.DisplayID != "" {
+			c.update(o)
+		}
+		c.display(o)
+	case "error":
+		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
+	}
+}
+
+// reset removes the cell's outputs.
+func (c *collector) reset() {
+	for id, places := range c.r.displays {
+		var other []place
+		for _, p := range places {
+			if p.cell != c.cell.Cell {
+				other = append(other, p)
+			}
+		}
+		c.r.displays[id] = other
+	}
+	c.cell.Outputs, c.clear, c.data, c.dropped = nil, false, 0, 0
+	c.texts, c.budgets = map[int]*stream{}, map[string]*budget{}
+}
+
+// shellEnd matches what GoNB prints in one piece when a shell command fails.
+var shellEnd = regexp.MustCompile(`^(exit status [1-9]\d*|signal: .*)\n$`)
+
+// stream adds to the last output if that is the same stream, and else begins one.
+func (c *collector) stream(o jupyter.Output) {
+	if o.Name == "stderr" && shellEnd.MatchString(o.Text) {
+		c.shellError = strings.TrimSpace(o.Text)
+	}
+	b := c.budgets[o.Name]
+	if b == nil {
+		b = &budget{limit: c.r.o.Limit}
+		c.budgets[o.Name] = b
+	}
+	if b.left > 0 {
+		b.left += len(o.Text)
+		return
+	}
+	last := len(c.cell.Outputs) - 1
+	if last < 0 || c.cell.Outputs[last].Type != notebook.Stream || c.cell.Outputs[last].Name != o.Name {
+		last++
+		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: notebook.Stream, Name: o.Name})
+		c.texts[last] = &stream{budget: b}
+		b.used += outputCost
+	}
+	c.texts[last].write(o.Text)
+}
+
+// display adds an output with data, unless the cell has shown too much already.
+func (c *collector) display(o jupyter.Output) {
+	size := 100
+	for _, value := range o.Data {
+		size += len(value)
+	}
+	if c.data += size; c.data > dataLimit*c.r.o.Limit {
+		c.dropped++
+		return
+	}
+	out := notebook.Output{Type: o.Type, Data: bundle(o.Data), Metadata: bundle(o.Metadata)}
+	if o.Type == notebook.ExecuteResult {
+		out.ExecutionCount = c.cell.number
+	}
+	c.cell.Outputs = append(c.cell.Outputs, out)
+	if o.DisplayID != "" {
+		c.r.displays[o.DisplayID] = append(c.r.displays[o.DisplayID], place{c.cell.Cell, len(c.cell.Outputs) - 1})
+	}
+}
+
+// update changes all outputs with a display id, also those of earlier cells.
+func (c *collector) update(o jupyter.Output) {
+	for _, p := range c.r.displays[o.DisplayID] {
+		out := &p.cell.Outputs[p.index]
+		out.Data, out.Metadata = bundle(o.Data), bundle(o.Metadata)
+	}
+}
+
+// bundle decodes the values of a MIME bundle.
+func bundle(data map[string]json.RawMessage) map[string]any {
+	all := map[string]any{}
+	for mime, raw := range data {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var value any
+		if d.Decode(&value) == nil {
+			all[mime] = value
+		}
+	}
+	return all
+}
+
+// end puts the streams into the outputs, when no more will come.
+func (c *collector) end() {
+	for i, s := range c.texts {
+		c.cell.Outputs[i].Text = s.text()
+	}
+	if c.dropped > 0 {
+		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data for a cell]\n", c.dropped, dataLimit*c.r.o.Limit)
+		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: notebook.Stream, Name: "stderr", Text: note})
+	}
+}
+
+// shellFailed says whether a cell ended well although one of its shell commands did not:
+// GoNB counts that as a success.
+func (c *collector) shellFailed(reply jupyter.Reply) bool {
+	if c.shellError == "" || reply.Status != "ok" || c.r.kernel.Info().Implementation != "gonb" {
+		return false
+	}
+	for line := range strings.Lines(c.cell.Source) {
+		if strings.HasPrefix(line, "!") || strings.HasPrefix(line, "//gonb:!") {
+			return true
+		}
+	}
+	first, _, _ := strings.Cut(c.cell.Source, "\n")
+	command, _, _ := strings.Cut(first, " ")
+	return command == "%%bash" || command == "%%sh" || command == "%%script"
+}
+
+// shellReply is the reply that GoNB should have given to a shell command that failed, as an
+// output, too.
+func (c *collector) shellReply() jupyter.Reply {
+	value := "a shell command failed: " + c.shellError
+	c.add(jupyter.Output{Type: notebook.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})
+	return jupyter.Reply{Status: "error", Ename: gonbError, Evalue: value, Traceback: []string{value}}
+}

@@ -1,0 +1,242 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/kernel/jupyter"
+	"tvps/kernel/notebook"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRun(t *testing.T) {
+	b := newBench(t)
+	nb := newNotebook("print one", "#skip-execution print two", "", "#raises-exception fail three", "print four")
+	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Markdown, Source: "print five"})
+	nb.Cells[1].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "kept"}}
+	nb.Cells[4].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "old"}}
+	result, err := Run(context.Background(), nb, b.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Result{Ran: 3, Skipped: 1}); result != want {
+		t.Errorf("result %+v, want %+v", result, want)
+	}
+	if diff := cmp.Diff([]string{"print one", "fail three", "print four"}, b.ran); diff != "" {
+		t.Errorf("cells that ran (-want +got):\n%s", diff)
+	}
+	want := "stdout:one~ / stdout:kept /  / stderr:why it failed~~|three / stdout:four~ / "
+	if got := outputs(b.saved(t)); got != want {
+		t.Errorf("outputs\n%s, want\n%s", got, want)
+	}
+	if b.saves != 3 || !b.closed || nb.Cells[4].ExecutionCount != 3 {
+		t.Errorf("saved %d times, closed %v, execution count %d", b.saves, b.closed, nb.Cells[4].ExecutionCount)
+	}
+}
+
+func TestFailingCell(t *testing.T) {
+	for name, c := range map[string]struct {
+		source, want, left string
+		died               bool
+	}{
+		"error":       {"fail exit status 4", "code cell 2 of 3 failed: exit status 4\nwhy it failed\nIts source:\n    fail exit status 4", "stderr:why it failed~~|exit status 4", false},
+		"long source": {"fail x\n1\n2\n3\n4\n5\n6", "\n    4\n    ... (2 more lines)", "stderr:why it failed~~|x~1~2~3~4~5~6", false},
+		"kernel dies": {"die", "code cell 2 of 3 failed: the kernel died: its process ended", "stdout:last words~", true},
+		"shell":       {"script out hi\\n\nerr exit status 4\\n\n!sh", "code cell 2 of 3 failed: a shell command failed: exit status 4", "stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
+	} {
+		b := newBench(t)
+		nb := newNotebook("print one", c.source, "print never")
+		nb.Cells[2].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "of an earlier run"}}
+		nb.Cells[2].Metadata[notebook.Record] = map[string]any{"status": "ok"}
+		_, err := Run(context.Background(), nb, b.Options)
+		var failed *CellError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || errors.Is(err, jupyter.ErrKernelDied) != c.died {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		got := outputs(b.saved(t))
+		if want := "stdout:one~ / " + c.left + " / "; got != want || nb.Cells[2].Metadata[notebook.Record] != nil {
+			t.Errorf("%s: outputs %s, want %s; metadata %v", name, got, want, nb.Cells[2].Metadata)
+		}
+		if !b.closed {
+			t.Errorf("%s: the kernel was not closed", name)
+		}
+	}
+}
+
+// GoNB prints the exit status to stderr as well; the error says it once.
+func TestReason(t *testing.T) {
+	s := &step{Cell: &notebook.Cell{Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
+	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
+	if got := reason(s, reply); got != "exit status 4\nwhy" {
+		t.Errorf("%q", got)
+	}
+	reply = jupyter.Reply{Ename: "ValueError", Evalue: "no", Traceback: []string{"\x1b[31mline 1\x1b[0m", "", "line 2"}}
+	if got := reason(s, reply); got != "ValueError: no\nline 1\nline 2" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestShellCommandsThatSeemToFail(t *testing.T) {
+	for name, c := range map[string]struct{ implementation, source string }{
+		"no shell command": {"gonb", "script err exit status 4\\n"},
+		"within a text":    {"gonb", "script err it had exit status 4\\n\n!sh"},
+		"status 0":         {"gonb", "script err exit status 0\\n\n!sh"},
+		"other kernel":     {"ipython", "script err exit status 4\\n\n!sh"},
+	} {
+		b := newBench(t)
+		b.implementation = c.implementation
+		if _, err := Run(context.Background(), newNotebook(c.source), b.Options); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestKernelThatDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("no kernel today") }
+	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil || err.Error() != "no kernel today" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	b := newBench(t)
+	b.Timeout = time.Millisecond
+	nb := newNotebook("hang", "print never")
+	_, err := Run(context.Background(), nb, b.Options)
+	if err == nil || !strings.Contains(err.Error(), "code cell 1 of 2 failed: it did not end within 1ms") || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if got := outputs(b.saved(t)); got != "stdout:begun~ / " {
+		t.Errorf("outputs %s", got)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	b := newBench(t)
+	b.enter = make(chan string)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-b.enter; cancel() }()
+	_, err := Run(ctx, newNotebook("print one", "hang", "print never"), b.Options)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted in code cell 2 of 3") {
+		t.Errorf("error %v", err)
+	}
+	saved := b.saved(t)
+	if got := outputs(saved); got != "stdout:one~ / stdout:begun~ / " || !b.closed {
+		t.Errorf("outputs %s, closed %v", got, b.closed)
+	}
+	if _, status := recordOf(saved.Cells[1]); status != statusInterrupted {
+		t.Errorf("status %q", status)
+	}
+	b.again(t)
+	result, _ := Run(context.Background(), newNotebook("print one", "print two"), b.Options)
+	if result.Reused != 1 || result.Ran != 1 {
+		t.Errorf("after the interrupt: %+v", result)
+	}
+}
+
+func TestSaveFails(t *testing.T) {
+	b := newBench(t)
+	b.Save = func(*notebook.Notebook) error { return errors.New("disk full") }
+	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil || err.Error() != "disk full" || len(b.ran) != 1 {
+		t.Errorf("error %v after %q", err, b.ran)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		cells []string
+		want  string
+	}{
+		"streams are joined":       {[]string{`script out a\n` + "\n" + `out b` + "\n" + `out c\n` + "\n" + `err d` + "\n" + `out e`}, "stdout:a~bc~|stderr:d|stdout:e"},
+		"carriage returns":         {[]string{`script out 10%\r` + "\n" + `out 20%` + "\n" + `out \r100%` + "\n" + `out \r` + "\n" + `out \nx\ry`}, "stdout:100%~y"},
+		"clear":                    {[]string{"script out a\nclear\nout b"}, "stdout:b"},
+		"clear and wait":           {[]string{"script out a\nclear-wait\nshow - b\nout c"}, "b|stdout:c"},
+		"clear and wait for never": {[]string{"script out a\nclear-wait"}, "stdout:a"},
+		"update":                   {[]string{"script show x a\nshow y b\nupdate x c"}, "c|b"},
+		"update of another cell":   {[]string{"script show x a", "script update x b\nout c"}, "b / stdout:c"},
+		"shown again":              {[]string{"script show x a\nshow x b"}, "b|b"},
+		"update after clear":       {[]string{"script show x a\nclear\nupdate x b\nout c"}, "stdout:c"},
+		"update of nothing":        {[]string{"script update x b"}, ""},
+	} {
+		b := newBench(t)
+		if _, err := Run(context.Background(), newNotebook(c.cells...), b.Options); err != nil {
+			t.Fatal(err)
+		}
+		if got := outputs(b.saved(t)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestFlood(t *testing.T) {
+	b := newBench(t)
+	var live bytes.Buffer
+	b.Live = &live
+	if _, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options); err != nil {
+		t.Fatal(err)
+	}
+	c := b.saved(t).Cells[0]
+	if len(c.Outputs) != 2 || c.Outputs[1].Text != "the end\n" {
+		t.Fatalf("%d outputs", len(c.Outputs))
+	}
+	text := c.Outputs[0].Text
+	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, "[98951487 more bytes were left out here: the limit is 1048576 for a stream of a cell]\n") {
+		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
+	}
+	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") || !strings.Contains(live.String(), "\nafter\n") {
+		t.Errorf("%d bytes were shown", live.Len())
+	}
+}
+
+func TestManyOutputsAreLimited(t *testing.T) {
+	b := newBench(t)
+	b.Limit = 1000
+	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
+	if _, err := Run(context.Background(), nb, b.Options); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range b.saved(t).Cells {
+		if n := len(c.Outputs); n > 700 || n < 20 {
+			t.Errorf("cell %d has %d outputs", i, n)
+		}
+	}
+	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") || strings.Count(got, "more bytes were left out") != 2 {
+		t.Errorf("outputs end in %s", got[len(got)-300:])
+	}
+}
+
+func TestLive(t *testing.T) {
+	b := newBench(t)
+	var live bytes.Buffer
+	b.Live = &live
+	nb := newNotebook("// why\n\nprint one\nmore", "script show x shown\nerr x\\n\nupdate x no", "#raises-exception fail three")
+	if _, err := Run(context.Background(), nb, b.Options); err != nil {
+		t.Fatal(err)
+	}
+	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
+	if diff := cmp.Diff(want, live.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStreamLimit(t *testing.T) {
+	s := &stream{budget: &budget{limit: 10}}
+	for range 100 { // a progress bar needs no more than its last line
+		s.write("\r123456")
+	}
+	s.write("\nab")
+	if got := s.text(); got != "123456\nab" {
+		t.Errorf("progress bar: %q", got)
+	}
+	s.write("é") // does not fit, and is not cut
+	s.write("more\n")
+	if got, want := s.text(), "123456\nab\n[7 more bytes were left out here: the limit is 10 for a stream of a cell]\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

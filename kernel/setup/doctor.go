@@ -1,0 +1,200 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"tvps/gomlx_models/backend"
+	"tvps/kernel/echarts"
+	"tvps/kernel/jupyter"
+)
+
+// Diagnose looks at everything that a notebook needs, and runs a cell. It changes and
+// downloads nothing. Notebooks cannot run if one of the checks is a Fail.
+func Diagnose(ctx context.Context, l Layout) []backend.Check {
+	t, err := findGo(ctx, l.Root)
+	if err != nil {
+		return []backend.Check{{Name: "go", Status: backend.Fail, Detail: err.Error(), Fix: "install Go, or put it on PATH"}}
+	}
+	checks := []backend.Check{{Name: "go", Status: backend.OK, Detail: fmt.Sprintf("%s in %s, %d CPUs", t.version, t.root, runtime.NumCPU())}}
+	checks = append(checks, checkCompiler(ctx, l))
+	for _, p := range tools {
+		checks = append(checks, checkTool(l, t, p))
+	}
+	checks = append(checks, checkGopls(), checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
+	for _, c := range backend.Diagnose(ctx, backend.Default) {
+		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
+			checks = append(checks, c)
+		}
+	}
+	return append(checks, roundTrip(ctx, l))
+}
+
+// PrintChecks prints one line for each check, and one more for what is to be done. It
+// returns how many failed.
+func PrintChecks(out io.Writer, checks []backend.Check) (failed int, err error) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, c := range checks {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Status, c.Name, c.Detail)
+		if c.Fix != "" && c.Status != backend.OK {
+			fmt.Fprintf(w, "\t\t-> %s\n", c.Fix)
+		}
+		if c.Status == backend.Fail {
+			failed++
+		}
+	}
+	return failed, w.Flush()
+}
+
+// checkCompiler looks for the C compiler that cells with XLA need.
+func checkCompiler(ctx context.Context, l Layout) backend.Check {
+	c := backend.Check{Name: "compiler", Status: backend.OK, Detail: "none is needed: built with -tags noxla"}
+	if !backend.XLABuilt {
+		return c
+	}
+	cc, err := runGo(ctx, l.Root, "env", "CC")
+	if name, _, _ := strings.Cut(strings.TrimSpace(cc), " "); err == nil {
+		c.Detail, err = exec.LookPath(name)
+	}
+	if err != nil {
+		c.Status, c.Detail, c.Fix = backend.Fail, err.Error(), "install a C compiler (on Debian: `apt-get install gcc libc6-dev`)"
+	}
+	return c
+}
+
+func checkTool(l Layout, t toolchain, p tool) backend.Check {
+	if problem := t.problem(l, p); problem != "" {
+		return backend.Check{Name: p.name, Status: backend.Fail, Detail: l.program(p) + ": " + problem, Fix: l.command("install")}
+	}
+	return backend.Check{Name: p.name, Status: backend.OK, Detail: t.wanted[p.module] + " in " + l.program(p)}
+}
+
+func checkGopls() backend.Check {
+	path, err := exec.LookPath("gopls")
+	if err != nil {
+		return backend.Check{Name: "gopls", Status: backend.OK, Detail: "none (optional: completion and documentation in cells; `go install golang.org/x/tools/gopls@latest`)"}
+	}
+	return backend.Check{Name: "gopls", Status: backend.OK, Detail: path}
+}
+
+// checkSpec looks at the kernelspec, and whether it is the one that Jupyter takes.
+func checkSpec(l Layout, t toolchain) backend.Check {
+	c := backend.Check{Name: "kernelspec", Status: backend.OK, Detail: l.specFile() + " is for this checkout"}
+	if problem := specProblem(l, t); problem != "" {
+		c.Status, c.Detail, c.Fix = backend.Fail, problem, l.command("install")
+		return c
+	}
+	if l.Prefix != "" {
+		c.Detail += "; Jupyter looks there if JUPYTER_PATH has " + l.Jupyter
+		return c
+	}
+	if found, err := jupyter.Find(KernelName); err == nil && found.Dir != l.specDir() {
+		c.Status, c.Detail, c.Fix = backend.Warn, fmt.Sprintf("Jupyter takes %s before %s", found.Dir, l.specDir()), "delete the former, or unset JUPYTER_PATH"
+	}
+	return c
+}
+
+func checkECharts(l Layout) backend.Check {
+	c := backend.Check{Name: "echarts", Status: backend.OK}
+	for _, path := range []string{l.script(), l.servedScript()} {
+		name, pinned, err := echarts.Check(path)
+		if err != nil {
+			return backend.Check{Name: "echarts", Status: backend.Warn, Detail: err.Error(),
+				Fix: l.command("install") + ", or with --echarts FILE; without the script charts need the network"}
+		}
+		if !pinned {
+			c.Status, c.Fix = backend.Warn, "nothing, if you gave it; else delete it and "+l.command("install")
+			name += ", but not a file that this program gets,"
+		}
+		c.Detail = name + " in " + path
+	}
+	return c
+}
+
+// checkLab looks for JupyterLab. The runner and the checks work without it.
+func checkLab(ctx context.Context, l Layout) backend.Check {
+	lab, err := findLab(ctx, l)
+	if err != nil {
+		return backend.Check{Name: "jupyterlab", Status: backend.Warn, Detail: err.Error(), Fix: labFix(l)}
+	}
+	return backend.Check{Name: "jupyterlab", Status: backend.OK, Detail: lab.version + " in " + lab.where}
+}
+
+// trip is the cell of the round trip: it imports this module and GoMLX.
+const trip = `import (
+	"github.com/gomlx/gomlx/core/graph"
+	"tvps/replicate/paper"
+)
+
+%%
+var _ *graph.Node
+fmt.Println("figures:", len(paper.Catalog))
+`
+
+// roundTrip starts the kernel, runs a cell in it and shuts it down.
+func roundTrip(ctx context.Context, l Layout) backend.Check {
+	c := backend.Check{Name: "round trip", Status: backend.Fail, Fix: l.command("install")}
+	spec, err := readSpec(l)
+	if err != nil {
+		c.Detail = "there is no kernel to try: " + err.Error()
+		return c
+	}
+	dir, err := os.MkdirTemp("", "tvps doctor ") // some folder, outside of the module
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	defer os.RemoveAll(dir)
+	var log bytes.Buffer
+	begin := time.Now()
+	kernel, err := jupyter.Start(ctx, spec.forStart(l), jupyter.Options{Dir: dir, Log: &log})
+	if err != nil {
+		c.Detail = "the kernel does not start: " + err.Error()
+		return c
+	}
+	started := time.Since(begin)
+	defer kernel.Close()
+	printed, err := runCell(ctx, kernel, trip)
+	if err == nil && !strings.HasPrefix(printed, "figures: ") {
+		err = fmt.Errorf("the cell printed %q", printed)
+	}
+	ran := time.Since(begin) - started
+	if closed := kernel.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	c.Status, c.Detail = backend.OK, fmt.Sprintf("started in %.1f s, ran a cell with this module and GoMLX in %.1f s", started.Seconds(), ran.Seconds())
+	return c
+}
+
+// runCell runs a cell and returns what it printed. An error in the cell is an error.
+func runCell(ctx context.Context, kernel *jupyter.Kernel, code string) (string, error) {
+	var stdout, stderr strings.Builder
+	reply, err := kernel.Execute(ctx, code, func(o jupyter.Output) {
+		switch o.Name {
+		case "stdout":
+			stdout.WriteString(o.Text)
+		case "stderr":
+			stderr.WriteString(o.Text)
+		}
+	})
+	if err != nil {
+		return "", fmt.Errorf("the cell did not end: %w", err)
+	}
+	if reply.Status != "ok" {
+		return "", fmt.Errorf("the cell failed: %s", strings.Join(strings.Fields(reply.Ename+": "+reply.Evalue+" "+stderr.String()), " "))
+	}
+	return stdout.String(), nil
+}

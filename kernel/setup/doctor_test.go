@@ -1,0 +1,191 @@
+package setup
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/backend"
+	"tvps/kernel/jupyter"
+)
+
+// rewrite changes the installed kernelspec.
+func rewrite(t *testing.T, l Layout, change func(*kernelspec)) {
+	t.Helper()
+	s, err := readSpec(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&s)
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, l.specFile(), string(text), 0o644)
+}
+
+func TestSpecProblem(t *testing.T) {
+	l := installedQuickly(t)
+	chain, err := findGo(t.Context(), l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := specProblem(l, chain); got != "" {
+		t.Errorf("a new kernelspec: %q", got)
+	}
+	t.Setenv("TVPS_DATA", "/elsewhere") // passed through, not a reason
+	if got := specProblem(l, chain); got != "" {
+		t.Errorf("with TVPS_DATA: %q", got)
+	}
+	whole := read(t, l.specFile())
+	for want, change := range map[string]func(*kernelspec){
+		"it is for the checkout /old":         func(s *kernelspec) { s.Env["TVPS_ROOT"] = "/old" },
+		`it starts ["/old/gonb"] instead of`:  func(s *kernelspec) { s.Argv = []string{"/old/gonb"} },
+		`it sets PATH to "/go1.20/bin" inste`: func(s *kernelspec) { s.Env["PATH"] = "/go1.20/bin" },
+		`it sets GOPROXY to "" instead of "o`: func(s *kernelspec) { delete(s.Env, "GOPROXY") },
+		`it sets EXTRA to "1" instead of ""`:  func(s *kernelspec) { s.Env["EXTRA"] = "1" },
+		"its name, language or way":           func(s *kernelspec) { s.DisplayName = "Go" },
+		"was not written by":                  func(s *kernelspec) { s.Metadata = nil },
+	} {
+		put(t, l.specFile(), whole, 0o644)
+		rewrite(t, l, change)
+		if got := specProblem(l, chain); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if c := checkSpec(l, chain); c.Status != backend.Fail || !strings.Contains(c.Fix, "kernel install --prefix") {
+			t.Errorf("doctor says %+v", c)
+		}
+	}
+	os.Remove(l.specFile())
+	if got := specProblem(l, chain); !strings.HasPrefix(got, "there is no "+l.specFile()) {
+		t.Errorf("without a kernelspec: %q", got)
+	}
+}
+
+// TestShadowedKernel: Jupyter takes the first kernel of a name.
+func TestShadowedKernel(t *testing.T) {
+	other := t.TempDir()
+	put(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`, 0o644)
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
+	l, err := NewLayout(here(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds := 0
+	if _, err := install(t, l, quick(&builds)); err != nil {
+		t.Fatal(err)
+	}
+	chain, err := findGo(t.Context(), l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := checkSpec(l, chain); c.Status != backend.OK {
+		t.Errorf("alone: %+v", c)
+	}
+	t.Setenv("JUPYTER_PATH", other)
+	if c := checkSpec(l, chain); c.Status != backend.Warn || !strings.Contains(c.Detail, other) {
+		t.Errorf("behind another: %+v", c)
+	}
+}
+
+func TestCheckECharts(t *testing.T) {
+	l := installedQuickly(t)
+	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "not a file that this program gets") {
+		t.Errorf("a script with other bytes: %+v", c)
+	}
+	put(t, l.servedScript(), "", 0o644)
+	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "is not a script of ECharts 5") {
+		t.Errorf("an empty script for JupyterLab: %+v", c)
+	}
+	os.Remove(l.script())
+	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Fix, "kernel install") {
+		t.Errorf("no script: %+v", c)
+	}
+}
+
+func TestRoundTripFailures(t *testing.T) {
+	l := somewhere(t)
+	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "there is no kernel to try") {
+		t.Errorf("nothing installed: %+v", c)
+	}
+	l = installedQuickly(t)
+	rewrite(t, l, func(s *kernelspec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
+	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "the kernel does not start") || !strings.Contains(c.Detail, "no luck") {
+		t.Errorf("a kernel that dies: %+v", c)
+	}
+}
+
+func TestPrintChecks(t *testing.T) {
+	var out strings.Builder
+	failed, err := PrintChecks(&out, []backend.Check{
+		{Name: "a", Status: backend.OK, Detail: "fine", Fix: "not shown"},
+		{Name: "long", Status: backend.Fail, Detail: "bad", Fix: "mend it"},
+		{Name: "b", Status: backend.Warn, Detail: "so so"},
+	})
+	want := "ok    a     fine\nfail  long  bad\n            -> mend it\nwarn  b     so so\n"
+	if out.String() != want || failed != 1 || err != nil {
+		t.Errorf("%d failed, %v, printed\n%s\nwant\n%s", failed, err, out.String(), want)
+	}
+}
+
+// cell imports a package of this module and one of GoMLX's modules; both are small.
+const cell = `import (
+	"github.com/gomlx/compute/dtypes"
+	"tvps/data/random"
+)
+
+%%
+_ = random.New
+fmt.Println(dtypes.Float32, os.Getenv("TVPS_ROOT"))
+`
+
+// TestRealKernel builds the programs and runs a cell in a folder outside of the module,
+// with no network to ask: the proxies lead nowhere.
+func TestRealKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds gonb, which takes seconds")
+	}
+	l, builds := somewhere(t), 0
+	p := quick(&builds)
+	p.build, p.current = buildTools, toolchain.problem
+	if _, err := install(t, l, p); err != nil {
+		t.Fatal(err)
+	}
+	chain, err := findGo(t.Context(), l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		if c := checkTool(l, chain, tool); c.Status != backend.OK {
+			t.Errorf("%+v", c)
+		}
+	}
+	chain.wanted[tools[0].module] = "v9.9.9"
+	if c := checkTool(l, chain, tools[0]); c.Status != backend.Fail || !strings.Contains(c.Detail, "go.mod says v9.9.9") {
+		t.Errorf("another version in go.mod: %+v", c)
+	}
+	spec, err := readSpec(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
+		t.Setenv(name, "http://127.0.0.1:1")
+	}
+	dir := filepath.Join(t.TempDir(), "some folder")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := jupyter.Start(t.Context(), spec.forStart(l), jupyter.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kernel.Close()
+	if got, err := runCell(t.Context(), kernel, cell); got != "Float32 "+l.Root+"\n" || err != nil {
+		t.Errorf("the cell printed %q, %v", got, err)
+	}
+	_, err = runCell(t.Context(), kernel, "%%\npanic(\"on purpose\")")
+	wantError(t, err, "on purpose")
+}

@@ -1,0 +1,235 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tvps/kernel/echarts"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestInstall(t *testing.T) {
+	l, builds := somewhere(t), 0
+	t.Setenv("TVPS_DATA", "/data/$HOME cifar")
+	out, err := install(t, l, quick(&builds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out, l.specDir()) {
+		t.Errorf("it does not say where: %q", out)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(read(t, l.specFile())), &got); err != nil {
+		t.Fatal(err)
+	}
+	toolchain, err := findGo(t.Context(), l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(l.Prefix, "share", "tvps", "kernel", "bin")
+	want := map[string]any{
+		"argv":           []any{filepath.Join(bin, "gonb"), "--kernel", "{connection_file}", "-go_work=" + l.Root},
+		"display_name":   "Go (tvps)",
+		"language":       "go",
+		"interrupt_mode": "message",
+		"env": map[string]any{
+			"PATH":         bin + ":" + filepath.Join(toolchain.root, "bin") + ":${PATH}",
+			"GOFLAGS":      goFlags(),
+			"GOWORK":       "auto",
+			"GOPROXY":      "off",
+			"TVPS_ROOT":    l.Root,
+			"TVPS_RESULTS": filepath.Join(l.Root, "results"),
+			"TVPS_ECHARTS": filepath.Join(l.Prefix, "share", "tvps", "kernel", "echarts.min.js"),
+			"TVPS_DATA":    "/data/$$HOME cifar",
+		},
+		"metadata": map[string]any{"written_by": "tvps kernel install"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kernel.json (-want +got):\n%s", diff)
+	}
+	files := []string{
+		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json", "jupyter/kernels/tvps/logo-svg.svg",
+		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static", "jupyter/labextensions/tvps/static/echarts.min.js",
+		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb", "tvps/kernel/echarts.min.js",
+	}
+	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
+		t.Errorf("it wrote %q,\nwant %q", got, files)
+	}
+}
+
+func TestInstallAgain(t *testing.T) {
+	l, builds := somewhere(t), 0
+	var specs, trees []string
+	for range 2 {
+		if _, err := install(t, l, quick(&builds)); err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, read(t, l.specFile()))
+		trees = append(trees, strings.Join(tree(t, l.Prefix), "\n"))
+	}
+	if builds != 1 {
+		t.Errorf("built %d times", builds)
+	}
+	if specs[0] != specs[1] || trees[0] != trees[1] {
+		t.Errorf("the second call changes things:\n%s\n%s", trees[0], trees[1])
+	}
+	os.Remove(l.program(tools[1]))
+	if _, err := install(t, l, quick(&builds)); err != nil || builds != 2 {
+		t.Errorf("a missing goimports: %d builds, %v", builds, err)
+	}
+}
+
+// TestInstallBrokenOff fails each part once. There must be no kernel then, or that from
+// before, and the next call must complete it.
+func TestInstallBrokenOff(t *testing.T) {
+	broken := errors.New("broken off")
+	for name, breakIt := range map[string]func(*parts){
+		"build": func(p *parts) {
+			p.build = func(_ context.Context, _, dir string) error {
+				return errors.Join(os.WriteFile(filepath.Join(dir, "gonb"), []byte("half"), 0o755), broken)
+			}
+		},
+		"compile": func(p *parts) { p.compile = func(context.Context, string) error { return broken } },
+	} {
+		l, builds := somewhere(t), 0
+		p := quick(&builds)
+		breakIt(p)
+		if _, err := install(t, l, p); !errors.Is(err, broken) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if _, err := os.Stat(l.specFile()); err == nil {
+			t.Errorf("%s: there is a kernel although it failed", name)
+		}
+		if left := tree(t, l.Data); slices.Contains(left, ".build") || name == "build" && slices.Contains(left, "bin/gonb") {
+			t.Errorf("%s: left %q", name, left)
+		}
+		if _, err := install(t, l, quick(&builds)); err != nil {
+			t.Errorf("%s: the next call: %v", name, err)
+		}
+		before := read(t, l.specFile())
+		os.Remove(l.program(tools[0])) // so that it is built again
+		if _, err := install(t, l, p); !errors.Is(err, broken) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got := read(t, l.specFile()); got != before {
+			t.Errorf("%s: the old kernelspec is now %q", name, got)
+		}
+	}
+}
+
+// TestInstallAfterKill finds what a killed process leaves.
+func TestInstallAfterKill(t *testing.T) {
+	l, builds := somewhere(t), 0
+	put(t, filepath.Join(l.Data, ".build", "gonb"), "half a program", 0o755)
+	put(t, l.specFile()+".tmp", `{"argv":[`, 0o644)
+	if _, err := install(t, l, quick(&builds)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tree(t, l.Prefix) {
+		if strings.Contains(name, ".build") || strings.HasSuffix(name, ".tmp") {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+func TestInstallCancelled(t *testing.T) {
+	l := somewhere(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	builds := 0
+	p := quick(&builds)
+	p.plugin = func(ctx context.Context, _ io.Writer) error { cancel(); return ctx.Err() }
+	err := Install(ctx, l, InstallOptions{Out: io.Discard, Log: io.Discard, parts: p})
+	if _, missing := os.Stat(l.specFile()); !errors.Is(err, context.Canceled) || missing == nil {
+		t.Errorf("got error %v, kernelspec: %v", err, missing)
+	}
+}
+
+func TestInstallTwiceAtOnce(t *testing.T) {
+	l := somewhere(t)
+	builds, busy := 0, 0 // the lock guards them
+	p := quick(&builds)
+	p.compile = func(context.Context, string) error {
+		if busy++; busy != 1 {
+			t.Error("two installations at the same time")
+		}
+		defer func() { busy-- }()
+		return nil
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if _, err := install(t, l, p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if builds != 1 {
+		t.Errorf("built %d times", builds)
+	}
+}
+
+func TestInstallWithoutNetwork(t *testing.T) {
+	l, builds := somewhere(t), 0
+	p := quick(&builds)
+	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
+	p.echarts = func(context.Context, string, echarts.Options) error { return errors.New("no script") }
+	out, err := install(t, l, p)
+	if err != nil || !strings.Contains(out, "warning: no plugin\n") || !strings.Contains(out, "no script; get the file elsewhere") {
+		t.Errorf("got %v and %q", err, out)
+	}
+	if _, err := os.Stat(l.specFile()); err != nil {
+		t.Error(err)
+	}
+	// A file that the user names must work.
+	err = Install(t.Context(), l, InstallOptions{ECharts: "missing.js", Out: io.Discard, Log: io.Discard, parts: p})
+	wantError(t, err, "no script")
+}
+
+func TestInstallKeepsForeignKernel(t *testing.T) {
+	for name, text := range map[string]string{"another kernel": `{"argv":["mine"],"metadata":{}}`, "not JSON": `{`} {
+		l, builds := somewhere(t), 0
+		put(t, l.specFile(), text, 0o644)
+		_, err := install(t, l, quick(&builds))
+		wantError(t, err, "was not written by `tvps kernel install`")
+		if got := read(t, l.specFile()); got != text || builds > 0 {
+			t.Errorf("%s: kernel.json is %q now, %d builds", name, got, builds)
+		}
+	}
+}
+
+func TestLayout(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", "/home/me/data")
+	t.Setenv("JUPYTER_DATA_DIR", "/home/me/jupyter")
+	l, err := NewLayout("/src", "")
+	if err != nil || l.Data != "/home/me/data/tvps/kernel" || l.Jupyter != "/home/me/jupyter" {
+		t.Errorf("got %+v, %v", l, err)
+	}
+	_, err = NewLayout("/a,b", "")
+	wantError(t, err, "comma")
+	_, err = NewLayout("/src", "/a:b")
+	wantError(t, err, `':' in its path`)
+}
+
+func TestFindRoot(t *testing.T) {
+	root := here(t)
+	t.Setenv("TVPS_ROOT", "")
+	other := t.TempDir()
+	put(t, filepath.Join(other, "go.mod"), "module other\n", 0o644)
+	t.Chdir(other)
+	_, err := FindRoot()
+	wantError(t, err, "set TVPS_ROOT")
+	t.Setenv("TVPS_ROOT", root)
+	if got, err := FindRoot(); got != root || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

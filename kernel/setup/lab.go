@@ -1,0 +1,183 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// LabVersion is the JupyterLab of the private environment.
+const LabVersion = "4.6.6"
+
+// labFix says how to get JupyterLab.
+func labFix(l Layout) string {
+	return l.command("lab --venv") + " makes a private one, or `python3 -m pip install jupyterlab==" + LabVersion + "`"
+}
+
+// ErrNoLab is what errors are if JupyterLab is missing.
+var ErrNoLab = errors.New("JupyterLab is not installed")
+
+// LabOptions adjusts Lab.
+type LabOptions struct {
+	Venv      bool     // use the private environment, and make it if need be
+	NoBrowser bool     // do not open a browser
+	Port      int      // 0 for Jupyter's choice
+	Args      []string // further arguments for JupyterLab
+	Install   InstallOptions
+}
+
+// jupyterLab is a JupyterLab that can be started.
+type jupyterLab struct {
+	command        []string
+	version, where string
+}
+
+// Lab runs JupyterLab on the notebooks of the checkout until it ends or ctx does, which
+// stops it and its kernels. The kernel is installed before if it is missing or out of date.
+func Lab(ctx context.Context, l Layout, o LabOptions) error {
+	notebooks := filepath.Join(l.Root, "notebooks")
+	if info, err := os.Stat(notebooks); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s: the checkout is not whole", notebooks)
+	}
+	if o.Venv {
+		if err := makeVenv(ctx, l, o.Install.Log); err != nil {
+			return err
+		}
+	}
+	lab, err := findLab(ctx, l)
+	if o.Venv {
+		lab, err = privateLab(ctx, l)
+	}
+	if errors.Is(err, ErrNoLab) {
+		return fmt.Errorf("%w: %s", err, labFix(l))
+	}
+	if err != nil {
+		return err
+	}
+	if err := installIfStale(ctx, l, o.Install); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n", lab.version, lab.where)
+	return runLab(ctx, l, notebooks, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
+}
+
+// installIfStale installs the kernel if it is missing or not that of this checkout.
+func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
+	t, err := findGo(ctx, l.Root)
+	if err != nil {
+		return err
+	}
+	problem := specProblem(l, t)
+	for _, p := range tools {
+		if why := t.problem(l, p); problem == "" && why != "" {
+			problem = p.name + ": " + why
+		}
+	}
+	if problem == "" && o.ECharts == "" {
+		if _, err := os.Stat(l.servedScript()); err == nil {
+			return nil
+		}
+		problem = "there is no " + l.servedScript()
+	}
+	fmt.Fprintf(o.Log, "installing the kernel: %s\n", problem)
+	return Install(ctx, l, o)
+}
+
+// labArgs are JupyterLab's arguments.
+func labArgs(notebooks string, o LabOptions) []string {
+	args := []string{"--ServerApp.root_dir=" + notebooks}
+	if o.NoBrowser {
+		args = append(args, "--no-browser")
+	}
+	if o.Port != 0 {
+		args = append(args, "--port="+strconv.Itoa(o.Port))
+	}
+	return append(args, o.Args...)
+}
+
+// runLab runs JupyterLab in a process group of its own: at a terminal's Ctrl-C it would
+// ask whether that was meant, so it gets the one signal that makes it stop its kernels and
+// end. If it does not end then, it and its group are killed.
+func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
+	defer stop()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = notebooks // gonb takes it for the folder that Jupyter serves
+	path := l.Jupyter
+	if list := os.Getenv("JUPYTER_PATH"); list != "" {
+		path += string(os.PathListSeparator) + list
+	}
+	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+path)
+	cmd.Stdout, cmd.Stderr = log, log
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		killGroup(cmd)
+		return nil // Ctrl-C is how it ends
+	}
+	if err != nil {
+		return fmt.Errorf("JupyterLab ended: %w; see what it wrote above", err)
+	}
+	return nil
+}
+
+// findLab is the JupyterLab on PATH, which an active environment decides, else the
+// private one.
+func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
+	why := ErrNoLab
+	if path, err := exec.LookPath("jupyter-lab"); err == nil {
+		lab, err := labAt(ctx, path, path)
+		if err == nil {
+			return lab, nil
+		}
+		why = err
+	}
+	if lab, err := privateLab(ctx, l); err == nil {
+		return lab, nil
+	}
+	return jupyterLab{}, why
+}
+
+// labAt asks a JupyterLab for its version, which must be 4 or later.
+func labAt(ctx context.Context, where string, command ...string) (jupyterLab, error) {
+	patient, cancel := context.WithTimeout(ctx, 3*time.Minute) // the first start on a busy disk
+	defer cancel()
+	cmd := exec.CommandContext(patient, command[0], append(command[1:], "--version")...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	version := strings.TrimSpace(string(out))
+	if ctx.Err() != nil {
+		return jupyterLab{}, ctx.Err()
+	}
+	if err != nil {
+		return jupyterLab{}, fmt.Errorf("%w: %s does not work (%w)", ErrNoLab, where, err)
+	}
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 4 {
+		return jupyterLab{}, fmt.Errorf("%w in version 4: %s is %q", ErrNoLab, where, version)
+	}
+	return jupyterLab{command: command, version: version, where: where}, nil
+}
+
+// NextSteps says, in two lines, what to do after an installation.
+func NextSteps(ctx context.Context, l Layout) string {
+	first := "Next: " + l.command("lab") + " opens the notebooks; any other JupyterLab offers the kernel \"Go (tvps)\" too."
+	if l.Prefix != "" {
+		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.", l.command("lab"), l.Jupyter)
+	}
+	if _, err := findLab(ctx, l); err != nil {
+		first = "Next: get JupyterLab, which is not installed: " + labFix(l) + "."
+	}
+	return first + "\n" + l.command("doctor") + " checks everything and runs a cell."
+}

@@ -1,0 +1,222 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// buffer is a log that another goroutine may read.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// labScript is a JupyterLab that shows how it is called and runs until it is told to end.
+const labScript = `#!/bin/sh
+if [ "$1" = --version ]; then echo %s; exit; fi
+trap 'echo stopping; exit 0' TERM
+trap 'echo interrupted' INT
+echo "in $PWD, JUPYTER_PATH=$JUPYTER_PATH"
+for a in "$@"; do echo "argument $a"; done
+echo ready
+while :; do sleep 0.05; done
+`
+
+// withLab puts a JupyterLab of that version alone on PATH, or none for "".
+func withLab(t *testing.T, version string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "some bin")
+	if version != "" {
+		put(t, filepath.Join(dir, "jupyter-lab"), fmt.Sprintf(labScript, version), 0o755)
+	}
+	onlyOnPath(t, dir)
+}
+
+// withNotebooks is an installed kernel of a checkout that has notebooks.
+func withNotebooks(t *testing.T) Layout {
+	t.Helper()
+	l := installedQuickly(t)
+	real := l.Root
+	l.Root = filepath.Join(t.TempDir(), "check out")
+	for _, name := range []string{"go.mod", "go.sum"} {
+		put(t, filepath.Join(l.Root, name), read(t, filepath.Join(real, name)), 0o644)
+	}
+	if err := os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestLabMissing(t *testing.T) {
+	for version, words := range map[string]string{"": "JupyterLab is not installed", "3.6.8": `is not installed in version 4: `, "oops": `is "oops"`} {
+		withLab(t, version)
+		l := withNotebooks(t)
+		builds := 0
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // if it were started after all
+		defer cancel()
+		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+		wantError(t, err, words)
+		wantError(t, err, "kernel lab --venv --prefix")
+		wantError(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
+		if !errors.Is(err, ErrNoLab) || builds > 0 {
+			t.Errorf("got %v and %d builds", err, builds)
+		}
+		if steps := NextSteps(t.Context(), l); !strings.Contains(steps, "lab --venv") || strings.Count(steps, "\n") != 1 {
+			t.Errorf("the next steps are %q", steps)
+		}
+	}
+}
+
+func TestLab(t *testing.T) {
+	t.Run("Ctrl-C", func(t *testing.T) { testLab(t, func(cancel context.CancelFunc) { cancel() }) })
+	t.Run("closed terminal", func(t *testing.T) {
+		testLab(t, func(context.CancelFunc) {
+			if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(syscall.SIGHUP) != nil {
+				t.Error("no signal was sent")
+			}
+		})
+	})
+}
+
+// testLab starts a JupyterLab and ends it.
+func testLab(t *testing.T, end func(context.CancelFunc)) {
+	withLab(t, "4.2.0")
+	t.Setenv("JUPYTER_PATH", "/earlier")
+	l := withNotebooks(t) // another checkout than the installed kernel's
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log, builds := &buffer{}, 0
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
+			Install: InstallOptions{Log: log, Out: log, parts: quick(&builds)}})
+	}()
+	waitFor(t, log, "ready\n", ended)
+	end(cancel)
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("at its end: %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it does not end")
+	}
+	notebooks := filepath.Join(l.Root, "notebooks")
+	lines := strings.Split(log.String(), "\n")
+	for _, want := range []string{
+		"in " + notebooks + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier",
+		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more", "argument two words",
+		"stopping",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("there is no line %q in\n%s", want, log)
+		}
+	}
+	if slices.Contains(lines, "interrupted") {
+		t.Error("it got an interrupt, too")
+	}
+	chain, err := findGo(t.Context(), l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem := specProblem(l, chain); problem != "" || !strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
+		t.Errorf("the kernel is not brought up to date: %q\n%s", problem, log)
+	}
+}
+
+// waitFor waits until the log has the words.
+func waitFor(t *testing.T, log *buffer, words string, ended <-chan error) {
+	t.Helper()
+	for range 600 {
+		if strings.Contains(log.String(), words) {
+			return
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended: %v\n%s", err, log)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	t.Fatalf("there is no %q in\n%s", words, log)
+}
+
+func TestLabFails(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "jupyter-lab"), "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n", 0o755)
+	onlyOnPath(t, dir)
+	l, builds := withNotebooks(t), 0
+	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+	wantError(t, err, "JupyterLab ended: exit status 1")
+	os.Remove(filepath.Join(l.Root, "notebooks"))
+	err = Lab(t.Context(), l, LabOptions{})
+	wantError(t, err, "the checkout is not whole")
+}
+
+// python is a python3 that makes environments. Its pip fails unless the file PIP_STATE
+// says whole.
+const python = `#!/bin/sh
+case "$*" in
+"-m venv "*) echo venv; mkdir -p "$3/bin"; cp "$0" "$3/bin/python";;
+"-m pip install "*) read state <"$PIP_STATE"; [ "$state" = whole ];;
+"-m jupyterlab --version") echo ` + LabVersion + `;;
+esac
+`
+
+func TestVenv(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "python3"), python, 0o755)
+	state := filepath.Join(t.TempDir(), "state")
+	t.Setenv("PIP_STATE", state)
+	onlyOnPath(t, dir)
+	l, log := somewhere(t), &buffer{}
+	put(t, filepath.Join(l.venv(), "old"), "of a call that was broken off", 0o644)
+
+	put(t, state, "broken\n", 0o644)
+	err := makeVenv(t.Context(), l, log)
+	wantError(t, err, "call it again")
+	if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
+		t.Errorf("half an environment is taken: %v", err)
+	}
+	put(t, state, "whole\n", 0o644)
+	for range 2 { // the second call has nothing to do
+		if err := makeVenv(t.Context(), l, log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Count(log.String(), "venv\n"); got != 2 {
+		t.Errorf("made %d times, want once in vain and once:\n%s", got, log)
+	}
+	if _, err := os.Stat(filepath.Join(l.venv(), "old")); err == nil {
+		t.Error("the old environment is still there")
+	}
+	lab, err := findLab(t.Context(), l) // there is none on PATH
+	if err != nil || lab.version != LabVersion || lab.where != l.venv() {
+		t.Errorf("found %+v, %v", lab, err)
+	}
+	onlyOnPath(t, t.TempDir())
+	os.RemoveAll(l.venv())
+	err = makeVenv(t.Context(), l, log)
+	wantError(t, err, "python3 is not on PATH")
+}

@@ -1,0 +1,169 @@
+package setup
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/data/artifact"
+	"tvps/kernel/jupyter"
+)
+
+// logo is shown by JupyterLab's launcher.
+//
+//go:embed logo.svg
+var logo []byte
+
+// kernelspec is the contents of kernel.json.
+type kernelspec struct {
+	Argv          []string          `json:"argv"`
+	DisplayName   string            `json:"display_name"`
+	Language      string            `json:"language"`
+	InterruptMode string            `json:"interrupt_mode"`
+	Env           map[string]string `json:"env"`
+	Metadata      map[string]any    `json:"metadata"`
+}
+
+// writer marks the kernelspecs of this program.
+const writer = "tvps kernel install"
+
+// passed are the variables that a notebook gets as they are when install is called. They
+// are no reason to call a kernelspec out of date.
+var passed = []string{"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE"}
+
+// newSpec is the kernelspec of an installation.
+func newSpec(l Layout, t toolchain) kernelspec {
+	env := map[string]string{
+		"GOFLAGS":      goFlags(),
+		"GOWORK":       "auto", // gonb's go.work, whatever the user's setting is
+		"GOPROXY":      "off",  // else gonb's `go get` asks the network at every cell
+		"TVPS_ROOT":    l.Root,
+		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
+		"TVPS_ECHARTS": l.script(),
+	}
+	for _, name := range passed {
+		if value := os.Getenv(name); value != "" {
+			env[name] = absolute(name, value)
+		}
+	}
+	for name, value := range env {
+		env[name] = escape(value)
+	}
+	path := []string{escape(l.bin()), escape(filepath.Join(t.root, "bin")), "${PATH}"}
+	env["PATH"] = strings.Join(path, string(os.PathListSeparator))
+	return kernelspec{
+		Argv:          []string{l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root},
+		DisplayName:   "Go (tvps)",
+		Language:      "go",
+		InterruptMode: "message",
+		Env:           env,
+		Metadata:      map[string]any{"written_by": writer},
+	}
+}
+
+// absolute is a folder's path as any working directory understands it. The others are
+// lists, whose entries are absolute already or mean the user's working directory.
+func absolute(name, value string) string {
+	if strings.HasPrefix(name, "TVPS_") {
+		if abs, err := filepath.Abs(value); err == nil {
+			return abs
+		}
+	}
+	return value
+}
+
+// escape keeps Jupyter from taking a $ in a value for a variable.
+func escape(value string) string { return strings.ReplaceAll(value, "$", "$$") }
+
+// readSpec reads the installed kernelspec. The error is os.ErrNotExist if there is none,
+// and errForeign if it is somebody else's.
+func readSpec(l Layout) (kernelspec, error) {
+	text, err := os.ReadFile(l.specFile())
+	if err != nil {
+		return kernelspec{}, err
+	}
+	var s kernelspec
+	if err := json.Unmarshal(text, &s); err != nil || s.Metadata["written_by"] != writer {
+		return kernelspec{}, fmt.Errorf("%s %w: move or delete its folder, then install again", l.specFile(), errForeign)
+	}
+	return s, nil
+}
+
+// errForeign is never overwritten.
+var errForeign = fmt.Errorf("was not written by `%s`", writer)
+
+// specProblem says in what the installed kernelspec is not the one that install would
+// write now, or "".
+func specProblem(l Layout, t toolchain) string {
+	have, err := readSpec(l)
+	if os.IsNotExist(err) {
+		return "there is no " + l.specFile()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return have.difference(newSpec(l, t))
+}
+
+// difference names the first thing in which s is not what is wanted.
+func (s kernelspec) difference(want kernelspec) string {
+	if have := s.Env["TVPS_ROOT"]; have != want.Env["TVPS_ROOT"] {
+		return fmt.Sprintf("it is for the checkout %s, and this is %s", have, want.Env["TVPS_ROOT"])
+	}
+	if !slices.Equal(s.Argv, want.Argv) {
+		return fmt.Sprintf("it starts %q instead of %q", s.Argv, want.Argv)
+	}
+	have, expected := maps.Clone(s.Env), maps.Clone(want.Env)
+	for _, name := range passed {
+		delete(have, name)
+		delete(expected, name)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(have)), slices.Collect(maps.Keys(expected)))
+	slices.Sort(names)
+	for _, name := range names {
+		if have[name] != expected[name] {
+			return fmt.Sprintf("it sets %s to %q instead of %q", name, have[name], expected[name])
+		}
+	}
+	if s.DisplayName != want.DisplayName || s.InterruptMode != want.InterruptMode || s.Language != want.Language {
+		return "its name, language or way to interrupt is another"
+	}
+	return ""
+}
+
+// write puts the kernelspec in place: kernel.json last and at once, for a folder without
+// it is no kernel. The caller holds the lock.
+func (s kernelspec) write(l Layout) error {
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.specDir(), 0o755); err != nil {
+		return fmt.Errorf("no folder for the kernelspec: %w", err)
+	}
+	if err := writeFile(l.logo(), logo); err != nil {
+		return err
+	}
+	return writeFile(l.specFile(), append(text, '\n'))
+}
+
+func writeFile(path string, text []byte) error {
+	return artifact.WriteFile(path, filepath.Base(path), 0o644, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// forStart is the kernelspec as package jupyter takes it.
+func (s kernelspec) forStart(l Layout) jupyter.Spec {
+	return jupyter.Spec{
+		Name: KernelName, Dir: l.specDir(), Argv: s.Argv, DisplayName: s.DisplayName, Language: s.Language,
+		InterruptMode: s.InterruptMode, Env: s.Env, Metadata: s.Metadata,
+	}
+}

@@ -1,0 +1,99 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"tvps/data/artifact"
+)
+
+// Uninstall removes what Install wrote and nothing else, with a line to out for each file,
+// and the folders that are empty then; with venv, the private JupyterLab too. It is no
+// error if there is nothing. The plugin and the data stay in the cache: `replicate` uses
+// them.
+func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
+	if _, err := os.Stat(l.Data); os.IsNotExist(err) { // a lock file would need the folder
+		if _, err := os.Stat(l.specDir()); os.IsNotExist(err) {
+			_, err := fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
+			return err
+		}
+	}
+	unlock, err := artifact.Lock(ctx, l.lock(), "the notebook kernel", out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	files, err := installed(l)
+	if err != nil {
+		fmt.Fprintf(out, "Left alone: %v.\n", err)
+	}
+	if venv {
+		files = append(files, l.venv())
+	}
+	removed, err := remove(files, out)
+	if err != nil {
+		return err
+	}
+	if removed == 0 {
+		fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
+	}
+	if _, err := os.Stat(l.venv()); err == nil {
+		fmt.Fprintf(out, "The private JupyterLab stays in %s: %s removes it.\n", l.venv(), l.command("uninstall --venv"))
+	}
+	if venv {
+		os.Remove(l.venvLock())
+	}
+	os.Remove(l.lock())
+	removeEmpty(l)
+	return nil
+}
+
+// installed lists what Install may have written, the kernelspec first: without it Jupyter
+// shows no kernel whose programs are gone. One that is somebody else's is not in the list
+// and is the error.
+func installed(l Layout) (files []string, foreign error) {
+	if _, err := readSpec(l); errors.Is(err, errForeign) {
+		foreign = fmt.Errorf("%s, which was not written by `%s`", l.specFile(), writer)
+	} else {
+		files = append(files, l.specFile(), l.specFile()+".tmp", l.logo(), l.logo()+".tmp")
+	}
+	files = append(files, l.servedScript(), l.servedScript()+".tmp")
+	for _, p := range tools {
+		files = append(files, l.program(p))
+	}
+	files = append(files, l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
+	entries, _ := os.ReadDir(l.Data)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".part" { // a download that was broken off
+			files = append(files, filepath.Join(l.Data, e.Name()))
+		}
+	}
+	return files, foreign
+}
+
+// remove deletes what is there of the files and folders, and says so.
+func remove(paths []string, out io.Writer) (removed int, err error) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return removed, fmt.Errorf("cannot remove %s: %w", path, err)
+		}
+		fmt.Fprintln(out, "removed", path)
+		removed++
+	}
+	return removed, nil
+}
+
+// removeEmpty removes the folders that Install made, if nothing is left in them.
+func removeEmpty(l Layout) {
+	static := filepath.Dir(l.servedScript())
+	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.Data, filepath.Dir(l.Data)} {
+		os.Remove(dir) // fails if it holds something
+	}
+}

@@ -1,0 +1,81 @@
+package setup
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestUninstall(t *testing.T) {
+	l := installedQuickly(t)
+	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "a download that was broken off", 0o644)
+	var out strings.Builder
+	if err := Uninstall(t.Context(), l, false, &out); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"share", "share/jupyter", "share/jupyter/kernels", "share/jupyter/labextensions"}
+	if got := tree(t, l.Prefix); !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.script(), l.servedScript()} {
+		if !strings.Contains(out.String(), "removed "+path+"\n") {
+			t.Errorf("it does not say that %s is gone", path)
+		}
+	}
+}
+
+func TestUninstallLeavesTheRest(t *testing.T) {
+	l := installedQuickly(t)
+	mine := []string{
+		filepath.Join(l.specDir(), "kernel.js"), filepath.Join(l.bin(), "gopls"), filepath.Join(l.Data, "notes.txt"),
+		filepath.Join(l.Jupyter, "kernels", "python3", "kernel.json"), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
+		filepath.Join(l.venv(), "bin", "python"), l.venvLock(),
+	}
+	for _, path := range mine {
+		put(t, path, "mine", 0o644)
+	}
+	var out strings.Builder
+	if err := Uninstall(t.Context(), l, false, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range mine {
+		if got := read(t, path); got != "mine" {
+			t.Errorf("%s holds %q", path, got)
+		}
+	}
+	if !strings.Contains(out.String(), "uninstall --venv") {
+		t.Errorf("it does not speak of the private JupyterLab: %q", out.String())
+	}
+	if err := Uninstall(t.Context(), l, true, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, l.Data); !slices.Equal(got, []string{"bin", "bin/gopls", "notes.txt"}) {
+		t.Errorf("with --venv, left %q", got)
+	}
+}
+
+func TestUninstallNothing(t *testing.T) {
+	l := somewhere(t)
+	for range 2 {
+		var out strings.Builder
+		if err := Uninstall(t.Context(), l, false, &out); err != nil || out.String() != "The kernel is not installed: nothing to remove.\n" {
+			t.Errorf("got %v and %q", err, out.String())
+		}
+		if got := tree(t, l.Prefix); len(got) > 0 {
+			t.Errorf("it made %q", got)
+		}
+	}
+}
+
+func TestUninstallLeavesForeignKernel(t *testing.T) {
+	l := installedQuickly(t)
+	put(t, l.specFile(), `{"argv":["mine"]}`, 0o644)
+	var out strings.Builder
+	if err := Uninstall(t.Context(), l, false, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` || !strings.Contains(out.String(), "Left alone: "+l.specFile()) {
+		t.Errorf("kernel.json is %q, and it says %q", got, out.String())
+	}
+}

@@ -1,0 +1,39 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"tvps/gomlx_models/backend"
+)
+
+func TestParseSeeds(t *testing.T) {
+	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]", "7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
+		if got, err := ParseSeeds(text); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
+		if got, err := ParseSeeds(text); !errors.Is(err, ErrUsage) {
+			t.Errorf("%q gives %v, %v, not a mistake of the user's", text, got, err)
+		}
+	}
+}
+
+func TestOpenLab(t *testing.T) {
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	results := filepath.Join(t.TempDir(), "results")
+	lab, err := OpenLab(context.Background(), LabOptions{Backend: backend.Go, Results: results})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lab.Store == nil || lab.Env.Backend.Info.Name != backend.Go || lab.Env.CacheDir == "" {
+		t.Errorf("%+v", lab)
+	}
+	if _, err := OpenLab(context.Background(), LabOptions{Backend: "tpu", Results: results}); !errors.Is(err, ErrUsage) {
+		t.Errorf("a backend that does not exist: %v", err)
+	}
+}
