@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"tvps/gomlx_models/backend"
 	"tvps/kernel/setup"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ func doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			failed, err := setup.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
+			failed, err := backend.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
 			if err != nil {
 				return err
 			}

@@ -27,18 +27,8 @@ func doctorCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint(), checkSplits())
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			failed := 0
-			for _, c := range checks {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", c.Status, c.Name, c.Detail)
-				if c.Fix != "" && c.Status != backend.OK {
-					fmt.Fprintf(w, "\t\t-> %s\n", c.Fix)
-				}
-				if c.Status == backend.Fail {
-					failed++
-				}
-			}
-			if err := w.Flush(); err != nil {
+			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
+			if err != nil {
 				return err
 			}
 			if failed > 0 {

@@ -3,12 +3,14 @@ package backend
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"tvps/data/artifact"
 )
@@ -29,6 +31,22 @@ type Check struct {
 	Status Status
 	Detail string // what was found
 	Fix    string // what to do; "" if there is nothing to do
+}
+
+// PrintChecks prints one line for each check, and one more for what is to be done. It
+// returns how many failed.
+func PrintChecks(out io.Writer, checks []Check) (failed int, err error) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, c := range checks {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Status, c.Name, c.Detail)
+		if c.Fix != "" && c.Status != OK {
+			fmt.Fprintf(w, "\t\t-> %s\n", c.Fix)
+		}
+		if c.Status == Fail {
+			failed++
+		}
+	}
+	return failed, w.Flush()
 }
 
 // Diagnose looks at everything that Open(ctx, name) needs: Go, the backend with its

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"tvps/gomlx_models/backend"
@@ -37,22 +35,6 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 		}
 	}
 	return append(checks, roundTrip(ctx, l))
-}
-
-// PrintChecks prints one line for each check, and one more for what is to be done. It
-// returns how many failed.
-func PrintChecks(out io.Writer, checks []backend.Check) (failed int, err error) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, c := range checks {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Status, c.Name, c.Detail)
-		if c.Fix != "" && c.Status != backend.OK {
-			fmt.Fprintf(w, "\t\t-> %s\n", c.Fix)
-		}
-		if c.Status == backend.Fail {
-			failed++
-		}
-	}
-	return failed, w.Flush()
 }
 
 // checkCompiler looks for the C compiler that cells with XLA need.

@@ -118,19 +118,6 @@ func TestRoundTripFailures(t *testing.T) {
 	}
 }
 
-func TestPrintChecks(t *testing.T) {
-	var out strings.Builder
-	failed, err := PrintChecks(&out, []backend.Check{
-		{Name: "a", Status: backend.OK, Detail: "fine", Fix: "not shown"},
-		{Name: "long", Status: backend.Fail, Detail: "bad", Fix: "mend it"},
-		{Name: "b", Status: backend.Warn, Detail: "so so"},
-	})
-	want := "ok    a     fine\nfail  long  bad\n            -> mend it\nwarn  b     so so\n"
-	if out.String() != want || failed != 1 || err != nil {
-		t.Errorf("%d failed, %v, printed\n%s\nwant\n%s", failed, err, out.String(), want)
-	}
-}
-
 // cell imports a package of this module and one of GoMLX's modules; both are small.
 const cell = `import (
 	"github.com/gomlx/compute/dtypes"
