@@ -131,7 +131,7 @@ func (v view) run(address, name string) {
 		v.Fatal(err)
 	}
 	why := "?"
-	v.until("the notebook is open and its kernel connected", time.Minute, func() bool {
+	v.until("the notebook is open and its kernel connected", 3*time.Minute, func() bool {
 		v.ask(&why, "ready")
 		return why == ""
 	}, &why)
@@ -179,7 +179,7 @@ func (v view) chart(number int, at place) {
 	var yes bool
 	v.ask(&yes, "cell", at.Cell)
 	var d *drawing
-	v.until(fmt.Sprintf("chart %d is drawn", number), 20*time.Second, func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 })
+	v.until(fmt.Sprintf("chart %d is drawn", number), time.Minute, func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 })
 	time.Sleep(1500 * time.Millisecond) // the animation of a new chart, and scrolling
 	v.ask(&d, "chart", at)
 	lines := 0
@@ -211,7 +211,7 @@ func (v view) chart(number int, at place) {
 // hover moves the mouse to a place and returns the tooltip. One move is not enough: echarts
 // shows it at the second, after a pause.
 func (v view) hover(at place, x, y float64) (text string) {
-	v.until("a tooltip shows", 20*time.Second, func() bool {
+	v.until("a tooltip shows", time.Minute, func() bool {
 		for _, d := range []float64{-6, 0} {
 			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d), chromedp.Sleep(400*time.Millisecond)); err != nil {
 				v.Fatal(err)
