@@ -3,6 +3,7 @@ package figures
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -184,7 +185,10 @@ func TestSnippetForACell(t *testing.T) {
 
 func TestRoundRange(t *testing.T) {
 	for _, c := range [][4]float64{{-0.17, 0.15, -0.2, 0.15}, {-0.02, 0.49, -0.1, 0.5}, {3, 1960, 0, 2000}} {
-		low, high := roundRange(c[0], c[1])
+		low, high, step := roundRange(c[0], c[1])
+		if steps := (high - low) / step; math.Abs(steps-math.Round(steps)) > 1e-9 || steps > 10 {
+			t.Errorf("roundRange(%v, %v) has a step of %v, %v of which fill it", c[0], c[1], step, steps)
+		}
 		if low != c[2] || high != c[3] {
 			t.Errorf("roundRange(%v, %v) = %v, %v, want %v, %v", c[0], c[1], low, high, c[2], c[3])
 		}

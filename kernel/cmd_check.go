@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"tvps/kernel/check"
@@ -64,11 +63,11 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 		}
 		files = all
 	}
+	if err := readable(files); err != nil {
+		return nil, err
+	}
 	names := map[string]string{}
 	for _, file := range files {
-		if _, err := os.Stat(file); err != nil {
-			return nil, usage(fmt.Errorf("cannot read the notebook: %w", err))
-		}
 		if other, ok := names[stem(file)]; ok {
 			return nil, usage(fmt.Errorf("%s and %s would have the same golden", other, file))
 		}

@@ -54,7 +54,20 @@ func runCommand() *cobra.Command {
 	return cmd
 }
 
+// readable says which of the files is not there.
+func readable(files []string) error {
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			return usage(fmt.Errorf("cannot read the notebook: %w", err))
+		}
+	}
+	return nil
+}
+
 func (f *runFlags) run(cmd *cobra.Command, files []string) error {
+	if err := readable(files); err != nil {
+		return err
+	}
 	jobs, err := f.plan(files)
 	if err != nil {
 		return err

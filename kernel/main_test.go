@@ -64,7 +64,7 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
 		{"run a.ipynb", 1, `"no-such"`},
-		{"run missing.ipynb", 1, "missing.ipynb"},
+		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"clean missing.ipynb", 1, "missing.ipynb"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
