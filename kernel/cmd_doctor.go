@@ -5,6 +5,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/kernel/setup"
+	"tvps/replicate/cli"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +15,7 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check Go, gonb, the kernelspec, ECharts, JupyterLab and the plugin, and run a cell; exit 1 if notebooks cannot run",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"tvps/kernel/setup"
+	"tvps/replicate/cli"
 
 	"github.com/spf13/cobra"
 )
@@ -38,7 +39,7 @@ func installCommand() *cobra.Command {
 		Short: "Install the Go kernel for Jupyter, or update it",
 		Long: "Builds gonb and goimports, fetches the XLA plugin and ECharts, and writes the Jupyter\n" +
 			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.",
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

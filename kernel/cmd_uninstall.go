@@ -2,6 +2,7 @@ package main
 
 import (
 	"tvps/kernel/setup"
+	"tvps/replicate/cli"
 
 	"github.com/spf13/cobra"
 )
@@ -12,7 +13,7 @@ func uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove what install wrote",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/cli"
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 
@@ -24,7 +25,7 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint(), checkSplits())
 			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
@@ -95,17 +96,12 @@ func dataCommand() *cobra.Command {
 		Use:   "data",
 		Short: "Download and check data sets",
 		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return unknown(cmd, args[0])
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return cli.Choose(cmd, "data set", args) },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "cifar10",
 		Short: "Download the official CIFAR-10 archive (170 MB) to the cache, or check what is there",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := cifar10.Find(cifar10.Options{})
 			if err != nil {

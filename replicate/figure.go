@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/cli"
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 
@@ -76,7 +77,7 @@ func figureCommands() []*cobra.Command {
 			Use:   fmt.Sprintf("fig%d", number),
 			Short: entry.Figure.Title,
 			Long:  entry.Figure.Title + "\n\n" + entry.Figure.Caption,
-			Args:  noArguments,
+			Args:  cli.NoArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				o, err := flags.options(entry.Figure.Name)
 				if err != nil {

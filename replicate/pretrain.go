@@ -15,6 +15,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/cli"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 
@@ -38,7 +39,7 @@ func pretrainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pretrain",
 		Short: "Train ResNet-18 on the training split of CIFAR-10, from a checkpoint if there is one",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
 	}
 	d := resnet.DefaultConfig(16)

@@ -1,0 +1,93 @@
+// Package cli is what the module's command lines share: the root command, errors in one
+// sentence, exit codes.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+
+	"github.com/spf13/cobra"
+)
+
+// interrupted is what shells report for a program that Ctrl-C ended.
+const interrupted = 130
+
+// Main runs a command line and ends the process with its exit code. The first Ctrl-C
+// cancels the command's context, a second one ends the process at once.
+func Main(root *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	err := root.ExecuteContext(ctx)
+	code := ExitCode(ctx, err)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", root.Name(), err)
+	}
+	os.Exit(code)
+}
+
+// ExitCode is 0, 2 for a mistake in what was asked for (paper.ErrUsage), 130 if the user
+// broke it off, or 1 for a failure.
+func ExitCode(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, paper.ErrUsage):
+		return 2
+	case ctx.Err() != nil:
+		return interrupted
+	}
+	return 1
+}
+
+// Root is a command line of the given name that only has subcommands; things is how its
+// subcommands are called, such as "command".
+func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           name,
+		Short:         short,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          func(cmd *cobra.Command, args []string) error { return Choose(cmd, things, args) },
+	}
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return paper.Usage(fmt.Errorf("%w (see `%s --help`)", err, cmd.CommandPath()))
+	})
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// Choose is what a command that only has subcommands does by itself: it shows its help, or
+// says which subcommand was probably meant.
+func Choose(cmd *cobra.Command, things string, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	slices.Sort(names)
+	return paper.Usage(fmt.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], continual.Nearest(args[0], names), cmd.CommandPath()))
+}
+
+// NoArguments refuses arguments behind a command.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return paper.Usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]))
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/paper"
+
+	"github.com/spf13/cobra"
+)
+
+func TestExitCode(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	failure := errors.New("failed")
+	mistake := fmt.Errorf("so: %w", paper.Usage(failure))
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		code int
+	}{
+		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), mistake, 2},
+		{cancelled, nil, 0}, // done just before the interrupt
+		{cancelled, failure, 130}, {cancelled, mistake, 2},
+	} {
+		if code := ExitCode(c.ctx, c.err); code != c.code {
+			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)
+		}
+	}
+}
+
+func TestRoot(t *testing.T) {
+	ran := false
+	fetch := &cobra.Command{Use: "fetch", Args: NoArguments, RunE: func(*cobra.Command, []string) error { ran = true; return nil }}
+	call := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		root := Root("tool", "Does things", "command", fetch)
+		root.SetArgs(args)
+		root.SetOut(&out)
+		err := root.ExecuteContext(t.Context())
+		return out.String(), err
+	}
+	if out, err := call(); err != nil || !strings.Contains(out, "fetch") {
+		t.Errorf("no argument shows %q, %v", out, err)
+	}
+	if _, err := call("fetch"); err != nil || !ran {
+		t.Errorf("the command did not run: %v", err)
+	}
+	for line, words := range map[string][]string{
+		"fecth":        {`no command "fecth"`, `did you mean "fetch"`, "`tool --help`"},
+		"fetch it":     {`tool fetch takes no argument, but got "it"`},
+		"fetch --fast": {"--fast", "`tool fetch --help`"},
+	} {
+		_, err := call(strings.Fields(line)...)
+		demand.Error(t, err, words...)
+		if !errors.Is(err, paper.ErrUsage) {
+			t.Errorf("%s: %v is no mistake of the user's", line, err)
+		}
+	}
+}
