@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestMain(m *testing.M) {
@@ -126,19 +128,8 @@ func leftovers(t testing.TB, goroutines int, tmp string) string {
 // marker is the value of FAKE_TEST in the environment of a test's processes.
 func marker(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
 
-// fakeProcesses are the running processes of a test, children of children too. It sees
-// none where there is no /proc.
-func fakeProcesses(t testing.TB) []string {
-	var found []string
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		env, _ := os.ReadFile(file)
-		if bytes.Contains(env, []byte("FAKE_TEST="+marker(t)+"\x00")) {
-			found = append(found, filepath.Base(filepath.Dir(file)))
-		}
-	}
-	return found
-}
+// fakeProcesses are the running processes of a test.
+func fakeProcesses(t testing.TB) []string { return demand.Processes("FAKE_TEST", marker(t)) }
 
 // execute runs code and returns what it printed, in one string, with its reply.
 func execute(t testing.TB, k *Kernel, code string) (string, Reply) {

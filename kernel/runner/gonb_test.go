@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/notebook"
 )
 
 // installGoNB makes a kernelspec "testgonb" for this test, with its own folder for temporary
-// files, which must be empty at the end.
+// files, which must be empty at the end. None of its processes may be left then.
 func installGoNB(t *testing.T) {
 	t.Helper()
 	gonb := os.Getenv("TVPS_TEST_GONB")
@@ -31,10 +33,11 @@ func installGoNB(t *testing.T) {
 	if _, err := exec.LookPath("goimports"); err != nil {
 		t.Skip("no goimports beside gonb or on PATH")
 	}
+	marker := fmt.Sprintf("%s of %d", t.Name(), os.Getpid())
 	dir := t.TempDir()
 	spec, _ := json.Marshal(map[string]any{
 		"argv": []string{gonb, "--kernel", "{connection_file}"}, "display_name": "GoNB", "language": "go",
-		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off"},
+		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off", "RUNNER_TEST": marker},
 	})
 	if err := os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755); err != nil {
 		t.Fatal(err)
@@ -48,6 +51,9 @@ func installGoNB(t *testing.T) {
 	t.Cleanup(func() {
 		if left, _ := os.ReadDir(tmp); len(left) > 0 {
 			t.Errorf("temporary files were left: %v", left)
+		}
+		if left := demand.Processes("RUNNER_TEST", marker); len(left) > 0 {
+			t.Errorf("the processes %v were left", left)
 		}
 	})
 }
