@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -98,11 +99,29 @@ func TestIsLocal(t *testing.T) {
 	}
 }
 
+// profile is a folder for what a browser keeps. Its helper processes may write there for a
+// moment after its end.
+func profile(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "tvps-profile-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for begin := time.Now(); os.RemoveAll(dir) != nil; time.Sleep(200 * time.Millisecond) {
+			if time.Since(begin) > 20*time.Second {
+				t.Errorf("the browser's folder %s cannot be removed", dir)
+				return
+			}
+		}
+	})
+	return dir
+}
+
 // open starts a browser without a window, to which no name but this machine's resolves,
 // with an empty page.
 func open(t *testing.T, path string) (context.Context, *traffic) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.WindowSize(1400, 1100), chromedp.UserDataDir(t.TempDir()),
+		chromedp.ExecPath(path), chromedp.WindowSize(1400, 1100), chromedp.UserDataDir(profile(t)),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -111,6 +130,7 @@ func open(t *testing.T, path string) (context.Context, *traffic) {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
+	t.Cleanup(func() { chromedp.Cancel(ctx) }) // waits for its end
 	n := &traffic{}
 	chromedp.ListenTarget(ctx, n.listen)
 	if err := chromedp.Run(ctx, network.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
