@@ -32,7 +32,7 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command) {
 	f.workers = 1
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (a coffee break), paper (the paper's)")
-	flags.StringVar(&f.seeds, "seeds", "0,1,2", "seeds, as 0,1,2 or 0-7")
+	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: the figure's own, mostly 0,1,2)")
 	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
 	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(continual.Learners(), ", "))
 	flags.IntVar(&f.stride, "stride", 0, "train at every how many steps (0: the scale's choice)")
@@ -51,9 +51,12 @@ func (f *figureFlags) register(cmd *cobra.Command) {
 }
 
 func (f *figureFlags) options(name string) (paper.Options, error) {
-	seeds, err := paper.ParseSeeds(f.seeds)
-	if err != nil {
-		return paper.Options{}, fmt.Errorf("--seeds: %w", err)
+	var seeds []int64 // none: the figure's own
+	if f.seeds != "" {
+		var err error
+		if seeds, err = paper.ParseSeeds(f.seeds); err != nil {
+			return paper.Options{}, fmt.Errorf("--seeds: %w", err)
+		}
 	}
 	if f.workers < 1 {
 		return paper.Options{}, paper.Usage(fmt.Errorf("--workers %d: at least one run must be at work", f.workers))

@@ -3,6 +3,7 @@ package continual
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"tvps/data/random"
@@ -15,7 +16,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"gonum.org/v1/gonum/stat"
 )
 
 const (
@@ -65,25 +65,41 @@ func standardised(s *net.Scope, x *Node) *Node {
 // the pool's rows, [rows * dim]. The head of ResNet-18 has none: it is returned as is.
 func (c *Classifier) Standardise(start net.Values, x []float32, data Samples) net.Values {
 	out := start.Clone()
+	input := map[string][]float32{}
 	for i, p := range c.params {
-		if p.Name != inputMean && p.Name != inputScale {
-			continue
-		}
-		for j := range out[i] {
-			column := make([]float64, data.Len())
-			for k, row := range data.Row {
-				column[k] = float64(x[int(row)*len(out[i])+j])
-			}
-			mean, sd := stat.MeanStdDev(column, nil)
-			switch {
-			case p.Name == inputMean:
-				out[i][j] = float32(mean)
-			case sd > 1e-6:
-				out[i][j] = float32(sd)
-			}
-		}
+		input[p.Name] = out[i]
+	}
+	if mean := input[inputMean]; mean != nil {
+		moments(x, data.Row, mean, input[inputScale])
 	}
 	return out
+}
+
+// moments writes the mean and the standard deviation of rows of x, [rows * dim], into
+// mean and scale, [dim]; the scale of a constant is 1.
+func moments(x []float32, rows []int32, mean, scale []float32) {
+	dim, n := len(mean), float64(len(rows))
+	sum, squares := make([]float64, dim), make([]float64, dim)
+	for _, row := range rows {
+		for j, v := range x[int(row)*dim : int(row+1)*dim] {
+			sum[j] += float64(v)
+		}
+	}
+	for j := range sum {
+		sum[j] /= n
+	}
+	for _, row := range rows {
+		for j, v := range x[int(row)*dim : int(row+1)*dim] {
+			d := float64(v) - sum[j]
+			squares[j] += d * d
+		}
+	}
+	for j := range mean {
+		mean[j], scale[j] = float32(sum[j]), 1
+		if sd := math.Sqrt(squares[j] / max(1, n-1)); sd > 1e-6 {
+			scale[j] = float32(sd)
+		}
+	}
 }
 
 // NewClassifier prepares the model for pools of the given shape [rows, dims...].

@@ -36,9 +36,13 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 
 func jobs(t *testing.T, e *Env, s Settings, learners ...string) []runs.Job {
 	t.Helper()
-	out, err := Jobs(e, s, learners, []int64{0, 1})
+	all, err := Jobs(e, s, learners, []int64{0, 1}, "")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var out []runs.Job
+	for _, job := range all {
+		out = append(out, job.Job)
 	}
 	return out
 }
@@ -99,12 +103,12 @@ func TestJobsErrors(t *testing.T) {
 	e := &Env{Backend: open(t, "go"), CacheDir: t.TempDir()}
 	bad := gaussianSettings()
 	bad.Batch = 0
-	_, err := Jobs(e, bad, []string{"ours"}, []int64{0})
+	_, err := Jobs(e, bad, []string{"ours"}, []int64{0}, "")
 	demand.Error(t, err, "batch=0")
-	_, err = Jobs(e, gaussianSettings(), []string{"rescent"}, []int64{0})
+	_, err = Jobs(e, gaussianSettings(), []string{"rescent"}, []int64{0}, "")
 	demand.Error(t, err, `did you mean "recent"`)
 	s := imageSettings()
 	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
-	_, err = Jobs(e, s, []string{"ours"}, []int64{4})
+	_, err = Jobs(e, s, []string{"ours"}, []int64{4}, "")
 	demand.Error(t, err, "width 1 for split 4")
 }

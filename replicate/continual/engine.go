@@ -8,6 +8,7 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // engine is a client of the backend with what is compiled and held for it. The CPU
@@ -21,6 +22,7 @@ type engine struct {
 	classifiers map[string]*Classifier
 	estimators  map[string]*propensity.Estimator
 	streams     map[string]*Stream
+	pools       map[string]*tensors.Tensor // inputs that streams share
 }
 
 // engine returns an engine for a run and what gives it back.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -38,6 +39,7 @@ type Env struct {
 	data        map[string]*cifar10.Data
 	checkpoints map[string]checkpoint
 	images      map[string]*images
+	features    map[string]*vectors
 }
 
 // shared returns the value of a key, made once per process.
@@ -59,14 +61,14 @@ func shared[V any](mu *sync.Mutex, m *map[string]V, key string, make func() (V, 
 }
 
 // Identity is what, besides the settings, can change a run's numbers: the backend,
-// and for images the data and the checkpoint.
+// and for images and features the data and the checkpoint.
 func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	info := e.Backend.Info
 	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))]}
-	if s.Network != "head" {
+	if _, ok := s.shift(); !ok {
 		return id, nil
 	}
-	data, err := e.Images(s)
+	data, err := e.Data(s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +79,27 @@ func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	id["data"] = map[bool]string{true: "full", false: "sample"}[data.Source.Full]
 	id["checkpoint-hash"] = c.hash
 	return id, nil
+}
+
+// Data loads the images that the settings ask for, or that stand in for CLEAR.
+func (e *Env) Data(s Settings) (*cifar10.Data, error) {
+	if s.Scenario == "clear" {
+		return e.standIn(s)
+	}
+	return e.Images(s)
+}
+
+// DataNote is a sentence without its full stop that says which data a scenario is made
+// of; empty where they are drawn, or cannot be read.
+func (e *Env) DataNote(s Settings) string {
+	if _, ok := s.shift(); !ok {
+		return ""
+	}
+	data, err := e.Data(s)
+	if err != nil {
+		return ""
+	}
+	return data.Source.Note
 }
 
 // Images loads the images that the settings ask for, once.
@@ -126,108 +149,148 @@ func (e *Env) checkpoint(s Settings, seed int64) (checkpoint, error) {
 	})
 }
 
-// Jobs returns one run for each learner and seed.
-func Jobs(e *Env, s Settings, learners []string, seeds []int64) ([]runs.Job, error) {
+// Job is a run under the name that a figure gives its series.
+type Job struct {
+	Series string
+	runs.Job
+}
+
+// Jobs returns one run for each series and seed. measured is what they report, see
+// MeasureAccuracy and the others; empty for accuracy.
+func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) ([]Job, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var jobs []runs.Job
+	var jobs []Job
 	for _, seed := range seeds {
 		identity, err := e.Identity(s, seed)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range learners {
-			if err := CheckLearner(name, s); err != nil {
+		for _, name := range series {
+			if err := CheckSeries(name, s, measured); err != nil {
 				return nil, err
 			}
-			jobs = append(jobs, e.job(s, name, seed, identity))
+			learner, settings, err := resolve(name, s)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, Job{name, e.job(settings, learner, seed, measured, identity)})
 		}
 	}
 	return jobs, nil
 }
 
-func (e *Env) job(s Settings, name string, seed int64, identity map[string]string) runs.Job {
-	settings := s.identity(name)
-	for k, v := range identity {
-		settings[k] = v
-	}
+func (e *Env) job(s Settings, name string, seed int64, measured string, identity map[string]string) runs.Job {
+	settings := s.identity(name, measured)
+	maps.Copy(settings, identity)
+	_, m := measureOf(measured)
+	l := learnerTable[name]
 	return runs.Job{
-		Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: settings},
-		Steps: s.PlannedSteps(),
-		Cost:  s.cost(name),
+		Spec:  runs.Spec{Experiment: e.experiment(s), Learner: name, Seed: seed, Settings: settings},
+		Steps: m.steps(s),
+		Cost:  m.cost(s, l, name),
 		Start: func(ctx context.Context) (runs.StepFunc, func(), error) {
 			engine, release, err := e.engine(ctx, s)
 			if err != nil {
 				return nil, nil, err
 			}
-			b, err := e.bench(ctx, engine, s, name, seed)
+			b, err := e.bench(ctx, engine, s, name, seed, measured)
 			if err != nil {
 				release()
 				return nil, nil, err
 			}
-			l := learnerTable[name]
-			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }, release, nil
+			return m.start(b, l), release, nil
 		},
 	}
 }
 
-// cost estimates the relative work of a learner's step, for the order of runs and the
-// time left.
-func (s Settings) cost(name string) float64 {
+// trainingCost estimates the relative work of a learner's step, for the order of runs
+// and the time left.
+func trainingCost(s Settings, l learner, name string) float64 {
 	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
-	full, learn := past*float64(s.Epochs)/float64(s.Batch), float64(s.GUpdates)
+	full := past * float64(s.Epochs) / float64(s.Batch)
 	if s.MaxUpdates > 0 {
 		full = float64(s.MaxUpdates)
 	}
-	if s.GEpochs > 0 {
-		learn = past * float64(s.GEpochs) / float64(s.GBatch)
-	}
 	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
-	update, g := 1., 4*learn // measured: minibatches of a vector model, of g,
+	update := 1. // measured: minibatches of a vector model,
 	if s.Network == "head" {
 		update = 150 // and of the head of ResNet-18
 	}
-	full, one = full*update, one*update
-	return map[string]float64{"everything": full, "exact": full, "recent": one, "finetune": full + one,
-		"ours": full + g, "standard": full + g, "pretrained": 1}[name]
+	cost := 1 + s.gCost(l)
+	for _, p := range l.phases {
+		if first, last := p.steps(s.Steps); first == last {
+			cost += one * update
+		} else {
+			cost += full * update
+		}
+	}
+	return cost
+}
+
+// gCost is the relative work of fitting g once.
+func (s Settings) gCost(l learner) float64 {
+	switch {
+	case l.method == "":
+		return 0
+	case s.GEpochs > 0:
+		return 4 * float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
+	}
+	return 4 * float64(s.GUpdates) // measured: of a minibatch of a vector model
 }
 
 // bench makes the workplace of one run on an engine.
-func (e *Env) bench(ctx context.Context, engine *engine, s Settings, name string, seed int64) (*bench, error) {
+func (e *Env) bench(ctx context.Context, engine *engine, s Settings, name string, seed int64, measured string) (*bench, error) {
 	b := &bench{settings: s, seed: seed}
 	var err error
-	if s.Scenario == "gaussian" {
-		b.stream, err = shared(&engine.mu, &engine.streams, fmt.Sprint(seed, s.of("stream", "gaussian")), func() (*Stream, error) { return gaussianStream(s, seed) })
-	} else {
-		b.stream, err = e.labelShift(ctx, s, seed)
-	}
-	if err != nil {
+	if b.stream, err = e.stream(ctx, engine, s, seed); err != nil {
 		return nil, err
 	}
-	shape := b.stream.Pool.Shape()
-	key := fmt.Sprint(s.of("classifier", s.modelPart()), shape)
-	b.classifier, err = shared(&engine.mu, &engine.classifiers, key, func() (*Classifier, error) {
-		return NewClassifier(engine.Backend, s, shape, b.stream.Classes)
-	})
-	if err != nil {
-		return nil, err
+	if measured, _ := measureOf(measured); measured == MeasureAccuracy {
+		if err := b.classify(engine, name); err != nil {
+			return nil, err
+		}
 	}
-	b.start = func(t int) net.Values { return b.classifier.Init(seed, t) }
-	if head := b.stream.Head; head != nil && (s.Start == "pretrained" || name == "pretrained") {
-		b.start = func(int) net.Values { return head }
-	}
-	if method, ok := methods[name]; ok {
+	if method := learnerTable[name].method; method != "" {
 		b.estimator, err = engine.estimator(s, b.stream, method)
 	}
 	return b, err
 }
 
-// methods lists the learners that fit g; Ours takes its method from the settings.
-var methods = map[string]propensity.Method{"ours": "", "standard": propensity.Standard}
+// classify prepares the classifier and where it starts.
+func (b *bench) classify(engine *engine, name string) error {
+	s, shape := b.settings, b.stream.Pool.Shape()
+	key := fmt.Sprint(s.of("classifier", s.modelPart()), shape)
+	var err error
+	b.classifier, err = shared(&engine.mu, &engine.classifiers, key, func() (*Classifier, error) {
+		return NewClassifier(engine.Backend, s, shape, b.stream.Classes)
+	})
+	b.start = func(t int) net.Values { return b.classifier.Init(b.seed, t) }
+	if head := b.stream.Head; head != nil && (s.Start == "pretrained" || name == "pretrained") {
+		b.start = func(int) net.Values { return head }
+	}
+	return err
+}
+
+// stream builds the scenario's stream, or finds it where an engine keeps it.
+func (e *Env) stream(ctx context.Context, engine *engine, s Settings, seed int64) (*Stream, error) {
+	kind := scenarios[s.Scenario].groups
+	if slices.Contains(kind, "gaussian") {
+		return shared(&engine.mu, &engine.streams, fmt.Sprint(seed, s.of("stream", "gaussian")), func() (*Stream, error) { return gaussianStream(s, seed) })
+	}
+	if slices.Contains(kind, "clear") {
+		v, err := e.vectors(ctx, s, seed)
+		if err != nil {
+			return nil, err
+		}
+		return v.onEngine(engine, s, seed)
+	}
+	return e.labelShift(ctx, s, seed)
+}
 
 func (e *engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
-	if method == "" {
+	if method == fromSettings {
 		method = propensity.Method(s.Method)
 	}
 	cfg := s.propensity(stream.Classes, method)
@@ -247,17 +310,22 @@ func (e *Env) labelShift(ctx context.Context, s Settings, seed int64) (*Stream, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.checkpoint(s, seed)
-	if err != nil {
-		return nil, err
-	}
-	im, err := shared(&e.mu, &e.images, fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len()), func() (*images, error) {
-		return loadImages(ctx, e.Backend.Backend, e.CacheDir, data, c.Checkpoint, c.hash, s.Width, e.Log)
-	})
+	im, err := e.trunk(ctx, s, seed, data)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return im.stream(s, seed)
+}
+
+// trunk returns images as the frozen trunk sees them.
+func (e *Env) trunk(ctx context.Context, s Settings, seed int64, data *cifar10.Data) (*images, error) {
+	c, err := e.checkpoint(s, seed)
+	if err != nil {
+		return nil, err
+	}
+	return shared(&e.mu, &e.images, fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len()), func() (*images, error) {
+		return loadImages(ctx, e.Backend.Backend, e.CacheDir, data, c.Checkpoint, c.hash, s.Width, e.Log)
+	})
 }

@@ -23,8 +23,9 @@ var open = backendtest.Open
 
 // gaussianSettings is panel a in miniature.
 func gaussianSettings() Settings {
-	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Data: "auto", Reading: "listing", Evaluate: "draw",
-		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", BatchNorm: "batch",
+	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Features: "auto", Data: "auto",
+		Target: -1, MMDInput: "features", MMDPast: 20, Permutations: 10, Reading: "listing", Evaluate: "draw",
+		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", Block: "basic", GJoin: "first", GStart: "scratch", BatchNorm: "batch",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,
 		Method: "method2", GNetwork: "mlp", GInput: "features", GHidden: 8, GLabel: true, GTime: "onehot", Frequencies: 2,
 		GRate: 3e-3, GUpdates: 20, GBatch: 32, Window: 1, Clip: "min1", Stride: 1}
@@ -56,7 +57,7 @@ func workplace(e *Env, s Settings, name string, seed int64) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.bench(context.Background(), engine, s, name, seed)
+	return e.bench(context.Background(), engine, s, name, seed, "")
 }
 
 // imageBench is the workplace of a learner on images that a test has made.

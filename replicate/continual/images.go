@@ -104,13 +104,29 @@ func (im *images) pixels() []float32 {
 	out := make([]float32, 0, len(im.labels)*cifar10.Pixels)
 	for _, set := range []cifar10.Set{im.data.Train, im.data.Test} {
 		for i := range set.Len() {
-			image := set.Image(i)
-			for p := range 1024 {
-				out = append(out, float32(image[p])/255, float32(image[1024+p])/255, float32(image[2048+p])/255)
-			}
+			out = appendPixels(out, set.Image(i))
 		}
 	}
 	return out
+}
+
+// appendPixels appends an image as [32, 32, 3] in 0..1.
+func appendPixels(out []float32, image []byte) []float32 {
+	for p := range 1024 {
+		out = append(out, float32(image[p])/255, float32(image[1024+p])/255, float32(image[2048+p])/255)
+	}
+	return out
+}
+
+// input is one image's pixels, [32*32*3] in 0..1, or its pooled features, [8*width].
+func (im *images) input(row int32, input string) []float32 {
+	if input == "features" {
+		return im.pooled[int(row)*im.channel : int(row+1)*im.channel]
+	}
+	if n := im.data.Train.Len(); int(row) >= n {
+		return appendPixels(nil, im.data.Test.Image(int(row)-n))
+	}
+	return appendPixels(nil, im.data.Train.Image(int(row)))
 }
 
 // cachedFeatures returns the features in the file, or computes them and writes it. A

@@ -2,9 +2,7 @@ package continual
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
@@ -16,13 +14,18 @@ import (
 // says which steps it learns from, for how long and with which weights.
 type learner struct {
 	phases []phase
+	groups []string          // the settings that can change its numbers, besides those of all
+	method propensity.Method // of the g that it fits; settings: that of the settings, "" if it fits none
 }
 
 type phase struct {
 	steps  func(t int) (first, last int) // inclusive; none if last < first
 	epochs func(s Settings) int
-	weigh  func(ctx context.Context, b *bench, data Samples, t int) (logOmega []float64, err error) // nil: weight 1
+	weigh  weigh // nil: weight 1
 }
+
+// weigh returns log omega(x_i, t, t_i) of every sample.
+type weigh func(ctx context.Context, b *bench, data Samples, t int) ([]float64, error)
 
 func upto(t int) (int, int)   { return 0, t }
 func before(t int) (int, int) { return 0, t - 1 }
@@ -31,38 +34,49 @@ func only(t int) (int, int)   { return t, t }
 func allEpochs(s Settings) int  { return s.Epochs }
 func tuneEpochs(s Settings) int { return s.FinetuneEpochs }
 
-// learners is Section 3.1.1 of the paper as data, and three more: the exact omega in
+const fromSettings propensity.Method = "settings"
+
+// learnerTable is Section 3.1.1 of the paper as data, and three more: the exact omega in
 // place of a learned one, the standard propensity score of Section 2, and on images
 // the pre-trained network as it is.
 var learnerTable = map[string]learner{
-	"everything": {[]phase{{upto, allEpochs, nil}}},                            // Eq. toe
-	"recent":     {[]phase{{only, allEpochs, nil}}},                            // Eq. tol
-	"finetune":   {[]phase{{before, allEpochs, nil}, {only, tuneEpochs, nil}}}, // Eq. ft, without the penalty
-	"ours":       {[]phase{{upto, allEpochs, timeVarying}}},                    // Eq. our_suprvised
-	"exact":      {[]phase{{upto, allEpochs, exact}}},
-	"standard":   {[]phase{{upto, allEpochs, standard}}},
+	"everything": {phases: []phase{{upto, allEpochs, nil}}},                                                                  // Eq. toe
+	"recent":     {phases: []phase{{only, allEpochs, nil}}},                                                                  // Eq. tol
+	"finetune":   {phases: []phase{{before, allEpochs, nil}, {only, tuneEpochs, nil}}, groups: []string{"finetune"}},         // Eq. ft, without the penalty
+	"ours":       {phases: []phase{{upto, allEpochs, timeVarying}}, groups: []string{"omega", "clip"}, method: fromSettings}, // Eq. our_suprvised
+	"exact":      {phases: []phase{{upto, allEpochs, exact}}, groups: []string{"clip"}},
+	"standard":   {phases: []phase{{upto, allEpochs, standard}}, groups: []string{"omega", "clip"}, method: propensity.Standard},
 	"pretrained": {},
 }
 
-// Learners lists the names of all learners.
-func Learners() []string {
-	var names []string
-	for name := range learnerTable {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+// variants are learners under a name that says one of their settings.
+var variants = map[string]struct{ learner, setting, value string }{
+	"method1": {"ours", "method", string(propensity.Method1)}, // Eq. exp_family
+	"method2": {"ours", "method", string(propensity.Method2)}, // Eq. deviations
 }
 
-// CheckLearner tells whether a learner exists and fits the scenario.
-func CheckLearner(name string, s Settings) error {
-	if _, ok := learnerTable[name]; !ok {
-		return fmt.Errorf("there is no learner %q; did you mean %q? (%s)", name, Nearest(name, Learners()), strings.Join(Learners(), ", "))
+// resolve returns the learner behind a series and the settings that it takes there.
+func resolve(series string, s Settings) (string, Settings, error) {
+	if v, ok := variants[series]; ok {
+		return v.learner, s, s.Set(v.setting, v.value)
 	}
-	if name == "pretrained" && s.Network != "head" {
-		return fmt.Errorf("the learner pretrained needs a pre-trained network, and %s has none; choose other panels or series", s.Scenario)
-	}
-	return nil
+	return series, s, nil
+}
+
+// Learners lists the names of all learners and their variants.
+func Learners() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range learnerTable {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range variants {
+			if !yield(name) {
+				return
+			}
+		}
+	})
 }
 
 // bench is one run's workplace: the stream of a seed and what is compiled for it.

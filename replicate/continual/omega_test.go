@@ -11,7 +11,7 @@ import (
 
 // constant is Ours with log omega = v for every sample.
 func constant(v float64) learner {
-	return learner{[]phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, _ int) ([]float64, error) {
+	return learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, _ int) ([]float64, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
 			logs[i] = v
@@ -48,7 +48,7 @@ func TestOmegaIsTheOnlyDifference(t *testing.T) {
 				}
 			}
 			c.bench.settings.Clip = "none"
-			last := learner{[]phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
+			last := learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
 				logs := make([]float64, data.Len())
 				for i := range logs {
 					logs[i] = float64(int(data.Time[i]) - t) // the present weighs most
@@ -83,7 +83,7 @@ func TestFirstStepNeedsNoOmega(t *testing.T) {
 // only the last of t+1 steps has weight.
 func TestEffectiveSampleSize(t *testing.T) {
 	b := newBench(t, "go", gaussianSettings(), "everything", 0)
-	onlyLast := learner{[]phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
+	onlyLast := learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
 			if int(data.Time[i]) < t {
@@ -104,7 +104,7 @@ func TestEffectiveSampleSize(t *testing.T) {
 			t.Errorf("effective sample size %v, want %v", got, c.want)
 		}
 	}
-	never := learner{[]phase{{upto, allEpochs, constant(math.Inf(-1)).phases[0].weigh}}}
+	never := learner{phases: []phase{{upto, allEpochs, constant(math.Inf(-1)).phases[0].weigh}}}
 	_, err := b.step(context.Background(), never, 3)
 	demand.Error(t, err, "weights of 160 samples sum to 0", "resembles the present")
 }

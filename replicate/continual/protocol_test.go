@@ -84,7 +84,7 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 func TestFinetunePhases(t *testing.T) {
 	b := newBench(t, "go", gaussianSettings(), "finetune", 0)
 	const at = 3
-	start := train(t, b, learner{[]phase{{before, allEpochs, nil}}}, at)
+	start := train(t, b, learner{phases: []phase{{before, allEpochs, nil}}}, at)
 	want, err := b.classifier.Fit(context.Background(), b.stream.Pool, start, b.stream.Upto(at, at), b.settings.FinetuneEpochs, batchOrder(0, at, 1))
 	if err != nil {
 		t.Fatal(err)

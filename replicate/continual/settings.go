@@ -17,26 +17,31 @@ import (
 // overrides one by name, --show-config prints them with their source. The tag `set`
 // is the name, `doc` what it means with its source: a place in the paper, or the
 // number of the interpretation (replicate/paper/INTERPRETATIONS.md). The tag `of`
-// names the part of the work that a setting can change: "stream" and "classifier"
-// concern every learner, "gaussian" and "vector" only the Gaussian and vector models,
-// "images" and "head" only the image scenarios and their ResNet-18, "finetune", "omega" and "clip" only those that use them,
-// "plan" none: it says which steps are run, not what comes out.
+// names the part of the work that a setting can change: "stream" concerns every run,
+// "gaussian", "shift" and "clear" the scenarios of that kind, "classifier" whatever
+// trains one, "vector" and "head" only that kind of model, "finetune", "omega" and
+// "clip" the learners that use them, "score" and "mmd" these measures, "plan" none: it
+// says which steps are run, not what comes out.
 type Settings struct {
-	Scenario string `set:"scenario" of:"stream" doc:"gaussian, cifar10a, cifar10b or cifar10c (Sections 3.1.2, 3.1.3; Appendix D.1)"`
-	Steps    int    `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; label shift: I9)"`
-	N        int    `set:"n" of:"stream" doc:"training samples a step (Gaussian 2000; others 200, Table 2)"`
-	TestN    int    `set:"test-n" of:"stream" doc:"test samples at t+1: Gaussian draws; label shift: test images used, 0 for all (I11)"`
-	Turn     int    `set:"turn" of:"gaussian" doc:"Gaussian: first step at which the mean turns, 50 or 49, and then every 50 (I3)"`
-	Data     string `set:"data" of:"images" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
-	Images   int    `set:"images" of:"images" doc:"label shift: training images that the stream draws from, 0 for all of the split"`
-	Reading  string `set:"reading" of:"images" doc:"label shift: listing (lambda = t/(T-1)) or equation (t/T, t from 1) (I9)"`
-	Evaluate string `set:"evaluate" of:"images" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
+	Scenario  string  `set:"scenario" of:"stream" doc:"which stream (Sections 3.1.2, 3.1.3; Fig. 5, 14; Appendix D.1)"`
+	Steps     int     `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; periodic: 100, Fig. 5; label shift: I9)"`
+	N         int     `set:"n" of:"stream" doc:"training samples a step (Gaussian 2000; others 200, Table 2)"`
+	TestN     int     `set:"test-n" of:"stream" doc:"test samples at t+1: Gaussian draws; label shift: test images used, 0 for all (I11)"`
+	Turn      int     `set:"turn" of:"gaussian" doc:"Gaussian: first step at which the mean turns, 50 or 49, and then every 50 (I3)"`
+	Period    int     `set:"period" of:"gaussian" doc:"Gaussian: steps of a wave of the mean in place of the drift, 0 for the drift (I15)"`
+	Amplitude float64 `set:"amplitude" of:"gaussian" doc:"Gaussian: height of that wave (I15)"`
+	Features  string  `set:"features" of:"clear" doc:"CLEAR: auto (the published features if found, else the stand-in) or stand-in (features of CIFAR-10 test images) (I16)"`
+	Data      string  `set:"data" of:"shift" doc:"images: auto (full CIFAR-10 if found, else the embedded sample) or sample"`
+	Images    int     `set:"images" of:"shift" doc:"label shift: images that the stream draws from (stand-in: all images in use), 0 for all of the split"`
+	Reading   string  `set:"reading" of:"shift" doc:"label shift: listing (lambda = t/(T-1)) or equation (t/T, t from 1) (I9)"`
+	Evaluate  string  `set:"evaluate" of:"shift" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
 
 	Network    string  `set:"network" of:"classifier" doc:"linear, mlp, or head: the last block of ResNet-18 and its classifier (I3, I10)"`
 	Hidden     int     `set:"hidden" of:"vector" doc:"width of the mlp's two hidden layers (I3)"`
 	Width      int     `set:"width" of:"head" doc:"channels of the first stage of ResNet-18; 64 is the paper's (I10)"`
 	Checkpoint string  `set:"checkpoint" of:"head" doc:"committed (split 0 for all seeds) or split (one for each seed's split, from pretrain) (I10)"`
 	Start      string  `set:"start" of:"head" doc:"where the head starts at every step: pretrained or reinit (I5)"`
+	Block      string  `set:"block" of:"head" doc:"what is trained of ResNet-18 besides its classifier: basic, the last basic block (I10)"`
 	BatchNorm  string  `set:"batch-norm" of:"head" doc:"batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
 	Rate       float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
 	Batch      int     `set:"batch" of:"classifier" doc:"samples a minibatch (128, Table 2)"`
@@ -50,6 +55,8 @@ type Settings struct {
 	GInput      string  `set:"g-input" of:"omega" doc:"label shift: features (pooled, of the trunk) or pixels (I4)"`
 	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
 	GLabel      bool    `set:"g-label" of:"omega" doc:"whether g sees the label (Appendix B: inputs are (x,y,t); I2)"`
+	GJoin       string  `set:"g-join" of:"omega" doc:"where label and time enter g: first, the sums of the first layer (I2, I4)"`
+	GStart      string  `set:"g-start" of:"omega" doc:"where the fit of g starts at every step: scratch (I1)"`
 	GTime       string  `set:"g-time" of:"omega" doc:"scalar, fourier, embedding or onehot (I2)"`
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"of the fourier encoding (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
@@ -60,20 +67,30 @@ type Settings struct {
 
 	Clip string `set:"clip" of:"clip" doc:"min1, exp1 or none (omega clip 1, Table 2; I2)"`
 
+	Target       int    `set:"target" of:"score" doc:"scores by time: the step T that they look back from, -1 for the last (Fig. 3b, 5b, 6b)"`
+	MMDInput     string `set:"mmd-input" of:"mmd" doc:"MMD: of the trunk's pooled features or of the pixels (Fig. 9; I17)"`
+	MMDPast      int    `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all of it (I17)"`
+	Permutations int    `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
+
 	Stride int `set:"stride" of:"plan" doc:"every how many steps models are trained; choose one coprime to T (I12)"`
 	First  int `set:"first" of:"plan" doc:"first step at which models are trained"`
 }
 
 // choices lists the values that a setting of text may take.
 var choices = map[string][]string{
-	"scenario":   {"gaussian", "cifar10a", "cifar10b", "cifar10c"},
+	"scenario":   Scenarios(),
+	"features":   {"auto", "stand-in"},
+	"mmd-input":  {"features", "pixels"},
 	"data":       {"auto", "sample"},
 	"reading":    {"listing", "equation"},
 	"evaluate":   {"weighted", "draw"},
 	"network":    {"linear", "mlp", "head"},
 	"checkpoint": {"committed", "split"},
 	"start":      {"pretrained", "reinit"},
+	"block":      {"basic"},
 	"batch-norm": {"batch", "frozen"},
+	"g-join":     {"first"},
+	"g-start":    {"scratch"},
 	"method":     {"method1", "method2"},
 	"g-network":  {"mlp", "fc3", "conv5"},
 	"g-input":    {"features", "pixels"},
@@ -82,7 +99,8 @@ var choices = map[string][]string{
 }
 
 // minimum is the least value of a whole number; every other one must be positive.
-var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2}
+var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2,
+	"period": 0, "amplitude": 0, "target": -1}
 
 // Field is one setting for display and overriding.
 type Field struct {
@@ -152,13 +170,13 @@ func (s Settings) Validate() error {
 			return err
 		}
 	}
-	if (s.Scenario == "gaussian") != (s.Network != "head") {
-		return fmt.Errorf("setting network=%s does not fit scenario %s: the Gaussian takes linear or mlp, the image scenarios head", s.Network, s.Scenario)
+	if err := s.checkNetwork(); err != nil {
+		return err
 	}
 	if s.GNetwork == "conv5" && s.GInput != "pixels" {
 		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
 	}
-	if s.Scenario == "gaussian" && s.TestN < 1 {
+	if _, ok := s.shift(); !ok && s.TestN < 1 {
 		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
 	}
 	if s.Turn > gaussian.Paper().Flip {
@@ -166,6 +184,9 @@ func (s Settings) Validate() error {
 	}
 	if s.First >= s.Steps {
 		return fmt.Errorf("setting first=%d lies behind the last of %d steps", s.First, s.Steps)
+	}
+	if s.Target >= s.Steps {
+		return fmt.Errorf("setting target=%d lies behind the last of %d steps", s.Target, s.Steps)
 	}
 	return s.propensity(0, propensity.Method2).Validate()
 }
@@ -200,26 +221,6 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
-}
-
-// parts lists which groups of settings can change a learner's numbers.
-var parts = map[string][]string{
-	"everything": {"stream", "classifier"},
-	"recent":     {"stream", "classifier"},
-	"finetune":   {"stream", "classifier", "finetune"},
-	"ours":       {"stream", "classifier", "omega", "clip"},
-	"standard":   {"stream", "classifier", "omega", "clip"},
-	"exact":      {"stream", "classifier", "clip"},
-	"pretrained": {"stream", "classifier"},
-}
-
-// identity returns the settings that can change the numbers of a learner, as text.
-func (s Settings) identity(learner string) map[string]string {
-	scenario := "images"
-	if s.Scenario == "gaussian" {
-		scenario = "gaussian"
-	}
-	return s.of(append([]string{scenario, s.modelPart()}, parts[learner]...)...)
 }
 
 // modelPart is the group of settings that concerns the kind of model alone.

@@ -3,7 +3,6 @@ package continual
 import (
 	"tvps/data/cifar10"
 	"tvps/data/gaussian"
-	"tvps/data/labelshift"
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
@@ -33,6 +32,7 @@ type Stream struct {
 	Train    func(t int) Samples                      // training samples of step t
 	Test     func(t int) Samples                      // test samples of step t, possibly weighted
 	LogRatio func(row, label int32, T, t int) float64 // exact log p_T(x,y) / p_t(x,y)
+	Input    func(row int32, input string) []float32  // a row's pixels or features on the host, images only
 }
 
 // Upto gathers the training samples of steps first..last.
@@ -49,11 +49,12 @@ func (s *Stream) Upto(first, last int) Samples {
 	return all
 }
 
-// gaussianStream draws the drifting Gaussian of Section 3.1.2. The pool holds the
+// gaussianStream draws the drifting Gaussian of Section 3.1.2, or the periodic one of
+// Figure 5. The pool holds the
 // training samples of all steps, then the test samples of steps 1..Steps.
 func gaussianStream(s Settings, seed int64) (*Stream, error) {
 	cfg := gaussian.Paper()
-	cfg.N, cfg.Steps, cfg.Turn = s.N, s.Steps, s.Turn
+	cfg.N, cfg.Steps, cfg.Turn, cfg.Period, cfg.Amplitude = s.N, s.Steps, s.Turn, s.Period, s.Amplitude
 	test := cfg
 	test.N = s.TestN
 	var x []float32
@@ -91,38 +92,33 @@ func gaussianStream(s Settings, seed int64) (*Stream, error) {
 	}, nil
 }
 
-// shifts are the label-shift scenarios of Appendix D.1.
-var shifts = map[string]labelshift.Shift{
-	"cifar10a": labelshift.CIFAR10a,
-	"cifar10b": labelshift.CIFAR10b,
-	"cifar10c": labelshift.CIFAR10c,
-}
-
-// CheckStride tells whether the stride of a label-shift scenario meets its steps
-// unevenly, and which would not.
-func (s Settings) CheckStride() error {
-	if shift, ok := shifts[s.Scenario]; ok && s.Stride > 1 {
-		return labelshift.CheckStride(s.Stride, shift.Interval)
-	}
-	return nil
-}
-
 // stream is a label-shift scenario under a seed: training images of the seed's 90%
-// split, drawn with replacement by the label distribution q_t, and test images of the
-// test split only.
+// split and test images of the test split only.
 func (im *images) stream(s Settings, seed int64) (*Stream, error) {
-	shift := shifts[s.Scenario]
-	shift.Steps, shift.Reading = s.Steps, labelshift.Reading(s.Reading)
 	gPool, err := im.gPool(s.GInput)
 	if err != nil {
 		return nil, err
 	}
 	trainRows, _ := im.data.Train.Split(seed)
-	byClass := make([][]int32, cifar10.Classes)
-	for _, row := range trainRows {
-		byClass[im.labels[row]] = append(byClass[im.labels[row]], row)
+	stream := shifted(s, seed, byClass(trainRows, im.labels), im.testRows(s.TestN, seed), im.testRows(0, seed))
+	stream.Head, stream.Pool, stream.GPool, stream.Input = im.head, im.pool, gPool, im.input
+	return stream, nil
+}
+
+// byClass sorts rows by their label.
+func byClass(rows, labels []int32) [][]int32 {
+	out := make([][]int32, cifar10.Classes)
+	for _, row := range rows {
+		out[labels[row]] = append(out[labels[row]], row)
 	}
-	testByClass := im.testRows(s.TestN, seed)
+	return out
+}
+
+// shifted is a stream whose samples are drawn by the label distribution q_t, with
+// replacement, from the training rows of each class. It is tested on the test rows,
+// each weighted by q_t, or on n of all test rows drawn by q_t.
+func shifted(s Settings, seed int64, train, test, all [][]int32) *Stream {
+	shift, _ := s.shift()
 	draw := func(part string, t, n int, from [][]int32) Samples {
 		rows, labels := shift.Draw(seed, part, t, n, from)
 		out := Samples{Row: rows, Label: make([]int32, n)}
@@ -133,22 +129,20 @@ func (im *images) stream(s Settings, seed int64) (*Stream, error) {
 	}
 	stream := &Stream{
 		Classes:  cifar10.Classes,
-		Head:     im.head,
-		Pool:     im.pool,
-		GPool:    gPool,
-		Train:    func(t int) Samples { return draw("train", t, s.N, byClass) },
-		Test:     func(t int) Samples { return weighted(testByClass, shift.Prior(t)) },
+		Train:    func(t int) Samples { return draw("train", t, s.N, train) },
+		Test:     func(t int) Samples { return weighted(test, shift.Prior(t)) },
 		LogRatio: func(_, label int32, T, t int) float64 { return shift.LogRatio(int(label), T, t) },
 	}
 	if s.Evaluate == "draw" {
 		n := s.TestN
-		if n == 0 {
-			n = im.data.Test.Len()
+		for _, rows := range all {
+			if s.TestN == 0 {
+				n += len(rows)
+			}
 		}
-		all := im.testRows(0, seed)
 		stream.Test = func(t int) Samples { return draw("test", t, n, all) }
 	}
-	return stream, nil
+	return stream
 }
 
 // testRows returns the pool rows of n test images, equally many of each class and

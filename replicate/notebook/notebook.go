@@ -104,7 +104,7 @@ func sentence(err error) string {
 // default.
 type Options struct {
 	Scale   string   // tiny, small (default) or paper
-	Seeds   string   // as "0,1,2" (default) or "0-7"
+	Seeds   string   // as "0,1,2" or "0-7"; empty for the figure's own
 	Panels  []string // keys; empty for all
 	Series  []string // learners in place of the figure's own
 	Set     []string // name=value, or b.name=value for panel b alone
@@ -126,7 +126,11 @@ func figure(ctx context.Context, number int, o Options) (*paper.Result, error) {
 		return nil, fmt.Errorf("there is no figure %d yet", number)
 	}
 	o = o.withDefaults(entry.Figure.Name)
-	seeds, err := paper.ParseSeeds(o.Seeds)
+	var seeds []int64 // none: the figure's own
+	var err error
+	if o.Seeds != "" {
+		seeds, err = paper.ParseSeeds(o.Seeds)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("seeds: %w", err)
 	}

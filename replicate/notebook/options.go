@@ -13,7 +13,6 @@ import (
 
 func (o Options) withDefaults(name string) Options {
 	o.Scale = cmp.Or(o.Scale, "small")
-	o.Seeds = cmp.Or(o.Seeds, "0,1,2")
 	o.Workers = cmp.Or(o.Workers, runtime.NumCPU())
 	o.Results = cmp.Or(o.Results, os.Getenv("TVPS_RESULTS"), "results")
 	folder := cmp.Or(os.Getenv("TVPS_OUT"), filepath.Join(os.Getenv("TVPS_ROOT"), "figures", "out"))

@@ -58,16 +58,16 @@ func interval(e figures.Estimate) string {
 	return fmt.Sprintf("[%+.4f, %+.4f]", e.Low, e.High)
 }
 
-// Claims shows each claim of the paper with its verdict here.
+// Claims shows each claim of the paper with its verdict here, and what was measured for
+// each of its parts.
 func Claims(r *paper.Result) {
-	rows := [][]string{{"here it", "claim", "where", "measured difference", "seeds"}}
+	rows := [][]string{{"here it", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range r.Claims {
-		measured := ""
-		if c.Verdict != paper.NotRun {
-			measured = fmt.Sprintf("%s minus %s: %+.4f %s", label(c.Series), label(c.Base), c.Difference.Mean, interval(c.Difference))
+		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
+		for _, p := range c.Parts {
+			rows = append(rows, []string{"", "", "panel " + p.Panel + ": " + string(p.Verdict), p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
 		}
-		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, measured, fmt.Sprint(c.Difference.N)})
 		text = append(text, c.String())
 	}
 	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})

@@ -75,17 +75,18 @@ func TestValues(t *testing.T) {
 func TestClaims(t *testing.T) {
 	r := record(t)
 	Claims(&paper.Result{Claims: []paper.Judged{
-		{Claim: paper.Claim{Text: "A & B", Place: "Section 3", Series: "ours", Base: "everything"}, Verdict: paper.Holds,
-			Difference: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}},
-		{Claim: paper.Claim{Text: "Not this", Series: "ours", Base: "recent"}, Verdict: paper.NotRun},
+		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: paper.Holds, Parts: []paper.JudgedPart{
+			{Part: paper.Part{Panel: "a", Series: "ours", Base: "everything"}, Verdict: paper.Holds, Effect: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}}}},
+		{Claim: paper.Claim{Text: "Not this"}, Verdict: paper.NotRun, Parts: []paper.JudgedPart{
+			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: paper.NotRun}}},
 	}})
 	html := r.content(t, 0, htmlMIME)
-	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything: +0.1000 [+0.0500, +0.1500]<", ">not run<"} {
+	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
 	}
-	if strings.Contains(html, "minus Recent") {
+	if strings.Contains(html, "Recent (claimed above 0) is") {
 		t.Error("a claim that was not run has a measured difference")
 	}
 }

@@ -2,6 +2,8 @@ package paper
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"tvps/figures"
 )
@@ -10,75 +12,170 @@ import (
 type Verdict string
 
 const (
-	Holds       Verdict = "holds"
-	DoesNotHold Verdict = "does not hold"
-	Undecided   Verdict = "undecided" // the interval does not settle it
-	NotRun      Verdict = "not run"
+	Holds       Verdict = "holds"         // every part does
+	Partly      Verdict = "partly"        // some parts hold, others do not or are undecided
+	DoesNotHold Verdict = "does not hold" // no part holds, and at least one is contradicted
+	Undecided   Verdict = "undecided"     // the intervals do not settle any part
+	NotRun      Verdict = "not run"       // a run that the claim needs is missing
 )
 
-// Claim is a statement of the paper about one panel: the mean accuracy of one series
-// minus that of another lies above Bound (or, if Below is set, below it).
+// Claim is a statement of the paper about one figure. It holds if all its parts do.
 type Claim struct {
-	ID     string  `json:"id"`
-	Text   string  `json:"claim"`  // in our words
-	Place  string  `json:"place"`  // where the paper says so
-	Panel  string  `json:"panel"`  //
-	Series string  `json:"series"` // what is claimed to be better (or worse)
-	Base   string  `json:"base"`   // than what
-	Below  bool    `json:"below"`  // the claim is that the difference is below the bound
-	Bound  float64 `json:"bound"`  // of the difference in mean accuracy
+	ID    string `json:"id"`
+	Text  string `json:"claim"` // in our words
+	Place string `json:"place"` // where the paper says so
+	Says  string `json:"says"`  // what the paper says, as a quotation or a description of its curves
+	Parts []Part `json:"parts"`
 }
 
-// Judged is a claim with what was measured. The seed is the unit: differences are
-// averaged over steps within each seed, the interval is Student's t over seeds.
+// Part is one number with what is claimed about it: a statistic of two series of a panel
+// lies above a bound, below it, or within it on both sides of 0.
+type Part struct {
+	Panel     string    `json:"panel"`
+	Series    string    `json:"series"`         // what is claimed to be better (or worse)
+	Base      string    `json:"base,omitempty"` // than what
+	Statistic Statistic `json:"statistic"`      // Difference if empty
+	Test      Test      `json:"test"`           // Above if empty
+	Bound     float64   `json:"bound"`
+}
+
+// Test says on which side of its bound a statistic is claimed to lie.
+type Test string
+
+const (
+	Above  Test = "above"
+	Below  Test = "below"
+	Within Test = "within" // between -bound and +bound
+)
+
+// Judged is a claim with what was measured.
 type Judged struct {
 	Claim
-	Verdict    Verdict          `json:"verdict"`
-	Difference figures.Estimate `json:"difference"`
+	Figure  string       `json:"figure"`
+	Verdict Verdict      `json:"verdict"`
+	Parts   []JudgedPart `json:"parts"`
 }
 
-// judge measures one claim.
-func judge(c Claim, rows []figures.Row) Judged {
-	j := Judged{Claim: c, Verdict: NotRun}
-	summary, err := figures.Table(rows, c.Panel, "accuracy", c.Base)
-	if err != nil {
-		return j
+// JudgedPart is a part with its effect. The seed is the unit: the statistic is taken
+// within each seed, the interval is Student's t over seeds.
+type JudgedPart struct {
+	Part
+	Verdict Verdict          `json:"verdict"`
+	Effect  figures.Estimate `json:"effect"`
+}
+
+// judgeAll judges the claims of a figure that concern at least one panel of the plan.
+func judgeAll(f Figure, plan []PanelPlan, rows []figures.Row) []Judged {
+	shown := map[string]string{}
+	for _, p := range plan {
+		shown[p.Key] = p.Shown
 	}
-	for _, r := range summary.Rows {
-		if r.Series == c.Series {
-			j.Difference = r.Difference
-			j.Verdict = c.verdict(r.Difference)
+	var out []Judged
+	for _, c := range f.Claims {
+		if slices.ContainsFunc(c.Parts, func(p Part) bool { return shown[p.Panel] != "" }) {
+			out = append(out, judge(f, c, shown, rows))
 		}
 	}
+	return out
+}
+
+// judge measures one claim; shown is the metric of each panel.
+func judge(f Figure, c Claim, shown map[string]string, rows []figures.Row) Judged {
+	j := Judged{Claim: c, Figure: f.Name}
+	for _, p := range c.Parts {
+		part := JudgedPart{Part: p, Verdict: NotRun}
+		if values, err := p.Statistic.perSeed(rows, p, shown[p.Panel]); err == nil && len(values) > 0 {
+			part.Effect = figures.MeanInterval(values)
+			part.Verdict = p.verdict(part.Effect)
+		}
+		j.Parts = append(j.Parts, part)
+	}
+	j.Verdict = combine(j.Parts)
 	return j
 }
 
 // verdict compares the whole interval with the bound.
-func (c Claim) verdict(d figures.Estimate) Verdict {
-	above, below := d.Low > c.Bound, d.High < c.Bound
-	if c.Below {
-		above, below = below, above
+func (p Part) verdict(e figures.Estimate) Verdict {
+	holds, fails := e.Low > p.Bound, e.High < p.Bound
+	switch p.Test {
+	case Below:
+		holds, fails = fails, holds
+	case Within:
+		holds, fails = e.Low > -p.Bound && e.High < p.Bound, e.Low > p.Bound || e.High < -p.Bound
 	}
 	switch {
-	case d.N < 2:
+	case e.N < 2:
 		return Undecided
-	case above:
+	case holds:
 		return Holds
-	case below:
+	case fails:
 		return DoesNotHold
 	}
 	return Undecided
 }
 
-// String is one line for the terminal.
+// combine is the verdict on a claim whose parts are judged.
+func combine(parts []JudgedPart) Verdict {
+	count := map[Verdict]int{}
+	for _, p := range parts {
+		count[p.Verdict]++
+	}
+	switch {
+	case count[NotRun] > 0:
+		return NotRun
+	case count[Holds] == len(parts):
+		return Holds
+	case count[Holds] > 0:
+		return Partly
+	case count[DoesNotHold] > 0:
+		return DoesNotHold
+	}
+	return Undecided
+}
+
+// String is a line for the terminal, and one for each part.
 func (j Judged) String() string {
-	if j.Verdict == NotRun {
-		return fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
+	text := fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
+	for _, p := range j.Parts {
+		text += fmt.Sprintf("\n  %13s    %s", "", p)
 	}
-	interval := "one seed, so no interval"
-	if d := j.Difference; d.N > 1 {
-		interval = fmt.Sprintf("[%+.3f, %+.3f], n = %d seeds", d.Low, d.High, d.N)
+	return text
+}
+
+// String says what was measured.
+func (p JudgedPart) String() string {
+	if p.Verdict == NotRun {
+		return fmt.Sprintf("panel %s: %s: not run", p.Panel, p.what())
 	}
-	return fmt.Sprintf("  %-13s  %s (%s): %s minus %s is %+.3f %s",
-		j.Verdict, j.Text, j.Place, j.Series, j.Base, j.Difference.Mean, interval)
+	return fmt.Sprintf("panel %s: %s %s: %s", p.Panel, p.What(), p.Interval(), p.Verdict)
+}
+
+// What names the statistic with its series, what is claimed of it and its mean.
+func (p JudgedPart) What() string {
+	if p.Verdict == NotRun {
+		return p.what()
+	}
+	return fmt.Sprintf("%s is %+.3f", p.what(), p.Effect.Mean)
+}
+
+// Interval is the effect's interval in words.
+func (p JudgedPart) Interval() string {
+	if p.Effect.N < 2 {
+		return "(one seed, so no interval)"
+	}
+	return fmt.Sprintf("[%+.3f, %+.3f], n = %d", p.Effect.Low, p.Effect.High, p.Effect.N)
+}
+
+// what names the statistic with its series and the claim.
+func (p Part) what() string {
+	series, _ := figures.LookUp(p.Series)
+	base, _ := figures.LookUp(p.Base)
+	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(statistics[p.Statistic.orDifference()].words)
+	switch {
+	case p.Test == Within:
+		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)
+	case p.Test == Below:
+		return fmt.Sprintf("%s (claimed below %g)", text, p.Bound)
+	}
+	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
 }

@@ -1,33 +1,36 @@
 package paper
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"tvps/figures"
+	"tvps/replicate/continual"
 	"tvps/replicate/runs"
 
 	"github.com/google/renameio/v2"
 )
 
-// drawable leaves out what failed runs make impossible to compare with Everything:
+// drawable leaves out what failed runs make impossible to compare with the first series:
 // series without a seed and step in common with it, and panels that have no other.
 func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row) {
 	var panels []PanelPlan
 	var kept []figures.Row
 	for _, p := range plan {
-		p.Learners = slices.DeleteFunc(slices.Clone(p.Learners), func(name string) bool {
-			_, _, err := figures.Relative(rows, p.Key, "accuracy", name, "everything")
+		wanted, base := len(p.Series), p.Series[0]
+		p.Series = slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool {
+			_, _, err := figures.Relative(rows, p.Key, p.Shown, name, base)
 			return err != nil
 		})
-		if len(p.Learners) < 2 {
+		if len(p.Series) < min(wanted, 2) {
 			continue
 		}
 		panels = append(panels, p)
 		for _, r := range rows {
-			if r.Panel == p.Key && slices.Contains(p.Learners, r.Series) {
+			if r.Panel == p.Key && slices.Contains(p.Series, r.Series) {
 				kept = append(kept, r)
 			}
 		}
@@ -35,7 +38,7 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 	return panels, kept
 }
 
-// collect turns a panel's finished runs into rows.
+// collect turns a panel's finished runs into rows of the metric that it shows.
 func collect(p PanelPlan, report runs.Report) []figures.Row {
 	var rows []figures.Row
 	for _, job := range p.Jobs {
@@ -43,36 +46,35 @@ func collect(p PanelPlan, report runs.Report) []figures.Row {
 		if !ok {
 			continue
 		}
-		for _, r := range result.Rows {
-			if r.Metric == "accuracy" {
-				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Spec.Learner, Seed: job.Spec.Seed, T: r.T, Metric: r.Metric, Value: r.Value})
+		for _, r := range result.Only(job.Steps).Rows {
+			if r.Metric == p.metric() {
+				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed, T: r.T, Metric: p.Shown, Value: r.Value})
 			}
 		}
 	}
 	return rows
 }
 
-func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, provenance runs.Provenance, r *Result) error {
+func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
+	provenance := l.provenance()
 	r.Figure = figures.Figure{Name: f.Name, Title: f.Title, Caption: f.Caption}
+	seeds := 0
 	for _, p := range plan {
 		panel, err := chart(p, r.Rows)
 		if err != nil {
 			return err
 		}
-		panel.Notes = l.notes(p, o)
+		panel.Notes = l.notes(p)
 		r.Figure.Panels = append(r.Figure.Panels, panel)
-		summary, err := figures.Table(r.Rows, p.Key, "accuracy", "everything")
+		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {
 			return err
 		}
 		r.Tables = append(r.Tables, summary)
+		seeds = max(seeds, len(p.Seeds))
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, len(o.Seeds), provenance.Backend), CommitNote + commit(provenance) + "."}
-	for _, c := range f.Claims {
-		if slices.ContainsFunc(plan, func(p PanelPlan) bool { return p.Key == c.Panel }) {
-			r.Claims = append(r.Claims, judge(c, r.Rows))
-		}
-	}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, seeds, provenance.Backend), CommitNote + commit(provenance) + "."}
+	r.Claims = judgeAll(f, plan, r.Rows)
 	r.Record = recordOf(o, plan, provenance, r.Report)
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
 		return err
@@ -96,15 +98,26 @@ func commit(p runs.Provenance) string {
 	return p.Commit[:min(12, len(p.Commit))]
 }
 
-// chart describes one panel: every series relative to Everything, which is the line 0.
+// chart describes one panel: the values of every series, or their differences to the
+// first one, which is then the line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: "test accuracy minus Everything",
-		Reference: figures.NewReference("everything", 0)}
-	for _, name := range p.Learners {
-		if name == "everything" {
+	base, _ := figures.LookUp(p.Series[0])
+	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: cmp.Or(p.YLabel, "test accuracy")}
+	if p.StandIn {
+		panel.Title += " (" + continual.StandIn + ")"
+	}
+	if !p.Absolute {
+		panel.YLabel += " minus " + base.Label
+		panel.Reference = figures.NewReference(p.Series[0], 0)
+	}
+	for i, name := range p.Series {
+		if i == 0 && !p.Absolute {
 			continue
 		}
-		points, _, err := figures.Relative(rows, p.Key, "accuracy", name, "everything")
+		points, _, err := figures.Absolute(rows, p.Key, p.Shown, name)
+		if !p.Absolute {
+			points, _, err = figures.Relative(rows, p.Key, p.Shown, name, p.Series[0])
+		}
 		if err != nil {
 			return panel, err
 		}
@@ -118,27 +131,34 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 }
 
 // notes says in words what a panel was made from.
-func (l *Lab) notes(p PanelPlan, o Options) []string {
+func (l *Lab) notes(p PanelPlan) []string {
 	s := p.Settings
-	limit := ""
-	if s.MaxUpdates > 0 {
-		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
+	var out []string
+	if p.accuracy() {
+		limit := ""
+		if s.MaxUpdates > 0 {
+			limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
+		}
+		out = append(out, fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
+			s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method))
+	} else {
+		out = append(out, fmt.Sprintf("N = %d samples a step, %d steps, clip %s.", s.N, s.Steps, s.Clip))
 	}
-	out := []string{fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
-		s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method)}
-	training := fmt.Sprintf("%d minibatches", s.GUpdates)
-	if s.GEpochs > 0 {
-		training = fmt.Sprintf("%d epochs", s.GEpochs)
+	if p.Measure != continual.MeasureMean {
+		training := fmt.Sprintf("%d minibatches", s.GUpdates)
+		if s.GEpochs > 0 {
+			training = fmt.Sprintf("%d epochs", s.GEpochs)
+		}
+		out = append(out, fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.", s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate))
 	}
-	out = append(out, fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.", s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate))
-	if s.Network != "head" {
-		return out
-	}
-	if err := s.CheckStride(); err != nil {
+	if err := s.CheckStride(); err != nil && p.accuracy() {
 		out = append(out, err.Error()+".")
 	}
-	if data, err := l.Env.Images(s); err == nil {
-		out = append(out, data.Source.Note+".")
+	if note := l.Env.DataNote(s); note != "" {
+		out = append(out, note+".")
+	}
+	if s.Network != "head" {
+		return out
 	}
 	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]))
 	if s.Checkpoint == "committed" {
@@ -180,8 +200,11 @@ type RunRecord struct {
 }
 
 func recordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) Record {
-	record := Record{MadeBy: p, Scale: o.Scale, Seeds: o.Seeds, Settings: map[string]map[string]string{}}
+	record := Record{MadeBy: p, Scale: o.Scale, Settings: map[string]map[string]string{}}
 	for _, panel := range plan {
+		if len(panel.Seeds) > len(record.Seeds) {
+			record.Seeds = panel.Seeds
+		}
 		record.Settings[panel.Key] = map[string]string{}
 		for _, field := range panel.Settings.Fields() {
 			record.Settings[panel.Key][field.Name] = field.Value

@@ -7,6 +7,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,29 +25,50 @@ type Figure struct {
 	Number         int
 	Name           string // "fig01"
 	Title, Caption string
+	Seeds          string // as 0,1,2 or 0-7; DefaultSeeds if empty
 	Panels         []Panel
 	Claims         []Claim
 }
 
-// Panel is a scenario with the learners that are compared in it, Everything first.
+// DefaultSeeds are those of the paper's Table 2.
+const DefaultSeeds = "0,1,2"
+
+// Panel is a scenario with the series that are compared in it.
 type Panel struct {
 	Key, Title, Scenario string
-	Learners             []string
+	Set                  []string // settings over the scale's, as n=50
+	Series               []string // learners; the first is what the others are compared with
+	Measure, Metric      string   // what the runs report and which of it is shown; accuracy if empty
+	YLabel               string   // the metric's meaning; not needed for accuracy
+	Absolute             bool     // draw the values, not the differences to the first series
 	MeanLines            []string // series that the paper draws as a dashed line at their mean
+	Take                 int      // how many of the figure's seeds, 0 for all
 }
 
+// metric is the name of what is shown.
+func (p Panel) metric() string { return cmp.Or(p.Metric, p.Measure, continual.MeasureAccuracy) }
+
+// accuracy tells whether the panel shows what models can do, so that any learner may join.
+func (p Panel) accuracy() bool { return p.metric() == continual.MeasureAccuracy }
+
 // Catalog lists the figures that exist, by number.
-var Catalog = map[int]struct {
+var Catalog = map[int]Entry{
+	1: {&fig01, Fig1}, 3: {&fig03, Fig3}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
+	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
+}
+
+// Entry is a figure with the function that makes it.
+type Entry struct {
 	Figure *Figure
 	Run    func(context.Context, *Lab, Options) (*Result, error)
-}{1: {&fig01, Fig1}}
+}
 
 // Options are what a user chooses for one figure.
 type Options struct {
 	Scale     string
 	Panels    []string // keys; empty for all
-	Seeds     []int64
-	Learners  []string // in place of the panels' own; empty for those
+	Seeds     []int64  // empty for the figure's own
+	Learners  []string // in place of those of the panels that show accuracy; empty for those
 	Overrides []string // name=value
 	Workers   int
 	Out       string // folder for pages, pictures, tables and claims
@@ -100,7 +122,10 @@ func splitOverride(o string) (name, value string, err error) {
 type PanelPlan struct {
 	Panel
 	Settings continual.Settings
-	Jobs     []runs.Job
+	Seeds    []int64
+	Jobs     []continual.Job
+	StandIn  bool   // something stands in for the scenario's data, which every file then says
+	Shown    string // the metric's name in tables and files
 }
 
 // PanelSettings resolves the options of a figure into the settings of the chosen
@@ -115,28 +140,39 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 			return nil, Usage(fmt.Errorf("%s has no panel %q; did you mean %q? (it has %s)", f.Name, k, continual.Nearest(k, keys), strings.Join(keys, ", ")))
 		}
 	}
+	seeds := o.Seeds
+	if len(seeds) == 0 {
+		var err error
+		if seeds, err = ParseSeeds(cmp.Or(f.Seeds, DefaultSeeds)); err != nil {
+			return nil, err
+		}
+	}
 	var out []PanelPlan
 	for _, p := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, p.Key)
-		settings, err := SettingsFor(p.Scenario, o.Scale, applicable(p, f, o.Overrides, chosen))
+		settings, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, applicable(p, f, o.Overrides, chosen)))
 		if err != nil {
 			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
 		}
 		if !chosen {
 			continue
 		}
-		if len(o.Learners) > 0 {
-			p.Learners = withBase(o.Learners)
+		if len(o.Learners) > 0 && p.accuracy() {
+			p.Series = withBase(o.Learners)
+			if len(p.Series) < 2 {
+				return nil, Usage(fmt.Errorf("panel %s: Everything is the line 0; name another learner to compare with it (%s)", p.Key, strings.Join(continual.Learners(), ", ")))
+			}
 		}
-		if len(p.Learners) < 2 {
-			return nil, Usage(fmt.Errorf("panel %s: Everything is the line 0; name another learner to compare with it (%s)", p.Key, strings.Join(continual.Learners(), ", ")))
-		}
-		for _, name := range p.Learners {
-			if err := continual.CheckLearner(name, settings); err != nil {
+		for _, name := range p.Series {
+			if err := continual.CheckSeries(name, settings, p.Measure); err != nil {
 				return nil, Usage(fmt.Errorf("panel %s: %w", p.Key, err))
 			}
 		}
-		out = append(out, PanelPlan{Panel: p, Settings: settings})
+		plan := PanelPlan{Panel: p, Settings: settings, Seeds: seeds, Shown: p.metric()}
+		if p.Take > 0 {
+			plan.Seeds = seeds[:min(p.Take, len(seeds))]
+		}
+		out = append(out, plan)
 	}
 	return out, nil
 }
@@ -160,9 +196,13 @@ func (l *Lab) Plan(f Figure, o Options) ([]PanelPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range plan {
-		if plan[i].Jobs, err = continual.Jobs(l.Env, p.Settings, p.Learners, o.Seeds); err != nil {
+	for i := range plan {
+		p := &plan[i]
+		if p.Jobs, err = continual.Jobs(l.Env, p.Settings, p.Series, p.Seeds, p.Measure); err != nil {
 			return nil, err
+		}
+		if p.StandIn = l.Env.StandsIn(p.Settings); p.StandIn {
+			p.Shown += " (" + continual.StandIn + ")"
 		}
 	}
 	return plan, nil
@@ -194,13 +234,7 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	if err := runs.TryWrite(o.Out); err != nil { // before anything is computed that could not be drawn
 		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
 	}
-	var jobs []runs.Job
-	for _, p := range plan {
-		jobs = append(jobs, p.Jobs...)
-	}
-	info := l.Env.Backend.Info
-	provenance := runs.NewProvenance(info.Name, map[string]string{"plugin": info.PluginVersion, "plugin-sha256": info.PluginSHA256})
-	report, err := runs.Execute(ctx, l.Store, jobs, runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: provenance})
+	report, err := l.execute(ctx, plan, o)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +249,24 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	if len(plan) == 0 {
 		return r, report.Err()
 	}
-	if err := l.draw(f, o, plan, provenance, r); err != nil {
+	if err := l.draw(f, o, plan, r); err != nil {
 		return r, err
 	}
 	return r, report.Err()
+}
+
+// execute brings the runs of a plan to their end.
+func (l *Lab) execute(ctx context.Context, plan []PanelPlan, o Options) (runs.Report, error) {
+	var jobs []runs.Job
+	for _, p := range plan {
+		for _, job := range p.Jobs {
+			jobs = append(jobs, job.Job)
+		}
+	}
+	return runs.Execute(ctx, l.Store, jobs, runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: l.provenance()})
+}
+
+func (l *Lab) provenance() runs.Provenance {
+	info := l.Env.Backend.Info
+	return runs.NewProvenance(info.Name, map[string]string{"plugin": info.PluginVersion, "plugin-sha256": info.PluginSHA256})
 }

@@ -13,49 +13,79 @@ var Scales = []string{"tiny", "small", "paper"}
 // The settings of every scenario at the paper's size. Names and sources are those of
 // continual.Settings; INTERPRETATIONS.md explains what the paper leaves open.
 var (
-	gaussianPaper = []string{
-		"steps=160", "turn=50", "n=2000", "test-n=2000", "evaluate=draw", "reading=listing", "data=auto", "images=0",
-		"network=mlp", "hidden=32", "width=16", "checkpoint=committed", "start=pretrained", "batch-norm=batch",
-		"rate=9e-4", "batch=128", "epochs=25", "max-updates=1000", "finetune-epochs=25",
-		"method=method2", "g-network=mlp", "g-input=features", "g-hidden=32", "g-label=true", "g-time=onehot", "g-frequencies=8",
-		"g-rate=3e-3", "g-updates=1000", "g-epochs=0", "g-batch=512", "window=1", "clip=min1", "stride=1", "first=1",
+	common = []string{
+		"turn=50", "period=0", "amplitude=0", "reading=listing", "data=auto", "features=auto", "images=0",
+		"hidden=32", "start=pretrained", "block=basic", "batch-norm=batch", "rate=9e-4", "batch=128",
+		"method=method2", "g-label=true", "g-join=first", "g-start=scratch", "g-time=onehot", "g-frequencies=8", "g-batch=512", "window=1", "clip=min1",
+		"target=-1", "mmd-input=features", "mmd-past=2000", "permutations=500", "stride=1", "first=1",
 	}
-	cifarPaper = []string{
-		"turn=50", "n=200", "test-n=0", "evaluate=weighted", "reading=listing", "data=auto", "images=0",
-		"network=head", "hidden=32", "width=64", "checkpoint=split", "start=pretrained", "batch-norm=batch",
-		"rate=9e-4", "batch=128", "epochs=20", "max-updates=0", "finetune-epochs=20",
-		"method=method2", "g-network=conv5", "g-input=pixels", "g-hidden=32", "g-label=true", "g-time=onehot", "g-frequencies=8",
-		"g-rate=1e-4", "g-updates=1000", "g-epochs=200", "g-batch=512", "window=1", "clip=min1", "stride=1", "first=1",
-	}
+	gaussianPaper = slices.Concat(common, []string{
+		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "network=mlp", "width=16", "checkpoint=committed",
+		"epochs=25", "max-updates=1000", "finetune-epochs=25",
+		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=3e-3", "g-updates=1000", "g-epochs=0",
+	})
+	cifarPaper = slices.Concat(common, []string{
+		"n=200", "test-n=0", "evaluate=weighted", "network=head", "width=64", "checkpoint=split",
+		"epochs=20", "max-updates=0", "finetune-epochs=20",
+		"g-network=conv5", "g-input=pixels", "g-hidden=32", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
+	})
+	clearPaper = slices.Concat(common, []string{
+		"steps=500", "n=200", "test-n=0", "evaluate=weighted", "network=linear", "width=16", "checkpoint=committed",
+		"epochs=25", "max-updates=0", "finetune-epochs=25",
+		"g-network=fc3", "g-input=features", "g-hidden=64", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
+	})
 )
 
 // What the smaller scales change: a narrow network with one committed checkpoint, a g
 // on the trunk's features that learns in a second, fewer minibatches and steps.
 var (
-	cifarSmall = []string{
+	gaussianTiny = []string{"n=300", "test-n=1000", "max-updates=300", "g-updates=300"}
+	cifarSmall   = []string{
 		"width=16", "checkpoint=committed", "test-n=2000", "max-updates=100",
 		"g-network=mlp", "g-input=features", "g-hidden=64", "g-rate=3e-3", "g-updates=1000", "g-epochs=0",
 	}
-	cifarTiny = append(slices.Clone(cifarSmall),
-		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=8", "g-updates=150", "g-hidden=32", "steps=30", "first=13")
+	cifarTiny = slices.Concat(cifarSmall, []string{
+		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=8", "g-updates=150", "g-hidden=32",
+		"steps=30", "first=13", "stride=13", "mmd-past=500", "permutations=100",
+	})
+	clearSmall = []string{"max-updates=1000", "g-rate=3e-3", "g-epochs=0"}
+	clearTiny  = slices.Concat(clearSmall, []string{
+		"features=stand-in", "data=sample", "images=1500", "n=100", "max-updates=100", "g-updates=150", "g-hidden=32", "steps=60", "first=13", "stride=23",
+	})
 )
 
 var scenarioSettings = map[string]map[string][]string{
 	"gaussian": {
 		"paper": gaussianPaper,
-		"small": append(slices.Clone(gaussianPaper), "stride=3"),
-		"tiny":  append(slices.Clone(gaussianPaper), "n=300", "test-n=1000", "max-updates=300", "g-updates=300", "stride=31", "first=20"),
+		"small": slices.Concat(gaussianPaper, []string{"stride=3"}),
+		"tiny":  slices.Concat(gaussianPaper, gaussianTiny, []string{"stride=31", "first=20"}),
 	},
-	"cifar10a": {
-		"paper": append(slices.Clone(cifarPaper), "steps=180"),
-		"small": slices.Concat(cifarPaper, []string{"steps=180", "stride=17", "first=7"}, cifarSmall),
-		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
+	"periodic": {
+		"paper": slices.Concat(gaussianPaper, periodic),
+		"small": slices.Concat(gaussianPaper, periodic),
+		"tiny":  slices.Concat(gaussianPaper, periodic, gaussianTiny),
 	},
-	"cifar10b": {
-		"paper": append(slices.Clone(cifarPaper), "steps=120"),
-		"small": slices.Concat(cifarPaper, []string{"steps=120", "stride=11", "first=8"}, cifarSmall),
-		"tiny":  slices.Concat(cifarPaper, cifarTiny, []string{"stride=13"}),
+	"cifar10a": cifar("steps=180", "stride=17", "first=7"),
+	"cifar10b": cifar("steps=120", "stride=11", "first=8"),
+	"cifar10c": cifar("steps=300", "stride=29", "first=8"),
+	"noshift":  cifar("steps=180", "stride=17", "first=7"),
+	"clear": {
+		"paper": clearPaper,
+		"small": slices.Concat(clearPaper, clearSmall, []string{"stride=13", "first=8"}),
+		"tiny":  slices.Concat(clearPaper, clearTiny),
 	},
+}
+
+var periodic = []string{"steps=100", "period=5", "amplitude=2"}
+
+// cifar are the scales of a label shift over CIFAR-10: its steps, and what the small
+// scale takes of them.
+func cifar(steps string, smallSteps ...string) map[string][]string {
+	return map[string][]string{
+		"paper": slices.Concat(cifarPaper, []string{steps}),
+		"small": slices.Concat(cifarPaper, []string{steps}, smallSteps, cifarSmall),
+		"tiny":  slices.Concat(cifarPaper, cifarTiny),
+	}
 }
 
 // SettingsFor returns the settings of a scenario at a scale, with overrides of the

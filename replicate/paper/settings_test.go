@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 // TestStrides: a stride that shares a factor with T would always meet the same rows of
 // a class pair.
 func TestStrides(t *testing.T) {
-	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b} {
+	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
 		for _, scale := range Scales {
 			s, err := SettingsFor(scenario, scale, nil)
 			if err != nil {
@@ -94,16 +95,16 @@ func TestPanelSettings(t *testing.T) {
 	want := map[string]struct {
 		epochs int
 		clip   string
-	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}}
+	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}, "d": {3, "min1"}}
 	for _, p := range plan {
 		if w := want[p.Key]; p.Settings.Epochs != w.epochs || p.Settings.Clip != w.clip {
 			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, p.Settings.Epochs, p.Settings.Clip, w)
 		}
-		if !slices.Equal(p.Learners, []string{"everything", "ours", "recent"}) {
-			t.Errorf("panel %s compares %v", p.Key, p.Learners)
+		if !slices.Equal(p.Series, []string{"everything", "ours", "recent"}) {
+			t.Errorf("panel %s compares %v", p.Key, p.Series)
 		}
 	}
-	if len(plan) != 3 {
+	if len(plan) != 4 {
 		t.Errorf("%d panels", len(plan))
 	}
 	if plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
@@ -122,7 +123,7 @@ func TestPanelSettingsErrors(t *testing.T) {
 		o     Options
 		words []string
 	}{
-		{Options{Scale: "tiny", Panels: []string{"a", "d"}}, []string{`no panel "d"`, "did you mean", "a, b, c"}},
+		{Options{Scale: "tiny", Panels: []string{"a", "e"}}, []string{`no panel "e"`, "did you mean", "a, b, c, d"}},
 		{Options{Scale: "huge"}, []string{`no scale "huge"`}},
 		{Options{Scale: ""}, []string{"no scale"}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`, `did you mean "epochs"`}},
@@ -153,29 +154,28 @@ func TestUsage(t *testing.T) {
 
 // TestCatalog: every figure's panels and claims fit together.
 func TestCatalog(t *testing.T) {
+	ids := map[string]bool{}
 	for number, entry := range Catalog {
 		f := *entry.Figure
-		if f.Number != number {
+		if f.Number != number || f.Name != fmt.Sprintf("fig%02d", number) {
 			t.Errorf("%s is listed as %d", f.Name, number)
 		}
-		learners, ids := map[string][]string{}, map[string]bool{}
+		series := map[string][]string{}
 		for _, p := range f.Panels {
-			if learners[p.Key] != nil {
+			if series[p.Key] != nil {
 				t.Errorf("%s has two panels %s", f.Name, p.Key)
 			}
-			learners[p.Key] = p.Learners
-			if p.Learners[0] != "everything" {
-				t.Errorf("%s, panel %s: Everything is not the first learner", f.Name, p.Key)
+			series[p.Key] = p.Series
+			if !p.accuracy() && p.YLabel == "" {
+				t.Errorf("%s, panel %s: the y axis has no name", f.Name, p.Key)
 			}
 			for _, scale := range Scales {
 				checkPanel(t, p, scale)
 			}
 		}
 		for _, c := range f.Claims {
-			if !slices.Contains(learners[c.Panel], c.Series) || !slices.Contains(learners[c.Panel], c.Base) || c.Series == c.Base {
-				t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, c.Series, c.Base, c.Panel, learners[c.Panel])
-			}
-			if ids[c.ID] || c.ID == "" || c.Text == "" || c.Place == "" {
+			checkClaim(t, c, series)
+			if ids[c.ID] || c.ID == "" || c.Text == "" || c.Place == "" || c.Says == "" || len(c.Parts) == 0 {
 				t.Errorf("claim %+v lacks something or is there twice", c)
 			}
 			ids[c.ID] = true
@@ -183,14 +183,31 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// checkClaim: its parts name series of their panels, and a statistic that exists.
+func checkClaim(t *testing.T, c Claim, series map[string][]string) {
+	t.Helper()
+	for _, p := range c.Parts {
+		has := series[p.Panel]
+		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Series == p.Base {
+			t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, p.Series, p.Base, p.Panel, has)
+		}
+		if _, ok := statistics[p.Statistic.orDifference()]; !ok {
+			t.Errorf("claim %s: no statistic %q", c.ID, p.Statistic)
+		}
+		if p.Test == Within && p.Bound <= 0 {
+			t.Errorf("claim %s: within %v", c.ID, p.Bound)
+		}
+	}
+}
+
 func checkPanel(t *testing.T, p Panel, scale string) {
 	t.Helper()
-	s, err := SettingsFor(p.Scenario, scale, nil)
+	s, err := SettingsFor(p.Scenario, scale, p.Set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range slices.Concat(p.Learners, p.MeanLines) {
-		if err := continual.CheckLearner(name, s); err != nil || !slices.Contains(p.Learners, name) {
+	for _, name := range slices.Concat(p.Series, p.MeanLines) {
+		if err := continual.CheckSeries(name, s, p.Measure); err != nil || !slices.Contains(p.Series, name) {
 			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
 		}
 	}
