@@ -2,7 +2,7 @@
 //
 // A training step of a small network takes microseconds, its dispatch from Go a
 // millisecond. So the whole loop is compiled: minibatches are gathered on the device
-// by an index array, and forward pass, gradient and Adam run without coming back.
+// by an index array, and forward pass, gradient and optimiser run without coming back.
 // One call runs a chunk of at most Chunk updates, so that a long training can be
 // cancelled and its shapes, hence its compiled program, never change: data lies in
 // arrays of fixed capacity, and how much of them is in use is told by the indices.
@@ -23,13 +23,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Adam's constants (Kingma and Ba 2015; the defaults of PyTorch, which the paper used).
-const (
-	beta1   = .9
-	beta2   = .999
-	epsilon = 1e-8
-)
-
 // Problem is what a Trainer minimises.
 type Problem struct {
 	Name   string
@@ -38,6 +31,11 @@ type Problem struct {
 	// device, feeds the update's own slice of each feed: a feed of shape
 	// [chunk, batch, ...] arrives here as [batch, ...].
 	Loss func(s *net.Scope, data, feeds []*Node) *Node
+	// Step, if given, is the update in place of one step of Adam on Loss, which is then
+	// not used. Slots are the arrays that it carries beside Params, such as moments; they
+	// start at zero, and only their Dims count.
+	Step  Step
+	Slots []net.Param
 	// Dispatch makes every update a call of its own, without the loop. It is right where
 	// a step takes longer than a call, and for convolutions on the CPU: XLA runs them 70
 	// times slower inside a While.
@@ -46,12 +44,17 @@ type Problem struct {
 	Data, Feeds int
 }
 
+// Step builds the graph of one update. state holds the values of the Params, then of
+// the Slots; data and feeds are as for Loss; step (int32 scalar) is the number of
+// updates before this one, rate (float32 scalar) the learning rate. It returns the loss
+// and the state after the update, in the same order.
+type Step func(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node)
+
 // Trainer holds the compiled loop of a Problem. It may be used by several goroutines.
 type Trainer struct {
 	problem Problem
 	chunk   int
 	exec    *Exec
-	trained []int // positions of the trainable parameters
 }
 
 // New prepares the loop; it is compiled at the first Fit. chunk is the number of
@@ -62,12 +65,10 @@ func New(backend compute.Backend, problem Problem, chunk int) (*Trainer, error) 
 	if chunk < 1 {
 		return nil, fmt.Errorf("loop: a chunk of %d updates; it must be at least 1", chunk)
 	}
-	t := &Trainer{problem: problem, chunk: chunk}
-	for i, p := range problem.Params {
-		if p.Trainable {
-			t.trained = append(t.trained, i)
-		}
+	if problem.Step == nil {
+		problem.Step, problem.Slots = adamStep(problem)
 	}
+	t := &Trainer{problem: problem, chunk: chunk}
 	graph := t.loopGraph
 	if problem.Dispatch || backend.String() == gobackend.BackendName {
 		t.chunk, graph = 1, t.stepGraph
@@ -90,17 +91,15 @@ func (t *Trainer) Close() { t.exec.Finalize() }
 // [Chunk, batch, ...], of which only the first count rows are read.
 type Feed func(first, count int) []*tensors.Tensor
 
-// Fit runs updates of Adam from the start values and returns the trained values and
+// Fit runs updates from the start values and returns the trained values and
 // the mean loss of each chunk. data must keep its shapes between calls, or the loop
 // is compiled anew. Errors: a cancelled ctx, a loss that is not finite, and whatever
 // the backend reports.
 func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int, feed Feed) (net.Values, []float64, error) {
-	n, k := len(t.problem.Params), len(t.trained)
+	n := len(t.problem.Params)
 	state := start.Tensors(t.problem.Params)
-	for range 2 {
-		for _, i := range t.trained {
-			state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, t.problem.Params[i].Dims...)))
-		}
+	for _, slot := range t.problem.Slots {
+		state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, slot.Dims...)))
 	}
 	defer func() { net.Free(state...) }()
 	var losses []float64
@@ -121,8 +120,8 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 			return nil, nil, fmt.Errorf("%s: the loss became %v within %d updates; lower the learning rate (%g) or scale the inputs", t.problem.Name, loss, first+count, rate)
 		}
 	}
-	if len(state) != n+2*k {
-		return nil, nil, fmt.Errorf("loop: %s returned %d arrays, not %d", t.problem.Name, len(state), n+2*k)
+	if want := n + len(t.problem.Slots); len(state) != want {
+		return nil, nil, fmt.Errorf("loop: %s returned %d arrays, not %d", t.problem.Name, len(state), want)
 	}
 	values, err := net.FromTensors(state[:n])
 	return values, losses, err
@@ -138,10 +137,9 @@ func (t *Trainer) call(data, feeds, state []*tensors.Tensor, first, count int, r
 }
 
 // loopGraph is the compiled function. Inputs: first, count, rate, data..., feeds...,
-// parameters..., first moments..., second moments... . Results: the sum of the
-// losses, then parameters and moments after the last update. The loop carries all of
-// them: a closure of go-xla cannot use the values around it in every operation. What
-// the body hands on unchanged is not copied.
+// parameters..., slots... . Results: the sum of the losses, then parameters and slots
+// after the last update. The loop carries all of them: a closure of go-xla cannot use
+// the values around it in every operation. What the body hands on unchanged is not copied.
 func (t *Trainer) loopGraph(in []*Node) []*Node {
 	g := in[0].Graph()
 	fixed := 3 + t.problem.Data + t.problem.Feeds
@@ -160,7 +158,7 @@ func (t *Trainer) loopGraph(in []*Node) []*Node {
 	body := NewClosure(g, func(g *Graph) []*Node {
 		i, sum, rest := parameters(g)
 		first, rate, data, feeds := rest[0], rest[2], rest[3:3+t.problem.Data], rest[3+t.problem.Data:fixed]
-		loss, next := t.update(rest[fixed:], data, sliceFeeds(feeds, i), Add(first, i), rate)
+		loss, next := t.problem.Step(rest[fixed:], data, sliceFeeds(feeds, i), Add(first, i), rate)
 		return append(append([]*Node{AddScalar(i, 1), Add(sum, loss)}, rest[:fixed]...), next...)
 	})
 	out := While(cond, body, carried...)
@@ -171,7 +169,7 @@ func (t *Trainer) loopGraph(in []*Node) []*Node {
 func (t *Trainer) stepGraph(in []*Node) []*Node {
 	fixed := 3 + t.problem.Data + t.problem.Feeds
 	feeds := sliceFeeds(in[3+t.problem.Data:fixed], Const(in[0].Graph(), int32(0)))
-	loss, next := t.update(in[fixed:], in[3:3+t.problem.Data], feeds, in[0], in[2])
+	loss, next := t.problem.Step(in[fixed:], in[3:3+t.problem.Data], feeds, in[0], in[2])
 	return append([]*Node{loss}, next...)
 }
 
@@ -182,29 +180,4 @@ func sliceFeeds(feeds []*Node, i *Node) []*Node {
 		out[k] = Gather(f, Reshape(i, 1))
 	}
 	return out
-}
-
-// update is one step of Adam on one minibatch.
-func (t *Trainer) update(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
-	n, k := len(t.problem.Params), len(t.trained)
-	values, m, v := state[:n], state[n:n+k], state[n+k:]
-	s := net.Bind(step.Graph(), t.problem.Params, values, true)
-	loss = t.problem.Loss(s, data, feeds)
-	updated := s.Updated(t.problem.Params, values)
-	wrt := make([]*Node, k)
-	for j, i := range t.trained {
-		wrt[j] = values[i]
-	}
-	grads := Gradient(loss, wrt...)
-	at := ConvertDType(AddScalar(step, 1), dtypes.Float32)
-	correct1 := OneMinus(Pow(Scalar(step.Graph(), dtypes.Float32, beta1), at))
-	correct2 := OneMinus(Pow(Scalar(step.Graph(), dtypes.Float32, beta2), at))
-	nextM, nextV := make([]*Node, k), make([]*Node, k)
-	for j, i := range t.trained {
-		nextM[j] = Add(MulScalar(m[j], beta1), MulScalar(grads[j], 1-beta1))
-		nextV[j] = Add(MulScalar(v[j], beta2), MulScalar(Mul(grads[j], grads[j]), 1-beta2))
-		denom := AddScalar(Sqrt(Div(nextV[j], correct2)), epsilon)
-		updated[i] = Sub(values[i], Mul(rate, Div(Div(nextM[j], correct1), denom)))
-	}
-	return loss, append(append(updated, nextM...), nextV...)
 }
