@@ -7,5 +7,5 @@
 // It installs the kernel and a private JupyterLab below TVPS_BROWSER_PREFIX (default: a
 // folder in the user's cache, so that the next call is faster), and on Debian, as root,
 // Chromium. TVPS_BROWSER_CHROMIUM names another browser, TVPS_BROWSER_OUT the folder of the
-// screenshots.
+// screenshots. Where Python, Chromium or ECharts cannot be had, it skips and says why.
 package browser

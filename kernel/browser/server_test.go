@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/kernel/echarts"
 	"tvps/kernel/notebook"
 )
 
@@ -62,6 +63,8 @@ func install(t *testing.T) (python string) {
 				t.Skipf("JupyterLab cannot be installed:\n%s", out)
 			}
 			t.Fatalf("kernel %s: %v\n%s", args[0], err, out)
+		} else if _, err := os.Stat(filepath.Join(prefix, "share", "tvps", "kernel", echarts.FileName)); err != nil {
+			t.Skipf("%s cannot be had, and without it no chart is drawn:\n%s", echarts.FileName, out)
 		}
 	}
 	t.Logf("kernel and JupyterLab ready in %v", time.Since(begin).Round(time.Second))

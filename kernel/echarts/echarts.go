@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,9 +31,9 @@ type Options struct {
 
 // source is one place to get a pinned script from.
 type source struct {
-	script  artifact.File        // the script; its URL is set if it is published alone
-	archive artifact.File        // the package that holds it, if script has no URL
-	address func() (base string) // where the archive is published; its Name is added
+	script  artifact.File                                          // the script; its URL is set if it is published alone
+	archive artifact.File                                          // the package that holds it, if script has no URL
+	address func(ctx context.Context) (registry string, err error) // where the archive is published
 }
 
 // sources are tried in this order. The host of go-echarts has an older version than npm.
@@ -50,7 +49,7 @@ var sources = []source{
 			SHA256: "e1b82487dd7f8d9f0438eec1f1433051148e0095ac7a15d4db890afda45cf610",
 			Size:   10432423,
 		},
-		address: func() string { return registry() + "/echarts/-/" },
+		address: registry,
 	},
 	{
 		script: artifact.File{
@@ -63,7 +62,8 @@ var sources = []source{
 }
 
 // Ensure makes sure that dst is an echarts.min.js, and gets it if it is missing or
-// damaged. Nobody sees half a file at dst. Options.File replaces what is there.
+// damaged. Nobody sees half a file at dst. Options.File replaces what is there. The error
+// of a script that cannot be had is one sentence, which says of each source why.
 func Ensure(ctx context.Context, dst string, o Options) error {
 	if o.File != "" {
 		return copyScript(o.File, dst)
@@ -77,15 +77,15 @@ func Ensure(ctx context.Context, dst string, o Options) error {
 	if o.sources == nil {
 		o.sources = sources
 	}
-	var failed []error
+	failed := fmt.Errorf("no source has %s", FileName)
 	for _, s := range o.sources {
 		err := s.get(ctx, dst, o)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		failed = append(failed, err)
+		failed = fmt.Errorf("%w; %w", failed, err)
 	}
-	return fmt.Errorf("no source has %s: %w", FileName, errors.Join(failed...))
+	return failed
 }
 
 // get brings the script from this source to dst. The caller's folder is made.
@@ -95,8 +95,12 @@ func (s source) get(ctx context.Context, dst string, o Options) error {
 		defer os.Remove(dst + ".lock")
 		return artifact.Fetch(ctx, s.script, dst, fetch)
 	}
+	base, err := s.address(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot look for %s: %w", s.script.Name, err)
+	}
 	file := s.archive
-	file.URL = s.address() + file.Name
+	file.URL = base + "/echarts/-/" + file.Name
 	archive := filepath.Join(filepath.Dir(dst), file.Name)
 	defer os.Remove(archive + ".lock")
 	if err := artifact.Fetch(ctx, file, archive, fetch); err != nil {

@@ -4,14 +4,17 @@ import (
 	"archive/tar"
 	"bufio"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"tvps/data/artifact"
 )
@@ -19,18 +22,49 @@ import (
 // member is where an npm package of ECharts has the script.
 const member = "package/dist/" + FileName
 
+// npmPatience is how long npm may take to name its registry; tests shorten it.
+var npmPatience = 30 * time.Second
+
 // registry is the npm registry that this machine is set up for, without a final slash:
-// NPM_CONFIG_REGISTRY, else what the user's .npmrc says, else npm's own.
-func registry() string {
+// NPM_CONFIG_REGISTRY, else what the user's .npmrc says, else what an installed npm says.
+// This program knows none by itself.
+func registry(ctx context.Context) (string, error) {
 	for _, name := range []string{"NPM_CONFIG_REGISTRY", "npm_config_registry"} {
 		if url := os.Getenv(name); url != "" {
-			return strings.TrimRight(url, "/")
+			return strings.TrimRight(url, "/"), nil
 		}
 	}
 	if url := registryInFile(npmrc()); url != "" {
-		return strings.TrimRight(url, "/")
+		return strings.TrimRight(url, "/"), nil
 	}
-	return "https://registry.npmjs.org"
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", errors.New("no npm registry is known: install npm, or set NPM_CONFIG_REGISTRY to a registry's address")
+	}
+	return askNPM(ctx, npm)
+}
+
+// askNPM is the registry that the program npm uses, from all of its settings.
+func askNPM(ctx context.Context, npm string) (string, error) {
+	patient, cancel := context.WithTimeout(ctx, npmPatience)
+	defer cancel()
+	cmd := exec.CommandContext(patient, npm, "config", "get", "registry")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if patient.Err() != nil {
+		err = fmt.Errorf("no answer in %v", npmPatience)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s does not say its registry (%w): mend it, or set NPM_CONFIG_REGISTRY to a registry's address", npm, err)
+	}
+	url := strings.TrimSpace(string(out))
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
+		return "", fmt.Errorf("%s names the registry %q, which is no address: set NPM_CONFIG_REGISTRY to one", npm, url)
+	}
+	return strings.TrimRight(url, "/"), nil
 }
 
 // npmrc is the user's file of npm settings.

@@ -7,7 +7,7 @@
 // that a notebook in any folder imports this module and GoMLX in the versions of this
 // checkout's go.mod. GOPROXY=off keeps Go from the network, which it would otherwise ask
 // for newer versions at every cell; a notebook that imports other modules sets it back
-// with `%env GOPROXY https://proxy.golang.org,direct`.
+// with `%env GOPROXY` and what `go env GOPROXY` prints in a terminal.
 package setup
 
 import (

@@ -111,8 +111,9 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_RESULTS", "/r")
-	t.Setenv("TVPS_ROOT", "/root")
-	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" || o.Out != "/root/figures/out/fig01" {
+	checkout := t.TempDir()
+	t.Setenv("TVPS_ROOT", checkout)
+	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" || o.Out != filepath.Join(checkout, "figures", "out", "fig01") {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_OUT", "/o")
