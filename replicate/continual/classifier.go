@@ -143,10 +143,10 @@ func (c *Classifier) Init(seed int64, t int) net.Values {
 	return net.Init(c.params, seed, "classifier", t)
 }
 
-// updates is the number of minibatches of a training on n samples.
-func (c *Classifier) updates(n, epochs int) int {
-	u := (n*epochs + c.settings.Batch - 1) / c.settings.Batch
-	if limit := c.settings.MaxUpdates; limit > 0 {
+// updatesOf is the number of minibatches of a training on n samples; limit is 0 for none.
+func updatesOf(n, epochs, batch, limit int) int {
+	u := (n*epochs + batch - 1) / batch
+	if limit > 0 {
 		u = min(u, limit)
 	}
 	return u
@@ -165,7 +165,7 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 	if err != nil {
 		return nil, err
 	}
-	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, c.updates(data.Len(), epochs),
+	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates),
 		c.batches(data, weight, order))
 	return values, err
 }

@@ -200,8 +200,7 @@ func TestUpdates(t *testing.T) {
 	for _, c := range []struct{ n, epochs, batch, limit, want int }{
 		{100, 2, 50, 0, 4}, {101, 2, 50, 0, 5}, {100, 2, 50, 3, 3}, {100, 2, 50, 30, 4}, {100, 0, 50, 0, 0}, {10, 1, 50, 0, 1},
 	} {
-		s := Settings{Batch: c.batch, MaxUpdates: c.limit}
-		if got := (&Classifier{settings: s}).updates(c.n, c.epochs); got != c.want {
+		if got := updatesOf(c.n, c.epochs, c.batch, c.limit); got != c.want {
 			t.Errorf("%+v: %d updates", c, got)
 		}
 	}

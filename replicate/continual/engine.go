@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/metaweight"
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
@@ -20,6 +21,7 @@ type engine struct {
 	compute.Backend
 	mu          sync.Mutex
 	classifiers map[string]*Classifier
+	metaWeights map[string]*metaweight.Trainer
 	estimators  map[string]*propensity.Estimator
 	streams     map[string]*Stream
 	pools       map[string]*tensors.Tensor // inputs that streams share

@@ -17,6 +17,7 @@ import (
 
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/metaweight"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
@@ -219,6 +220,9 @@ func trainingCost(s Settings, l learner, name string) float64 {
 		update = 150 // and of the head of ResNet-18
 	}
 	cost := 1 + s.gCost(l)
+	if l.train != nil { // Meta-Weight-Net: three passes forward and back
+		cost += 3 * full * update
+	}
 	for _, p := range l.phases {
 		if first, last := p.steps(s.Steps); first == last {
 			cost += one * update
@@ -266,6 +270,14 @@ func (b *bench) classify(engine *engine, name string) error {
 	b.classifier, err = shared(&engine.mu, &engine.classifiers, key, func() (*Classifier, error) {
 		return NewClassifier(engine.Backend, s, shape, b.stream.Classes)
 	})
+	if err != nil {
+		return err
+	}
+	if name == "metaweightnet" {
+		b.metaWeight, err = shared(&engine.mu, &engine.metaWeights, key, func() (*metaweight.Trainer, error) {
+			return newMetaWeight(engine.Backend, b.classifier, b.stream.Classes)
+		})
+	}
 	b.start = func(t int) net.Values { return b.classifier.Init(b.seed, t) }
 	if head := b.stream.Head; head != nil && (s.Start == "pretrained" || name == "pretrained") {
 		b.start = func(int) net.Values { return head }

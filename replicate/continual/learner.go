@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/metaweight"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
@@ -14,8 +15,9 @@ import (
 // says which steps it learns from, for how long and with which weights.
 type learner struct {
 	phases []phase
-	groups []string          // the settings that can change its numbers, besides those of all
-	method propensity.Method // of the g that it fits; settings: that of the settings, "" if it fits none
+	train  func(ctx context.Context, b *bench, t int) (net.Values, error) // in place of phases
+	groups []string                                                       // the settings that can change its numbers, besides those of all
+	method propensity.Method                                              // of the g that it fits; settings: that of the settings, "" if it fits none
 }
 
 type phase struct {
@@ -40,13 +42,14 @@ const fromSettings propensity.Method = "settings"
 // place of a learned one, the standard propensity score of Section 2, and on images
 // the pre-trained network as it is.
 var learnerTable = map[string]learner{
-	"everything": {phases: []phase{{upto, allEpochs, nil}}},                                                                  // Eq. toe
-	"recent":     {phases: []phase{{only, allEpochs, nil}}},                                                                  // Eq. tol
-	"finetune":   {phases: []phase{{before, allEpochs, nil}, {only, tuneEpochs, nil}}, groups: []string{"finetune"}},         // Eq. ft, without the penalty
-	"ours":       {phases: []phase{{upto, allEpochs, timeVarying}}, groups: []string{"omega", "clip"}, method: fromSettings}, // Eq. our_suprvised
-	"exact":      {phases: []phase{{upto, allEpochs, exact}}, groups: []string{"clip"}},
-	"standard":   {phases: []phase{{upto, allEpochs, standard}}, groups: []string{"omega", "clip"}, method: propensity.Standard},
-	"pretrained": {},
+	"everything":    {phases: []phase{{upto, allEpochs, nil}}},                                                                  // Eq. toe
+	"recent":        {phases: []phase{{only, allEpochs, nil}}},                                                                  // Eq. tol
+	"finetune":      {phases: []phase{{before, allEpochs, nil}, {only, tuneEpochs, nil}}, groups: []string{"finetune"}},         // Eq. ft, without the penalty
+	"ours":          {phases: []phase{{upto, allEpochs, timeVarying}}, groups: []string{"omega", "clip"}, method: fromSettings}, // Eq. our_suprvised
+	"exact":         {phases: []phase{{upto, allEpochs, exact}}, groups: []string{"clip"}},
+	"standard":      {phases: []phase{{upto, allEpochs, standard}}, groups: []string{"omega", "clip"}, method: propensity.Standard},
+	"pretrained":    {},
+	"metaweightnet": {train: metaWeightNet}, // Fig. 4
 }
 
 // variants are learners under a name that says one of their settings.
@@ -87,6 +90,7 @@ type bench struct {
 	classifier *Classifier
 	start      func(t int) net.Values // where the classifier starts at step t
 	estimator  *propensity.Estimator  // nil unless the learner needs g
+	metaWeight *metaweight.Trainer    // nil unless the learner is Meta-Weight-Net
 }
 
 // step trains a learner at t on data up to t and tests it on step t + 1.
@@ -106,6 +110,10 @@ func (b *bench) step(ctx context.Context, l learner, t int) ([]runs.Row, error) 
 // train runs a learner's phases at t and returns the trained values and what is worth
 // knowing about them.
 func (b *bench) train(ctx context.Context, l learner, t int) (net.Values, []runs.Row, error) {
+	if l.train != nil {
+		values, err := l.train(ctx, b, t)
+		return values, nil, err
+	}
 	values := b.start(t)
 	fresh := true
 	var rows []runs.Row

@@ -61,6 +61,9 @@ func CheckSeries(name string, s Settings, measured string) error {
 	if name == "pretrained" && s.Network != "head" {
 		return fmt.Errorf("the learner pretrained needs a pre-trained network, and %s has none; choose other panels or series", s.Scenario)
 	}
+	if name == "metaweightnet" && s.Network == "head" {
+		return fmt.Errorf("the learner metaweightnet trains vector models, and %s takes ResNet-18; choose other panels or series", s.Scenario)
+	}
 	return nil
 }
 

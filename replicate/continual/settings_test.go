@@ -134,7 +134,7 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 
 // TestIdentity: a setting renames exactly the runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
-	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained"}
+	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained", "metaweightnet"}
 	names := append([]string{"method1", "method2"}, all...)
 	weighted := []string{"ours", "standard"}
 	changes := map[string][]string{
@@ -212,7 +212,11 @@ func TestPlannedSteps(t *testing.T) {
 func TestCheckSeries(t *testing.T) {
 	demand.Error(t, CheckSeries("our", gaussianSettings(), ""), `"our"`, `did you mean "ours"`)
 	demand.Error(t, CheckSeries("pretrained", gaussianSettings(), ""), "gaussian has none")
+	demand.Error(t, CheckSeries("metaweightnet", imageSettings(), ""), "cifar10b takes ResNet-18")
 	for _, name := range Learners() {
+		if name == "metaweightnet" {
+			continue
+		}
 		if err := CheckSeries(name, imageSettings(), ""); err != nil {
 			t.Error(err)
 		}

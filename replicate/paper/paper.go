@@ -53,7 +53,7 @@ func (p Panel) accuracy() bool { return p.metric() == continual.MeasureAccuracy 
 
 // Catalog lists the figures that exist, by number.
 var Catalog = map[int]Entry{
-	1: {&fig01, Fig1}, 3: {&fig03, Fig3}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
+	1: {&fig01, Fig1}, 3: {&fig03, Fig3}, 4: {&fig04, Fig4}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
 	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
 }
 
