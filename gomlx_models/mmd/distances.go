@@ -1,0 +1,177 @@
+package mmd
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Computer computes pairwise distances on a backend. Samples are padded to its capacity, so
+// that one compiled program serves samples of every size. It may be used by several
+// goroutines.
+type Computer struct {
+	capacity, dim int
+	exec          *Exec
+}
+
+// MaxCapacity is the largest capacity of a Computer: a matrix of 20,000 x 20,000 values takes
+// 3.2 GB, and distances, kernel and the backend each hold one.
+const MaxCapacity = 20000
+
+// New prepares a Computer for pooled samples (x and y together) of at most capacity rows of
+// dim values; it is compiled at the first use. A call takes time in proportion to
+// capacity^2 dim, however few the samples.
+func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
+	if capacity < 2 || dim < 1 {
+		return nil, fmt.Errorf("mmd: a capacity of %d samples of %d values; at least 2 samples of 1 value are needed", capacity, dim)
+	}
+	if capacity > MaxCapacity {
+		return nil, fmt.Errorf("mmd: %d samples in all are more than %d, and memory grows with their square; draw random subsets", capacity, MaxCapacity)
+	}
+	exec, err := NewExec(backend, squaredDistances)
+	if err != nil {
+		return nil, fmt.Errorf("mmd: %w", err)
+	}
+	return &Computer{capacity, dim, exec.WithName("mmd").SetMaxCache(1)}, nil
+}
+
+// Close frees the compiled program.
+func (c *Computer) Close() { c.exec.Finalize() }
+
+// Distances are the distances between all samples of a pool: x in rows 0 to N-1, y in rows
+// N to N+M-1.
+type Distances struct {
+	N, M    int
+	squared []float64 // [N+M, N+M], symmetric
+}
+
+// Distances computes the distances within and between the samples x [n, dim] and y
+// [m, dim]. Errors: no samples, no whole number of samples, NaN or infinite values, more
+// samples than the capacity, a cancelled ctx (looked at before the computation), and
+// whatever the backend reports.
+func (c *Computer) Distances(ctx context.Context, x, y []float32) (*Distances, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n, err := checkSample("x", x, c.dim)
+	if err != nil {
+		return nil, err
+	}
+	m, err := checkSample("y", y, c.dim)
+	if err != nil {
+		return nil, err
+	}
+	if n+m > c.capacity {
+		return nil, fmt.Errorf("mmd: %d and %d samples are more than the capacity of %d; make a larger Computer or take fewer", n, m, c.capacity)
+	}
+	pool := make([]float32, c.capacity*c.dim)
+	copy(pool[copy(pool, x):], y)
+	in := tensors.FromFlatDataAndDimensions(pool, c.capacity, c.dim)
+	defer net.Free(in)
+	out, err := net.Run(c.exec, in, float64(n+m))
+	if err != nil {
+		return nil, fmt.Errorf("mmd: %w", err)
+	}
+	defer net.Free(out...)
+	d := &Distances{N: n, M: m, squared: make([]float64, (n+m)*(n+m))}
+	if err := tensors.ConstFlatData(out[0], func(flat []float64) { d.fill(flat, c.capacity) }); err != nil {
+		return nil, fmt.Errorf("mmd: %w", err)
+	}
+	return d, nil
+}
+
+// fill takes the upper triangle of flat [capacity, capacity] and mirrors it, so that d is
+// symmetric to the last bit.
+func (d *Distances) fill(flat []float64, capacity int) {
+	size := d.N + d.M
+	for i := range size {
+		for j := i + 1; j < size; j++ {
+			d.squared[i*size+j] = flat[i*capacity+j]
+			d.squared[j*size+i] = flat[i*capacity+j]
+		}
+	}
+}
+
+// squaredDistances of all rows of x [capacity, dim] float32, as [capacity, capacity]
+// float64. The first n rows (a float64 scalar) are samples, the others are zero; what it
+// says about those is not used.
+//
+// |a-b|^2 = |a|^2 + |b|^2 - 2ab loses digits where a and b are long and close. So the mean
+// of the samples is taken off first, and the arithmetic is float64: five times as slow as
+// float32 on the CPU, but no GPU shortens it to TF32, and a distance that rounding alone
+// can make is known to be one. The error of a dot product is at most dim 2^-53 |a||b|; what
+// lies below the sum of these bounds counts as 0, so that equal samples have distance 0.
+func squaredDistances(x, n *Node) *Node {
+	rounding := float64(x.Shape().Dimensions[1]+4) * math.Pow(2, -52)
+	x = ConvertDType(x, dtypes.Float64)
+	x = Sub(x, Div(ReduceAndKeep(x, ReduceSum, 0), n))
+	norm := ReduceSum(Square(x), 1)
+	norms := Add(ExpandDims(norm, 0), ExpandDims(norm, 1))
+	d := Sub(norms, MulScalar(DotGeneral(x, []int{1}, nil, x, []int{1}, nil), 2))
+	return Where(LessOrEqual(d, MulScalar(norms, rounding)), ZerosLike(d), d)
+}
+
+// Squared is |a-b|^2 of rows i and j of the pool.
+func (d *Distances) Squared(i, j int) float64 { return d.squared[i*(d.N+d.M)+j] }
+
+// MedianWidth is the median heuristic for the kernel's width: the median distance between
+// the samples of the pool (Gretton et al., Section 8). Every pair of two samples counts
+// once, equal ones with distance 0, a sample with itself not at all; of an even number of
+// pairs it is the mean of the two middle ones. A median of 0 is an error: more than half of the
+// pairs are equal, and no width follows from that.
+func (d *Distances) MedianWidth() (float64, error) {
+	size := d.N + d.M
+	pairs := make([]float64, 0, size*(size-1)/2)
+	for i := range size {
+		pairs = append(pairs, d.squared[i*size+i+1:(i+1)*size]...)
+	}
+	half := len(pairs) / 2
+	width := math.Sqrt(selectKth(pairs, half))
+	if len(pairs)%2 == 0 {
+		lower := pairs[0]
+		for _, v := range pairs[:half] {
+			lower = max(lower, v)
+		}
+		width = (width + math.Sqrt(lower)) / 2
+	}
+	if width == 0 {
+		return 0, fmt.Errorf("mmd: more than half of the pairs of samples are equal, so their median distance is 0; name a width")
+	}
+	return width, nil
+}
+
+// selectKth returns the k-th smallest value, counted from 0, and reorders v so that no
+// value before place k is larger (Hoare's selection).
+func selectKth(v []float64, k int) float64 {
+	for lo, hi := 0, len(v)-1; lo < hi; {
+		pivot, i, j := v[lo+(hi-lo)/2], lo, hi
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return v[k]
+		}
+	}
+	return v[k]
+}

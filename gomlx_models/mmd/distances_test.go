@@ -1,0 +1,165 @@
+package mmd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/gomlx_models/backend/backendtest"
+)
+
+// Samples of several sizes go through one compiled program (a Computer allows no second
+// one) and come out as the naive sum has them, on both backends.
+func TestDistances(t *testing.T) {
+	const dim = 7
+	rng := random.New(0, "distances")
+	for _, backend := range []string{"", "go"} {
+		c := computer(t, backend, 40, dim)
+		for _, size := range [][2]int{{25, 15}, {1, 1}, {3, 30}} {
+			x, y := draw(rng, size[0], dim, 1, 2), draw(rng, size[1], dim, -1, .5)
+			d := must[*Distances](t)(c.Distances(t.Context(), x, y))
+			if d.N != size[0] || d.M != size[1] {
+				t.Fatalf("%d and %d samples, want %v", d.N, d.M, size)
+			}
+			pool := append(slices.Clone(x), y...)
+			for i := range d.N + d.M {
+				for j := range d.N + d.M {
+					want := naiveSquared(pool, dim, i, j)
+					near(t, backend+" squared distance", d.Squared(i, j), want, 1e-12*(1+want))
+				}
+			}
+		}
+	}
+}
+
+// One Computer serves goroutines that start together, also before it is compiled.
+func TestConcurrentUse(t *testing.T) {
+	c := computer(t, "", 30, 4)
+	var wait sync.WaitGroup
+	for seed := range 4 {
+		wait.Go(func() {
+			x := draw(random.New(int64(seed), "concurrent"), 10+seed, 4, 0, 1)
+			d, err := c.Distances(t.Context(), x[:20], x[20:])
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			want := naiveSquared(x, 4, 2, 9)
+			near(t, "squared distance", d.Squared(2, 9), want, 1e-12*want)
+		})
+	}
+	wait.Wait()
+}
+
+// A common offset costs no digits. The samples are multiples of 1/64, so that adding the
+// offset is exact in float32 and the distances may change by the rounding of float64 only.
+func TestTranslation(t *testing.T) {
+	const n, dim = 30, 50
+	rng := random.New(0, "translation")
+	x := draw(rng, 2*n, dim, 0, 1)
+	far := slices.Clone(x)
+	for i := range x {
+		x[i] = float32(math.Round(float64(x[i])*64) / 64)
+		far[i] = x[i] + 100000
+	}
+	for _, backend := range []string{"", "go"} {
+		c := computer(t, backend, 2*n, dim)
+		at := must[*Distances](t)(c.Distances(t.Context(), x[:n*dim], x[n*dim:]))
+		moved := must[*Distances](t)(c.Distances(t.Context(), far[:n*dim], far[n*dim:]))
+		for i := range at.squared {
+			near(t, "squared distance after the move", moved.squared[i], at.squared[i], 1e-10)
+		}
+	}
+}
+
+// Offset samples that float32 can hold to four digits only: the distances of what it holds
+// are right to ten.
+func TestLargeOffset(t *testing.T) {
+	const n, dim = 20, 30
+	x := draw(random.New(0, "offset"), n, dim, 1e3, .01)
+	d := must[*Distances](t)(computer(t, "", n, dim).Distances(t.Context(), x[:5*dim], x[5*dim:]))
+	for i := range n {
+		for j := range n {
+			want := naiveSquared(x, dim, i, j)
+			near(t, "squared distance", d.Squared(i, j), want, 1e-10*want)
+		}
+	}
+}
+
+// Equal samples have distance 0 exactly, wherever in the pool they are and however long.
+func TestDuplicates(t *testing.T) {
+	const n, dim = 60, 300
+	x := draw(random.New(0, "duplicates"), n, dim, 50, 20)
+	pool := append(slices.Clone(x), x...)
+	d := must[*Distances](t)(computer(t, "", 2*n, dim).Distances(t.Context(), pool[:7*dim], pool[7*dim:]))
+	for i := range n {
+		if got := d.Squared(i, i+n); got != 0 {
+			t.Errorf("samples %d and %d are equal but have the squared distance %g", i, i+n, got)
+		}
+		if got := d.Squared(i, (i+1)%n); got < 1000 {
+			t.Errorf("sample %d and the next have the squared distance %g", i, got)
+		}
+	}
+}
+
+// The median against a sort, for odd and even numbers of pairs, with ties and zeros.
+func TestMedianWidth(t *testing.T) {
+	for size := 2; size < 40; size++ {
+		x := draw(random.New(int64(size), "median"), size, 2, 0, 1)
+		if size%3 == 0 { // few values, some of them equal
+			for i := range x {
+				x[i] = float32(math.Round(float64(x[i])))
+			}
+		}
+		var all []float64
+		for i := range size {
+			for j := range i {
+				all = append(all, math.Sqrt(naiveSquared(x, 2, i, j)))
+			}
+		}
+		slices.Sort(all)
+		want := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+		d := must[*Distances](t)(computer(t, "go", size, 2).Distances(t.Context(), x[:2], x[2:]))
+		near(t, "median", must[float64](t)(d.MedianWidth()), want, 1e-12)
+	}
+}
+
+func TestDistancesRefuse(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	c := computer(t, "go", 4, 2)
+	for name, test := range map[string]struct {
+		x, y  []float32
+		words []string
+	}{
+		"empty x":    {nil, []float32{1, 2}, []string{"x has 0 values"}},
+		"empty y":    {[]float32{1, 2}, nil, []string{"y has 0 values"}},
+		"other dims": {[]float32{1, 2}, []float32{1, 2, 3}, []string{"y has 3 values", "of 2 values"}},
+		"NaN":        {[]float32{1, 2, 3, nan}, []float32{1, 2}, []string{"sample 1 of x", "coordinate 1", "NaN"}},
+		"infinite":   {[]float32{1, 2}, []float32{inf, 2}, []string{"sample 0 of y", "coordinate 0", "-Inf"}},
+		"too many":   {make([]float32, 6), make([]float32, 4), []string{"3 and 2 samples", "capacity of 4"}},
+	} {
+		_, err := c.Distances(t.Context(), test.x, test.y)
+		t.Run(name, func(t *testing.T) { demand.Error(t, err, test.words...) })
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Distances(ctx, []float32{1, 2}, []float32{1, 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after a cancellation: %v", err)
+	}
+	for _, size := range [][2]int{{1, 1}, {2, 0}, {2, -1}} {
+		_, err := New(backendtest.Open(t, "go").Backend, size[0], size[1])
+		demand.Error(t, err, "capacity")
+	}
+	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
+	_, err := d.MedianWidth()
+	demand.Error(t, err, "pairs of samples are equal", "name a width")
+	for _, width := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-200, 1e200} {
+		_, err := d.Kernel(width)
+		demand.Error(t, err, "width", "positive")
+	}
+}

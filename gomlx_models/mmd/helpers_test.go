@@ -1,0 +1,120 @@
+package mmd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tvps/gomlx_models/backend/backendtest"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.12g, want %.12g within %.3g", what, got, want, tolerance)
+	}
+}
+
+// must fails the test on an error: must[T](t)(f()).
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+// computer returns a Computer on the named backend ("" for XLA).
+func computer(tb testing.TB, backend string, capacity, dim int) *Computer {
+	c := must[*Computer](tb)(New(backendtest.Open(tb, backend).Backend, capacity, dim))
+	tb.Cleanup(c.Close)
+	return c
+}
+
+// kernel is the kernel of x and y, on the Go backend, which has nothing to compile.
+func kernel(tb testing.TB, x, y []float32, dim int, width float64) *Kernel {
+	tb.Helper()
+	d := must[*Distances](tb)(computer(tb, "go", (len(x)+len(y))/dim, dim).Distances(tb.Context(), x, y))
+	return must[*Kernel](tb)(d.Kernel(width))
+}
+
+// draw is n samples of N(mu, s^2 I), mu being the same in all dim coordinates.
+func draw(rng *rand.Rand, n, dim int, mu, s float64) []float32 {
+	out := make([]float32, n*dim)
+	for i := range out {
+		out[i] = float32(mu + s*rng.NormFloat64())
+	}
+	return out
+}
+
+// gaussianMMD2 is MMD^2 of N(mu1, s1^2 I) and N(mu2, s2^2 I) with |mu1 - mu2|^2 = d2. The
+// difference of two independent samples is N(delta, v I), and for it
+// E exp(-|z|^2 / (2 w^2)) = (w^2 / (w^2 + v))^(dim/2) exp(-|delta|^2 / (2 (w^2 + v))).
+func gaussianMMD2(dim int, d2, s1, s2, width float64) float64 {
+	mean := func(v, d2 float64) float64 {
+		w2 := width * width
+		return math.Pow(w2/(w2+v), float64(dim)/2) * math.Exp(-d2/(2*(w2+v)))
+	}
+	return mean(2*s1*s1, 0) + mean(2*s2*s2, 0) - 2*mean(s1*s1+s2*s2, d2)
+}
+
+// naiveSquared is |a-b|^2 of rows i and j of x, summed in float64.
+func naiveSquared(x []float32, dim, i, j int) float64 {
+	sum := 0.0
+	for k := range dim {
+		z := float64(x[i*dim+k]) - float64(x[j*dim+k])
+		sum += z * z
+	}
+	return sum
+}
+
+// naive computes both estimates of MMD^2 from their definitions.
+func naive(x, y []float32, dim int, width float64, wx, wy []float64) (unbiased, biased float64) {
+	pool, n := append(append([]float32{}, x...), y...), len(x)/dim
+	var total, pairs, all [3]float64 // of the weights and of the kernel within x, within y, between
+	sums := [3]float64{}
+	weight := func(i int) (w float64, group int) {
+		if i < n {
+			return wx[i], 0
+		}
+		return wy[i-n], 1
+	}
+	for i := range len(pool) / dim {
+		for j := range len(pool) / dim {
+			wi, group := weight(i)
+			wj, other := weight(j)
+			if group != other {
+				group = 2
+			}
+			k := wi * wj * math.Exp(-naiveSquared(pool, dim, i, j)/(2*width*width))
+			all[group], total[group] = all[group]+k, total[group]+wi*wj
+			if i != j {
+				sums[group], pairs[group] = sums[group]+k, pairs[group]+wi*wj
+			}
+		}
+	}
+	unbiased = sums[0]/pairs[0] + sums[1]/pairs[1] - 2*all[2]/total[2]
+	return unbiased, all[0]/total[0] + all[1]/total[1] - 2*all[2]/total[2]
+}
+
+// ones is n equal weights.
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// summary is the mean of values and its standard error.
+func summary(values []float64) (mean, se float64) {
+	n := float64(len(values))
+	var sum, squares float64
+	for _, v := range values {
+		sum, squares = sum+v, squares+v*v
+	}
+	mean = sum / n
+	return mean, math.Sqrt((squares/n - mean*mean) / (n - 1))
+}

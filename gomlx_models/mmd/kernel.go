@@ -1,0 +1,149 @@
+package mmd
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Kernel holds k(a, b) = exp(-|a-b|^2 / (2 width^2)) for all samples of a pool, x in rows 0
+// to N-1 and y in rows N to N+M-1.
+type Kernel struct {
+	N, M   int
+	Width  float64
+	values []float64 // [N+M, N+M], symmetric, 1 on the diagonal
+}
+
+// Kernel returns the kernel of a width in the unit of the data, which must be positive and
+// finite. A width far below MedianWidth makes all samples strangers (k = 0 for any two), a
+// width far above makes them all alike (k = 1); MMD2 is then near 0 whatever the samples.
+func (d *Distances) Kernel(width float64) (*Kernel, error) {
+	scale := -1 / (2 * width * width)
+	if !(width > 0) || scale == 0 || math.IsInf(scale, 0) {
+		return nil, fmt.Errorf("mmd: a kernel of width %g; give a positive, finite width on the scale of the distances between samples", width)
+	}
+	size := d.N + d.M
+	k := &Kernel{N: d.N, M: d.M, Width: width, values: make([]float64, size*size)}
+	for i := range size {
+		k.values[i*size+i] = 1
+		for j := i + 1; j < size; j++ {
+			v := math.Exp(scale * d.squared[i*size+j])
+			k.values[i*size+j], k.values[j*size+i] = v, v
+		}
+	}
+	return k, nil
+}
+
+// At is k(a, b) for rows a and b of the pool.
+func (k *Kernel) At(a, b int) float64 { return k.values[a*(k.N+k.M)+b] }
+
+// MMD2 is the unbiased estimate of MMD^2. With weights u_i of the samples x_i and v_j of
+// the samples y_j, each set divided by its sum,
+//
+//	MMD2 = sum_{i != i'} u_i u_i' k(x_i, x_i') / (1 - sum_i u_i^2)
+//	     + sum_{j != j'} v_j v_j' k(y_j, y_j') / (1 - sum_j v_j^2)
+//	     - 2 sum_{i, j} u_i v_j k(x_i, y_j).
+//
+// nil stands for equal weights; with both nil this is the U-statistic of Gretton et al.,
+// Lemma 6. It is unbiased for weights that do not depend on the samples, and often below 0
+// where p = q. With importance weights v_j = omega(y_j) it estimates the MMD^2 between p
+// and omega q, normalised; since the weights are divided by their own sum there is a bias
+// of order 1/m, and the variance is that of a smaller sample
+// (propensity.EffectiveSampleSize).
+//
+// Errors: lengths that differ, weights that are negative, NaN, infinite or sum to 0, and
+// fewer than two samples of positive weight in x or y.
+func (k *Kernel) MMD2(wx, wy []float64) (float64, error) {
+	s, err := k.sums(wx, wy)
+	if err != nil {
+		return 0, err
+	}
+	if s.x.pairs == 0 || s.y.pairs == 0 {
+		return 0, fmt.Errorf("mmd: the unbiased estimate needs two samples of positive weight in x and in y (of %d and %d)", k.N, k.M)
+	}
+	return s.xx/s.x.pairs + s.yy/s.y.pairs - 2*s.xy, nil
+}
+
+// MMD2Biased is the V-statistic, the squared distance of the two samples' mean embeddings.
+// In the notation of MMD2,
+//
+//	sum_{i, i'} u_i u_i' k(x_i, x_i') + sum_{j, j'} v_j v_j' k(y_j, y_j') - 2 sum_{i, j} u_i v_j k(x_i, y_j).
+//
+// It is never negative, but its terms i = i' lift it above MMD2 by up to sum_i u_i^2 +
+// sum_j v_j^2, which is 1/N + 1/M for equal weights and more for unequal ones, even where
+// these bring the distributions together. So take MMD2 to compare raw with weighted samples. Errors: those
+// of MMD2, but one sample of positive weight suffices.
+func (k *Kernel) MMD2Biased(wx, wy []float64) (float64, error) {
+	s, err := k.sums(wx, wy)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, s.xx+s.x.squares+s.yy+s.y.squares-2*s.xy), nil
+}
+
+// sums are the weighted sums that both estimates are made of: xx and yy over pairs of
+// different samples, in both orders; xy over all pairs of one x and one y.
+type sums struct {
+	x, y       weights
+	xx, yy, xy float64
+}
+
+func (k *Kernel) sums(wx, wy []float64) (s sums, err error) {
+	if s.x, err = normalise("x", wx, k.N); err != nil {
+		return s, err
+	}
+	if s.y, err = normalise("y", wy, k.M); err != nil {
+		return s, err
+	}
+	size := k.N + k.M
+	for i, w := range s.x.w {
+		row := k.values[i*size : (i+1)*size]
+		s.xx += 2 * w * floats.Dot(s.x.w[i+1:], row[i+1:k.N])
+		s.xy += w * floats.Dot(s.y.w, row[k.N:])
+	}
+	for j, w := range s.y.w {
+		row := k.values[(k.N+j)*size : (k.N+j+1)*size]
+		s.yy += 2 * w * floats.Dot(s.y.w[j+1:], row[k.N+j+1:])
+	}
+	return s, nil
+}
+
+// weights sum to 1. pairs is the sum of w_i w_j over i != j, summed directly because
+// 1 - squares loses its digits where one weight is near 1.
+type weights struct {
+	w              []float64
+	pairs, squares float64
+}
+
+func normalise(name string, w []float64, n int) (weights, error) {
+	out := weights{w: make([]float64, n)}
+	switch {
+	case w == nil:
+		floats.AddConst(1, out.w)
+	case len(w) != n:
+		return weights{}, fmt.Errorf("mmd: %s has %d samples but %d weights", name, n, len(w))
+	default:
+		copy(out.w, w)
+	}
+	for i, v := range out.w {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return weights{}, fmt.Errorf("mmd: the weight of sample %d of %s is %v; weights must be finite and not negative", i, name, v)
+		}
+	}
+	top := floats.Max(out.w)
+	if top == 0 {
+		return weights{}, fmt.Errorf("mmd: all weights of %s are 0", name)
+	}
+	for i := range out.w {
+		out.w[i] /= top // so that the sum is finite
+	}
+	floats.Scale(1/floats.Sum(out.w), out.w)
+	rest := 0.0
+	for _, v := range out.w {
+		out.squares += v * v
+		out.pairs += 2 * v * rest
+		rest += v
+	}
+	return out, nil
+}

@@ -1,0 +1,179 @@
+package mmd
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// weighted is a case with unequal sizes and weights, some of them 0.
+func weighted(seed int64) (x, y []float32, wx, wy []float64) {
+	rng := random.New(seed, "weighted")
+	x, y = draw(rng, 20, 3, 0, 1), draw(rng, 33, 3, .4, 1.3)
+	wx, wy = make([]float64, 20), make([]float64, 33)
+	for _, w := range [][]float64{wx, wy} {
+		for i := 1; i < len(w); i++ {
+			w[i] = 5 * rng.ExpFloat64()
+		}
+	}
+	return x, y, wx, wy
+}
+
+// Both estimates agree with their definitions, for several widths of one matrix, with and
+// without weights, on both backends.
+func TestAgainstDefinition(t *testing.T) {
+	x, y, wx, wy := weighted(0)
+	for _, backend := range []string{"", "go"} {
+		d := must[*Distances](t)(computer(t, backend, 64, 3).Distances(t.Context(), x, y))
+		for _, width := range []float64{.3, 1, 4} {
+			k := must[*Kernel](t)(d.Kernel(width))
+			for _, w := range [][4][]float64{
+				{nil, nil, ones(20), ones(33)}, {wx, wy, wx, wy}, {nil, wy, ones(20), wy}, {wx, nil, wx, ones(33)},
+			} {
+				unbiased, biased := naive(x, y, 3, width, w[2], w[3])
+				near(t, backend+" unbiased", must[float64](t)(k.MMD2(w[0], w[1])), unbiased, 1e-13)
+				near(t, backend+" biased", must[float64](t)(k.MMD2Biased(w[0], w[1])), biased, 1e-13)
+			}
+		}
+	}
+}
+
+// The size of the paper's features, where rounding could tell.
+func TestAgainstDefinitionHighDimension(t *testing.T) {
+	rng := random.New(0, "high")
+	x, y := draw(rng, 50, 500, 3, 1), draw(rng, 150, 500, 3.05, 1)
+	width := math.Sqrt(1000)
+	unbiased, biased := naive(x, y, 500, width, ones(50), ones(150))
+	d := must[*Distances](t)(computer(t, "", 256, 500).Distances(t.Context(), x, y))
+	k := must[*Kernel](t)(d.Kernel(width))
+	near(t, "unbiased", must[float64](t)(k.MMD2(nil, nil)), unbiased, 1e-12)
+	near(t, "biased", must[float64](t)(k.MMD2Biased(nil, nil)), biased, 1e-12)
+}
+
+func TestInvariances(t *testing.T) {
+	x, y, wx, wy := weighted(1)
+	k := kernel(t, x, y, 3, 1)
+	unbiased, biased := must[float64](t)(k.MMD2(wx, wy)), must[float64](t)(k.MMD2Biased(wx, wy))
+	same := func(what string, x, y []float32, wx, wy []float64) {
+		t.Helper()
+		k := kernel(t, x, y, 3, 1)
+		near(t, what+": unbiased", must[float64](t)(k.MMD2(wx, wy)), unbiased, 1e-13)
+		near(t, what+": biased", must[float64](t)(k.MMD2Biased(wx, wy)), biased, 1e-13)
+	}
+	same("x and y exchanged", y, x, wy, wx)
+	same("padding of weight 0", append(slices.Clone(x), 9, 9, 9), append([]float32{0, 0, 0}, y...), append(slices.Clone(wx), 0), append([]float64{0}, wy...))
+	huge := slices.Clone(wy)
+	floats.Scale(1e307, huge)
+	same("weights of another scale", x, y, wx, huge)
+	var mixed []float32
+	var w []float64
+	for _, i := range random.New(0, "order").Perm(20) {
+		mixed, w = append(mixed, x[3*i:3*i+3]...), append(w, wx[i])
+	}
+	same("another order", mixed, y, w, wy)
+
+	// Every sample twice at half the weight: the embedding, hence the V-statistic, is the same.
+	twice := kernel(t, append(slices.Clone(x), x...), y, 3, 1)
+	near(t, "biased of doubled samples", must[float64](t)(twice.MMD2Biased(append(slices.Clone(wx), wx...), wy)), biased, 1e-13)
+	self := kernel(t, x, x, 3, 1)
+	near(t, "biased of x against itself", must[float64](t)(self.MMD2Biased(wx, wx)), 0, 1e-15)
+}
+
+// Over many draws the unbiased estimate has the population's value as its mean, at equal
+// and at different distributions.
+func TestUnbiased(t *testing.T) {
+	const draws, n, m = 60, 60, 90
+	for i, c := range []struct {
+		dim                int
+		shift, s1, s2, wid float64
+	}{{1, 0, 1, 1, 1}, {1, .7, 1, 1, 1}, {1, .7, 1, 1, .3}, {2, .5, 1, 1.5, 2}, {20, .2, 1, 1, 5}, {20, 0, 1, 1, 5}, {3, 0, .5, 1, 1}} {
+		values := make([]float64, draws)
+		computer := computer(t, "", n+m, c.dim)
+		for seed := range draws {
+			rng := random.New(int64(seed), "unbiased", i)
+			d := must[*Distances](t)(computer.Distances(t.Context(), draw(rng, n, c.dim, 0, c.s1), draw(rng, m, c.dim, c.shift, c.s2)))
+			values[seed] = must[float64](t)(must[*Kernel](t)(d.Kernel(c.wid)).MMD2(nil, nil))
+		}
+		mean, se := summary(values)
+		want := gaussianMMD2(c.dim, c.shift*c.shift*float64(c.dim), c.s1, c.s2, c.wid)
+		near(t, fmt.Sprintf("mean of MMD2 of %+v", c), mean, want, 4*se)
+		if se > .01 {
+			t.Errorf("%+v: a standard error of %g decides nothing", c, se)
+		}
+	}
+}
+
+// Importance weighting: with omega = p/q the samples of q stand for p. The raw MMD^2 is at
+// its closed form, the weighted one at 0.
+func TestImportanceWeights(t *testing.T) {
+	const draws, n, shift, width = 60, 300, .7, 1
+	var raw, corrected []float64
+	computer := computer(t, "", 2*n, 1)
+	for seed := range draws {
+		rng := random.New(int64(seed), "importance")
+		x, y := draw(rng, n, 1, shift, 1), draw(rng, n, 1, 0, 1)
+		omega := make([]float64, n)
+		for i, v := range y {
+			omega[i] = math.Exp(shift * (float64(v) - shift/2))
+		}
+		k := must[*Kernel](t)(must[*Distances](t)(computer.Distances(t.Context(), x, y)).Kernel(width))
+		raw = append(raw, must[float64](t)(k.MMD2(nil, nil)))
+		corrected = append(corrected, must[float64](t)(k.MMD2(nil, omega)))
+	}
+	mean, se := summary(raw)
+	closed := gaussianMMD2(1, shift*shift, 1, 1, width)
+	near(t, "raw MMD2", mean, closed, 4*se)
+	mean, se = summary(corrected)
+	near(t, "weighted MMD2", mean, 0, 4*se)
+	if se > closed/50 {
+		t.Errorf("a standard error of %g against %g decides nothing", se, closed)
+	}
+}
+
+// TVLowerBound of the population's MMD^2 is below the true TV of two Gaussians, 2 Phi(D/2) - 1,
+// and is reached by point masses that the kernel takes for strangers.
+func TestTVLowerBound(t *testing.T) {
+	for _, width := range []float64{.01, .1, 1, 3, 30} {
+		for _, distance := range []float64{.01, .5, 1, 2, 5, 20} {
+			bound, tv := TVLowerBound(gaussianMMD2(1, distance*distance, 1, 1, width)), math.Erf(distance/(2*math.Sqrt2))
+			if !(bound > 0 && bound <= tv) {
+				t.Errorf("width %g, distance %g: bound %g, TV %g", width, distance, bound, tv)
+			}
+		}
+	}
+	k := kernel(t, []float32{0, 0}, []float32{100, 100}, 1, 1)
+	near(t, "bound of two point masses", TVLowerBound(must[float64](t)(k.MMD2(nil, nil))), 1, 1e-12)
+	near(t, "bound of an estimate below 0", TVLowerBound(-.1), 0, 0)
+}
+
+func TestWeightsRefused(t *testing.T) {
+	k := kernel(t, []float32{1, 2, 3}, []float32{4, 5}, 1, 1)
+	for name, test := range map[string]struct {
+		wx, wy []float64
+		words  []string
+	}{
+		"too few":  {[]float64{1, 1}, nil, []string{"x has 3 samples but 2 weights"}},
+		"none":     {nil, []float64{}, []string{"y has 2 samples but 0 weights"}},
+		"negative": {nil, []float64{1, -1}, []string{"sample 1 of y", "-1", "not negative"}},
+		"NaN":      {[]float64{math.NaN(), 1, 1}, nil, []string{"sample 0 of x", "NaN"}},
+		"infinite": {[]float64{1, math.Inf(1), 1}, nil, []string{"sample 1 of x", "Inf", "finite"}},
+		"zero":     {nil, []float64{0, 0}, []string{"all weights of y are 0"}},
+	} {
+		_, unbiased := k.MMD2(test.wx, test.wy)
+		_, biased := k.MMD2Biased(test.wx, test.wy)
+		t.Run(name, func(t *testing.T) {
+			demand.Error(t, unbiased, test.words...)
+			demand.Error(t, biased, test.words...)
+		})
+	}
+	_, err := k.MMD2([]float64{0, 1, 0}, nil)
+	demand.Error(t, err, "two samples of positive weight")
+	want := 1 + (1+math.Exp(-.5))/2 - math.Exp(-2) - math.Exp(-4.5) // sample 2 against 4 and 5
+	near(t, "biased of one sample", must[float64](t)(k.MMD2Biased([]float64{0, 1, 0}, nil)), want, 1e-14)
+}

@@ -1,0 +1,106 @@
+package mmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tvps/data/random"
+)
+
+// PermutationTest is the p-value of the hypothesis that all samples of x and y are
+// exchangeable, as they are if they were drawn independently from one distribution:
+//
+//	p = (1 + number of permutations with MMD2 >= the observed) / (1 + permutations),
+//
+// where a permutation deals the pooled samples anew to x and y. Under the hypothesis
+// P(p <= a) <= a for every sample size and any number of permutations, also if the width is
+// MedianWidth, which no permutation changes. The test is only as good as the samples are
+// independent: near duplicates such as frames of one film make p too small.
+//
+// There are no weights here. Under the hypothesis that weights bring q to p, x and y still
+// come from two distributions and are not exchangeable: dealing them anew, with or without
+// their weights, would reject with another probability than it says, and more so if the
+// weights were fitted to the same samples. To test known weights w <= max, keep each y with
+// probability w(y) / max: what is left is an independent sample of the weighted
+// distribution, and this test holds for it.
+//
+// The time grows with permutations * min(N, M)^2. Errors: fewer than two samples in x or y,
+// fewer than 1 permutation, a cancelled ctx.
+func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int64) (float64, error) {
+	switch {
+	case permutations < 1:
+		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, and 999 for a p-value of .001", permutations)
+	case k.N < 2 || k.M < 2:
+		return 0, fmt.Errorf("mmd: a test of %d against %d samples; it needs at least 2 of each", k.N, k.M)
+	}
+	s := k.newSplit()
+	order := make([]int, k.N+k.M)
+	for i := range order {
+		order[i] = i
+	}
+	first := order[:k.N] // x, or y if it is the smaller sample
+	if k.M < k.N {
+		first = order[k.N:]
+	}
+	observed := s.mmd2(first)
+	rng := random.New(seed, "mmd", "permutations")
+	part := make([]int, len(first))
+	asFar := 1
+	for range permutations {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for i := range part {
+			j := i + rng.IntN(len(order)-i)
+			order[i], order[j] = order[j], order[i]
+		}
+		copy(part, order)
+		slices.Sort(part) // in the order of the matrix
+		if s.mmd2(part) >= observed-s.tie {
+			asFar++
+		}
+	}
+	return float64(asFar) / float64(1+permutations), nil
+}
+
+// split computes MMD2 for any division of the pool into a part of size small and the rest.
+// Only the kernel inside the part is summed anew for each, small^2 / 2 values.
+type split struct {
+	k            *Kernel
+	small, large float64
+	row          []float64 // sum of each row of the kernel without its diagonal
+	total        float64   // sum over all pairs of different samples, each counted once
+	tie          float64   // two statistics that are closer than this are equal but for rounding
+}
+
+func (k *Kernel) newSplit() split {
+	size := k.N + k.M
+	s := split{k: k, small: float64(min(k.N, k.M)), large: float64(max(k.N, k.M)), row: make([]float64, size)}
+	for i := range size {
+		for j, v := range k.values[i*size : (i+1)*size] {
+			if j != i {
+				s.row[i] += v
+			}
+		}
+		s.total += s.row[i] / 2
+	}
+	s.tie = 1e-13 * s.total / (s.small * (s.small - 1))
+	return s
+}
+
+// mmd2 is the unbiased estimate for the rows in part, in increasing order, against the rest.
+func (s split) mmd2(part []int) float64 {
+	size := s.k.N + s.k.M
+	inside, rows := 0.0, 0.0
+	for a, i := range part {
+		rows += s.row[i]
+		row := s.k.values[i*size : (i+1)*size]
+		for _, j := range part[a+1:] {
+			inside += row[j]
+		}
+	}
+	between := rows - 2*inside
+	outside := s.total - inside - between
+	return 2*inside/(s.small*(s.small-1)) + 2*outside/(s.large*(s.large-1)) - 2*between/(s.small*s.large)
+}

@@ -1,0 +1,201 @@
+package mmd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/gomlx_models/backend/backendtest"
+)
+
+// pValue tests two samples of the line at the median width.
+func pValue(t *testing.T, c *Computer, x, y []float32, permutations int, seed int64) float64 {
+	t.Helper()
+	d := must[*Distances](t)(c.Distances(t.Context(), x, y))
+	k := must[*Kernel](t)(d.Kernel(must[float64](t)(d.MedianWidth())))
+	return must[float64](t)(k.PermutationTest(t.Context(), permutations, seed))
+}
+
+// Where both samples come from one distribution the p-value is uniform: it is below .05 in
+// 5% of the draws within the binomial's range of 4 standard deviations, and its distribution
+// function is nowhere farther off than Kolmogorov's statistic allows at 1 in 1000.
+func TestLevel(t *testing.T) {
+	const draws, n, m, dim = 400, 12, 20, 2
+	c := computer(t, "", n+m, dim)
+	var p []float64
+	rejected := 0
+	for seed := range draws {
+		rng := random.New(int64(seed), "level")
+		x, y := draw(rng, n, dim, 1, 1), draw(rng, m, dim, 1, 1)
+		if seed%2 == 1 {
+			x, y = y, x // y is the smaller sample
+		}
+		p = append(p, pValue(t, c, x, y, 99, int64(seed)))
+		if p[seed] <= .05 {
+			rejected++
+		}
+	}
+	near(t, "rejections at 5%", float64(rejected), .05*draws, 4*math.Sqrt(.05*.95*draws))
+	slices.Sort(p)
+	distance := 0.0
+	for i, v := range p {
+		// p takes the values .01, .02, ..., 1, each as likely as the others.
+		distance = max(distance, v-.01-float64(i)/draws, float64(i+1)/draws-v)
+	}
+	if limit := 1.95 / math.Sqrt(draws); distance > limit {
+		t.Errorf("the p-values are %.3f from uniform, the limit is %.3f", distance, limit)
+	}
+}
+
+// A shift is found, in the mean and in the spread alone, whichever sample is the smaller.
+func TestPower(t *testing.T) {
+	rng := random.New(0, "power")
+	x := draw(rng, 60, 3, 0, 1)
+	for _, y := range [][]float32{draw(rng, 100, 3, .8, 1), draw(rng, 100, 3, 0, 2), draw(rng, 40, 3, .8, 1)} {
+		c := computer(t, "", (len(x)+len(y))/3, 3)
+		if p := pValue(t, c, x, y, 499, 0); p != 1./500 {
+			t.Errorf("p is %g, want 1/500", p)
+		}
+	}
+}
+
+// All divisions of a small pool, counted by hand: with many permutations p converges to the
+// share of divisions that are as far apart. The statistic of each is that of a new kernel.
+func TestAgainstAllDivisions(t *testing.T) {
+	pool := []float32{.1, .35, .8, 1.3, .4, 2.2, 1.1, .75}
+	const n, permutations = 3, 20000
+	k := kernel(t, pool[:n], pool[n:], 1, .7)
+	observed := must[float64](t)(k.MMD2(nil, nil))
+	asFar, all := 0, 0
+	for a := range pool {
+		for b := range a {
+			for c := range b {
+				var x, y []float32
+				for i, v := range pool {
+					if i == a || i == b || i == c {
+						x = append(x, v)
+					} else {
+						y = append(y, v)
+					}
+				}
+				d, _ := naive(x, y, 1, .7, ones(n), ones(len(pool)-n))
+				if all++; d >= observed-1e-12 {
+					asFar++
+				}
+			}
+		}
+	}
+	want := float64(asFar) / float64(all)
+	if want < .05 || want > .3 {
+		t.Fatalf("the example has p = %g, which tests little", want)
+	}
+	p := must[float64](t)(k.PermutationTest(t.Context(), permutations, 0))
+	near(t, "p", p, want, 4*math.Sqrt(want*(1-want)/permutations))
+}
+
+// The sums that a division is computed from give what MMD2 gives, for either sample as the
+// smaller one.
+func TestSplit(t *testing.T) {
+	x, y, _, _ := weighted(2)
+	want, _ := naive(x, y, 3, .8, ones(20), ones(33))
+	rows := make([]int, 53)
+	for i := range rows {
+		rows[i] = i
+	}
+	near(t, "x the smaller", kernel(t, x, y, 3, .8).newSplit().mmd2(rows[:20]), want, 1e-13)
+	near(t, "y the smaller", kernel(t, y, x, 3, .8).newSplit().mmd2(rows[33:]), want, 1e-13)
+}
+
+// Divisions that differ in name only are ties: of equal samples each one is as far apart as
+// the observed, and so is the exchange of x and y.
+func TestTies(t *testing.T) {
+	same := kernel(t, []float32{5, 5, 5}, []float32{5, 5, 5, 5}, 1, 1)
+	near(t, "p of equal samples", must[float64](t)(same.PermutationTest(t.Context(), 50, 0)), 1, 0)
+	// Of four samples in two far groups, 2 of 6 divisions part the groups: the observed and its
+	// exchange, whose statistic may be a bit in the last place lower.
+	const permutations = 2000
+	for seed := range int64(10) {
+		rng := random.New(seed, "ties")
+		groups := kernel(t, draw(rng, 2, 1, 0, .3), draw(rng, 2, 1, 4, .3), 1, 1)
+		near(t, "p of two groups", must[float64](t)(groups.PermutationTest(t.Context(), permutations, 0)), 1./3, 4*math.Sqrt(2./9/permutations))
+	}
+}
+
+func TestSeed(t *testing.T) {
+	rng := random.New(0, "seed")
+	k := kernel(t, draw(rng, 20, 1, 0, 1), draw(rng, 20, 1, .3, 1), 1, 1)
+	p := func(seed int64) float64 { return must[float64](t)(k.PermutationTest(t.Context(), 2000, seed)) }
+	if p(1) != p(1) {
+		t.Error("the same seed gives another p-value")
+	}
+	if p(1) == p(2) && p(2) == p(3) {
+		t.Error("three seeds give the same p-value")
+	}
+}
+
+// Test does what its parts do, and takes the defaults that it says.
+func TestTest(t *testing.T) {
+	rng := random.New(0, "test")
+	x, y := draw(rng, 40, 2, 0, 1), draw(rng, 30, 2, 1, 1)
+	xla, inGo := backendtest.Open(t, "").Backend, backendtest.Open(t, "go").Backend
+	got := must[Result](t)(Test(t.Context(), xla, x, y, 2, Options{}))
+	d := must[*Distances](t)(computer(t, "", 70, 2).Distances(t.Context(), x, y))
+	want := Result{Width: must[float64](t)(d.MedianWidth()), PValue: .001, N: 40, M: 30}
+	want.MMD2 = must[float64](t)(must[*Kernel](t)(d.Kernel(want.Width)).MMD2(nil, nil))
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	other := must[Result](t)(Test(t.Context(), inGo, x, y, 2, Options{}))
+	near(t, "MMD2 on the Go backend", other.MMD2, got.MMD2, 1e-12)
+	near(t, "width on the Go backend", other.Width, got.Width, 1e-12)
+	near(t, "p on the Go backend", other.PValue, got.PValue, 0)
+	opts := Options{Width: .5, Permutations: 300, Seed: 3}
+	chosen := must[Result](t)(Test(t.Context(), xla, x[:40], x[40:], 2, opts)) // no drift
+	unbiased, _ := naive(x[:40], x[40:], 2, .5, ones(20), ones(20))
+	near(t, "MMD2 of a chosen width", chosen.MMD2, unbiased, 1e-12)
+	k := kernel(t, x[:40], x[40:], 2, .5)
+	near(t, "p of a chosen seed", chosen.PValue, must[float64](t)(k.PermutationTest(t.Context(), 300, 3)), 0)
+	opts.Seed = 4
+	if again := must[Result](t)(Test(t.Context(), xla, x[:40], x[40:], 2, opts)); again.PValue == chosen.PValue {
+		t.Error("another seed gives the same p-value")
+	}
+}
+
+func TestTestRefuses(t *testing.T) {
+	b := backendtest.Open(t, "go").Backend
+	two := []float32{1, 2}
+	for name, test := range map[string]struct {
+		x, y  []float32
+		dim   int
+		opts  Options
+		words []string
+	}{
+		"no dimension":  {two, two, 0, Options{}, []string{"of 0 values"}},
+		"empty":         {nil, nil, 1, Options{}, []string{"x has 0 values"}},
+		"half a sample": {two, []float32{1, 2, 3}, 2, Options{}, []string{"y has 3 values"}},
+		"NaN":           {two, []float32{1, float32(math.NaN())}, 1, Options{}, []string{"sample 1 of y", "NaN"}},
+		"one sample":    {two, []float32{7}, 1, Options{}, []string{"two samples", "2 and 1"}},
+		"width":         {two, two, 1, Options{Width: -1}, []string{"width -1", "positive"}},
+		"all equal":     {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"name a width"}},
+		"too many":      {make([]float32, 2*MaxCapacity), two, 2, Options{}, []string{"20001 samples", "subsets"}},
+		"permutations":  {two, []float32{3, 4}, 1, Options{Permutations: -1}, []string{"-1 permutations"}},
+	} {
+		_, err := Test(t.Context(), b, test.x, test.y, test.dim, test.opts)
+		t.Run(name, func(t *testing.T) { demand.Error(t, err, test.words...) })
+	}
+	k := kernel(t, two, []float32{7}, 1, 1)
+	_, err := k.PermutationTest(t.Context(), 9, 0)
+	demand.Error(t, err, "2 against 1 samples")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := kernel(t, two, two, 1, 1).PermutationTest(ctx, 9, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("after a cancellation: %v", err)
+	}
+	if _, err := Test(ctx, b, two, two, 1, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Test after a cancellation: %v", err)
+	}
+}
