@@ -6,6 +6,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/metaweight"
+	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
@@ -21,6 +22,7 @@ type engine struct {
 	compute.Backend
 	mu          sync.Mutex
 	classifiers map[string]*Classifier
+	mmds        map[string]*mmd.Computer
 	metaWeights map[string]*metaweight.Trainer
 	estimators  map[string]*propensity.Estimator
 	streams     map[string]*Stream

@@ -251,10 +251,14 @@ func (e *Env) bench(ctx context.Context, engine *engine, s Settings, name string
 	if b.stream, err = e.stream(ctx, engine, s, seed); err != nil {
 		return nil, err
 	}
-	if measured, _ := measureOf(measured); measured == MeasureAccuracy {
-		if err := b.classify(engine, name); err != nil {
-			return nil, err
-		}
+	switch measured, _ := measureOf(measured); measured {
+	case MeasureAccuracy:
+		err = b.classify(engine, name)
+	case MeasureMMD:
+		err = b.compare(engine)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if method := learnerTable[name].method; method != "" {
 		b.estimator, err = engine.estimator(s, b.stream, method)

@@ -6,6 +6,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/metaweight"
+	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
@@ -88,9 +89,10 @@ type bench struct {
 	seed       int64
 	stream     *Stream
 	classifier *Classifier
-	start      func(t int) net.Values // where the classifier starts at step t
-	estimator  *propensity.Estimator  // nil unless the learner needs g
-	metaWeight *metaweight.Trainer    // nil unless the learner is Meta-Weight-Net
+	start      func(t int) net.Values   // where the classifier starts at step t
+	estimator  *propensity.Estimator    // nil unless the learner needs g
+	mmd        map[string]*mmd.Computer // by input; nil unless it is measured
+	metaWeight *metaweight.Trainer      // nil unless the learner is Meta-Weight-Net
 }
 
 // step trains a learner at t on data up to t and tests it on step t + 1.

@@ -28,6 +28,7 @@ const (
 	MeasureAccuracy = "accuracy" // on step t + 1 of the model of step t
 	MeasureScore    = "score"    // of the samples of step t, seen from the target T
 	MeasureMean     = "mean"     // of the inputs of step t, one-dimensional streams only
+	MeasureMMD      = "mmd"      // between step t and the steps before it, images only
 
 )
 
@@ -37,7 +38,9 @@ var measures = map[string]measure{
 			return func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, l, t) }
 		}},
 	MeasureScore: {[]string{"exact", "method1", "method2", "ours", "standard"}, []string{"score"}, scoreSteps, scoreCost, scores},
-	MeasureMean:  {[]string{"data"}, nil, func(s Settings) []int { return upTo(s.Steps - 1) }, func(Settings, learner, string) float64 { return 1 }, means},
+	MeasureMMD: {[]string{"exact", "ours", "raw"}, []string{"mmd"}, Settings.PlannedSteps,
+		func(s Settings, l learner, _ string) float64 { return 3000 + s.gCost(l) }, discrepancies},
+	MeasureMean: {[]string{"data"}, nil, func(s Settings) []int { return upTo(s.Steps - 1) }, func(Settings, learner, string) float64 { return 1 }, means},
 }
 
 // measureOf returns a measure by name; empty is that of accuracy.

@@ -67,10 +67,9 @@ type Settings struct {
 
 	Clip string `set:"clip" of:"clip" doc:"min1, exp1 or none (omega clip 1, Table 2; I2)"`
 
-	Target       int    `set:"target" of:"score" doc:"scores by time: the step T that they look back from, -1 for the last (Fig. 3b, 5b, 6b)"`
-	MMDInput     string `set:"mmd-input" of:"mmd" doc:"MMD: of the trunk's pooled features or of the pixels (Fig. 9; I17)"`
-	MMDPast      int    `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all of it (I17)"`
-	Permutations int    `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
+	Target       int `set:"target" of:"score" doc:"scores by time: the step T that they look back from, -1 for the last (Fig. 3b, 5b, 6b)"`
+	MMDPast      int `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all of it (I17)"`
+	Permutations int `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
 
 	Stride int `set:"stride" of:"plan" doc:"every how many steps models are trained; choose one coprime to T (I12)"`
 	First  int `set:"first" of:"plan" doc:"first step at which models are trained"`
@@ -80,7 +79,6 @@ type Settings struct {
 var choices = map[string][]string{
 	"scenario":   Scenarios(),
 	"features":   {"auto", "stand-in"},
-	"mmd-input":  {"features", "pixels"},
 	"data":       {"auto", "sample"},
 	"reading":    {"listing", "equation"},
 	"evaluate":   {"weighted", "draw"},

@@ -54,7 +54,7 @@ func (p Panel) accuracy() bool { return p.metric() == continual.MeasureAccuracy 
 // Catalog lists the figures that exist, by number.
 var Catalog = map[int]Entry{
 	1: {&fig01, Fig1}, 3: {&fig03, Fig3}, 4: {&fig04, Fig4}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
-	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
+	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 9: {&fig09, Fig9}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
 }
 
 // Entry is a figure with the function that makes it.
