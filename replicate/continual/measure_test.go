@@ -1,0 +1,159 @@
+package continual
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/data/gaussian"
+	"tvps/data/labelshift"
+	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// measured runs a measure of a learner at some steps.
+func measured(t *testing.T, b *bench, name, learner string, steps ...int) []runs.Row {
+	t.Helper()
+	step := measures[name].start(b, learnerTable[learner])
+	var rows []runs.Row
+	for _, at := range steps {
+		more, err := step(context.Background(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range more {
+			if r.T != at {
+				t.Fatalf("step %d reports a row of step %d", at, r.T)
+			}
+		}
+		rows = append(rows, more...)
+	}
+	return rows
+}
+
+// measuring is a bench on the Gaussian without a classifier.
+func measuring(t *testing.T, s Settings, learner, name string) *bench {
+	t.Helper()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	e := &Env{Backend: open(t, "")}
+	engine, _, err := e.engine(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.bench(t.Context(), engine, s, learner, 1, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestScores: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T): closed forms for the
+// exact omega, and what a g that is trained comes near to; before training it is 1.
+func TestScores(t *testing.T) {
+	s := gaussianSettings()
+	s.Scenario, s.Period, s.Amplitude, s.Steps, s.N, s.Target = "periodic", 5, 2, 9, 2000, 7
+	s.GHidden, s.GUpdates, s.GBatch = 32, 400, 256
+	cfg := gaussian.Paper()
+	cfg.Period, cfg.Amplitude = 5, 2
+	steps := []int{7, 0, 1, 2, 3, 4, 5, 6}
+	for learner, tolerance := range map[string]float64{"exact": .035, "ours": .3} {
+		rows := measured(t, measuring(t, s, learner, MeasureScore), MeasureScore, learner, steps...)
+		var wants, gots []float64
+		for i, at := range steps {
+			want, got := 1-cfg.TV(7, at, true), metric(t, rows[2*i:2*i+2], "score")
+			wants, gots = append(wants, want), append(gots, got)
+			if math.Abs(got-want) > tolerance {
+				t.Errorf("%s, time %d: score %.3f, 1 - TV is %.3f", learner, at, got, want)
+			}
+		}
+		if r := stat.Correlation(wants, gots, nil); r < .95 {
+			t.Errorf("%s: the scores correlate with the exact ones by %.3f", learner, r)
+		}
+		if logs := metric(t, rows[:2], "log-omega"); logs != 0 {
+			t.Errorf("%s: log omega of the target itself is %v", learner, logs)
+		}
+	}
+	s.GUpdates = 0
+	for _, r := range measured(t, measuring(t, s, "ours", MeasureScore), MeasureScore, "ours", 0, 3) {
+		if want := map[string]float64{"score": 1, "log-omega": 0}[r.Metric]; r.Value != want {
+			t.Errorf("an untrained g: %+v", r)
+		}
+	}
+	if got := scoreSteps(s); len(got) != 8 || got[0] != 0 || got[7] != 7 {
+		t.Errorf("the scores seen from step 7 are of steps %v", got)
+	}
+	s.Target = -1
+	if got := len(scoreSteps(s)); got != 9 {
+		t.Errorf("%d steps seen from the last of 9", got)
+	}
+}
+
+// TestMeans: the mean of the inputs is that of the closed form but for its standard error.
+func TestMeans(t *testing.T) {
+	s := gaussianSettings()
+	s.Steps, s.N = 8, 900
+	rows := measured(t, measuring(t, s, "data", MeasureMean), MeasureMean, "data", upTo(7)...)
+	for i, r := range rows {
+		if want := .5 + .1*float64(i); math.Abs(r.Value-want) > 4./30 {
+			t.Errorf("step %d: mean %v, want about %v", i, r.Value, want)
+		}
+	}
+	if len(rows) != 8 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// TestDiscrepancies: the features show the class, so a past of other classes is far from
+// the present; weighted by the exact omega it is not. The past holds no sample of step t.
+func TestDiscrepancies(t *testing.T) {
+	im := fakeImages(t, 600, 100, 8)
+	s := imageSettings()
+	s.Steps, s.N, s.Clip, s.MMDPast, s.Permutations = 20, 150, "none", 1000, 20
+	b := imageBench(t, "", s, im)
+	if err := b.compare(&engine{Backend: open(t, "").Backend}); err != nil {
+		t.Fatal(err)
+	}
+	const at = 17
+	raw := measured(t, b, MeasureMMD, "raw", at)
+	exact := measured(t, b, MeasureMMD, "exact", at)
+	names := []string{"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous"}
+	for i, r := range raw {
+		if r.Metric != names[i] {
+			t.Errorf("row %d is %s, not %s", i, r.Metric, names[i])
+		}
+	}
+	if len(raw) != 5 || len(exact) != 4 {
+		t.Fatalf("%d rows without weights, %d with", len(raw), len(exact))
+	}
+	far, near := metric(t, raw, names[0]), metric(t, exact, names[0])
+	if !(far > .05) || math.Abs(near) > far/4 {
+		t.Errorf("MMD of the past %v, weighted %v", far, near)
+	}
+	if p := metric(t, raw, "p-previous"); p < 1./21-1e-12 || p > 1 {
+		t.Errorf("p-value %v of 20 permutations", p)
+	}
+	rows, weights, err := b.sampledPast(t.Context(), learnerTable["exact"], at)
+	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
+		t.Fatalf("%d rows, %d weights, %v", len(rows), len(weights), err)
+	}
+	now := labelshift.CIFAR10b.Prior(at)
+	for i, row := range rows {
+		// omega = q_t(y) / q_s(y), and q_s(y) is at least .05 and at most .55.
+		if q := now[im.labels[row]]; weights[i] < q/.55-1e-9 || weights[i] > q/.05+1e-9 {
+			t.Fatalf("sample %d of class %d weighs %v", i, im.labels[row], weights[i])
+		}
+	}
+	s.MMDPast = 1 << 20
+	b.settings = s
+	all, _, err := b.sampledPast(t.Context(), learner{}, 2)
+	want := slices.Concat(b.stream.Train(0).Row, b.stream.Train(1).Row)
+	slices.Sort(all)
+	slices.Sort(want)
+	if err != nil || !slices.Equal(all, want) {
+		t.Errorf("the past of step 2 is not steps 0 and 1: %d rows, want %d (%v)", len(all), len(want), err)
+	}
+}
