@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "make the figures and write the goldens 
 // .ci/run; without it the test makes them.
 const outEnv = "TVPS_CI_OUT"
 
-// TestGolden compares the tiny figures with their goldens. It takes a minute and a
+// TestGolden compares the tiny figures with their goldens. It takes minutes and a
 // plugin, so it runs only where TVPS_CI=1 asks for it, or to update.
 func TestGolden(t *testing.T) {
 	if os.Getenv("TVPS_CI") != "1" && !*update {
@@ -34,19 +34,19 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []struct{ command, name string }{{"fig1", "fig01"}} {
-		t.Run(f.name, func(t *testing.T) {
-			dir := filepath.Join(os.Getenv(outEnv), f.name)
-			if os.Getenv(outEnv) == "" {
-				dir = makeFigure(t, f.command)
-			}
-			got := readFigure(t, dir, f.name)
-			path := filepath.Join("golden", f.name+"-tiny.csv")
+	out := os.Getenv(outEnv)
+	if out == "" {
+		out = makeFigures(t)
+	}
+	for _, name := range []string{"fig01", "fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig12", "fig13", "fig14"} {
+		t.Run(name, func(t *testing.T) {
+			got := readFigure(t, filepath.Join(out, name), name)
+			path := filepath.Join("golden", name+"-tiny.csv")
 			if *update {
 				writeGolden(t, path, got)
 				return
 			}
-			violations := Compare(f.name, readGolden(t, path), got, rules)
+			violations := Compare(name, readGolden(t, path), got, rules)
 			if len(violations) == 0 {
 				return
 			}
@@ -54,19 +54,19 @@ func TestGolden(t *testing.T) {
 			if err := Report(&report, violations); err != nil {
 				t.Fatal(err)
 			}
-			t.Errorf("%s differs from %s in %d places:\n%s", f.name, path, len(violations), report.String())
+			t.Errorf("%s differs from %s in %d places:\n%s", name, path, len(violations), report.String())
 		})
 	}
 }
 
-// makeFigure builds the program, makes a tiny figure in temporary folders and returns
-// its folder. The cache, with the plugin, is the user's.
-func makeFigure(t *testing.T, command string) string {
+// makeFigures builds the program, makes all tiny figures in temporary folders and returns
+// their folder. The cache, with the plugin, is the user's.
+func makeFigures(t *testing.T) string {
 	tmp := t.TempDir()
 	program, out := filepath.Join(tmp, "replicate"), filepath.Join(tmp, "out")
 	for _, args := range [][]string{
 		{"go", "build", "-o", program, "./replicate"},
-		{program, command, "--scale", "tiny", "--results", filepath.Join(tmp, "results"), "--out", out},
+		{program, "all", "--scale", "tiny", "--results", filepath.Join(tmp, "results"), "--out", out},
 	} {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = ".."

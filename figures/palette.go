@@ -25,7 +25,7 @@ var Looks = []Look{
 	{"method1", "Method 1", "#56b4e9", Line},
 	{"method2", "Method 2", "#d62728", Line},
 	{"ours", "Ours", "#d62728", Line},
-	{"raw", "Past, unweighted", "#1f77b4", Line},
+	{"raw", "Without weights", "#1f77b4", Line},
 	{"data", "Sample mean", "#000000", Line},
 	{"sac", "SAC", "#1f77b4", Line},
 	{"sac-omega", "SAC with ω", "#d62728", Line},

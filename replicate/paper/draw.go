@@ -102,7 +102,7 @@ func commit(p runs.Provenance) string {
 // first one, which is then the line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 	base, _ := figures.LookUp(p.Series[0])
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: cmp.Or(p.YLabel, "test accuracy")}
+	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
 	if p.StandIn {
 		panel.Title += " (" + continual.StandIn + ")"
 	}

@@ -28,7 +28,7 @@ var fig09 = Figure{
 		{Key: "b", Title: "Features, width 1", Scenario: "cifar10b", Set: unclipped, Series: ofThePast, Measure: "mmd", Metric: "mmd-features-width-1", YLabel: mmdLabel, Absolute: true},
 		{Key: "c", Title: "Pixels, median distance", Scenario: "cifar10b", Set: unclipped, Series: ofThePast, Measure: "mmd", Metric: "mmd-pixels-median", YLabel: mmdLabel, Absolute: true},
 		{Key: "d", Title: "Pixels, width 1", Scenario: "cifar10b", Set: unclipped, Series: ofThePast, Measure: "mmd", Metric: "mmd-pixels-width-1", YLabel: mmdLabel, Absolute: true},
-		{Key: "e", Title: "Features, test of step t against t - 1", Scenario: "cifar10b", Set: unclipped, Series: []string{"raw"}, Measure: "mmd", Metric: "p-previous", YLabel: "p-value of the permutation test", Absolute: true},
+		{Key: "e", Title: "Features, test of step t against t - 1", Scenario: "cifar10b", Set: unclipped, Series: []string{"raw"}, Measure: "mmd", Metric: "p-previous", YLabel: "p-value of the permutation test", YRange: &[2]float64{0, 1}, Absolute: true},
 	},
 	Claims: []Claim{
 		{ID: "fig9-grows", Text: "The MMD between present and past grows over time", Place: "caption of Fig. 9",

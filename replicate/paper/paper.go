@@ -40,6 +40,7 @@ type Panel struct {
 	Series               []string // learners; the first is what the others are compared with
 	Measure, Metric      string   // what the runs report and which of it is shown; accuracy if empty
 	YLabel               string   // the metric's meaning; not needed for accuracy
+	YRange               *[2]float64
 	Absolute             bool     // draw the values, not the differences to the first series
 	MeanLines            []string // series that the paper draws as a dashed line at their mean
 	Take                 int      // how many of the figure's seeds, 0 for all
