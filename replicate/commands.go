@@ -119,7 +119,7 @@ func dataCommand() *cobra.Command {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Full CIFAR-10 in %s, checksums match.\n", dir)
 			return err
 		},
-	})
+	}, clearCommand())
 	return cmd
 }
 

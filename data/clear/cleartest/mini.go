@@ -1,0 +1,163 @@
+package cleartest
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Official is class_names.txt as published.
+var Official = []string{"BACKGROUND", "baseball", "bus", "camera", "cosplay", "dress", "hockey", "laptop", "racing", "soccer", "sweater"}
+
+// Mini describes a miniature of the data set. Default is the published one but for its size.
+type Mini struct {
+	Names   []string // lines of class_names.txt; the classes of the files are these
+	Buckets []int
+	Types   []string
+	Images  int // of a class in a bucket
+	Dim     int // values of an image
+}
+
+// Default has 3 images of 4 values for each of 11 classes in each of 10 buckets, twice.
+func Default() Mini {
+	return Mini{Names: Official, Buckets: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Types: []string{"imagenet", "moco_b0"}, Images: 3, Dim: 4}
+}
+
+// Value is number j of image i of a class; all are different within a type, and do not
+// depend on the order of the classes.
+func (m Mini) Value(kind string, bucket int, class string, i, j int) float32 {
+	at := slices.Index(Official, class)
+	if kind != "moco_b0" {
+		at = -at - 1
+	}
+	return float32(bucket*1000+at*10+i) + float32(j)/64
+}
+
+func (m Mini) image(kind string, bucket int, class string, i int) []float32 {
+	x := make([]float32, m.Dim)
+	for j := range x {
+		x[j] = m.Value(kind, bucket, class, i, j)
+	}
+	return x
+}
+
+// Files are the contents of files by their names, which have slashes.
+type Files map[string][]byte
+
+// Public is clear10-public: both features and training_folder.
+func (m Mini) Public() Files {
+	files := m.Features("")
+	maps.Copy(files, m.Training())
+	return files
+}
+
+// Parts is the layout of 2022: all of m in the part train; one image of each class, also in
+// a bucket 0, in the part test.
+func (m Mini) Parts() Files {
+	files := m.Features("train")
+	test := m
+	test.Images, test.Buckets, test.Types = 1, append([]int{0}, m.Buckets...), []string{"moco_b0"}
+	maps.Copy(files, test.Features("test"))
+	return files
+}
+
+// Features has class_names.txt and features/TYPE/... below base, one .pth for each class.
+func (m Mini) Features(base string) Files {
+	files := Files{path.Join(base, "class_names.txt"): []byte(strings.Join(m.Names, "\n"))}
+	for _, kind := range m.Types {
+		index := map[string]map[string]string{}
+		for _, bucket := range m.Buckets {
+			classes := map[string]string{}
+			for _, class := range m.Names {
+				name := path.Join("features", kind, fmt.Sprint(bucket), class+".pth")
+				classes[class] = name
+				var images Dict
+				for i := range m.Images {
+					images = append(images, Entry{fmt.Sprint(5_000_000_000 - i), Tensor{[]int{m.Dim}, m.image(kind, bucket, class, i)}})
+				}
+				files[path.Join(base, name)] = Save(images)
+			}
+			index[fmt.Sprint(bucket)] = classes
+		}
+		files[path.Join(base, "features", kind, "features.json")] = asJSON(index)
+	}
+	return files
+}
+
+// Training has class_names.txt and training_folder, one .pth for each bucket. In it classes
+// take turns, so a reader must sort.
+func (m Mini) Training() Files {
+	files := Files{"class_names.txt": []byte(strings.Join(m.Names, "\n"))}
+	var buckets []string
+	for _, bucket := range m.Buckets {
+		buckets = append(buckets, fmt.Sprint(bucket))
+		for _, kind := range m.Types {
+			x, labels := []float32{}, Ints{}
+			for i := range m.Images {
+				for label := len(m.Names) - 1; label >= 0; label-- {
+					x = append(x, m.image(kind, bucket, m.Names[label], i)...)
+					labels = append(labels, label)
+				}
+			}
+			name := path.Join("training_folder/features", kind, fmt.Sprint(bucket), "all.pth")
+			files[name] = Save(Tuple{Tensor{[]int{len(labels), m.Dim}, x}, labels})
+		}
+	}
+	files["training_folder/bucket_indices.json"] = asJSON(buckets)
+	return files
+}
+
+func asJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// Folder writes the files below a new folder and returns it.
+func (f Files) Folder(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	for name, data := range f {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(at, data, 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Zip writes the files to a zip of the given name in a new folder and returns its path; top
+// is a folder within the zip above all of them, or "".
+func (f Files) Zip(tb testing.TB, name, top string) string {
+	tb.Helper()
+	at := filepath.Join(tb.TempDir(), name)
+	out, err := os.Create(at)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer out.Close()
+	z := zip.NewWriter(out)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		w, err := z.Create(path.Join(top, name))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		w.Write(f[name])
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return at
+}

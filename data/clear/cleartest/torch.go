@@ -1,0 +1,176 @@
+// Package cleartest writes miniatures of the published CLEAR-10 features, for tests of what
+// reads them. Its writer of .pth files shares nothing with the reader; files that torch
+// itself wrote are in data/clear/internal/pth/testdata.
+package cleartest
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// The values that Save writes, besides string and int.
+type (
+	// Entry is a key and its value in a Dict.
+	Entry struct {
+		Key   string
+		Value any
+	}
+	// Dict is a Python dict.
+	Dict []Entry
+	// Tuple is a Python tuple.
+	Tuple []any
+	// Ints is a Python list of int.
+	Ints []int
+	// Tensor is a float32 tensor, row after row.
+	Tensor struct {
+		Shape []int
+		Data  []float32
+	}
+)
+
+// Save returns what torch.save(v, file) writes, in the order of torch's own opcodes.
+func Save(v any) []byte {
+	w := &pickler{globals: map[string]int{}}
+	w.out.WriteString("\x80\x02")
+	w.value(v)
+	w.out.WriteByte('.')
+	return Archive(w.out.Bytes(), w.storages...)
+}
+
+// Archive returns the zip that torch.save makes of a pickle and the storages 0, 1, ...
+func Archive(pickle []byte, storages ...[]byte) []byte {
+	files := []Member{{"data.pkl", pickle}, {"byteorder", []byte("little")}}
+	for i, s := range storages {
+		files = append(files, Member{fmt.Sprintf("data/%d", i), s})
+	}
+	return Zip(append(files, Member{"version", []byte("3\n")}))
+}
+
+// Member is a file of the zip, named below its folder "archive".
+type Member struct {
+	Name string
+	Data []byte
+}
+
+// Zip returns a zip of stored files.
+func Zip(files []Member) []byte {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, f := range files {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: "archive/" + f.Name, Method: zip.Store})
+		if err != nil {
+			panic(err)
+		}
+		w.Write(f.Data)
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+// pickler writes protocol 2.
+type pickler struct {
+	out      bytes.Buffer
+	storages [][]byte
+	globals  map[string]int // memo numbers
+}
+
+func (w *pickler) value(v any) {
+	switch v := v.(type) {
+	case string:
+		w.out.WriteByte('X')
+		w.number(len(v), 4)
+		w.out.WriteString(v)
+	case int:
+		w.int(v)
+	case Ints:
+		w.out.WriteString("](")
+		for _, n := range v {
+			w.int(n)
+		}
+		w.out.WriteByte('e')
+	case Tuple:
+		w.out.WriteByte('(')
+		for _, e := range v {
+			w.value(e)
+		}
+		w.out.WriteByte('t')
+	case Dict:
+		w.out.WriteString("}(")
+		for _, e := range v {
+			w.value(e.Key)
+			w.value(e.Value)
+		}
+		w.out.WriteByte('u')
+	case Tensor:
+		w.tensor(v)
+	default:
+		panic(fmt.Sprintf("cleartest: cannot write a %T", v))
+	}
+}
+
+// int writes K, M or J, as Python does.
+func (w *pickler) int(n int) {
+	switch {
+	case n >= 0 && n < 1<<8:
+		w.out.WriteByte('K')
+		w.number(n, 1)
+	case n >= 0 && n < 1<<16:
+		w.out.WriteByte('M')
+		w.number(n, 2)
+	default:
+		w.out.WriteByte('J')
+		w.number(n, 4)
+	}
+}
+
+func (w *pickler) number(n, bytes int) {
+	w.out.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))[:bytes])
+}
+
+// global writes a name once and a reference to it from then on.
+func (w *pickler) global(module, name string) {
+	if at, found := w.globals[module+name]; found {
+		w.out.WriteByte('h')
+		w.number(at, 1)
+		return
+	}
+	w.globals[module+name] = len(w.globals)
+	fmt.Fprintf(&w.out, "c%s\n%s\nq", module, name)
+	w.number(w.globals[module+name], 1)
+}
+
+func (w *pickler) tensor(t Tensor) {
+	w.global("torch._utils", "_rebuild_tensor_v2")
+	w.out.WriteString("((")
+	w.value("storage")
+	w.global("torch", "FloatStorage")
+	w.value(fmt.Sprint(len(w.storages)))
+	w.value("cpu")
+	w.int(len(t.Data))
+	w.out.WriteString("tQ")
+	w.int(0)
+	stride := make(Tuple, len(t.Shape))
+	for step, i := 1, len(t.Shape)-1; i >= 0; i-- {
+		stride[i] = step
+		step *= t.Shape[i]
+	}
+	shape := make(Tuple, len(t.Shape))
+	for i, n := range t.Shape {
+		shape[i] = n
+	}
+	w.value(shape)
+	w.value(stride)
+	w.out.WriteByte(0x89) // requires_grad
+	w.global("collections", "OrderedDict")
+	w.out.WriteString(")RtR")
+	var data []byte
+	for _, v := range t.Data {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+	}
+	w.storages = append(w.storages, data)
+}

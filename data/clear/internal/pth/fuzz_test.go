@@ -1,0 +1,78 @@
+package pth
+
+import (
+	"testing"
+
+	"tvps/data/clear/cleartest"
+)
+
+var fixtures = []string{"class.pth", "views.pth", "all.pth", "types.pth", "protocol3.pth", "protocol4.pth", "protocol5.pth", "legacy.pth", "parameter.pth", "bytes.pth"}
+
+// FuzzRead: whatever a file holds, the reader ends with a value or an error in one line, and
+// every tensor of the value can be read, within the size of the file.
+func FuzzRead(f *testing.F) {
+	for _, name := range fixtures {
+		f.Add(fixture(f, name))
+	}
+	f.Add(view(1, []int64{2, 3}, []int64{6, 2}))
+	f.Fuzz(func(t *testing.T, raw []byte) { inspect(t, raw) })
+}
+
+// FuzzPickle puts the fuzzed bytes behind the checksums of a zip, with 16 numbers beside it.
+func FuzzPickle(f *testing.F) {
+	for _, name := range fixtures {
+		if a, err := open(fixture(f, name)); err == nil {
+			program, err := a.bytes(a.entries["data.pkl"])
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(program)
+		}
+	}
+	for _, name := range []string{"protocol2.pkl", "protocol5.pkl"} {
+		f.Add(fixture(f, name))
+	}
+	for _, c := range malicious {
+		f.Add([]byte(c.pickle))
+	}
+	numbers := make([]byte, 64)
+	f.Fuzz(func(t *testing.T, pickle []byte) { inspect(t, cleartest.Archive(pickle, numbers, numbers[:8])) })
+}
+
+func inspect(t *testing.T, raw []byte) {
+	v, err := Read(raw)
+	if err != nil {
+		if v != nil {
+			t.Errorf("a %s beside the error %v", Name(v), err)
+		}
+		for _, r := range err.Error() {
+			if r < ' ' {
+				t.Errorf("control characters in %q", err)
+			}
+		}
+		return
+	}
+	// Values may be shared and contain themselves, so a walk could be endless.
+	next := []any{v}
+	for range 10_000 {
+		if len(next) == 0 {
+			return
+		}
+		v, next = next[len(next)-1], next[:len(next)-1]
+		switch v := v.(type) {
+		case Tuple:
+			next = append(next, v...)
+		case *List:
+			next = append(next, v.Items...)
+		case *Dict:
+			next = append(next, v.Values...)
+			if len(v.Keys) != len(v.Values) {
+				t.Errorf("%d keys, %d values", len(v.Keys), len(v.Values))
+			}
+		case *Tensor:
+			if x := v.AppendFloat32(nil); len(x) != v.Len() || 2*len(x) > len(raw) {
+				t.Errorf("%d values of %d from %d bytes", len(x), v.Len(), len(raw))
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package pth
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const stop = '.'
+
+// opcodes is what the machine can do: the opcodes of protocols 2 to 5 that build plain
+// values. STOP is in unpickle.
+var opcodes = [256]func(*machine) error{
+	0x80: proto,
+	0x95: frame,
+	'(':  func(m *machine) error { m.marks = append(m.marks, len(m.stack)); return nil },
+	'0':  func(m *machine) error { _, err := m.pop(); return err },
+	'1':  func(m *machine) error { _, err := m.popMark(); return err },
+
+	'N':  constant(nil),
+	0x88: constant(true),
+	0x89: constant(false),
+	'K':  unsigned(1),
+	'M':  unsigned(2),
+	'J':  func(m *machine) error { return m.integer(4) },
+	0x8a: sized(1, (*machine).integer),
+	0x8b: sized(4, (*machine).integer),
+	'G':  float,
+	0x8c: sized(1, (*machine).text),
+	'X':  sized(4, (*machine).text),
+	0x8d: sized(8, (*machine).text),
+
+	')':  func(m *machine) error { m.push(Tuple{}); return nil },
+	0x85: tuple(1),
+	0x86: tuple(2),
+	0x87: tuple(3),
+	't':  markedTuple,
+	']':  func(m *machine) error { m.push(&List{}); return nil },
+	'a':  appendOne,
+	'e':  appendMarked,
+	'}':  func(m *machine) error { m.push(&Dict{}); return nil },
+	's':  setItem,
+	'u':  setMarked,
+
+	'q':  sized(1, (*machine).put),
+	'r':  sized(4, (*machine).put),
+	0x94: func(m *machine) error { return m.put(uint64(len(m.memo))) },
+	'h':  sized(1, (*machine).get),
+	'j':  sized(4, (*machine).get),
+
+	'c':  globalLines,
+	0x93: globalStack,
+	'R':  reduce,
+	'Q':  persistent,
+}
+
+// refused are the names of the other opcodes, for messages.
+var refused = map[byte]string{
+	'2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING", 'T': "BINSTRING", 'U': "SHORT_BINSTRING", 'V': "UNICODE",
+	'b': "BUILD", 'd': "DICT", 'g': "GET", 'i': "INST", 'l': "LIST", 'o': "OBJ", 'p': "PUT", 'B': "BINBYTES", 'C': "SHORT_BINBYTES",
+	0x81: "NEWOBJ", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x8e: "BINBYTES8", 0x8f: "EMPTY_SET", 0x90: "ADDITEMS", 0x91: "FROZENSET",
+	0x92: "NEWOBJ_EX", 0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
+}
+
+func opcodeName(code byte) string {
+	if name := refused[code]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("%#02x, which is none of Python's,", code)
+}
+
+// constant pushes a value.
+func constant(v any) func(*machine) error {
+	return func(m *machine) error { m.push(v); return nil }
+}
+
+// sized reads a number of the given bytes and hands it on.
+func sized(width uint64, next func(*machine, uint64) error) func(*machine) error {
+	return func(m *machine) error {
+		n, err := m.length(width)
+		if err != nil {
+			return err
+		}
+		return next(m, n)
+	}
+}
+
+// unsigned pushes the next bytes as an integer without a sign.
+func unsigned(width uint64) func(*machine) error {
+	return sized(width, func(m *machine, n uint64) error { m.push(int64(n)); return nil })
+}
+
+func proto(m *machine) error {
+	version, err := m.length(1)
+	if err == nil && (version < 2 || version > 5) {
+		err = fmt.Errorf("its pickle has protocol %d; 2 to 5 are read", version)
+	}
+	return err
+}
+
+// frame announces how many bytes follow, which the machine needs not know.
+func frame(m *machine) error {
+	n, err := m.length(8)
+	if left := len(m.program) - m.next; err == nil && n > uint64(left) {
+		err = fmt.Errorf("its pickle is cut short: a frame of %d bytes begins at byte %d, %d are there", n, m.next, left)
+	}
+	return err
+}
+
+func float(m *machine) error {
+	part, err := m.take(8)
+	if err == nil {
+		m.push(math.Float64frombits(binary.BigEndian.Uint64(part)))
+	}
+	return err
+}
+
+// tuple makes a tuple of the n values on top.
+func tuple(n int) func(*machine) error {
+	return func(m *machine) error {
+		values := make(Tuple, n)
+		for i := n - 1; i >= 0; i-- {
+			v, err := m.pop()
+			if err != nil {
+				return err
+			}
+			values[i] = v
+		}
+		m.push(values)
+		return nil
+	}
+}
+
+func markedTuple(m *machine) error {
+	values, err := m.popMark()
+	if err == nil {
+		m.push(Tuple(slices.Clone(values)))
+	}
+	return err
+}
+
+func appendOne(m *machine) error {
+	v, err := m.pop()
+	if err != nil {
+		return err
+	}
+	return appendTo(m, v)
+}
+
+func appendMarked(m *machine) error {
+	values, err := m.popMark()
+	if err != nil {
+		return err
+	}
+	return appendTo(m, values...)
+}
+
+func appendTo(m *machine, values ...any) error {
+	v, err := m.top()
+	if err != nil {
+		return err
+	}
+	list, ok := v.(*List)
+	if !ok {
+		return fmt.Errorf("its pickle appends to a value of type %s", Name(v))
+	}
+	list.Items = append(list.Items, values...)
+	return nil
+}
+
+func setItem(m *machine) error {
+	value, err := m.pop()
+	if err != nil {
+		return err
+	}
+	key, err := m.pop()
+	if err != nil {
+		return err
+	}
+	return setIn(m, []any{key, value})
+}
+
+func setMarked(m *machine) error {
+	values, err := m.popMark()
+	if err != nil {
+		return err
+	}
+	return setIn(m, values)
+}
+
+// setIn puts keys and values in turn into the dict on top.
+func setIn(m *machine, values []any) error {
+	v, err := m.top()
+	if err != nil {
+		return err
+	}
+	dict, ok := v.(*Dict)
+	if !ok {
+		return fmt.Errorf("its pickle sets items of a value of type %s", Name(v))
+	}
+	if len(values)%2 != 0 {
+		return fmt.Errorf("its pickle sets a key without a value before byte %d", m.next)
+	}
+	for i := 0; i < len(values); i += 2 {
+		if err := dict.set(values[i], values[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package pth
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Tuple is a Python tuple.
+type Tuple []any
+
+// List is a Python list.
+type List struct{ Items []any }
+
+// Dict is a Python dict: Values[i] belongs to Keys[i], in the order of insertion. A key is a
+// string or an int64.
+type Dict struct {
+	Keys, Values []any
+
+	at map[any]int
+}
+
+// set keeps the place of a key that is there already, as Python does.
+func (d *Dict) set(key, value any) error {
+	switch key.(type) {
+	case string, int64:
+	default:
+		return fmt.Errorf("its pickle has a dict with a key of type %s; strings and integers are read", Name(key))
+	}
+	if i, found := d.at[key]; found {
+		d.Values[i] = value
+		return nil
+	}
+	if d.at == nil {
+		d.at = map[any]int{}
+	}
+	d.at[key] = len(d.Keys)
+	d.Keys, d.Values = append(d.Keys, key), append(d.Values, value)
+	return nil
+}
+
+// global is a name of Python that the machine knows, such as torch.FloatStorage.
+type global string
+
+// Name is what Python calls the type of a value, for messages.
+func Name(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return "bool"
+	case int64:
+		return "int"
+	case float64:
+		return "float"
+	case string:
+		return "str"
+	case Tuple:
+		return "tuple"
+	case *List:
+		return "list"
+	case *Dict:
+		return "dict"
+	case *Tensor:
+		return "tensor"
+	case *storage:
+		return "storage"
+	case global:
+		return "global " + string(v)
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// plain makes text from a file fit for a message: one line, no control characters, short.
+func plain(s string) string {
+	const most = 80
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
+}

@@ -1,0 +1,100 @@
+package clear
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// sized is a set without features of n images of each class in each of ten buckets.
+func sized(n int) *Set {
+	s := &Set{Classes: make([]string, Classes)}
+	for range Buckets {
+		for class := range int32(Classes) {
+			for range n {
+				s.Label = append(s.Label, class)
+			}
+		}
+	}
+	return s
+}
+
+// Of the published 3,000 images of a class 1,800, 300 and 900 fall to the three parts; every
+// row to exactly one.
+func TestSplit(t *testing.T) {
+	s := sized(PerBucket)
+	for seed := range int64(3) {
+		train, validation, test := s.Split(seed)
+		all := slices.Concat(train, validation, test)
+		slices.Sort(all)
+		for i, row := range all {
+			if len(all) != s.Len() || int(row) != i {
+				t.Fatalf("row %d is at %d of %d", row, i, len(all))
+			}
+		}
+		for name, part := range map[string]struct {
+			rows []int32
+			want int
+		}{"train": {train, 1800}, "validation": {validation, 300}, "test": {test, 900}} {
+			var counts [Classes]int
+			for _, row := range part.rows {
+				counts[s.Label[row]]++
+			}
+			for class, n := range counts {
+				if n != part.want {
+					t.Errorf("seed %d: %s has %d images of class %d, want %d", seed, name, n, class, part.want)
+				}
+			}
+			if !slices.IsSorted(part.rows) {
+				t.Errorf("%s is not ascending", name)
+			}
+		}
+	}
+}
+
+// A split is a function of the seed, and by chance: every class is drawn for itself, another
+// seed shares about the expected tenth of the validation rows, and every bucket has its share.
+func TestSplitBySeed(t *testing.T) {
+	s := sized(PerBucket)
+	_, first, _ := s.Split(0)
+	_, again, _ := s.Split(0)
+	_, other, _ := s.Split(1)
+	if !slices.Equal(first, again) {
+		t.Error("one seed gave two splits")
+	}
+	in := map[int32]bool{}
+	for _, row := range first {
+		in[row] = true
+	}
+	byClass := map[string]bool{}
+	for class, rows := range s.ByClass() {
+		chosen := ""
+		for i, row := range rows {
+			if in[row] {
+				chosen += fmt.Sprint(i, " ")
+			}
+		}
+		if byClass[chosen] {
+			t.Errorf("class %d has its validation images at the same places as another", class)
+		}
+		byClass[chosen] = true
+	}
+	shared, buckets := 0, [Buckets]int{}
+	for _, row := range other {
+		if in[row] {
+			shared++
+		}
+		buckets[int(row)/(Classes*PerBucket)]++
+	}
+	if shared < 230 || shared > 370 { // mean 300, standard deviation 15.6
+		t.Errorf("two seeds share %d of 3000 validation rows", shared)
+	}
+	for bucket, n := range buckets {
+		if n < 220 || n > 380 { // mean 300, standard deviation 15.6
+			t.Errorf("bucket %d has %d validation rows", bucket, n)
+		}
+	}
+	if want := []int32{0, 3, 45, 67, 82}; !slices.Equal(first[:5], want) {
+		t.Errorf("the first validation rows of seed 0 are %d, they were %d", first[:5], want)
+	}
+}
