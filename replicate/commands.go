@@ -11,6 +11,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/data/cifar10"
+	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
@@ -27,7 +28,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), checkCheckpoint(), checkSplits())
+			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), clearCheck(), checkCheckpoint(), checkSplits())
 			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
 			if err != nil {
 				return err
@@ -56,6 +57,27 @@ func checkData() backend.Check {
 		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(), Fix: "get the data again: `go run ./replicate data cifar10`"}
 	}
 	return backend.Check{Name: "data", Status: backend.OK, Detail: "full CIFAR-10 in " + dir + ", checksums match"}
+}
+
+// clearCheck says whether CLEAR's features are there or the stand-in is used.
+func clearCheck() backend.Check {
+	check := backend.Check{Name: "CLEAR", Status: backend.Warn, Detail: "not found: a stand-in, not CLEAR, is used",
+		Fix: "`go run ./replicate data clear` says where the features are and how to use them"}
+	path, err := clear.Find()
+	if err == nil && path == "" {
+		return check
+	}
+	if err == nil {
+		var report *clear.Report
+		if report, err = clear.Describe(path, clear.Options{}); err == nil {
+			err = report.Err()
+		}
+	}
+	if err != nil {
+		check.Status, check.Detail = backend.Fail, err.Error()
+		return check
+	}
+	return backend.Check{Name: "CLEAR", Status: backend.OK, Detail: "features in " + path}
 }
 
 func checkCheckpoint() backend.Check {

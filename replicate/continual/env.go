@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"tvps/data/cifar10"
+	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/metaweight"
 	"tvps/gomlx_models/net"
@@ -40,7 +41,7 @@ type Env struct {
 	data        map[string]*cifar10.Data
 	checkpoints map[string]checkpoint
 	images      map[string]*images
-	features    map[string]*vectors
+	clear       map[string]*clear.Set
 }
 
 // shared returns the value of a key, made once per process.
@@ -69,6 +70,14 @@ func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	if _, ok := s.shift(); !ok {
 		return id, nil
 	}
+	if s.Scenario == "clear" && !e.StandsIn(s) {
+		set, err := e.published(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		id["data"] = "clear:" + set.Source.SHA256[:16]
+		return id, nil
+	}
 	data, err := e.Data(s)
 	if err != nil {
 		return nil, err
@@ -95,6 +104,13 @@ func (e *Env) Data(s Settings) (*cifar10.Data, error) {
 func (e *Env) DataNote(s Settings) string {
 	if _, ok := s.shift(); !ok {
 		return ""
+	}
+	if s.Scenario == "clear" && !e.StandsIn(s) {
+		set, err := e.published(context.Background())
+		if err != nil {
+			return ""
+		}
+		return set.Source.Note
 	}
 	data, err := e.Data(s)
 	if err != nil {

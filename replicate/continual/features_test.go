@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/data/clear/cleartest"
 )
 
 // standInSettings is figure 1's panel of CLEAR in miniature, on the stand-in.
@@ -84,5 +86,58 @@ func TestMoments(t *testing.T) {
 	moments(x, []int32{0, 2, 3}, mean, scale)
 	if mean[0] != 4 || scale[0]*scale[0] < 12.999 || scale[0]*scale[0] > 13.001 || mean[1] != 5 || scale[1] != 1 {
 		t.Errorf("means %v, deviations %v", mean, scale)
+	}
+}
+
+// TestPublishedFeatures: where CLEAR is found it is used under its own name, with its own
+// split, and not where the stand-in is asked for.
+func TestPublishedFeatures(t *testing.T) {
+	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
+	s := standInSettings()
+	e := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
+	if !e.StandsIn(s) {
+		t.Error("features=stand-in takes CLEAR")
+	}
+	s.Features, s.N, s.Epochs = "auto", 20, 1
+	jobs, err := Jobs(e, s, []string{"recent"}, []int64{0}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := jobs[0].Spec
+	if spec.Experiment != "clear" || e.StandsIn(s) || !strings.HasPrefix(spec.Settings["data"], "clear:") || strings.Contains(e.DataNote(s), StandIn) {
+		t.Errorf("%s, data %s: %q", spec.Experiment, spec.Settings["data"], e.DataNote(s))
+	}
+	set, err := e.published(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, release, err := e.engine(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	stream, err := e.stream(t.Context(), engine, s, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, _, test := set.Split(5)
+	for at := range 3 {
+		samples := stream.Train(at)
+		for i, row := range samples.Row {
+			if !slices.Contains(train, row) || set.Label[row] != samples.Label[i] {
+				t.Fatalf("step %d trains on row %d as class %d", at, row, samples.Label[i])
+			}
+		}
+	}
+	if got := stream.Test(1).Row; len(got) != len(test) {
+		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
+	}
+	step, stop, err := jobs[0].Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
+		t.Errorf("%v, %v", rows, err)
 	}
 }
