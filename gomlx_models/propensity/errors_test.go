@@ -34,6 +34,8 @@ func TestFitRefuses(t *testing.T) {
 		"network":          {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
 		"encoding":         {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
 		"clip":             {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
+		"join":             {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
+		"join of images":   {func(_ *Data, cfg *Config) { cfg.Network, cfg.Join = Conv5, JoinEven }, []string{"join even", "vectors", "conv5"}},
 		"hidden":           {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden", "0"}},
 		"updates":          {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
 		"batch":            {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},

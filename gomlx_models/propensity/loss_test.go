@@ -139,6 +139,9 @@ func (c *lossCase) mlp(p map[string][]float64, row int, t int32) float64 {
 	x := make([]float64, dim)
 	for j := range x {
 		x[j] = (float64(c.x[row*dim+j]) - float64(c.e.pool.Mean[j])) / float64(c.e.pool.Scale[j])
+		if c.e.cfg.Join == JoinEven {
+			x[j] /= float64(dim)
+		}
 	}
 	sum := dense(x, p["layer1/weights"], p["layer1/biases"])
 	add := func(v []float64) {
@@ -209,18 +212,28 @@ func TestLossAndGradientByHand(t *testing.T) {
 		for _, method := range []Method{Method1, Method2} {
 			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar} {
 				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
-					c := newLossCase(t, open(t, name), small(method, MLP, time, 3*(i%2)), 2)
-					defer c.e.Close()
-					loss, grads := c.graph(t, open(t, name), c.values, c.batch)
-					values := float64s(c.values)
-					if want := c.byHand(values, method); math.Abs(loss-want) > 1e-5 {
-						t.Fatalf("loss %v, by hand %v", loss, want)
-					}
-					compareByHand(t, c, values, grads, method)
+					lossByHand(t, open(t, name), small(method, MLP, time, 3*(i%2)))
 				})
 			}
 		}
 	}
+	t.Run("join even", func(t *testing.T) {
+		cfg := small(Method1, MLP, TimeOneHot, 3)
+		cfg.Join = JoinEven
+		lossByHand(t, open(t, ""), cfg)
+	})
+}
+
+func lossByHand(t *testing.T, b compute.Backend, cfg Config) {
+	t.Helper()
+	c := newLossCase(t, b, cfg, 2)
+	defer c.e.Close()
+	loss, grads := c.graph(t, b, c.values, c.batch)
+	values := float64s(c.values)
+	if want := c.byHand(values, cfg.Method); math.Abs(loss-want) > 1e-5 {
+		t.Fatalf("loss %v, by hand %v", loss, want)
+	}
+	compareByHand(t, c, values, grads, cfg.Method)
 }
 
 func compareByHand(t *testing.T, c *lossCase, values [][]float64, grads [][]float32, method Method) {
@@ -304,20 +317,31 @@ func TestMethod1IsAntisymmetric(t *testing.T) {
 
 // TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega were the same for all x.
 func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
-	for network, dims := range map[Network][]int{MLP: {2}, FC3: {2}, Conv5: {6, 6, 2}} {
-		c := newLossCase(t, open(t, ""), small(Method2, network, TimeOneHot, 3), dims...)
-		s := newScore(c.e, Samples{Time: []int32{0, 1, 2, 3}}, []float64{0, 1, 2, 5})
-		s.values = c.values
-		all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
-		logs, err := s.LogOmega(t.Context(), all, 5)
-		if err != nil {
-			t.Fatal(err)
+	for name, c := range map[string]struct {
+		network Network
+		join    Join
+		dims    []int
+	}{"mlp": {MLP, JoinFirst, []int{2}}, "fc3": {FC3, JoinFirst, []int{2}}, "fc3 even": {FC3, JoinEven, []int{2}}, "conv5": {Conv5, JoinFirst, []int{6, 6, 2}}} {
+		cfg := small(Method2, c.network, TimeOneHot, 3)
+		cfg.Join = c.join
+		timeChangesRatio(t, name, newLossCase(t, open(t, ""), cfg, c.dims...))
+	}
+}
+
+// timeChangesRatio fails if two of the samples have one log omega.
+func timeChangesRatio(t *testing.T, name string, c *lossCase) {
+	t.Helper()
+	defer c.e.Close()
+	s := newScore(c.e, Samples{Time: []int32{0, 1, 2, 3}}, []float64{0, 1, 2, 5})
+	s.values = c.values
+	all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
+	logs, err := s.LogOmega(t.Context(), all, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(logs); i++ {
+		if math.Abs(logs[i]-logs[0]) < 1e-4 {
+			t.Errorf("%s: log omega of samples 0 and %d is %v and %v", name, i, logs[0], logs[i])
 		}
-		for i := 1; i < len(logs); i++ {
-			if math.Abs(logs[i]-logs[0]) < 1e-4 {
-				t.Errorf("%s: log omega of samples 0 and %d is %v and %v", network, i, logs[0], logs[i])
-			}
-		}
-		c.e.Close()
 	}
 }

@@ -14,12 +14,23 @@ func g(s *net.Scope, cfg Config, x, label, time, table *Node) *Node {
 	if cfg.Network == Conv5 {
 		return conv5(s, cfg, x, label, time, table)
 	}
-	x = Reshape(x, x.Shape().Dim(0), -1)
-	h := Add(net.Dense(s.In("layer1"), x, cfg.Hidden, net.He), condition(s, cfg, label, time, table, cfg.Hidden))
+	h := Add(entrance(s.In("layer1"), cfg, x), condition(s, cfg, label, time, table, cfg.Hidden))
 	h = activate(s.In("norm1"), cfg, h)
 	h = activate(s.In("norm2"), cfg, net.Dense(s.In("layer2"), h, cfg.Hidden, net.He))
 	return Squeeze(net.Dense(s.In("layer3"), h, 1, zero), -1)
 }
+
+// entrance is what x adds to the first sums, as loud as the join has it. Result: [batch, hidden].
+func entrance(s *net.Scope, cfg Config, x *Node) *Node {
+	x = Reshape(x, x.Shape().Dim(0), -1)
+	if cfg.Join != JoinEven {
+		return net.Dense(s, x, cfg.Hidden, net.He)
+	}
+	return net.Dense(s, DivScalar(x, float64(x.Shape().Dim(1))), cfg.Hidden, unit)
+}
+
+// unit is N(0, 1), the initial distribution of label and time.
+func unit(int) net.Initial { return net.Initial{Std: 1} }
 
 // activate is ReLU, behind a batch normalisation in FC3.
 func activate(s *net.Scope, cfg Config, x *Node) *Node {

@@ -15,6 +15,9 @@
 //
 // An Estimator does it for a stream, with one compiled program for every T.
 //
+// Features of a hundred dimensions or more drown the label and invite g to learn single
+// samples by heart: set Config.Join to JoinEven there.
+//
 // What g converges to: with Method 1 log omega is log p_T(x)/p_t(x) exactly. Method 2, whose negatives are drawn
 // from the other times only, has its optimum at log p_t(x) - log mean_{s != t} p_s(x):
 // with many times that is the deviation from the marginal, as in the paper; with few

@@ -1,0 +1,147 @@
+package propensity
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/data/labelshift"
+	"tvps/data/random"
+)
+
+// wideStream is a label shift seen through features of many dimensions: x = B h,
+// h ~ N(m_y + c_t e, I) in so many factors as the features of a deep network have,
+// with class means m_y that overlap. Without a center c the distribution of x given y
+// stays the same.
+type wideStream struct {
+	Data
+	shift  labelshift.Shift
+	center func(t int) float64
+	along  []float64 // (h - m_y) e of each sample
+}
+
+const (
+	wideDims    = 2048
+	wideFactors = 64
+	wideTimes   = 16
+	wideSamples = 150 // a time
+)
+
+func newWideStream(center func(t int) float64) *wideStream {
+	w := &wideStream{Data: Data{Dim: wideDims}, center: center,
+		shift: labelshift.Shift{Classes: 10, Interval: 6, Steps: wideTimes, Reading: labelshift.Listing}}
+	rng := random.New(1, "propensity test", "wide")
+	normal := func(n int, sd float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = sd * rng.NormFloat64()
+		}
+		return out
+	}
+	mixing, means := normal(wideFactors*wideDims, 1), normal(10*wideFactors, 3/math.Sqrt(2*wideFactors)) // means are 3 apart
+	for t := range wideTimes {
+		_, labels := w.shift.Draw(1, "train", t, wideSamples, slices.Repeat([][]int32{{0}}, 10))
+		for _, y := range labels {
+			h := normal(wideFactors, 1)
+			h[0] += center(t)
+			w.along = append(w.along, h[0])
+			x := make([]float32, wideDims)
+			for i, m := range means[int(y)*wideFactors:][:wideFactors] {
+				for j, b := range mixing[i*wideDims:][:wideDims] {
+					x[j] += float32((m + h[i]) * b)
+				}
+			}
+			w.X, w.Label, w.Time = append(w.X, x...), append(w.Label, int32(y)), append(w.Time, float64(t))
+		}
+	}
+	return w
+}
+
+// exact is log omega(x, y; T, t) at the last time, and the part of it that y alone tells.
+func (w *wideStream) exact() (all, label []float64) {
+	const T = wideTimes - 1
+	for i, y := range w.Label {
+		t := int(w.Time[i])
+		label = append(label, w.shift.LogRatio(int(y), T, t))
+		all = append(all, label[i]+logNormal(w.along[i]-w.center(T))-logNormal(w.along[i]-w.center(t)))
+	}
+	return all, label
+}
+
+// wideConfig is the paper's g for CLEAR, but small.
+func wideConfig(join Join) Config {
+	cfg := DefaultConfig()
+	cfg.Network, cfg.Hidden, cfg.Classes, cfg.Join, cfg.Updates, cfg.Batch = FC3, 32, 10, join, 500, 256
+	return cfg
+}
+
+// weightError is the mean over times by how much the mean of min(omega, 1) is off.
+func (w *wideStream) weightError(got, want []float64) (off float64) {
+	a, b := byTime(ClipOne.Weights(got), w.Time, wideTimes), byTime(ClipOne.Weights(want), w.Time, wideTimes)
+	for t := range a {
+		off += math.Abs(a[t]-b[t]) / wideTimes
+	}
+	return off
+}
+
+// TestLabelIsHeardInWideFeatures: log omega is log q_T(y)/q_t(y) whatever x is. JoinEven
+// finds it; with JoinFirst the features drown the label, or JoinEven would not be needed.
+func TestLabelIsHeardInWideFeatures(t *testing.T) {
+	w := newWideStream(func(int) float64 { return 0 })
+	want, _ := w.exact()
+	_, nothing := agreement(make([]float64, len(want)), want)
+	for join, heard := range map[Join]bool{JoinEven: true, JoinFirst: false} {
+		if testing.Short() && !heard {
+			continue
+		}
+		got := fit(t, w.Data, wideConfig(join), wideTimes-1)
+		correlation, rms := agreement(got, want)
+		off := w.weightError(got, want)
+		t.Logf("%s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f, mean of min(omega, 1) off by %.3f", join, correlation, rms, nothing, slope(got, want), off)
+		if (correlation > .9 && rms < .45*nothing && off < .12) != heard {
+			t.Errorf("join %s: correlation %.3f, RMS error %.3f of %.3f, mean weight off by %.3f; the label is to be heard: %v", join, correlation, rms, nothing, off, heard)
+		}
+	}
+}
+
+// TestDriftIsHeardInWideFeatures: where x moves within its class, JoinEven tells more
+// than the exact ratio of the labels does.
+func TestDriftIsHeardInWideFeatures(t *testing.T) {
+	slow(t)
+	w := newWideStream(func(t int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(t)/15) })
+	cfg := wideConfig(JoinEven)
+	cfg.LearningRate = 1e-2 // x is heard more slowly
+	got := fit(t, w.Data, cfg, wideTimes-1)
+	want, label := w.exact()
+	correlation, rms := agreement(got, want)
+	byLabel, rest := agreement(label, want)
+	t.Logf("correlation %.3f, RMS error %.3f, slope %.3f (exact for labels alone: %.3f, %.3f)", correlation, rms, slope(got, want), byLabel, rest)
+	if correlation < .8 || correlation < byLabel+.05 || rms > .85*rest {
+		t.Errorf("correlation %.3f and RMS error %.3f; the labels alone give %.3f and %.3f", correlation, rms, byLabel, rest)
+	}
+}
+
+// TestJoinFirstIsAsBefore: numbers of g from before there was a choice. A config that
+// names no join means the same, bit by bit; before training g is 0 under either join.
+func TestJoinFirstIsAsBefore(t *testing.T) {
+	d := labelled(5, 60, func(time, y int) float64 { return []float64{.6, .3, .1}[(y+time)%3] })
+	for network, want := range map[Network][]float64{
+		MLP: {-.022634, -.024022, -.261103, -.230646, 0},
+		FC3: {-.003897, .040943, -.443415, -.218751, 0},
+	} {
+		cfg := quick()
+		cfg.Network, cfg.Classes, cfg.LearningRate = network, 3, 1e-2
+		got := fit(t, d, cfg, 4)
+		for i, w := range want {
+			if v := got[7+60*i]; math.Abs(v-w) > 2e-4 {
+				t.Errorf("%s: log omega of sample %d is %.6f; it was %.6f", network, 7+60*i, v, w)
+			}
+		}
+		if cfg.Join = ""; network == MLP && !slices.Equal(fit(t, d, cfg, 4), got) {
+			t.Error("without a join the numbers are not those of first")
+		}
+		if cfg.Join, cfg.Updates = JoinEven, 0; network == FC3 && slices.ContainsFunc(fit(t, d, cfg, 4), func(v float64) bool { return v != 0 }) {
+			t.Errorf("%s: with join even g is not 0 before training", network)
+		}
+	}
+}
