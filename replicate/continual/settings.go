@@ -55,7 +55,7 @@ type Settings struct {
 	GInput      string  `set:"g-input" of:"omega" doc:"label shift: features (pooled, of the trunk) or pixels (I4)"`
 	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
 	GLabel      bool    `set:"g-label" of:"omega" doc:"whether g sees the label (Appendix B: inputs are (x,y,t); I2)"`
-	GJoin       string  `set:"g-join" of:"omega" doc:"where label and time enter g: first, the sums of the first layer (I2, I4)"`
+	GJoin       string  `set:"g-join" of:"omega" doc:"how loud x is beside label and time in the first sums of g: first (as it is) or even (divided by its dimensions) (I2, I16)"`
 	GStart      string  `set:"g-start" of:"omega" doc:"where the fit of g starts at every step: scratch (I1)"`
 	GTime       string  `set:"g-time" of:"omega" doc:"scalar, fourier, embedding or onehot (I2)"`
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"of the fourier encoding (I2)"`
@@ -87,7 +87,7 @@ var choices = map[string][]string{
 	"start":      {"pretrained", "reinit"},
 	"block":      {"basic"},
 	"batch-norm": {"batch", "frozen"},
-	"g-join":     {"first"},
+	"g-join":     {"first", "even"},
 	"g-start":    {"scratch"},
 	"method":     {"method1", "method2"},
 	"g-network":  {"mlp", "fc3", "conv5"},
@@ -245,7 +245,7 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 	if !s.GLabel {
 		classes = 0
 	}
-	return propensity.Config{Method: method, Network: propensity.Network(s.GNetwork), Hidden: s.GHidden,
+	return propensity.Config{Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin), Hidden: s.GHidden,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
 		LearningRate: s.GRate, Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip)}
 }

@@ -32,7 +32,7 @@ var (
 	clearPaper = slices.Concat(common, []string{
 		"steps=500", "n=200", "test-n=0", "evaluate=weighted", "network=linear", "width=16", "checkpoint=committed",
 		"epochs=25", "max-updates=0", "finetune-epochs=25",
-		"g-network=fc3", "g-input=features", "g-hidden=64", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
+		"g-network=fc3", "g-join=even", "g-input=features", "g-hidden=64", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
 	})
 )
 
