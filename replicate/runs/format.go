@@ -149,7 +149,8 @@ func decodeContent(content []byte) (*Result, error) {
 	return &Result{Spec: first.Spec, Steps: first.Steps, Rows: rows}, nil
 }
 
-// readSpec reads only the first line of a finished run's file.
+// readSpec reads only the first line of a finished run's file. Errors that are not
+// of the file system say what is wrong with that line.
 func readSpec(path string) (Spec, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -163,11 +164,13 @@ func readSpec(path string) (Spec, error) {
 	defer decoder.Close()
 	line, err := bufio.NewReader(decoder).ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Spec{}, err
+		return Spec{}, fmt.Errorf("it does not decompress: %w", err)
 	}
 	var header headerLine
-	err = json.Unmarshal(line, &header)
-	return header.Spec, err
+	if json.Unmarshal(line, &header) != nil {
+		return Spec{}, errors.New("its first line is not a run's provenance")
+	}
+	return header.Spec, nil
 }
 
 // digest returns the SHA-256 of data in hexadecimal.

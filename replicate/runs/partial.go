@@ -21,11 +21,21 @@ import (
 // Each step is one write. Whatever follows the last complete step (a torn line
 // after kill -9, zeros after a power failure) is dropped and computed again.
 type partial struct {
-	sessions []Provenance  // that completed a step
-	rows     map[int][]Row // of complete steps
-	seconds  float64       // spent on complete steps
-	size     int64         // bytes up to the end of the last complete step
+	sessions []Provenance     // that completed a step
+	rows     map[int][]Row    // of complete steps
+	marks    map[int]stepMark // of the same
+	seconds  float64          // spent on complete steps
+	size     int64            // bytes up to the end of the last complete step
+	damaged  bool             // whether a whole line cannot be trusted and steps end behind it
 }
+
+// stepMark says how a complete step came about.
+type stepMark struct {
+	session int     // index into sessions, -1 if the file names none
+	seconds float64 // spent on it
+}
+
+func newPartial() *partial { return &partial{rows: map[int][]Row{}, marks: map[int]stepMark{}} }
 
 type doneMark struct {
 	T       int     `json:"t"`
@@ -47,7 +57,7 @@ type partialLine struct {
 func readPartial(path string, spec Spec) (*partial, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return &partial{rows: map[int][]Row{}}, nil
+		return newPartial(), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the steps of %s so far cannot be read: %w", spec, err)
@@ -57,10 +67,14 @@ func readPartial(path string, spec Spec) (*partial, error) {
 
 // parsePartial reads lines until the first one that is not as it was written.
 func parsePartial(data []byte, id string) *partial {
-	parser := partialParser{id: id, so: &partial{rows: map[int][]Row{}}}
+	parser := partialParser{id: id, so: newPartial()}
 	for at := 0; ; {
 		length := bytes.IndexByte(data[at:], '\n') + 1
-		if length == 0 || !parser.take(data[at:at+length], at == 0) {
+		if length == 0 { // the end, or a torn line
+			return parser.so
+		}
+		if !parser.take(data[at:at+length], at == 0) {
+			parser.so.damaged = bytes.Contains(data[at:], []byte(`{"done":`))
 			return parser.so
 		}
 		at += length
@@ -107,11 +121,12 @@ func (p *partialParser) complete(done doneMark) bool {
 	if done.Rows != len(p.rows) || done.SHA256 != stepDigest(done.T, p.lines) || checkRows(done.T, p.rows) != nil {
 		return false
 	}
-	p.so.rows[done.T] = p.rows
-	p.so.seconds += done.Seconds
 	if p.session != nil {
 		p.so.sessions = append(p.so.sessions, *p.session)
 	}
+	p.so.rows[done.T] = p.rows
+	p.so.marks[done.T] = stepMark{session: len(p.so.sessions) - 1, seconds: done.Seconds}
+	p.so.seconds += done.Seconds
 	p.session, p.rows, p.lines = nil, nil, nil
 	return true
 }
@@ -153,13 +168,18 @@ func openPartial(path string, spec Spec, so *partial, session Provenance) (*part
 // returns, so a killed process loses nothing; it does not wait for the disk,
 // since the checksum finds what a power failure takes.
 func (w *partialWriter) append(t int, rows []Row, seconds float64) error {
+	_, err := w.file.Write(stepLines(t, rows, seconds))
+	return err
+}
+
+// stepLines are the lines of one complete step.
+func stepLines(t int, rows []Row, seconds float64) []byte {
 	var lines []byte
 	for _, row := range rows {
 		lines = append(lines, jsonLine(row)...)
 	}
 	mark := doneMark{T: t, Rows: len(rows), SHA256: stepDigest(t, lines), Seconds: seconds}
-	_, err := w.file.Write(append(lines, jsonLine(partialLine{Done: &mark})...))
-	return err
+	return append(lines, jsonLine(partialLine{Done: &mark})...)
 }
 
 func (w *partialWriter) close() { w.file.Close() }

@@ -75,7 +75,7 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 	if err == nil {
 		rows = so.rows
 	}
-	result, readErr := s.read(spec)
+	result, readErr := s.Read(spec)
 	if readErr != nil {
 		if !isPlainMissing(readErr) {
 			err = readErr
@@ -90,7 +90,7 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 
 // stored tells whether a finished file holds all of steps.
 func (s *Store) stored(spec Spec, steps []int) bool {
-	result, err := s.read(spec)
+	result, err := s.Read(spec)
 	return err == nil && result.has(steps)
 }
 

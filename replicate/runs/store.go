@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,8 +20,12 @@ import (
 // quarantineFolder is where damaged files go; no experiment may have its name.
 const quarantineFolder = "quarantine"
 
-// fileSuffix ends the name of a finished run's file.
-const fileSuffix = ".jsonl.zst"
+// The names of a run's files are its ID and, for a finished run and for one under
+// way, these.
+const (
+	fileSuffix    = ".jsonl.zst"
+	partialSuffix = ".partial.jsonl"
+)
 
 // ErrMissing is returned for a run that is not stored, and matches (errors.Is)
 // a *DamagedError.
@@ -30,17 +35,21 @@ var ErrMissing = errors.New("run is not stored")
 // missing.
 type DamagedError struct {
 	Path    string
-	MovedTo string // "" when it was left in place, as another process is at work on the run
+	MovedTo string // "" when it was left in place: by Read, or as another process is at work on the run
 	Reason  string
+	Steps   int // in a file of steps so far: those before the damage, which still count
 }
 
 // Error says which file is damaged, why, and where it is now.
 func (e *DamagedError) Error() string {
-	where := "left in place"
+	where, left := "left in place", "its run counts as missing"
 	if e.MovedTo != "" {
 		where = "moved to " + e.MovedTo
 	}
-	return fmt.Sprintf("result file %s is damaged (%s): %s, its run counts as missing", e.Path, e.Reason, where)
+	if e.Steps > 0 {
+		left = "of its steps only the first " + strconv.Itoa(e.Steps) + " count"
+	}
+	return fmt.Sprintf("result file %s is damaged (%s): %s, %s", e.Path, e.Reason, where, left)
 }
 
 // Is makes a damaged run a missing one.
@@ -64,8 +73,10 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("results folder %s cannot be made (%w): choose another with --results", dir, cause(err))
 	}
-	return &Store{dir: dir, specs: map[string]Spec{}}, nil
+	return newStore(dir), nil
 }
+
+func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spec{}} }
 
 // cause strips the path off a file error, for messages that name it already.
 func cause(err error) error {
@@ -106,13 +117,13 @@ func (s *Store) path(spec Spec, suffix string) string {
 }
 
 func (s *Store) donePath(spec Spec) string    { return s.path(spec, fileSuffix) }
-func (s *Store) partialPath(spec Spec) string { return s.path(spec, ".partial.jsonl") }
+func (s *Store) partialPath(spec Spec) string { return s.path(spec, partialSuffix) }
 func (s *Store) failedPath(spec Spec) string  { return s.path(spec, ".failed.json") }
 func (s *Store) lockPath(spec Spec) string    { return s.path(spec, ".lock") }
 
-// read reads a finished run and moves nothing: a damaged file is a
-// *DamagedError with MovedTo empty.
-func (s *Store) read(spec Spec) (*Result, error) {
+// Read is Load for a caller who only looks: it changes nothing in the folder, and
+// a damaged file is a *DamagedError with MovedTo empty.
+func (s *Store) Read(spec Spec) (*Result, error) {
 	path := s.donePath(spec)
 	data, err := os.ReadFile(path)
 	switch {
@@ -137,7 +148,7 @@ func (s *Store) read(spec Spec) (*Result, error) {
 // is none. A damaged file is moved to the folder's quarantine, with a note
 // that says why, and reported as a *DamagedError.
 func (s *Store) Load(spec Spec) (*Result, error) {
-	result, err := s.read(spec)
+	result, err := s.Read(spec)
 	var damaged *DamagedError
 	if !errors.As(err, &damaged) {
 		return result, err
@@ -152,7 +163,7 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 
 // loadClaimed is Load for a caller who holds the run's lock.
 func (s *Store) loadClaimed(spec Spec) (*Result, error) {
-	result, err := s.read(spec)
+	result, err := s.Read(spec)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
 		if moveErr := s.quarantine(damaged, spec); moveErr != nil {
@@ -218,7 +229,7 @@ func (s *Store) locked(spec Spec) bool {
 // The caller holds the run's lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"*")); err == nil {
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+result.Spec.ID()+".*")); err == nil {
 		for _, name := range left { // temporary files of processes that were killed while writing
 			os.Remove(name)
 		}
@@ -277,8 +288,12 @@ func Gather(store *Store, specs []Spec) (results []*Result, missing []Spec, err 
 }
 
 // isStored tells whether name is that of a finished run's file.
-func isStored(name string) bool {
-	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, fileSuffix)
+func isStored(name string) bool { return hasSuffix(name, fileSuffix) }
+
+// hasSuffix tells whether name is that of a run's file of this kind, and not of a
+// temporary one.
+func hasSuffix(name, suffix string) bool {
+	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }
 
 // isPlainMissing tells whether err means that there is no file at all.

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/replicate/cli"
+	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/results"
+	"tvps/replicate/runs"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// exporting is one call of export.
+type exporting struct{ format, folder, out string }
+
+func exportCommand() *cobra.Command {
+	var e exporting
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write all finished runs as one table, for pandas, DuckDB, polars or a spreadsheet",
+		Long: "Write all finished runs as one table, CSV or Parquet: one line for each measurement, with the\n" +
+			"columns " + strings.Join(results.Columns(), ", ") + ".",
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVar(&e.format, "format", "", "csv or parquet (default: parquet if --out ends so, else csv)")
+	cmd.Flags().StringVar(&e.folder, "results", "results", "folder of the runs")
+	cmd.Flags().StringVar(&e.out, "out", "", "file to write, - for standard output (default: - for csv, results.parquet for parquet)")
+	return cmd
+}
+
+func (e *exporting) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := e.resolve(term.IsTerminal(int(os.Stdout.Fd()))); err != nil {
+		return paper.Usage(err)
+	}
+	store, err := runs.View(e.folder)
+	if err != nil {
+		return paper.Usage(fmt.Errorf("%w: name another with --results", err))
+	}
+	var done results.Exported
+	write := func(w io.Writer) (err error) {
+		done, err = results.Export(ctx, store, w, results.Format(e.format))
+		return err
+	}
+	if e.out == "-" {
+		err = write(stdout)
+	} else if err = writeFile(e.out, write); err == nil {
+		_, err = fmt.Fprintf(stdout, "%s: runs: %d, rows: %d\n", e.out, done.Runs, done.Rows)
+	}
+	if done.Unfinished > 0 {
+		fmt.Fprintf(stderr, "Unfinished runs, not in the table: %d\n", done.Unfinished)
+	}
+	return listed(stderr, done.Problems, err, "left out of the table")
+}
+
+// resolve fills in what was not asked for; terminal says what standard output is.
+func (e *exporting) resolve(terminal bool) error {
+	if e.format == "" {
+		e.format = string(results.CSV)
+		if strings.HasSuffix(e.out, ".parquet") {
+			e.format = string(results.Parquet)
+		}
+	}
+	known := make([]string, len(results.Formats))
+	for i, f := range results.Formats {
+		known[i] = string(f)
+	}
+	if !slices.Contains(known, e.format) {
+		return fmt.Errorf("--format %s is not one of %s; did you mean %q?", e.format, strings.Join(known, ", "), continual.Nearest(e.format, known))
+	}
+	parquet := e.format == string(results.Parquet)
+	if e.out == "" {
+		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]
+	}
+	if parquet && terminal && e.out == "-" {
+		return fmt.Errorf("a terminal cannot show Parquet: name a file with --out, or send the output to a program")
+	}
+	return nil
+}
+
+// writeFile has a file written, which gets its name when it is complete. What is there
+// and no file, such as a pipe, is written to as it is.
+func writeFile(path string, write func(io.Writer) error) error {
+	unwritable := func(err error) error {
+		return fmt.Errorf("%s cannot be written, choose another with --out: %w", path, err)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return unwritable(err)
+		}
+		defer file.Close()
+		return write(file)
+	}
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	if err != nil {
+		return unwritable(err)
+	}
+	defer file.Cleanup() // does nothing once the file has got its name
+	if err := write(file); err != nil {
+		return err
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}
+
+// listed prints the problems, a line each, and returns err, or else an error that
+// counts them and says what they are left out of.
+func listed(w io.Writer, problems []error, err error, leftOut string) error {
+	for _, problem := range problems {
+		fmt.Fprintln(w, problem)
+	}
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("problems: %d, named above and %s", len(problems), leftOut)
+	}
+	return err
+}

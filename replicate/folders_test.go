@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tvps/ci/demand"
+	"tvps/replicate/runs"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// toyRuns stores runs of "toy/ours" with 4 steps each in a new folder.
+func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	store, err := runs.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs []runs.Job
+	for _, seed := range seeds {
+		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4}, Step: func(_ context.Context, t int) ([]runs.Row, error) {
+			return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
+		}})
+	}
+	if report, err := runs.Execute(t.Context(), store, jobs, runs.Options{}); err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	return folder
+}
+
+func toy(seed int64) runs.Spec {
+	return runs.Spec{Experiment: "toy", Learner: "ours", Seed: seed, Settings: map[string]string{"epochs": "20"}}
+}
+
+func toyFile(folder string, seed int64) string {
+	return filepath.Join(folder, "toy", toy(seed).ID()+".jsonl.zst")
+}
+
+// contents returns the files below a folder.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		out[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestFolderMistakes: export, compare and merge refuse what makes no sense, and make no
+// folder.
+func TestFolderMistakes(t *testing.T) {
+	s := newShop(t)
+	have, empty := toyRuns(t, 0, 0), t.TempDir()
+	file := toyFile(have, 0)
+	none, link := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(have, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  []string
+		code  int
+		words []string
+	}{
+		{[]string{"export", "all"}, 2, []string{"takes no argument", `"all"`}},
+		{[]string{"export", "--format", "parket", "--results", have}, 2, []string{"--format parket", `did you mean "parquet"`}},
+		{[]string{"export", "--results", none}, 2, []string{"there is no results folder " + none, "--results"}},
+		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
+		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
+		{[]string{"export", "--results", have, "--out", empty}, 1, []string{empty, "cannot be written", "--out"}},
+		{[]string{"compare", have}, 2, []string{"compare A B", "got 1", "--help"}},
+		{[]string{"compare", have, have, have}, 2, []string{"got 3"}},
+		{[]string{"compare", have, none}, 2, []string{"there is no results folder " + none}},
+		{[]string{"compare", have, have, "--a", "epochs"}, 2, []string{"--a epochs", "name=value"}},
+		{[]string{"compare", have, have, "--b", "epochs=1", "--b", "epochs=2"}, 2, []string{"--b epochs=2", "once"}},
+		{[]string{"compare", have, have, "--a", "epohcs=20"}, 2, []string{"no run of A", `did you mean "epochs"`}},
+		{[]string{"compare", have, have, "--b", "epochs=21"}, 2, []string{"no run of B", "there are 20"}},
+		{[]string{"compare", empty, have, "--a", "epochs=20"}, 2, []string{"no run of A", "no finished run"}},
+		{[]string{"merge", have}, 2, []string{"merge INTO FROM...", "got 1"}},
+		{[]string{"merge", empty, none}, 2, []string{"there is no results folder " + none}},
+		{[]string{"merge", have, link}, 2, []string{"same folder"}},
+		{[]string{"merge", file, have}, 2, []string{file, "is a file"}},
+		{[]string{"merge", filepath.Join(file, "below"), have}, 1, []string{"cannot be made"}},
+	} {
+		t.Run(strings.Join(c.args[:1], " ")+" "+filepath.Base(c.args[len(c.args)-1]), func(t *testing.T) {
+			code, stdout, stderr := s.run(t, c.args...)
+			if code != c.code || stdout != "" {
+				t.Errorf("exit code %d, want %d; stdout %q", code, c.code, stdout)
+			}
+			oneSentence(t, stderr, c.words...)
+		})
+	}
+	if len(contents(t, empty)) != 0 || len(contents(t, have)) != 1 {
+		t.Error("a mistake left files")
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a mistake made a folder")
+	}
+}
+
+func TestExport(t *testing.T) {
+	s := newShop(t)
+	have, out := toyRuns(t, 0, 0, 1), t.TempDir()
+	code, table, stderr := s.run(t, "export", "--results", have)
+	if code != 0 || stderr != "" || !strings.HasPrefix(table, "experiment,learner,seed,t,metric,value,") || strings.Count(table, "\n") != 9 {
+		t.Fatalf("exit code %d, %s%s", code, table, stderr)
+	}
+	for args, file := range map[string]string{"--out t.csv": "t.csv", "--out t.parquet": "t.parquet", "--format parquet": "results.parquet", "--format csv --out t.parquet": "t.parquet"} {
+		cmd, stdout, _ := s.command(append([]string{"export", "--results", have}, strings.Fields(args)...)...)
+		cmd.Dir = out
+		if err := cmd.Run(); err != nil || stdout.String() != file+": runs: 2, rows: 8\n" {
+			t.Errorf("%s: %v, %s", args, err, stdout)
+		}
+		data, err := os.ReadFile(filepath.Join(out, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, ".csv") || strings.HasPrefix(args, "--format csv") {
+			if string(data) != table {
+				t.Errorf("%s: the file differs from what is printed", args)
+			}
+		} else if file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data))); err != nil || file.NumRows() != 8 {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	code, piped, stderr := s.run(t, "export", "--results", have, "--format", "parquet", "--out", "-")
+	if code != 0 || stderr != "" || piped != contents(t, out)[filepath.Join(out, "results.parquet")] {
+		t.Errorf("to a pipe: exit code %d, %s", code, stderr)
+	}
+}
+
+// A damaged file is named, the rest is complete, and the exit code is 1; an unfinished
+// run is mentioned.
+func TestExportOfDamagedFolder(t *testing.T) {
+	s := newShop(t)
+	have := toyRuns(t, 0, 0, 1)
+	out := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.Truncate(toyFile(have, 0), 100); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := json.Marshal(toy(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(have, "toy", toy(7).ID()+".partial.jsonl"), fmt.Appendf(nil, "{\"spec\":%s}\n", spec), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, have)
+	code, stdout, stderr := s.run(t, "export", "--results", have, "--out", out)
+	if code != 1 || stdout != out+": runs: 1, rows: 4\n" || strings.Count(contents(t, filepath.Dir(out))[out], "\ntoy,ours,1,") != 4 {
+		t.Errorf("exit code %d, %s", code, stdout)
+	}
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if len(lines) != 3 || lines[0] != "Unfinished runs, not in the table: 1" || !strings.Contains(lines[1], toyFile(have, 0)+" is damaged") {
+		t.Fatalf("stderr %q", stderr)
+	}
+	oneSentence(t, lines[2]+"\n", "problems: 1", "left out of the table")
+	if fmt.Sprint(before) != fmt.Sprint(contents(t, have)) {
+		t.Error("the folder was changed")
+	}
+}
+
+// What is there and no file is written to, not replaced.
+func TestExportToNamedPipe(t *testing.T) {
+	s := newShop(t)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no named pipes here: ", err)
+	}
+	read := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		read <- string(text)
+	}()
+	if code, _, stderr := s.run(t, "export", "--results", toyRuns(t, 0, 0), "--out", pipe); code != 0 {
+		t.Fatal(stderr)
+	}
+	select {
+	case text := <-read:
+		if strings.Count(text, "\n") != 5 {
+			t.Errorf("through the pipe came %q", text)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nothing came through the pipe")
+	}
+}
+
+// A table that cannot be completed leaves the old file as it was.
+func TestWriteFileIsAtomic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := writeFile(path, func(w io.Writer) error {
+		w.Write([]byte("new"))
+		return errors.New("interrupted")
+	})
+	demand.Error(t, err, "interrupted")
+	if files := contents(t, filepath.Dir(path)); len(files) != 1 || files[path] != "old" {
+		t.Errorf("files %v", files)
+	}
+}
+
+func TestParquetIsNotForTerminals(t *testing.T) {
+	for _, c := range []struct {
+		format, out string
+		terminal    bool
+		want        string // format and file, or words of the error
+	}{
+		{"", "", true, "csv -"},
+		{"", "-", true, "csv -"},
+		{"csv", "", false, "csv -"},
+		{"parquet", "", true, "parquet results.parquet"},
+		{"parquet", "-", false, "parquet -"},
+		{"parquet", "-", true, "a terminal cannot show Parquet"},
+		{"", "a.parquet", true, "parquet a.parquet"},
+		{"", "a.txt", true, "csv a.txt"},
+	} {
+		e := exporting{format: c.format, out: c.out}
+		got := ""
+		if err := e.resolve(c.terminal); err != nil {
+			got = err.Error()
+		} else {
+			got = e.format + " " + e.out
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	s := newShop(t)
+	a, b := toyRuns(t, 0, 0, 1, 2), toyRuns(t, .25, 0, 1, 5)
+	code, stdout, stderr := s.run(t, "compare", a, b)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	for _, words := range []string{"A is " + a + " (finished runs: 3), B is " + b + " (3)", "toy/ours: 2 seeds", "+0.25", "0 of 8 rows", "Only in A: 1 run (toy/ours 1)", "Only in B: 1 run"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("%q is missing in\n%s", words, stdout)
+		}
+	}
+	if strings.Contains(stdout, toy(5).ID()) {
+		t.Errorf("it lists without --all:\n%s", stdout)
+	}
+	if _, stdout, _ = s.run(t, "compare", a, b, "--all"); !strings.Contains(stdout, toy(5).ID()) || !strings.Contains(stdout, toy(2).ID()) {
+		t.Errorf("with --all:\n%s", stdout)
+	}
+	code, stdout, _ = s.run(t, "compare", a, b, "--json")
+	var parsed struct {
+		A      string `json:"folder_a"`
+		Groups []struct {
+			Metrics []struct{ Difference, Low float64 }
+		}
+		Problems []string
+	}
+	if err := json.Unmarshal([]byte(stdout), &parsed); err != nil || code != 0 || parsed.A != a || parsed.Problems == nil || parsed.Groups[0].Metrics[0].Low != .25 {
+		t.Errorf("exit code %d, %v, %+v", code, err, parsed)
+	}
+}
+
+// Nothing to compare, or a damaged file, is exit code 1.
+func TestCompareFails(t *testing.T) {
+	s := newShop(t)
+	a, b := toyRuns(t, 0, 0), toyRuns(t, 0, 1)
+	code, stdout, stderr := s.run(t, "compare", a, b)
+	if code != 1 || !strings.Contains(stdout, "Only in B") {
+		t.Errorf("exit code %d, %s", code, stdout)
+	}
+	oneSentence(t, stderr, "none of the finished runs has a partner", "toy/ours: seed 0 -> 1")
+	both := toyRuns(t, 0, 0, 1)
+	if err := os.Truncate(toyFile(both, 1), 100); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr = s.run(t, "compare", both, a)
+	if code != 1 || !strings.Contains(stdout, "4 of 4 rows") || !strings.Contains(stderr, toyFile(both, 1)+" is damaged") {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	s := newShop(t)
+	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)
+	before := fmt.Sprint(contents(t, a), contents(t, b))
+	into := filepath.Join(t.TempDir(), "all", "runs")
+	for _, counts := range []string{"added: 3, extended: 0, unchanged: 0", "added: 0, extended: 0, unchanged: 3"} {
+		code, stdout, stderr := s.run(t, "merge", into, a, b)
+		if code != 0 || stderr != "" || stdout != into+": runs "+counts+"\n" {
+			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+		}
+	}
+	if fmt.Sprint(contents(t, a), contents(t, b)) != before {
+		t.Error("a merged folder was changed")
+	}
+	other := toyRuns(t, .25, 2, 3)
+	code, stdout, stderr := s.run(t, "merge", into, other)
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if code != 1 || !strings.Contains(stdout, "added: 1, extended: 0, unchanged: 0") || len(lines) != 2 {
+		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
+	}
+	demand.Error(t, fmt.Errorf("%s", lines[0]), "toy/ours seed 2", "step 1", toyFile(into, 2), toyFile(other, 2))
+	oneSentence(t, lines[1]+"\n", "problems: 1", "left out of the merge")
+}
+
+// A figure whose seeds were computed in two folders is drawn from their merge without
+// computing anything, and is the figure of one folder.
+func TestFigureOfMergedFolders(t *testing.T) {
+	whole, parts := newShop(t), []*shop{newShop(t), newShop(t)}
+	if code, _, stderr := whole.run(t, fig1(miniature, "--seeds", "0,1")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for i, part := range parts {
+		if code, _, stderr := part.run(t, fig1(miniature, "--seeds", fmt.Sprint(i))...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	s := newShop(t)
+	if code, _, stderr := s.run(t, "merge", s.results, parts[0].results, parts[1].results); code != 0 {
+		t.Fatal(stderr)
+	}
+	code, _, stderr := s.run(t, fig1(miniature, "--seeds", "0,1")...)
+	if code != 0 || !strings.Contains(stderr, "8 runs, all stored") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if got := s.csv(t); got != whole.csv(t) {
+		t.Errorf("the figure differs:\n%s", got)
+	}
+	if code, stdout, _ := s.run(t, "compare", s.results, whole.results); code != 0 || strings.Contains(stdout, "Only in") || strings.Count(stdout, "6 of 6 rows") != 5 {
+		t.Errorf("compared with the whole: exit code %d\n%s", code, stdout)
+	}
+}

@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// View opens a folder of runs that is there, to look at it: unlike Open it makes
+// none, so that a misspelt name is an error and not an empty store.
+func View(dir string) (*Store, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("there is no results folder %s", dir)
+	case err != nil:
+		return nil, fmt.Errorf("results folder %s cannot be read: %w", dir, cause(err))
+	case !info.IsDir():
+		return nil, fmt.Errorf("results folder %s is a file", dir)
+	}
+	return newStore(dir), nil
+}
+
+// Dir is the folder as it was given to Open or View.
+func (s *Store) Dir() string { return s.dir }
+
+// Finished lists the runs that have a finished file, by experiment, learner, seed
+// and ID. It reads no more than their first lines: Read may still find a file
+// damaged. A file whose first line cannot be trusted is left where it is and
+// becomes one of the problems, each a sentence. The error is for a folder that
+// cannot be listed.
+func (s *Store) Finished() (specs []Spec, problems []error, err error) {
+	return s.list(fileSuffix, readSpec)
+}
+
+// Unfinished lists the runs that have a file of steps so far, in the same way. A
+// run that lacked steps and was broken off has both files.
+func (s *Store) Unfinished() (specs []Spec, problems []error, err error) {
+	return s.list(partialSuffix, readPartialSpec)
+}
+
+// list reads the specs of all files of one kind.
+func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, problems []error, err error) {
+	paths, err := s.files(suffix)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range paths {
+		spec, err := read(path)
+		experiment, id := filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // its process has just finished it
+		case errors.As(err, new(*fs.PathError)):
+			problems = append(problems, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err)))
+		case err != nil:
+			problems = append(problems, &DamagedError{Path: path, Reason: err.Error()})
+		case spec.ID() != id || spec.Experiment != experiment:
+			problems = append(problems, &DamagedError{Path: path, Reason: "it holds another run, " + spec.String()})
+		default:
+			specs = append(specs, spec)
+		}
+	}
+	slices.SortStableFunc(specs, func(a, b Spec) int { // each experiment's files come sorted by ID
+		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner), cmp.Compare(a.Seed, b.Seed))
+	})
+	return specs, problems, nil
+}
+
+// files returns the paths of all files of one kind, sorted.
+func (s *Store) files(suffix string) (paths []string, err error) {
+	folders, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, cause(err))
+	}
+	for _, folder := range folders {
+		if strings.HasPrefix(folder.Name(), ".") || folder.Name() == quarantineFolder {
+			continue
+		}
+		entries, err := os.ReadDir(filepath.Join(s.dir, folder.Name()))
+		if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("results folder %s cannot be read: %w", filepath.Join(s.dir, folder.Name()), cause(err))
+		}
+		for _, entry := range entries {
+			if hasSuffix(entry.Name(), suffix) {
+				paths = append(paths, filepath.Join(s.dir, folder.Name(), entry.Name()))
+			}
+		}
+	}
+	return paths, nil
+}
+
+// readPartialSpec reads only the first line of the file of a run under way. Errors
+// that are not of the file system say what is wrong with that line.
+func readPartialSpec(path string) (Spec, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Spec{}, err
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(file).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Spec{}, err
+	}
+	var first partialLine
+	if json.Unmarshal(line, &first) != nil || first.Spec == nil {
+		return Spec{}, errors.New("its first line is not a run's spec")
+	}
+	return *first.Spec, nil
+}

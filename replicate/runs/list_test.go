@@ -1,0 +1,129 @@
+package runs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"tvps/ci/demand"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestListsAreInOrderAndNameDamage(t *testing.T) {
+	store := open(t, t.TempDir())
+	of := func(learner string, seed int64) Spec { return Spec{Experiment: "other", Learner: learner, Seed: seed} }
+	want := []Spec{of("a", 10), of("b", 1), of("b", 9), of("b", 10), of("c", 3), of("d", 0), spec(2), spec(3), spec(4), spec(11)}
+	for _, s := range append(slices.Clone(want), spec(5), spec(6), spec(8)) {
+		execute(t, store, nil, Job{Spec: s, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
+	}
+	if err := os.WriteFile(store.donePath(spec(5)), []byte("not zstd"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(store.dir, "other", filepath.Base(store.donePath(spec(8))))
+	if err := errors.Join(os.Rename(store.donePath(spec(6)), store.donePath(spec(7))), os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
+		t.Fatal(err)
+	}
+	begun(t, store, spec(9), 3, Provenance{})
+	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst", ".hidden/x.jsonl.zst", "note.txt"} {
+		path := filepath.Join(store.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := snapshot(t, store.dir)
+	specs, problems, err := store.Finished()
+	if diff := cmp.Diff(want, specs, cmp.Transformer("ID", Spec.ID)); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	named := map[string]bool{}
+	for _, problem := range problems {
+		var damaged *DamagedError
+		if errors.As(problem, &damaged) {
+			named[damaged.Path] = true
+		}
+	}
+	if len(problems) != 3 || !named[store.donePath(spec(5))] || !named[store.donePath(spec(7))] || !named[elsewhere] {
+		t.Errorf("problems: %v", problems)
+	}
+	specs, problems, err = store.Unfinished()
+	if len(specs) != 1 || specs[0].Seed != 9 || problems != nil || err != nil {
+		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
+	}
+	if err := os.WriteFile(store.partialPath(spec(9)), []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before["test/"+spec(9).ID()+partialSuffix] = "{}\n"
+	if specs, problems, err = store.Unfinished(); len(specs) != 0 || len(problems) != 1 || err != nil {
+		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, store.dir)); diff != "" {
+		t.Errorf("listing changed the folder: %s", diff)
+	}
+}
+
+func TestView(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, word := range map[string]string{filepath.Join(dir, "none"): "there is no", file: "is a file", filepath.Join(file, "below"): "there is no"} {
+		_, err := View(path)
+		demand.Error(t, err, path, word)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("View made the folder")
+	}
+	store, err := View(dir)
+	if err != nil || store.Dir() != dir {
+		t.Fatal(err)
+	}
+	if specs, problems, err := store.Finished(); specs != nil || problems != nil || err != nil {
+		t.Errorf("an empty folder holds %v, %v, %v", specs, problems, err)
+	}
+}
+
+// begun leaves a run that was broken off after its first n steps.
+func begun(t *testing.T, store *Store, s Spec, n int, session Provenance) {
+	t.Helper()
+	if err := store.checkWritable(s.Experiment); err != nil {
+		t.Fatal(err)
+	}
+	so, err := readPartial(store.partialPath(s), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := openPartial(store.partialPath(s), s, so, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.close()
+	for step := range n {
+		if err := file.append(step, rowsAt(int(s.Seed), step), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// snapshot returns the content of all files below dir, by their paths.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

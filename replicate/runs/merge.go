@@ -1,0 +1,328 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// MergeReport says what became of the runs of a merge.
+type MergeReport struct {
+	Added     int // runs that the folder did not know
+	Extended  int // runs that got steps, or were finished elsewhere
+	Unchanged int // runs that had everything already
+
+	// Problems are runs and files that were left out, wholly or in part, each one
+	// sentence: a *BusyError, a *ConflictError, a *DamagedError, or a file that
+	// cannot be read.
+	Problems []error
+}
+
+// BusyError names a run that a living process is at work on.
+type BusyError struct {
+	Spec Spec
+	Dir  string // the folder in which it is being computed
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s (%s) is being computed in %s: left as it is, merge again when it is done", e.Spec, e.Spec.ID(), e.Dir)
+}
+
+// ConflictError names a step with different rows in two files of the same run.
+type ConflictError struct {
+	Spec Spec
+	T    int
+	A, B string // the files
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s has other values at step %d in %s than in %s: left as it is, compare the folders and remove one of the two files", e.Spec, e.T, e.B, e.A)
+}
+
+// Merge adds the runs of the folders from to the folder into: their union, step by
+// step. A run that any of them has finished becomes a finished one with all steps
+// that are known of it; if none has, the steps so far are put together and computing
+// goes on behind them. Rows do not depend on the order of from, and a second merge
+// changes nothing. Notes of failures stay where they are.
+//
+// Nothing is written to the folders from. A run is skipped, and named in the report,
+// if a process is at work on it in any of the folders, or if a step has different
+// rows in two of them. A damaged file gives what can be trusted of it: nothing if it
+// is a finished run's, the steps before the damage otherwise.
+//
+// Each run is written in one atomic step. The error is for what concerns all runs: a
+// folder that cannot be listed or written, or ctx cancelled; a second call goes on.
+func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error) {
+	m := merger{into: into, from: from, damaged: map[string]bool{}}
+	specs, err := m.list()
+	if err != nil {
+		return m.report, err
+	}
+	for i, spec := range specs {
+		if ctx.Err() != nil {
+			return m.report, fmt.Errorf("interrupted with %d of %d runs merged, start again to go on (%w)", i, len(specs), context.Canceled)
+		}
+		if i == 0 || specs[i-1].Experiment != spec.Experiment {
+			if err := into.checkWritable(spec.Experiment); err != nil {
+				return m.report, err
+			}
+		}
+		if err := m.run(spec); err != nil {
+			return m.report, err
+		}
+	}
+	return m.report, nil
+}
+
+// merger is one call of Merge.
+type merger struct {
+	into    *Store
+	from    []*Store
+	damaged map[string]bool // files that are in the report
+	report  MergeReport
+}
+
+// list returns the runs of all folders from, each once, by experiment.
+func (m *merger) list() ([]Spec, error) {
+	seen := map[string]Spec{}
+	for _, store := range m.from {
+		// In this order, so that a run that ends meanwhile is not missed.
+		for _, list := range []func() ([]Spec, []error, error){store.Unfinished, store.Finished} {
+			specs, problems, err := list()
+			if err != nil {
+				return nil, err
+			}
+			for _, err := range problems {
+				m.problem(err)
+			}
+			for _, spec := range specs {
+				seen[spec.Experiment+"/"+spec.ID()] = spec
+			}
+		}
+	}
+	var out []Spec
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		out = append(out, seen[key])
+	}
+	return out, nil
+}
+
+// run merges one run. The error is for a folder that cannot be written.
+func (m *merger) run(spec Spec) error {
+	for _, store := range m.from {
+		if store.locked(spec) {
+			m.problem(&BusyError{spec, store.dir})
+			return nil
+		}
+	}
+	release, ok, err := m.into.claim(spec)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		m.problem(&BusyError{spec, m.into.dir})
+		return nil
+	}
+	defer release()
+	union, ok := m.union(spec)
+	if !ok || len(union.rows) == 0 {
+		return nil
+	}
+	switch {
+	case !union.news:
+		m.report.Unchanged++
+		return nil
+	case union.known:
+		m.report.Extended++
+	default:
+		m.report.Added++
+	}
+	return m.into.keep(spec, union)
+}
+
+// problem adds to the report, a damaged file once only.
+func (m *merger) problem(err error) {
+	var damaged *DamagedError
+	if errors.As(err, &damaged) {
+		if m.damaged[damaged.Path] {
+			return
+		}
+		m.damaged[damaged.Path] = true
+	}
+	m.report.Problems = append(m.report.Problems, err)
+}
+
+// union puts together what all folders have of a run; ok is false if that cannot be
+// done.
+func (m *merger) union(spec Spec) (u *union, ok bool) {
+	u = &union{rows: map[int][]Row{}, by: map[int]*source{}}
+	for i, store := range append([]*Store{m.into}, m.from...) {
+		read := store.Read
+		if i == 0 {
+			read = store.loadClaimed // which moves a damaged file away
+		}
+		sources, problems := store.sources(spec, read)
+		for _, err := range problems {
+			m.problem(err)
+			if i == 0 && !errors.Is(err, ErrMissing) {
+				return nil, false // what is there must not be replaced unread
+			}
+		}
+		for _, from := range sources {
+			if t, other := u.conflict(from); other != nil {
+				m.problem(&ConflictError{Spec: spec, T: t, A: other.path, B: from.path})
+				return nil, false
+			}
+			u.add(from, i == 0)
+		}
+	}
+	return u, true
+}
+
+// source is one file of a run.
+type source struct {
+	path     string
+	finished bool
+	rows     map[int][]Row
+	sessions []Provenance
+	marks    map[int]stepMark // of a run under way
+	seconds  float64
+	taken    int // steps that the union takes from it
+}
+
+// sources reads both files of a run: first the steps so far, so that a run that ends
+// meanwhile is not missed, but lists them last. Damage and files that cannot be read
+// are problems.
+func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*source, problems []error) {
+	so, err := readPartial(s.partialPath(spec), spec)
+	if err != nil {
+		problems = append(problems, err)
+		so = newPartial()
+	}
+	if so.damaged {
+		problems = append(problems, &DamagedError{Path: s.partialPath(spec), Reason: "a line in it is not as it was written", Steps: len(so.rows)})
+	}
+	switch result, err := read(spec); {
+	case err == nil:
+		out = append(out, &source{path: s.donePath(spec), finished: true, rows: result.byStep(),
+			sessions: []Provenance{result.Provenance}, seconds: result.Provenance.Seconds})
+	case !isPlainMissing(err):
+		problems = append(problems, err)
+	}
+	if len(so.rows) > 0 {
+		out = append(out, &source{path: s.partialPath(spec), rows: so.rows, sessions: so.sessions, marks: so.marks, seconds: so.seconds})
+	}
+	return out, problems
+}
+
+// union is what several files hold of a run.
+type union struct {
+	rows     map[int][]Row
+	by       map[int]*source // where each step was taken from: the first file that has it
+	sources  []*source
+	finished map[int]bool // steps of the folder's own finished file
+	known    bool         // whether the folder had anything of the run
+	news     bool         // whether the others add something
+}
+
+// conflict returns the first step that has other rows in the union than in from, and
+// where those are from; nil if there is none.
+func (u *union) conflict(from *source) (t int, other *source) {
+	for _, t := range slices.Sorted(maps.Keys(from.rows)) {
+		if other := u.by[t]; other != nil && !slices.EqualFunc(u.rows[t], from.rows[t], sameRow) {
+			return t, other
+		}
+	}
+	return 0, nil
+}
+
+// sameRow compares bits: zero and minus zero differ.
+func sameRow(a, b Row) bool {
+	return a.T == b.T && a.Metric == b.Metric && math.Float64bits(a.Value) == math.Float64bits(b.Value)
+}
+
+// add takes the steps from a file that are not there yet; own says that the file is
+// the folder's own.
+func (u *union) add(from *source, own bool) {
+	u.sources = append(u.sources, from)
+	u.known = u.known || own
+	if own && from.finished {
+		u.finished = map[int]bool{}
+	}
+	for t, rows := range from.rows {
+		switch {
+		case own && from.finished:
+			u.finished[t] = true
+		case !own && from.finished && !u.finished[t]:
+			u.news = true
+		}
+		if u.by[t] != nil {
+			continue
+		}
+		u.rows[t], u.by[t] = rows, from
+		u.news = u.news || !own
+		from.taken++
+	}
+}
+
+// keep writes the union into the folder. The caller holds the run's lock.
+func (s *Store) keep(spec Spec, u *union) error {
+	if slices.ContainsFunc(u.sources, func(from *source) bool { return from.finished }) {
+		return s.save(newResult(spec, u.provenance(), u.rows))
+	}
+	path := s.partialPath(spec)
+	if err := writeAtomic(path, u.encodePartial(spec)); err != nil {
+		return fmt.Errorf("the steps of %s cannot be kept in %s (%w): free some space and start again", spec, path, cause(err))
+	}
+	return nil
+}
+
+// provenance joins those of the files that steps were taken from, in the order of
+// time. A file's seconds count in proportion to the steps that were taken from it.
+func (u *union) provenance() Provenance {
+	var sessions []Provenance
+	seconds := 0.0
+	for _, from := range u.sources {
+		if from.taken > 0 {
+			sessions = append(sessions, from.sessions...)
+			seconds += from.seconds * (float64(from.taken) / float64(len(from.rows)))
+		}
+	}
+	if len(sessions) == 0 {
+		return Provenance{}
+	}
+	slices.SortStableFunc(sessions, func(a, b Provenance) int { return a.Start.Compare(b.Start) })
+	last := sessions[len(sessions)-1]
+	last.Commits = nil // they are among the sessions', in their place
+	return last.following(sessions, seconds)
+}
+
+// encodePartial returns the bytes of a file of steps so far, in which each session
+// stands above its steps.
+func (u *union) encodePartial(spec Spec) []byte {
+	text := jsonLine(partialLine{Spec: &spec})
+	for _, from := range u.sources {
+		session := -1
+		steps := slices.SortedFunc(maps.Keys(from.marks), func(a, b int) int {
+			if order := from.marks[a].session - from.marks[b].session; order != 0 {
+				return order
+			}
+			return a - b
+		})
+		for _, t := range steps {
+			if u.by[t] != from {
+				continue
+			}
+			mark := from.marks[t]
+			if mark.session > session {
+				session = mark.session
+				text = append(text, jsonLine(partialLine{Session: &from.sessions[session]})...)
+			}
+			text = append(text, stepLines(t, u.rows[t], mark.seconds)...)
+		}
+	}
+	return text
+}

@@ -1,0 +1,447 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tvps/ci/demand"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// begunWith leaves a run that was broken off with these steps done, each in a second.
+func begunWith(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
+	t.Helper()
+	begun(t, store, s, 0, session)
+	file, err := os.OpenFile(store.partialPath(s), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, step := range steps {
+		file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1))
+	}
+}
+
+// finishedWith stores a run with these steps, which took 2 seconds each.
+func finishedWith(t *testing.T, store *Store, s Spec, steps []int, provenance Provenance) {
+	t.Helper()
+	if err := store.checkWritable(s.Experiment); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[int][]Row{}
+	for _, step := range steps {
+		rows[step] = rowsAt(int(s.Seed), step)
+	}
+	provenance = provenance.following(nil, 2*float64(len(steps)))
+	if err := store.save(newResult(s, provenance, rows)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// session is one that began at the given minute, from a commit of that name.
+func session(minute int, commit string) Provenance {
+	return Provenance{Commit: commit, Start: time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC)}
+}
+
+// merge fails the test on an error, or on problems that are not wanted.
+func merge(t *testing.T, problems int, into *Store, from ...*Store) MergeReport {
+	t.Helper()
+	report, err := Merge(t.Context(), into, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Problems) != problems {
+		t.Errorf("%d problems, want %d: %v", len(report.Problems), problems, report.Problems)
+	}
+	return report
+}
+
+func counts(r MergeReport) [3]int { return [3]int{r.Added, r.Extended, r.Unchanged} }
+
+// Two halves give the bytes of the whole, in both orders, and so does a half that is
+// completed in its own folder.
+func TestMergeOfHalves(t *testing.T) {
+	even, odd := open(t, t.TempDir()), open(t, t.TempDir())
+	execute(t, even, nil, testJob(0, []int{0, 2, 4, 6, 8}, new(atomic.Int64)), testJob(1, upTo(3), new(atomic.Int64)))
+	execute(t, odd, nil, testJob(0, []int{1, 3, 5, 7, 9}, new(atomic.Int64)), testJob(2, upTo(3), new(atomic.Int64)))
+	before := [2]map[string]string{snapshot(t, even.dir), snapshot(t, odd.dir)}
+	for name, from := range map[string][]*Store{"even first": {even, odd}, "odd first": {odd, even}, "twice": {odd, even, odd}} {
+		into := open(t, t.TempDir())
+		if got := counts(merge(t, 0, into, from...)); got != [3]int{3, 0, 0} {
+			t.Errorf("%s: added, extended, unchanged %v", name, got)
+		}
+		for seed, steps := range [][]int{upTo(10), upTo(3), upTo(3)} {
+			if !bytes.Equal(secondFrame(t, into, spec(seed)), unbroken(t, seed, steps)) {
+				t.Errorf("%s: seed %d has other bytes than the whole", name, seed)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, [2]map[string]string{snapshot(t, even.dir), snapshot(t, odd.dir)}); diff != "" {
+		t.Errorf("a merged folder changed: %s", diff)
+	}
+	if got := counts(merge(t, 0, even, odd)); got != [3]int{1, 1, 0} {
+		t.Errorf("added, extended, unchanged %v", got)
+	}
+	if !bytes.Equal(secondFrame(t, even, spec(0)), unbroken(t, 0, upTo(10))) {
+		t.Error("the completed half has other bytes than the whole")
+	}
+}
+
+// After a merge of broken runs only what none of them had is computed, and the end has
+// the bytes of an unbroken run and the provenance of all.
+func TestMergeContinues(t *testing.T) {
+	a, b, into := open(t, t.TempDir()), open(t, t.TempDir()), open(t, t.TempDir())
+	begunWith(t, into, spec(0), []int{0, 1}, session(5, "into"))
+	begunWith(t, a, spec(0), []int{1, 2}, session(1, "a"))
+	begunWith(t, a, spec(0), nil, session(2, "no step of it"))
+	begunWith(t, a, spec(0), []int{4, 3}, session(3, "a2"))
+	begunWith(t, b, spec(0), []int{9, 6}, session(4, "b"))
+	tear(t, b.partialPath(spec(0)))
+	if got := counts(merge(t, 0, into, a, b)); got != [3]int{0, 1, 0} {
+		t.Errorf("added, extended, unchanged %v", got)
+	}
+	so, err := readPartial(into.partialPath(spec(0)), spec(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commits []string
+	for _, s := range so.sessions {
+		commits = append(commits, s.Commit)
+	}
+	if so.seconds != 7 || so.damaged || !slices.Equal(commits, []string{"into", "a", "a2", "b"}) {
+		t.Errorf("merged steps took %g s in the sessions %q", so.seconds, commits)
+	}
+	for step, commit := range map[int]string{1: "into", 2: "a", 3: "a2", 4: "a2", 6: "b"} {
+		if got := so.sessions[so.marks[step].session].Commit; got != commit {
+			t.Errorf("step %d is of the session %q, want %q", step, got, commit)
+		}
+	}
+	var count atomic.Int64
+	report := execute(t, into, nil, testJob(0, upTo(10), &count))
+	if count.Load() != 3 {
+		t.Errorf("%d steps computed after the merge, want 3", count.Load())
+	}
+	if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(10))) {
+		t.Error("other bytes than the unbroken run")
+	}
+	p := report.Results[spec(0).ID()].Provenance
+	if !slices.Equal(p.Commits, []string{"into", "a", "a2", "b"}) || !p.Start.Equal(session(1, "").Start) || p.Seconds < 7 {
+		t.Errorf("provenance %+v", p)
+	}
+}
+
+// The halves of a run that were both broken off make a whole that nothing is computed
+// for.
+func TestMergeOfBrokenHalves(t *testing.T) {
+	a, into := open(t, t.TempDir()), open(t, t.TempDir())
+	begunWith(t, a, spec(0), []int{0, 1, 2}, session(0, "a"))
+	begunWith(t, into, spec(0), []int{3, 4}, session(1, "b"))
+	merge(t, 0, into, a)
+	execute(t, into, nil, Job{Spec: spec(0), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
+		return nil, nil, errors.New("must not be called")
+	}})
+	if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(5))) {
+		t.Error("other bytes than the unbroken run")
+	}
+}
+
+// What is finished anywhere is finished after the merge, with the steps under way
+// elsewhere; the time of a file counts by the share of steps taken from it.
+func TestMergeOfFinishedAndUnfinished(t *testing.T) {
+	for name, prepare := range map[string]func(into, from *Store){
+		"finished into under way": func(into, from *Store) {
+			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
+			finishedWith(t, from, spec(0), []int{2, 3, 4, 5}, session(1, "b"))
+		},
+		"under way into finished": func(into, from *Store) {
+			finishedWith(t, into, spec(0), []int{3, 4, 5}, session(1, "b"))
+			begunWith(t, from, spec(0), []int{0, 1, 2, 3}, session(0, "a"))
+		},
+		"both, in both": func(into, from *Store) {
+			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
+			begunWith(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))
+			finished, partial := open(t, t.TempDir()), into.partialPath(spec(0))
+			finishedWith(t, finished, spec(0), []int{3, 4, 5}, session(1, "b"))
+			if err := os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))); err != nil {
+				t.Fatal(err)
+			}
+			finishedWith(t, from, spec(0), []int{3, 4, 0}, session(1, "c"))
+			if _, err := os.Stat(partial); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		into, from := open(t, t.TempDir()), open(t, t.TempDir())
+		prepare(into, from)
+		if got := counts(merge(t, 0, into, from)); got != [3]int{0, 1, 0} {
+			t.Errorf("%s: added, extended, unchanged %v", name, got)
+		}
+		if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(6))) {
+			t.Errorf("%s: other bytes than the unbroken run", name)
+		}
+		result, err := into.Load(spec(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := result.Provenance
+		if p.Seconds != 9 || p.Commit != "b" || !slices.Equal(p.Commits, []string{"a", "b"}) || !p.Start.Equal(session(0, "").Start) {
+			t.Errorf("%s: provenance %+v", name, p)
+		}
+		if files := snapshot(t, into.dir); len(files) != 1 {
+			t.Errorf("%s: %d files are left", name, len(files))
+		}
+	}
+}
+
+// A run that one folder alone has keeps its whole provenance.
+func TestMergeKeepsProvenance(t *testing.T) {
+	from, into := open(t, t.TempDir()), open(t, t.TempDir())
+	p := session(3, "c")
+	p.Dirty, p.Commits, p.Command, p.Host, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, "h", map[string]string{"go": "1"}
+	finishedWith(t, from, spec(0), upTo(7), p)
+	merge(t, 0, into, from)
+	if diff := cmp.Diff(snapshot(t, from.dir), snapshot(t, into.dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Steps in random pieces, some twice, some finished: every order of the folders gives
+// the same rows, a second merge changes no byte, and the missing steps are computed.
+func TestMergeOfRandomPieces(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	want := unbroken(t, 0, upTo(12))
+	for round := range 10 {
+		var from []*Store
+		finished, held := false, map[int]bool{}
+		for i := range 3 {
+			store := open(t, t.TempDir())
+			var steps []int
+			for step := range 12 {
+				if random.IntN(3) == 0 {
+					steps = append(steps, step)
+					held[step] = true
+				}
+			}
+			if random.IntN(3) == 0 && len(steps) > 0 {
+				finishedWith(t, store, spec(0), steps, session(i, "f"))
+				finished = true
+			} else {
+				begunWith(t, store, spec(0), steps, session(i, "p"))
+			}
+			from = append(from, store)
+		}
+		for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}} {
+			into := open(t, t.TempDir())
+			for _, i := range order {
+				merge(t, 0, into, from[i])
+			}
+			state := into.State(spec(0), upTo(12))
+			if state.Steps != len(held) || into.stored(spec(0), nil) != finished {
+				t.Fatalf("round %d: %v after a merge of %d steps", round, state, len(held))
+			}
+			before := snapshot(t, into.dir)
+			again := merge(t, 0, into, from...)
+			if diff := cmp.Diff(before, snapshot(t, into.dir)); diff != "" || again.Added+again.Extended != 0 {
+				t.Fatalf("round %d: a second merge changes the folder: %+v\n%s", round, again, diff)
+			}
+			var count atomic.Int64
+			execute(t, into, nil, testJob(0, upTo(12), &count))
+			if int(count.Load()) != 12-len(held) {
+				t.Errorf("round %d: %d steps computed after %d were merged", round, count.Load(), len(held))
+			}
+			if !bytes.Equal(secondFrame(t, into, spec(0)), want) {
+				t.Errorf("round %d: other bytes than the unbroken run", round)
+			}
+		}
+	}
+}
+
+// A step with other values in two files is refused, and only its run is left out; the
+// sign of zero is a value, the provenance is not.
+func TestMergeRefusesOtherValues(t *testing.T) {
+	altered := func(change func(rows []Row) []Row) *Store {
+		store := open(t, t.TempDir())
+		execute(t, store, nil, testJob(1, upTo(3), new(atomic.Int64)), Job{Spec: spec(0), Steps: upTo(5), Step: func(_ context.Context, t int) ([]Row, error) {
+			if t == 3 {
+				return change(rowsAt(0, t)), nil
+			}
+			return rowsAt(0, t), nil
+		}})
+		return store
+	}
+	for name, change := range map[string]func(rows []Row) []Row{
+		"last bit":  func(rows []Row) []Row { rows[0].Value = math.Nextafter(rows[0].Value, 1); return rows },
+		"zero":      func(rows []Row) []Row { rows[1].Value = 0; return rows },
+		"metric":    func(rows []Row) []Row { rows[2].Metric += "2"; return rows },
+		"order":     func(rows []Row) []Row { rows[0], rows[1] = rows[1], rows[0]; return rows },
+		"fewer":     func(rows []Row) []Row { return rows[:2] },
+		"none":      func(rows []Row) []Row { return nil },
+		"one more":  func(rows []Row) []Row { return append(rows, rows[0]) },
+		"unchanged": func(rows []Row) []Row { return rows },
+	} {
+		into, from := stored(t), altered(change)
+		before := secondFrame(t, into, spec(0))
+		report, err := Merge(t.Context(), into, []*Store{from})
+		if err != nil || report.Added != 1 || !bytes.Equal(secondFrame(t, into, spec(0)), before) {
+			t.Errorf("%s: report %+v, error %v", name, report, err)
+		}
+		if name == "unchanged" {
+			if len(report.Problems) != 0 || report.Unchanged != 1 {
+				t.Errorf("%s: report %+v", name, report)
+			}
+			continue
+		}
+		var conflict *ConflictError
+		if len(report.Problems) != 1 || !errors.As(report.Problems[0], &conflict) || conflict.T != 3 || report.Unchanged+report.Extended != 0 {
+			t.Errorf("%s: report %+v", name, report)
+			continue
+		}
+		demand.Error(t, conflict, "test/ours seed 0", "step 3", into.donePath(spec(0)), from.donePath(spec(0)))
+
+		empty := open(t, t.TempDir()) // two folders that differ from each other
+		if report := merge(t, 1, empty, stored(t), from); counts(report) != [3]int{1, 0, 0} {
+			t.Errorf("%s: report %+v", name, report)
+		}
+		if _, err := empty.Load(spec(0)); !errors.Is(err, ErrMissing) {
+			t.Errorf("%s: a half of the conflict is stored: %v", name, err)
+		}
+	}
+}
+
+// A damaged file is named once and left in place; what others have of its run, and
+// the steps before the damage, are merged.
+func TestMergeOfDamagedFiles(t *testing.T) {
+	flip := func(path string, at int) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[(at+len(data))%len(data)] ^= 8
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from, into := open(t, t.TempDir()), open(t, t.TempDir())
+	finishedWith(t, from, spec(0), upTo(4), session(0, "a")) // damaged in its first line
+	finishedWith(t, from, spec(1), upTo(4), session(0, "a")) // damaged at its end
+	finishedWith(t, from, spec(2), upTo(4), session(0, "a"))
+	begunWith(t, from, spec(1), []int{7}, session(0, "a"))
+	begunWith(t, from, spec(3), upTo(4), session(0, "a")) // damaged in step 2
+	begunWith(t, from, spec(4), upTo(4), session(0, "a")) // damaged in its first line
+	flip(from.donePath(spec(0)), 2)
+	flip(from.donePath(spec(1)), -3)
+	flip(from.partialPath(spec(4)), 3)
+	text := snapshot(t, from.dir)["test/"+spec(3).ID()+partialSuffix]
+	flip(from.partialPath(spec(3)), strings.Index(text, `{"t":2,"metric":"zero"`)+5)
+	before := snapshot(t, from.dir)
+	report := merge(t, 4, into, from, from)
+	if counts(report) != [3]int{3, 0, 0} {
+		t.Errorf("report %+v", report)
+	}
+	for _, path := range []string{from.donePath(spec(0)), from.donePath(spec(1)), from.partialPath(spec(3)), from.partialPath(spec(4))} {
+		if !slices.ContainsFunc(report.Problems, func(err error) bool { return strings.Contains(err.Error(), path+" is damaged") }) {
+			t.Errorf("%s is not named in %v", path, report.Problems)
+		}
+	}
+	for seed, steps := range []int{0, 1, 4, 2, 0} {
+		if state := into.State(spec(seed), upTo(8)); state.Steps != steps {
+			t.Errorf("seed %d: %v, want %d steps", seed, state, steps)
+		}
+	}
+	if diff := cmp.Diff(before, snapshot(t, from.dir)); diff != "" {
+		t.Errorf("the merged folder changed: %s", diff)
+	}
+
+	flip(into.donePath(spec(2)), -3) // the folder's own file: moved away and replaced
+	if report := merge(t, 5, into, from); counts(report) != [3]int{1, 0, 2} {
+		t.Errorf("report %+v", report)
+	}
+	if _, err := into.Load(spec(2)); err != nil {
+		t.Error(err)
+	}
+	if moved, _ := filepath.Glob(filepath.Join(into.dir, quarantineFolder, "*.zst")); len(moved) != 1 {
+		t.Errorf("quarantine holds %q", moved)
+	}
+}
+
+// A run that a process is at work on, in any of the folders, is left for later.
+func TestMergeLeavesBusyRuns(t *testing.T) {
+	for _, where := range []int{0, 1, 2} {
+		stores := []*Store{open(t, t.TempDir()), stored(t), stored(t)}
+		finishedWith(t, stores[2], spec(1), upTo(2), session(0, "a"))
+		if err := stores[0].checkWritable("test"); err != nil {
+			t.Fatal(err)
+		}
+		release, ok, err := stores[where].claim(spec(0))
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		report := merge(t, 1, stores[0], stores[1:]...)
+		var busy *BusyError
+		if counts(report) != [3]int{1, 0, 0} || !errors.As(report.Problems[0], &busy) || busy.Spec.Seed != 0 || busy.Dir != stores[where].dir {
+			t.Errorf("report %+v", report)
+		}
+		demand.Error(t, busy, "test/ours seed 0", spec(0).ID(), "being computed in "+busy.Dir)
+		if _, err := stores[0].Load(spec(0)); !errors.Is(err, ErrMissing) {
+			t.Errorf("it was merged: %v", err)
+		}
+		release()
+		if got := counts(merge(t, 0, stores[0], stores[1:]...)); got != [3]int{1, 0, 1} {
+			t.Errorf("afterwards: %v", got)
+		}
+	}
+}
+
+// Merged while a process computes: its run is left out or taken as far as it was, and
+// a merge after its end has everything.
+func TestMergeWhileComputing(t *testing.T) {
+	const steps = 40
+	dir := t.TempDir()
+	from, into := open(t, dir), open(t, t.TempDir())
+	command, output := startChild(t, dir, filepath.Join(t.TempDir(), "log"), 2, steps, 20*time.Millisecond)
+	waitFor(t, "a step of each run", func() bool { return stepsDone(t, from, spec(0)) > 0 && stepsDone(t, from, spec(1)) > 0 })
+	report := merge(t, 2, into, from)
+	if counts(report) != [3]int{} {
+		t.Errorf("report %+v", report)
+	}
+	if err := command.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	merge(t, 0, into, from)
+	for seed := range 2 {
+		if !bytes.Equal(secondFrame(t, into, spec(seed)), unbroken(t, seed, upTo(steps))) {
+			t.Errorf("seed %d has other bytes", seed)
+		}
+	}
+}
+
+func TestMergeInterrupted(t *testing.T) {
+	into := open(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Merge(ctx, into, []*Store{stored(t)})
+	demand.Error(t, err, "interrupted with 0 of 1 runs merged", "start again")
+	if !errors.Is(err, context.Canceled) || len(snapshot(t, into.dir)) != 0 {
+		t.Errorf("error %v, files %v", err, snapshot(t, into.dir))
+	}
+}
+
+func TestMergeIntoUnusableFolder(t *testing.T) {
+	into := open(t, t.TempDir())
+	if err := os.WriteFile(filepath.Join(into.dir, "test"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Merge(t.Context(), into, []*Store{stored(t)})
+	demand.Error(t, err, into.dir, "cannot be written")
+}
