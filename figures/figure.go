@@ -269,10 +269,6 @@ func (f Figure) footnotes(p Panel) []string {
 	return append(notes, f.Source...)
 }
 
-// Footnotes returns the sentences that belong to the panel alone: what the band is, the
-// panel's notes, what the limits of the axis hide.
-func (p Panel) Footnotes() []string { return Figure{}.footnotes(p) }
-
 func (p Panel) bandNote() string {
 	fewest, most := math.MaxInt, 0
 	banded := false

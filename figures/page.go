@@ -80,7 +80,8 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 		Script         template.JS
 	}{Title: title, Caption: fig.Caption, Source: fig.Source}
 	for _, p := range fig.Panels {
-		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), p.AltText(), p.Footnotes()}) // the source stands once, at the foot of the page
+		notes := Figure{}.footnotes(p) // the source stands once, at the foot of the page
+		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), p.AltText(), notes})
 	}
 	script, err := pageScript(describe(fig, fig.Panels), []string{opts.EchartsJS, newSettings(options).script}, nil)
 	if err != nil {

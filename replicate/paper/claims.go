@@ -167,7 +167,7 @@ func (p JudgedPart) What() string {
 	if p.Verdict == NotRun {
 		return p.what()
 	}
-	return fmt.Sprintf("%s is %+.3f", p.what(), p.Effect.Mean)
+	return fmt.Sprintf("%s is %s", p.what(), signed(p.Effect.Mean))
 }
 
 // Interval is the effect's interval in words.
@@ -175,7 +175,15 @@ func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	return fmt.Sprintf("[%+.3f, %+.3f], n = %d", p.Effect.Low, p.Effect.High, p.Effect.N)
+	return fmt.Sprintf("[%s, %s], n = %d", signed(p.Effect.Low), signed(p.Effect.High), p.Effect.N)
+}
+
+// signed is a number with its sign and three digits, never minus zero.
+func signed(v float64) string {
+	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
+		return text
+	}
+	return "+0.000"
 }
 
 // what names the statistic with its series and the claim.

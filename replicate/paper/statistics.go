@@ -125,9 +125,15 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 		if slices.ContainsFunc(p.needs(), func(name string) bool { return len(of[name]) == 0 }) {
 			continue
 		}
-		if c := paired(of[p.Series], of[base], of["exact"]); len(c.t) > 0 {
-			out = append(out, take.of(c))
+		c := paired(of[p.Series], of[base], of["exact"])
+		if len(c.t) == 0 {
+			continue
 		}
+		value := take.of(c)
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", s.orDifference(), p.Series, seed)
+		}
+		out = append(out, value)
 	}
 	return out, nil
 }
