@@ -81,7 +81,7 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	}{Title: title, Caption: fig.Caption, Source: fig.Source}
 	for _, p := range fig.Panels {
 		notes := Figure{}.footnotes(p) // the source stands once, at the foot of the page
-		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), altText(p), notes})
+		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), p.AltText(), notes})
 	}
 	script, err := pageScript(describe(fig, fig.Panels), []string{opts.EchartsJS, newSettings(options).script}, nil)
 	if err != nil {
@@ -118,7 +118,7 @@ func Snippet(fig Figure, panel string, options ...Option) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("<p><b>%s</b></p>\n<div data-chart=%q style=\"width:100%%\"><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"></div>\n<p><small>%s</small></p>\n<script>\n%s\n</script>\n",
-		html.EscapeString(panelTitle(p)), all[0].Key, html.EscapeString(altText(p)),
+		html.EscapeString(panelTitle(p)), all[0].Key, html.EscapeString(p.AltText()),
 		base64.StdEncoding.EncodeToString(picture), html.EscapeString(notes), script), nil
 }
 
@@ -138,8 +138,8 @@ func cellSnippet(c chart, title, notes string, o settings) (string, error) {
 	return fmt.Sprintf("<div data-chart=%q style=\"width:100%%\"></div>\n<script>\n%s\n</script>\n", c.Key, script), nil
 }
 
-// altText describes the picture to those who cannot see it.
-func altText(p Panel) string {
+// AltText describes the panel's picture to those who cannot see it.
+func (p Panel) AltText() string {
 	labels := make([]string, len(p.Series))
 	for i, s := range p.Series {
 		labels[i] = s.text()

@@ -27,6 +27,20 @@ type Estimate struct {
 //
 // where s is the sample standard deviation (divisor n-1) and q the (1+Level)/2 quantile
 // of Student's t with n-1 degrees of freedom. No values give the zero Estimate.
+//
+// One method serves any number of seeds. How often it covers the true mean was simulated
+// (TestCoverage) for n = 2, 3, 5, 8 and 10: between 94 and 96% of the times if seeds
+// scatter normally, at least 91% if evenly or with some skew (chi-square with 4 degrees
+// of freedom), 87% if as skewed as an exponential. A mean over many steps is rarely that
+// skewed. Where seeds fall into two groups, as when some trainings fail, it covers 50% at
+// n = 2, 75% at n = 3 and above 91% from n = 5 on: no interval can know of a group that no
+// seed has shown.
+//
+// The usual alternatives are worse (TestAlternatives). With the normal quantile in place of
+// Student's, or with the percentile bootstrap, an interval of three normal values covers
+// 81% and 75%: the bootstrap's is the range from the least to the greatest value. With 20
+// values the bootstrap covers 92%, or 90% if they are as skewed as an exponential, where
+// this interval covers 95% and 92%; so more seeds are no reason to change the method.
 func MeanInterval(values []float64) Estimate {
 	n := len(values)
 	if n == 0 {

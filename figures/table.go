@@ -11,21 +11,34 @@ import (
 // difference to the base with its interval over seeds, number of seeds, share of steps
 // above the base. Missing pairs get a line of their own below it.
 func PrintTable(w io.Writer, s Summary) error {
-	base, _ := LookUp(s.Base)
-	lines := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "n", "steps above"}}
-	missing := 0
-	for _, r := range s.Rows {
-		lines = append(lines, tableLine(r, s.Base))
-		missing += r.Missing
-	}
-	if _, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(lines)); err != nil {
+	if _, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(s.Cells())); err != nil {
 		return err
 	}
+	missing := s.Missing()
 	if missing == 0 {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "  %d pairs of seed and step are missing and left out.\n", missing)
 	return err
+}
+
+// Cells returns the table as text: a line of headings, then one for each series.
+func (s Summary) Cells() [][]string {
+	base, _ := LookUp(s.Base)
+	lines := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "n", "steps above"}}
+	for _, r := range s.Rows {
+		lines = append(lines, tableLine(r, s.Base))
+	}
+	return lines
+}
+
+// Missing counts the pairs that all series together lack.
+func (s Summary) Missing() int {
+	missing := 0
+	for _, r := range s.Rows {
+		missing += r.Missing
+	}
+	return missing
 }
 
 func tableLine(r SummaryRow, base string) []string {

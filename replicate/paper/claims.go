@@ -1,11 +1,13 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/continual"
 )
 
 // Verdict says whether a claim of the paper holds here.
@@ -60,6 +62,7 @@ type Judged struct {
 // within each seed, the interval is Student's t over seeds.
 type JudgedPart struct {
 	Part
+	Metric  string           `json:"metric,omitempty"` // that the panel shows; it names what stands in for its data
 	Verdict Verdict          `json:"verdict"`
 	Effect  figures.Estimate `json:"effect"`
 }
@@ -83,7 +86,8 @@ func judgeAll(f Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 func judge(f Figure, c Claim, shown map[string]string, rows []figures.Row) Judged {
 	j := Judged{Claim: c, Figure: f.Name}
 	for _, p := range c.Parts {
-		part := JudgedPart{Part: p, Verdict: NotRun}
+		p.Statistic, p.Test = p.Statistic.orDifference(), cmp.Or(p.Test, Above)
+		part := JudgedPart{Part: p, Metric: shown[p.Panel], Verdict: NotRun}
 		if values, err := p.Statistic.perSeed(rows, p, shown[p.Panel]); err == nil && len(values) > 0 {
 			part.Effect = figures.MeanInterval(values)
 			part.Verdict = p.verdict(part.Effect)
@@ -121,7 +125,7 @@ func combine(parts []JudgedPart) Verdict {
 		count[p.Verdict]++
 	}
 	switch {
-	case count[NotRun] > 0:
+	case len(parts) == 0 || count[NotRun] > 0:
 		return NotRun
 	case count[Holds] == len(parts):
 		return Holds
@@ -145,9 +149,17 @@ func (j Judged) String() string {
 // String says what was measured.
 func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
-		return fmt.Sprintf("panel %s: %s: not run", p.Panel, p.what())
+		return fmt.Sprintf("panel %s: %s: not run", p.panel(), p.what())
 	}
-	return fmt.Sprintf("panel %s: %s %s: %s", p.Panel, p.What(), p.Interval(), p.Verdict)
+	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict)
+}
+
+// panel is the panel's letter, with what stands in for its data.
+func (p JudgedPart) panel() string {
+	if strings.Contains(p.Metric, continual.StandIn) {
+		return p.Panel + " (" + continual.StandIn + ")"
+	}
+	return p.Panel
 }
 
 // What names the statistic with its series, what is claimed of it and its mean.
@@ -155,7 +167,7 @@ func (p JudgedPart) What() string {
 	if p.Verdict == NotRun {
 		return p.what()
 	}
-	return fmt.Sprintf("%s is %+.3f", p.what(), p.Effect.Mean)
+	return fmt.Sprintf("%s is %s", p.what(), signed(p.Effect.Mean))
 }
 
 // Interval is the effect's interval in words.
@@ -163,7 +175,15 @@ func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	return fmt.Sprintf("[%+.3f, %+.3f], n = %d", p.Effect.Low, p.Effect.High, p.Effect.N)
+	return fmt.Sprintf("[%s, %s], n = %d", signed(p.Effect.Low), signed(p.Effect.High), p.Effect.N)
+}
+
+// signed is a number with its sign and three digits, never minus zero.
+func signed(v float64) string {
+	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
+		return text
+	}
+	return "+0.000"
 }
 
 // what names the statistic with its series and the claim.

@@ -51,6 +51,7 @@ func TestCombine(t *testing.T) {
 		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Partly}, {"hdu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
+		{"", NotRun}, // nothing to judge
 	} {
 		var parts []JudgedPart
 		for _, letter := range c.parts {
@@ -98,6 +99,18 @@ func TestJudge(t *testing.T) {
 		if j.Verdict != NotRun || strings.Contains(j.String(), "n =") {
 			t.Errorf("%+v: %s", missing, j)
 		}
+	}
+	for name, p := range map[string]Part{
+		"without the exact curve":   {Panel: "a", Series: "ours", Base: "everything", Statistic: CorrelationGain},
+		"over less than one period": {Panel: "a", Series: "ours", Statistic: Phase},
+		"by an unknown statistic":   {Panel: "a", Series: "ours", Statistic: "median"},
+	} {
+		if j := judgeOne(p, threeSeeds(.1)); j.Verdict != NotRun || j.Parts[0].Effect.N != 0 {
+			t.Errorf("%s %s: %+v", p.Statistic, name, j)
+		}
+	}
+	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != Difference || j.Parts[0].Test != Above || j.Parts[0].Metric != "accuracy" {
+		t.Errorf("the part does not say how it was judged: %+v", j.Parts[0])
 	}
 	one := judgeOne(p, threeSeeds(.1)[:2])
 	if line := one.String(); !strings.Contains(line, "one seed, so no interval") || strings.Contains(line, "[") {

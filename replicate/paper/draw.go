@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/continual"
@@ -20,14 +21,15 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 	var panels []PanelPlan
 	var kept []figures.Row
 	for _, p := range plan {
-		wanted, base := len(p.Series), p.Series[0]
-		p.Series = slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool {
+		series, base := p.Series, p.Series[0]
+		p.Series = slices.DeleteFunc(slices.Clone(series), func(name string) bool {
 			_, _, err := figures.Relative(rows, p.Key, p.Shown, name, base)
 			return err != nil
 		})
-		if len(p.Series) < min(wanted, 2) {
+		if len(p.Series) < min(len(series), 2) {
 			continue
 		}
+		p.Absent = slices.DeleteFunc(slices.Clone(series), func(name string) bool { return slices.Contains(p.Series, name) })
 		panels = append(panels, p)
 		for _, r := range rows {
 			if r.Panel == p.Key && slices.Contains(p.Series, r.Series) {
@@ -42,11 +44,7 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 func collect(p PanelPlan, report runs.Report) []figures.Row {
 	var rows []figures.Row
 	for _, job := range p.Jobs {
-		result, ok := report.Results[job.Spec.ID()]
-		if !ok {
-			continue
-		}
-		for _, r := range result.Only(job.Steps).Rows {
+		for _, r := range finished(job.Job, report).Rows {
 			if r.Metric == p.metric() {
 				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed, T: r.T, Metric: p.Shown, Value: r.Value})
 			}
@@ -55,7 +53,47 @@ func collect(p PanelPlan, report runs.Report) []figures.Row {
 	return rows
 }
 
+// finished returns a job's run with the steps that the job wants, or an empty one if the
+// report lacks any of them.
+func finished(job runs.Job, report runs.Report) *runs.Result {
+	if whole, ok := report.Results[job.Spec.ID()]; ok {
+		if wanted := whole.Only(job.Steps); len(wanted.Steps) == len(job.Steps) {
+			return wanted
+		}
+	}
+	return &runs.Result{}
+}
+
+// complete leaves out the rows of series of which a run is missing: a claim is judged by
+// all its seeds or not at all.
+func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figures.Row {
+	broken := map[[2]string]bool{}
+	for _, p := range plan {
+		for _, job := range p.Jobs {
+			if len(finished(job.Job, report).Steps) == 0 {
+				broken[[2]string{p.Key, job.Series}] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return broken[[2]string{r.Panel, r.Series}] })
+}
+
+// draw describes the figure, writes its files and prints it.
 func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
+	if err := l.describe(f, o, plan, r); err != nil {
+		return err
+	}
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
+		return err
+	}
+	return l.print(o, r)
+}
+
+// describe makes charts, tables, verdicts and the record of a figure from its rows.
+func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 	provenance := l.provenance()
 	r.Figure = figures.Figure{Name: f.Name, Title: f.Title, Caption: f.Caption}
 	seeds := 0
@@ -73,16 +111,10 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
 		r.Tables = append(r.Tables, summary)
 		seeds = max(seeds, len(p.Seeds))
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, seeds, provenance.Backend), CommitNote + commit(provenance) + "."}
-	r.Claims = judgeAll(f, plan, r.Rows)
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, seeds, l.backendName()), CommitNote + commit(provenance) + "."}
+	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
 	r.Record = recordOf(o, plan, provenance, r.Report)
-	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
-		return err
-	}
-	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
-		return err
-	}
-	return l.print(o, r)
+	return nil
 }
 
 // CommitNote begins the sentence of a figure's source that names the commit.
@@ -157,12 +189,25 @@ func (l *Lab) notes(p PanelPlan) []string {
 	if note := l.Env.DataNote(s); note != "" {
 		out = append(out, note+".")
 	}
+	if len(p.Absent) > 0 {
+		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(labels(p.Absent), ", ")))
+	}
 	if s.Network != "head" {
 		return out
 	}
 	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]))
 	if s.Checkpoint == "committed" {
 		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")
+	}
+	return out
+}
+
+// labels are the names of series for people.
+func labels(series []string) []string {
+	out := make([]string, len(series))
+	for i, name := range series {
+		look, _ := figures.LookUp(name)
+		out[i] = look.Label
 	}
 	return out
 }

@@ -81,6 +81,8 @@ type Lab struct {
 	Store  *runs.Store
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
+
+	done *runs.Report // what All has brought to its end already; nil outside of it
 }
 
 // Result is a figure that was made.
@@ -125,8 +127,9 @@ type PanelPlan struct {
 	Settings continual.Settings
 	Seeds    []int64
 	Jobs     []continual.Job
-	StandIn  bool   // something stands in for the scenario's data, which every file then says
-	Shown    string // the metric's name in tables and files
+	StandIn  bool     // something stands in for the scenario's data, which every file then says
+	Shown    string   // the metric's name in tables and files
+	Absent   []string // series that are not drawn, as they miss what they would be compared in
 }
 
 // PanelSettings resolves the options of a figure into the settings of the chosen
@@ -258,13 +261,21 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 
 // execute brings the runs of a plan to their end.
 func (l *Lab) execute(ctx context.Context, plan []PanelPlan, o Options) (runs.Report, error) {
+	if l.done != nil {
+		return pick(*l.done, plan), nil
+	}
+	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: l.provenance()})
+}
+
+// jobsOf lists the runs of all panels.
+func jobsOf(plan []PanelPlan) []runs.Job {
 	var jobs []runs.Job
 	for _, p := range plan {
 		for _, job := range p.Jobs {
 			jobs = append(jobs, job.Job)
 		}
 	}
-	return runs.Execute(ctx, l.Store, jobs, runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: l.provenance()})
+	return jobs
 }
 
 func (l *Lab) provenance() runs.Provenance {

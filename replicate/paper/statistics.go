@@ -98,8 +98,8 @@ func phase(c curve) float64 {
 	return stat.Mean(same, nil) - stat.Mean(other, nil)
 }
 
-// perSeed takes the statistic within each seed that has both series, in the order of the
-// seeds. A part without a base compares the series with itself.
+// perSeed takes the statistic within each seed that has all that the part needs, in the
+// order of the seeds. A part without a base compares the series with itself.
 func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64, error) {
 	take, ok := statistics[s.orDifference()]
 	if !ok {
@@ -122,11 +122,32 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 	var out []float64
 	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
 		of := bySeed[seed]
-		if c := paired(of[p.Series], of[base], of["exact"]); len(c.t) > 0 {
-			out = append(out, take.of(c))
+		if slices.ContainsFunc(p.needs(), func(name string) bool { return len(of[name]) == 0 }) {
+			continue
 		}
+		c := paired(of[p.Series], of[base], of["exact"])
+		if len(c.t) == 0 {
+			continue
+		}
+		value := take.of(c)
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", s.orDifference(), p.Series, seed)
+		}
+		out = append(out, value)
 	}
 	return out, nil
+}
+
+// needs lists the series of the panel that the part's statistic is taken of.
+func (p Part) needs() []string {
+	names := []string{p.Series}
+	if p.Base != "" {
+		names = append(names, p.Base)
+	}
+	if p.Statistic == CorrelationGain {
+		names = append(names, "exact")
+	}
+	return names
 }
 
 // paired lines up what was measured at the same steps.

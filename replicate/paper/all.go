@@ -1,0 +1,164 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/replicate/runs"
+)
+
+// Made is what became of one figure among all.
+type Made struct {
+	Name   string
+	Page   string  // its index.html
+	Result *Result // nil if nothing could be drawn
+	Err    error   // what keeps it from being complete
+}
+
+// entries are the catalogue's, by number.
+func entries() []Entry {
+	var out []Entry
+	for _, number := range slices.Sorted(maps.Keys(Catalog)) {
+		out = append(out, Catalog[number])
+	}
+	return out
+}
+
+// CheckAll tells whether the options make sense for every figure. All its errors are
+// mistakes of the user's.
+func CheckAll(o Options) error {
+	for _, entry := range entries() {
+		if _, err := PanelSettings(*entry.Figure, o); err != nil {
+			return fmt.Errorf("%s: %w", entry.Figure.Name, err)
+		}
+	}
+	return nil
+}
+
+// All makes every figure of the catalogue, each in a folder of its own below o.Out. The
+// runs are computed first, in one go, so that a run that several figures share is
+// computed once and the time left is that of everything. A figure that fails, wholly or
+// in part, does not stop the others: see Made.Err and Incomplete.
+//
+// The error is for what concerns all figures: options that make no sense, a folder that
+// cannot be written, an interrupt (the same call then goes on where this one was).
+func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
+	if err := CheckAll(o); err != nil {
+		return nil, err
+	}
+	if err := runs.TryWrite(o.Out); err != nil {
+		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
+	}
+	var plan []PanelPlan
+	for _, entry := range entries() {
+		own, err := l.Plan(*entry.Figure, o)
+		if err != nil {
+			continue // Run will say it again
+		}
+		plan = append(plan, own...)
+	}
+	report, err := l.execute(ctx, plan, o)
+	if err != nil {
+		return nil, err
+	}
+	if report.Interrupted {
+		return nil, report.Err()
+	}
+	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: io.Discard, done: &report}
+	var made []Made
+	for _, entry := range entries() {
+		own := o
+		own.Out = filepath.Join(o.Out, entry.Figure.Name)
+		m := Made{Name: entry.Figure.Name, Page: filepath.Join(own.Out, "index.html")}
+		m.Result, m.Err = entry.Run(ctx, figures, own)
+		made = append(made, m)
+	}
+	return made, nil
+}
+
+// pick returns what a report says about the runs of a plan.
+func pick(all runs.Report, plan []PanelPlan) runs.Report {
+	out := runs.Report{Results: map[string]*runs.Result{}}
+	wanted := map[string]bool{}
+	for _, job := range jobsOf(plan) {
+		id := job.Spec.ID()
+		wanted[id] = true
+		if r, ok := all.Results[id]; ok {
+			out.Results[id] = r
+		}
+	}
+	out.Cached = len(out.Results)
+	for _, f := range all.Failed {
+		if wanted[f.Spec.ID()] {
+			out.Failed = append(out.Failed, f)
+		}
+	}
+	return out
+}
+
+// String is the figure's line in the summary: its verdicts and its page, or why there is
+// none.
+func (m Made) String() string {
+	var parts []string
+	if m.Result != nil && len(m.Result.Figure.Panels) > 0 {
+		parts = append(parts, fmt.Sprintf("%s; %s", countVerdicts(m.Result.Claims), m.Page))
+	}
+	if m.Err != nil {
+		parts = append(parts, "incomplete: "+m.Err.Error())
+	}
+	return fmt.Sprintf("%s  %s", m.Name, strings.Join(parts, "; "))
+}
+
+// Incomplete is an error that names the figures that are not complete; nil if all are.
+func Incomplete(made []Made) error {
+	var names []string
+	var first error
+	for _, m := range made {
+		if m.Err != nil {
+			names = append(names, m.Name)
+			if first == nil {
+				first = m.Err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w", len(names), len(made), strings.Join(names, ", "), names[0], first)
+}
+
+// countVerdicts is "6 claims: 3 hold, 1 holds partly, 2 are undecided" and so on.
+func countVerdicts(claims []Judged) string {
+	count := map[Verdict]int{}
+	for _, c := range claims {
+		count[c.Verdict]++
+	}
+	var parts []string
+	for _, v := range []struct {
+		verdict   Verdict
+		one, many string
+	}{
+		{Holds, "holds", "hold"}, {Partly, "holds partly", "hold partly"}, {DoesNotHold, "does not hold", "do not hold"},
+		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
+	} {
+		switch n := count[v.verdict]; n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+v.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
+		}
+	}
+	switch len(claims) {
+	case 0:
+		return "no claim"
+	case 1:
+		return "1 claim " + strings.TrimPrefix(parts[0], "1 ")
+	}
+	return fmt.Sprintf("%d claims: %s", len(claims), strings.Join(parts, ", "))
+}

@@ -1,0 +1,158 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/continual"
+	"tvps/replicate/runs"
+)
+
+// smallCatalog puts three figures in place of the catalogue, whose panels share runs: of
+// 1 + 3 + 3 runs for each seed, 4 are different ones.
+func smallCatalog(t *testing.T) {
+	t.Helper()
+	whole := Catalog
+	t.Cleanup(func() { Catalog = whole })
+	Catalog = map[int]Entry{}
+	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"}, {"everything", "recent", "finetune"}} {
+		f := &Figure{Number: 21 + i, Name: "fig" + string("xyz"[i]), Title: "A figure",
+			Panels: []Panel{{Key: "a", Title: "Gaussian", Scenario: "gaussian", Series: series, Absolute: true}}}
+		if len(series) > 1 {
+			f.Claims = []Claim{{ID: f.Name, Text: "It is better", Place: "here", Parts: []Part{{Panel: "a", Series: series[1], Base: "everything"}}}}
+		}
+		Catalog[f.Number] = Entry{f, func(ctx context.Context, lab *Lab, o Options) (*Result, error) { return lab.supervised(ctx, *f, o) }}
+	}
+}
+
+// newCollection is a workplace for All on the Go backend, with what it tells.
+func newCollection(t *testing.T, overrides ...string) *workplace {
+	t.Helper()
+	smallCatalog(t)
+	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
+	store, err := runs.Open(w.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
+		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
+	return w
+}
+
+// TestAll: runs that several figures share are computed once, all in one go, and every
+// figure is made from them.
+func TestAll(t *testing.T) {
+	w := newCollection(t)
+	made, err := w.All(t.Context(), w.options)
+	if err != nil || Incomplete(made) != nil {
+		t.Fatal(err, Incomplete(made))
+	}
+	told := w.stderr.String()
+	computed := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(told, -1) {
+		if computed[m[1]]++; computed[m[1]] > 1 {
+			t.Errorf("%s was computed twice", m[1])
+		}
+	}
+	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
+	if err != nil || len(computed) != 8 || len(stored) != 8 || !strings.HasPrefix(told, "8 runs: 0 stored, 8 to compute") {
+		t.Errorf("computed %v, stored %d runs, want 8:\n%s", computed, len(stored), told)
+	}
+	if strings.Count(told, "to compute") != 1 || strings.Contains(told, "all stored") {
+		t.Errorf("more than one round of computing:\n%s", told)
+	}
+	var lines []string
+	for _, m := range made {
+		lines = append(lines, m.String())
+		for _, file := range []string{"index.html", "claims.json", m.Name + "-a.svg"} {
+			if _, err := os.Stat(filepath.Join(w.options.Out, m.Name, file)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	want := regexp.MustCompile(`^figx  no claim; .*/figx/index.html\nfigy  1 claim (is undecided|holds|does not hold); .*/figy/index.html\nfigz  1 claim .*$`)
+	if text := strings.Join(lines, "\n"); !want.MatchString(text) {
+		t.Errorf("the summary is\n%s", text)
+	}
+	if w.stdout.Len() > 0 {
+		t.Errorf("tables among the lines: %s", &w.stdout)
+	}
+	w.stderr.Reset()
+	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed || w.stderr.String() != "8 runs, all stored\n" {
+		t.Errorf("again: %v, told %s", err, &w.stderr)
+	}
+}
+
+// TestAllWithFailures: runs that fail are tried once, the figures that lack them are
+// named, and all others are made.
+func TestAllWithFailures(t *testing.T) {
+	w := newCollection(t, "g-rate=1e38")
+	made, err := w.All(t.Context(), w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: figy; figy because 2 of 6 runs failed", "gaussian/ours", "learning rate")
+	if n := strings.Count(w.stderr.String(), "FAILED"); n != 2 {
+		t.Errorf("%d failures, want Ours of 2 seeds, each once:\n%s", n, &w.stderr)
+	}
+	for _, m := range made {
+		if _, err := os.Stat(m.Page); err != nil {
+			t.Errorf("%s was not made: %v", m.Name, err)
+		}
+		if (m.Name == "figy") != strings.Contains(m.String(), "incomplete: 2 of 6 runs failed") {
+			t.Errorf("line %q", m)
+		}
+	}
+	page, err := os.ReadFile(made[1].Page)
+	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) || made[1].Result.Claims[0].Verdict != NotRun {
+		t.Errorf("%v, %+v", err, made[1].Result.Claims)
+	}
+}
+
+// TestAllInterrupted: broken off, nothing is drawn, and the next call goes on.
+func TestAllInterrupted(t *testing.T) {
+	w := newCollection(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
+	_, err := w.All(ctx, w.options)
+	demand.Error(t, err, "interrupted with", "of 8 runs finished", "start again")
+	if left, _ := os.ReadDir(w.options.Out); !errors.Is(err, context.Canceled) || len(left) > 0 {
+		t.Errorf("%v, made %v", err, left)
+	}
+	w.Lab.Stderr = &w.stderr
+	made, err := w.All(t.Context(), w.options)
+	if err != nil || len(made) != 3 || Incomplete(made) != nil || strings.Contains(w.stderr.String(), " 0 stored") {
+		t.Errorf("then: %v, %v\n%s", made, err, &w.stderr)
+	}
+}
+
+// TestAllErrors: mistakes and a folder that cannot be written are told before anything
+// is computed.
+func TestAllErrors(t *testing.T) {
+	w := newCollection(t, "epohcs=3")
+	_, err := w.All(t.Context(), w.options)
+	demand.Error(t, err, "figx", `did you mean "epochs"`)
+	if !errors.Is(err, ErrUsage) {
+		t.Errorf("%v is no mistake of the user's", err)
+	}
+	w.options.Overrides = nil
+	w.options.Out = filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(w.options.Out, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.All(t.Context(), w.options)
+	demand.Error(t, err, w.options.Out, "--out")
+	if w.stderr.Len() > 0 {
+		t.Errorf("told %s", &w.stderr)
+	}
+}

@@ -1,0 +1,240 @@
+package paper
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/runs"
+)
+
+// BibTeX is how the paper is cited.
+const BibTeX = `@inproceedings{fakoor2024timevarying,
+  title     = {Time-Varying Propensity Score to Bridge the Gap between the Past and Present},
+  author    = {Fakoor, Rasool and Mueller, Jonas and Lipton, Zachary C. and Chaudhari, Pratik and Smola, Alexander J.},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2024}
+}`
+
+var (
+	//go:embed report.html
+	reportText     string
+	reportTemplate = template.Must(template.New("report").Parse(reportText))
+)
+
+// reportPage is what report.html shows.
+type reportPage struct {
+	Title, Counts string
+	Basis         []string
+	Figures       []reportFigure
+	SettingsHead  []string // the scenarios
+	Settings      [][]string
+	Provenance    []fact
+	BibTeX        string
+}
+
+type reportFigure struct {
+	State
+	Caption, Progress string
+	Lacking           bool // runs
+	Panels            []reportPanel
+	Claims            []reportClaim
+	Source            []string
+	Commits           string
+}
+
+type reportPanel struct {
+	ID, Title, Alt, Metric, Scenario, Changes string
+	Picture                                   template.URL
+	Notes                                     []string
+	Head                                      []string
+	Rows                                      [][]string
+	Missing                                   int
+}
+
+type reportClaim struct {
+	Judged
+	Class    string
+	Measured []string
+}
+
+// fact is a line of the provenance.
+type fact struct{ Name, Value string }
+
+// Report returns a page of every figure as far as it is stored, and computes nothing:
+// claims, pictures, tables, settings, provenance. The page is one file of HTML that loads
+// nothing, runs no script and names no host, path or time: the same runs give the same
+// bytes. Errors are those of Verify.
+func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
+	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, made anew", BibTeX: BibTeX}
+	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Command: o.Command("verify")}
+	results := map[string]*runs.Result{}
+	for _, f := range AllFigures() {
+		s, err := l.lookAt(ctx, f, o)
+		if err != nil {
+			return nil, err
+		}
+		v.add(l, f, s)
+		section, err := l.section(f, o, s, v.Of(f.Name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		page.Figures = append(page.Figures, section)
+		maps.Copy(results, s.report.Results)
+	}
+	page.Basis, page.Counts = v.Basis(), countVerdicts(v.Claims)
+	page.Provenance = append(provenanceOf(results), fact{"Report made by", fmt.Sprintf("commit %s, %s", commit(l.provenance()), o.Command("report"))})
+	var err error
+	if page.SettingsHead, page.Settings, err = scenarioTable(o.Scale); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := reportTemplate.Execute(&out, page); err != nil {
+		return nil, fmt.Errorf("the report cannot be written: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// section is a figure's part of the report.
+func (l *Lab) section(f Figure, o Options, s stored, claims []Judged) (reportFigure, error) {
+	out := reportFigure{State: s.State, Caption: f.Caption, Progress: s.progress(), Lacking: s.Command != "" && s.Stored < s.Runs}
+	for _, c := range claims {
+		out.Claims = append(out.Claims, newReportClaim(c))
+	}
+	r, err := s.result(l, f, o)
+	if err != nil || len(r.Figure.Panels) == 0 {
+		return out, err
+	}
+	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.report.Results), ", ")
+	for i, panel := range r.Figure.Panels {
+		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
+		shown, err := newReportPanel(r.Figure, panel, r.Tables[i], s.plan[at], o.Scale)
+		if err != nil {
+			return out, err
+		}
+		out.Panels = append(out.Panels, shown)
+	}
+	return out, nil
+}
+
+func newReportClaim(c Judged) reportClaim {
+	r := reportClaim{Judged: c, Class: strings.ReplaceAll(string(c.Verdict), " ", "-")}
+	if c.Verdict != NotRun {
+		r.Measured = measured(c)
+	}
+	return r
+}
+
+func newReportPanel(f figures.Figure, p figures.Panel, table figures.Summary, plan PanelPlan, scale string) (reportPanel, error) {
+	bare := p
+	bare.Notes = nil // they stand below the picture, as the source does at the figure's end
+	picture, err := figures.SVG(figures.Figure{Name: f.Name, Panels: []figures.Panel{bare}}, p.Key)
+	if err != nil {
+		return reportPanel{}, err
+	}
+	changes, err := changesOf(plan, scale)
+	cells := table.Cells()
+	return reportPanel{
+		ID: f.FileStem(p), Title: fmt.Sprintf("(%s) %s", p.Key, p.Title), Alt: p.AltText(), Metric: table.Metric,
+		Scenario: plan.Scenario, Changes: strings.Join(changes, ", "),
+		Picture: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture)),
+		Notes:   p.Notes, Head: cells[0], Rows: cells[1:], Missing: table.Missing(),
+	}, err
+}
+
+// changesOf lists the settings of a panel that differ from its scenario's at the scale.
+func changesOf(p PanelPlan, scale string) ([]string, error) {
+	base, err := SettingsFor(p.Scenario, scale, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	usual := base.Fields()
+	for i, field := range p.Settings.Fields() {
+		if field.Value != usual[i].Value {
+			out = append(out, field.Name+"="+field.Value)
+		}
+	}
+	return out, nil
+}
+
+// scenarioTable lists the settings of each scenario of the catalogue at a scale, one row
+// a setting.
+func scenarioTable(scale string) (head []string, rows [][]string, err error) {
+	head = []string{"setting"}
+	for _, entry := range entries() {
+		for _, p := range entry.Figure.Panels {
+			if slices.Contains(head, p.Scenario) {
+				continue
+			}
+			s, err := SettingsFor(p.Scenario, scale, nil)
+			if err != nil {
+				return nil, nil, Usage(err)
+			}
+			head = append(head, p.Scenario)
+			for i, field := range s.Fields() {
+				if len(rows) <= i {
+					rows = append(rows, []string{field.Name})
+				}
+				rows[i] = append(rows[i], field.Value)
+			}
+		}
+	}
+	return head, rows, nil
+}
+
+// provenanceOf says where runs come from: how many, and which commits, backends, plugins
+// and versions computed them.
+func provenanceOf(results map[string]*runs.Result) []fact {
+	out := []fact{{"Runs", fmt.Sprint(len(results))}, {"Commits of the runs", cmp.Or(strings.Join(commitsOf(results), ", "), "unknown")}}
+	for _, name := range []string{"backend", "plugin", "plugin-sha256", "platform", "go", "github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
+		values := distinct(results, func(p runs.Provenance) []string {
+			switch name {
+			case "backend":
+				return []string{p.Backend}
+			case "platform":
+				return []string{p.Platform}
+			}
+			return []string{p.Versions[name]}
+		})
+		if len(values) > 0 {
+			out = append(out, fact{name, withoutFolders(strings.Join(values, ", "))})
+		}
+	}
+	return out
+}
+
+func commitsOf(results map[string]*runs.Result) []string {
+	return distinct(results, func(p runs.Provenance) []string { return p.Commits })
+}
+
+// distinct collects what runs say of themselves, sorted, without what is empty.
+func distinct(results map[string]*runs.Result, of func(runs.Provenance) []string) []string {
+	seen := map[string]bool{}
+	for _, r := range results {
+		for _, value := range of(r.Provenance) {
+			if value != "" {
+				seen[value] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// backendName is the backend without the folder of a plugin that was named by its path.
+func (l *Lab) backendName() string { return filepath.Base(l.Env.Backend.Info.Name) }
+
+var folders = regexp.MustCompile(`(^|[\s"(=])/(?:[^\s/:"]+/)*`)
+
+// withoutFolders shortens the absolute paths in a text to their last names.
+func withoutFolders(text string) string { return folders.ReplaceAllString(text, "$1") }

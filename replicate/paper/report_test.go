@@ -1,0 +1,182 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"html"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/replicate/continual"
+)
+
+func (a *archive) report(t *testing.T) string {
+	t.Helper()
+	page, err := a.Report(t.Context(), a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return html.UnescapeString(string(page)) // a + of a data address is escaped, as browsers know
+}
+
+// sections cuts the page at its sections, by id.
+func sections(t *testing.T, page string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, part := range strings.Split(page, "<section ")[1:] {
+		id := regexp.MustCompile(`^id="([^"]+)"`).FindStringSubmatch(part)
+		if id == nil {
+			t.Fatalf("a section without id: %.80s", part)
+		}
+		out[id[1]] = part
+	}
+	return out
+}
+
+// TestReport: of figures 1, 7 and 14 that are stored, the page has pictures, tables,
+// claims and provenance; of the others, what would make them.
+func TestReport(t *testing.T) {
+	a := newArchive(t)
+	a.options.Overrides = []string{"g-updates=7"}
+	a.skip = func(job continual.Job) int { // one run of panel b lacks a step
+		if job.Spec.Experiment == "cifar10a" && job.Series == "finetune" && job.Spec.Seed == 2 {
+			return 1
+		}
+		return 0
+	}
+	a.fill(t, 1, 7, 14)
+	source, err := a.Report(t.Context(), a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, string(source))
+	page := a.report(t)
+	selfContained(t, page)
+	part := sections(t, page)
+	for id, words := range map[string][]string{
+		"claims": {"<code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>", "no command yet", `class="verdict holds"`, `class="verdict does-not-hold"`,
+			"a: +0.101 [+0.099, +0.103], n = 3", "d (stand-in, not CLEAR): "},
+		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + continual.StandIn + ")", "<td>Fine-tune</td>", ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
+			`<a href="#settings">gaussian</a>, but g-updates=7`, "N = 300 samples a step"},
+		"fig02":      {"no command yet", "not-run"},
+		"fig06":      {"0 of 21 runs stored", "What is missing: <code>go run ./replicate fig6"},
+		"fig07":      {"18 of 18 runs stored", continual.StandIn},
+		"settings":   {"<th>cifar10c</th>", "<td>g-updates</td>"},
+		"provenance": {"c0ffee", "made-up", "go run ./replicate report --scale tiny"},
+		"citing":     {"@inproceedings{fakoor2024timevarying,"},
+	} {
+		for _, w := range words {
+			if !strings.Contains(part[id], w) {
+				t.Errorf("section %s lacks %q", id, w)
+			}
+		}
+	}
+	if strings.Contains(part["fig02"]+part["fig06"], "<img") {
+		t.Error("figures that are not run have pictures")
+	}
+	if n := strings.Count(part["fig01"], "<img"); n != 4 {
+		t.Errorf("figure 1 has %d pictures", n)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{a.results, os.TempDir(), "hostname", host} {
+		if strings.Contains(page, secret) {
+			t.Errorf("the page tells %s", secret)
+		}
+	}
+	if a.report(t) != page {
+		t.Error("the same runs gave another page")
+	}
+}
+
+// TestReportOfNothing: without any run the page lists every figure as not run.
+func TestReportOfNothing(t *testing.T) {
+	page := newArchive(t).report(t)
+	selfContained(t, page)
+	if strings.Contains(page, "<img") || strings.Count(page, "(not run)") != len(AllFigures()) {
+		t.Errorf("%d of %d figures are not run", strings.Count(page, "(not run)"), len(AllFigures()))
+	}
+}
+
+var (
+	reference = regexp.MustCompile(`(?i)\b(?:src|href|srcset|poster|data|action)\s*=\s*"([^"]*)"`)
+	image     = regexp.MustCompile(`<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">`)
+	anchor    = regexp.MustCompile(`\bid="([^"]+)"`)
+)
+
+// selfContained demands that the page loads nothing and runs nothing, that its links lead
+// into itself, and that its pictures are whole, described and load nothing either.
+func selfContained(t *testing.T, page string) {
+	t.Helper()
+	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(", "javascript:", "onload", "ZgotmplZ", "http://", "https://"} {
+		if strings.Contains(strings.ToLower(page), strings.ToLower(word)) {
+			t.Errorf("the page holds %s", word)
+		}
+	}
+	var ids []string
+	for _, m := range anchor.FindAllStringSubmatch(page, -1) {
+		if slices.Contains(ids, m[1]) {
+			t.Errorf("the id %s stands twice", m[1])
+		}
+		ids = append(ids, m[1])
+	}
+	for _, m := range reference.FindAllStringSubmatch(page, -1) {
+		inside := strings.HasPrefix(m[1], "#") && slices.Contains(ids, m[1][1:])
+		if !inside && !strings.HasPrefix(m[1], "data:image/svg+xml;base64,") {
+			t.Errorf("the page refers to %.60s", m[1])
+		}
+	}
+	pictures := image.FindAllStringSubmatch(page, -1)
+	if len(pictures) != strings.Count(page, "<img") {
+		t.Errorf("%d of %d pictures are embedded and described", len(pictures), strings.Count(page, "<img"))
+	}
+	for _, m := range pictures {
+		svg, err := base64.StdEncoding.DecodeString(m[1])
+		if err != nil || !bytes.Contains(svg, []byte("<svg")) || bytes.Contains(svg, []byte("href")) || bytes.Contains(svg, []byte("url(")) {
+			t.Errorf("picture %q: %v, %.80s", m[2], err, svg)
+		}
+	}
+	for _, words := range []string{`<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page", "<title>"} {
+		if !strings.Contains(page, words) {
+			t.Errorf("the page lacks %s", words)
+		}
+	}
+}
+
+// wellFormed demands that every element is closed where it should be.
+func wellFormed(t *testing.T, page string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, []string{"meta", "img"}, xml.HTMLEntity
+	var open []string
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if !slices.Contains(d.AutoClose, token.Name.Local) {
+				open = append(open, token.Name.Local)
+			}
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != token.Name.Local {
+				t.Fatalf("</%s> closes %v", token.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("not closed: %v", open)
+	}
+}

@@ -1,0 +1,154 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/runs"
+)
+
+// State says how much of a figure is stored.
+type State struct {
+	Number  int     `json:"number"`
+	Name    string  `json:"figure"`
+	Title   string  `json:"title"`
+	Seeds   []int64 `json:"seeds"`
+	Runs    int     `json:"runs"`              // that the figure is made of
+	Stored  int     `json:"stored"`            // of these, with every step
+	Command string  `json:"command,omitempty"` // makes the figure and computes what is missing; empty if it has none yet
+	Note    string  `json:"note,omitempty"`    // why some runs cannot even be looked for
+}
+
+// Short is the figure as people name it: "figure 1".
+func (s State) Short() string { return fmt.Sprint("figure ", s.Number) }
+
+// stored is a figure as far as the store has it. Nothing is computed for it and nothing
+// in the store is changed.
+type stored struct {
+	State
+	plan   []PanelPlan // the panels whose runs can be looked for
+	report runs.Report // the runs that are there with every step
+	rows   []figures.Row
+}
+
+// look finds what is stored of a figure, panel by panel, since data or a checkpoint may
+// be there for some of them only. Errors are mistakes of the user's and files that cannot
+// be read.
+func (l *Lab) look(f Figure, o Options) (stored, error) {
+	s := stored{State: stateOf(f, o), report: runs.Report{Results: map[string]*runs.Result{}}}
+	wanted, err := PanelSettings(f, o)
+	if err != nil {
+		return s, err
+	}
+	var notes []string
+	for _, panel := range wanted {
+		s.Runs += len(panel.Series) * len(panel.Seeds)
+		if len(panel.Seeds) > len(s.Seeds) {
+			s.Seeds = panel.Seeds
+		}
+		one := o
+		one.Panels = []string{panel.Key}
+		plan, err := l.Plan(f, one)
+		if errors.Is(err, ErrUsage) {
+			return s, err
+		}
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("panel %s: %v", panel.Key, err))
+			continue
+		}
+		if err := s.load(l.Store, plan[0]); err != nil {
+			return s, err
+		}
+	}
+	s.Note = withoutFolders(strings.Join(notes, "; "))
+	return s, nil
+}
+
+// load adds a panel with those of its runs that are stored whole.
+func (s *stored) load(store *runs.Store, p PanelPlan) error {
+	s.plan = append(s.plan, p)
+	for _, job := range p.Jobs {
+		if store.State(job.Spec, job.Steps).Kind != runs.Done {
+			continue
+		}
+		result, err := store.Load(job.Spec)
+		if errors.Is(err, runs.ErrMissing) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.Stored++
+		s.report.Results[job.Spec.ID()] = result
+	}
+	s.rows = append(s.rows, collect(p, s.report)...)
+	return nil
+}
+
+// judge judges all claims of the figure; those that need a run that is not stored are not
+// run.
+func (s stored) judge(f Figure) []Judged {
+	shown := map[string]string{}
+	for _, p := range s.plan {
+		shown[p.Key] = p.Shown
+	}
+	rows := complete(s.plan, s.rows, s.report)
+	var out []Judged
+	for _, c := range f.Claims {
+		out = append(out, judge(f, c, shown, rows))
+	}
+	return out
+}
+
+// result describes the figure as it would be drawn of what is stored; without panels if
+// nothing can be.
+func (s stored) result(l *Lab, f Figure, o Options) (*Result, error) {
+	r := &Result{Report: s.report}
+	var plan []PanelPlan
+	if plan, r.Rows = drawable(s.plan, complete(s.plan, s.rows, s.report)); len(plan) == 0 {
+		return r, nil
+	}
+	return r, l.describe(f, o, plan, r)
+}
+
+func stateOf(f Figure, o Options) State {
+	s := State{Number: f.Number, Name: f.Name, Title: f.Title}
+	if _, ok := Catalog[f.Number]; ok {
+		s.Command = o.Command(fmt.Sprint("fig", f.Number))
+	}
+	return s
+}
+
+// Command is the command line of a command that takes these options, without folders,
+// which differ from machine to machine.
+func (o Options) Command(name string) string {
+	words := []string{"go run ./replicate", name, "--scale", o.Scale}
+	if len(o.Seeds) > 0 {
+		words = append(words, "--seeds", seedText(o.Seeds, ","))
+	}
+	for _, override := range o.Overrides {
+		words = append(words, "--set", override)
+	}
+	return strings.Join(words, " ")
+}
+
+// seedText lists seeds, a run of more than two as a range: "0,1" and "0-7".
+func seedText(seeds []int64, comma string) string {
+	var parts []string
+	for i := 0; i < len(seeds); {
+		last := i
+		for last+1 < len(seeds) && seeds[last+1] == seeds[last]+1 {
+			last++
+		}
+		if last-i > 2 {
+			parts = append(parts, fmt.Sprintf("%d-%d", seeds[i], seeds[last]))
+			i = last + 1
+			continue
+		}
+		parts = append(parts, fmt.Sprint(seeds[i]))
+		i++
+	}
+	return strings.Join(parts, comma)
+}

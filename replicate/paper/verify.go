@@ -1,0 +1,193 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Verification is every claim of the paper with what is stored about it. It holds no
+// path, host or time: the same runs give the same bytes.
+type Verification struct {
+	Scale   string   `json:"scale"`
+	Set     []string `json:"set,omitempty"` // settings over the scale's
+	Backend string   `json:"backend"`
+	Data    []string `json:"data"`    // a sentence for each kind of data that was used, without its full stop
+	Command string   `json:"command"` // makes this table
+	Figures []State  `json:"figures"`
+	Claims  []Judged `json:"claims"` // by figure
+}
+
+// Verify judges every claim of the paper by what is stored at these options, and computes
+// nothing. A claim of which a run or a step is missing is not run. Errors are mistakes in
+// the options, an unreadable store, and an interrupt.
+func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
+	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Command: o.Command("verify")}
+	for _, f := range AllFigures() {
+		s, err := l.lookAt(ctx, f, o)
+		if err != nil {
+			return v, err
+		}
+		v.add(l, f, s)
+	}
+	return v, nil
+}
+
+// AllFigures are those of the catalogue and those that are only listed, by number.
+func AllFigures() []Figure {
+	var out []Figure
+	for _, entry := range entries() {
+		out = append(out, *entry.Figure)
+	}
+	for _, f := range unmade {
+		if _, made := Catalog[f.Number]; !made {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b Figure) int { return a.Number - b.Number })
+	return out
+}
+
+// lookAt is look, unless the user broke it off.
+func (l *Lab) lookAt(ctx context.Context, f Figure, o Options) (stored, error) {
+	if err := ctx.Err(); err != nil {
+		return stored{}, fmt.Errorf("broken off: %w", err)
+	}
+	s, err := l.look(f, o)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return s, err
+}
+
+// add enters a figure.
+func (v *Verification) add(l *Lab, f Figure, s stored) {
+	v.Figures = append(v.Figures, s.State)
+	v.Claims = append(v.Claims, s.judge(f)...)
+	for _, p := range s.plan {
+		if note := l.Env.DataNote(p.Settings); note != "" && !slices.Contains(v.Data, note) {
+			v.Data = append(v.Data, note)
+		}
+	}
+}
+
+// Stored is how many runs are stored, of all that the figures are made of; a run that two
+// figures share counts for both.
+func (v Verification) Stored() (stored, of int) {
+	for _, f := range v.Figures {
+		stored, of = stored+f.Stored, of+f.Runs
+	}
+	return stored, of
+}
+
+// Of lists the claims of a figure.
+func (v Verification) Of(figure string) []Judged {
+	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
+}
+
+// All is the command that computes everything the table needs.
+func (v Verification) All() string { return strings.Replace(v.Command, " verify ", " all ", 1) }
+
+// Basis says what the verdicts rest on: scale, settings, seeds, backend and data, one
+// sentence each.
+func (v Verification) Basis() []string {
+	scale := "Scale " + v.Scale
+	if len(v.Set) > 0 {
+		scale += ", " + strings.Join(v.Set, ", ")
+	}
+	out := []string{fmt.Sprintf("%s, %s, backend %s.", scale, v.seeds(), v.Backend)}
+	for _, note := range v.Data {
+		out = append(out, note+".")
+	}
+	return out
+}
+
+// seeds names the seeds of most figures, then those of the others.
+func (v Verification) seeds() string {
+	count := map[string]int{}
+	most := ""
+	for _, f := range v.Figures {
+		if len(f.Seeds) == 0 {
+			continue
+		}
+		text := seedText(f.Seeds, ", ")
+		if count[text]++; count[text] > count[most] {
+			most = text
+		}
+	}
+	out := "seeds " + most
+	var others []string
+	for _, f := range v.Figures {
+		if text := seedText(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
+			others = append(others, fmt.Sprintf("%s: %s", f.Short(), text))
+		}
+	}
+	if len(others) > 0 {
+		out += fmt.Sprintf(" (%s)", strings.Join(others, "; "))
+	}
+	return out
+}
+
+// Print writes the table for a terminal: each figure with its claims, what the paper says
+// and what was measured, then what is missing and how to compute it. flags are added to
+// the commands that it names.
+func (v Verification) Print(w io.Writer, flags string) error {
+	var b strings.Builder
+	for _, f := range v.Figures {
+		fmt.Fprintf(&b, "%s: %s\n", f.Title, f.progress())
+		for _, c := range v.Of(f.Name) {
+			head, parts, _ := strings.Cut(c.String(), "\n")
+			fmt.Fprintf(&b, "%s\n  %13s    the paper: %s\n", head, "", c.Says)
+			if parts != "" {
+				b.WriteString(parts + "\n")
+			}
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s\n", strings.Join(v.Basis(), "\n"))
+	fmt.Fprintf(&b, "%s.\n", countVerdicts(v.Claims))
+	for _, f := range v.Figures {
+		if line := f.missing(flags); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	if stored, of := v.Stored(); stored < of {
+		fmt.Fprintf(&b, "All that is missing, each run once: %s%s\n", v.All(), flags)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Write writes the table as JSON into a file, whose folder it makes if need be.
+func (v Verification) Write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return writeJSON(path, v)
+}
+
+// progress says how much of a figure is stored.
+func (s State) progress() string {
+	if s.Command == "" {
+		return "no command yet"
+	}
+	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, seedText(s.Seeds, ", "))
+}
+
+// missing is the line that says how to compute what a figure lacks; empty if it lacks
+// nothing.
+func (s State) missing(flags string) string {
+	switch {
+	case s.Command == "":
+		return fmt.Sprintf("%s has no command yet.", s.Name)
+	case s.Note != "":
+		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
+	case s.Stored < s.Runs:
+		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
+	}
+	return ""
+}

@@ -1,0 +1,336 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/continual"
+	"tvps/replicate/runs"
+)
+
+// archive is a lab with made-up runs in its store: nothing is trained.
+type archive struct {
+	*Lab
+	options Options
+	results string
+	skip    func(job continual.Job) (steps int) // how many of the last steps a job lacks, all for every one
+}
+
+const all = math.MaxInt
+
+func newArchive(t *testing.T) *archive {
+	t.Helper()
+	t.Setenv("TVPS_DATA", "")
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	a := &archive{results: filepath.Join(t.TempDir(), "results"), skip: func(continual.Job) int { return 0 }}
+	store, err := runs.Open(a.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	a.options = Options{Scale: "tiny", Workers: 2}
+	return a
+}
+
+// fill stores made-up runs of the figures with these numbers; of all if there are none.
+func (a *archive) fill(t *testing.T, numbers ...int) {
+	t.Helper()
+	var jobs []runs.Job
+	for _, entry := range entries() {
+		if len(numbers) > 0 && !slices.Contains(numbers, entry.Figure.Number) {
+			continue
+		}
+		plan, err := a.Plan(*entry.Figure, a.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range plan {
+			for _, job := range p.Jobs {
+				if lacks := a.skip(job); lacks < len(job.Steps) {
+					jobs = append(jobs, madeUp(job, p.metric(), job.Steps[:len(job.Steps)-lacks]))
+				}
+			}
+		}
+	}
+	report, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 8, Provenance: runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}})
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+}
+
+// madeUp reports, whatever the scenario, Everything at .5, Ours .1 and .001 a seed above
+// it, and so on; scores of Ours and the exact one that go up and down together.
+func madeUp(job continual.Job, metric string, steps []int) runs.Job {
+	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5, "standard": .55, "exact": .6}
+	step := func(_ context.Context, t int) ([]runs.Row, error) {
+		value := levels[job.Spec.Learner]
+		if job.Spec.Learner == "ours" {
+			value += .001 * float64(job.Spec.Seed)
+		}
+		if metric == "score" && job.Spec.Learner != "standard" {
+			value += .1 * float64(t%5)
+		}
+		return []runs.Row{{T: t, Metric: metric, Value: value}}, nil
+	}
+	return runs.Job{Spec: job.Spec, Steps: steps, Step: step}
+}
+
+func (a *archive) verify(t *testing.T) Verification {
+	t.Helper()
+	v, err := a.Verify(t.Context(), a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// claim finds a claim by its id.
+func claim(t *testing.T, v Verification, id string) Judged {
+	t.Helper()
+	i := slices.IndexFunc(v.Claims, func(c Judged) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("the table lacks %s", id)
+	}
+	return v.Claims[i]
+}
+
+// TestVerify: every claim of every figure has its row, and verdicts and effects of
+// made-up runs are those computed by hand.
+func TestVerify(t *testing.T) {
+	a := newArchive(t)
+	a.fill(t)
+	v := a.verify(t)
+	want := 0
+	for _, f := range AllFigures() {
+		want += len(f.Claims)
+	}
+	if len(v.Claims) != want || len(v.Figures) != len(Catalog)+len(unmade) {
+		t.Errorf("%d rows of %d figures, want %d of %d", len(v.Claims), len(v.Figures), want, len(Catalog)+len(unmade))
+	}
+	if stored, of := v.Stored(); stored != of || of < 200 {
+		t.Errorf("%d of %d runs are stored", stored, of)
+	}
+	for id, verdict := range map[string]Verdict{
+		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds, "fig2b-context-sac": NotRun,
+		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided, "fig11-stable": NotRun, "fig14-similar": DoesNotHold,
+	} {
+		if c := claim(t, v, id); c.Verdict != verdict {
+			t.Errorf("%s: %s, want %s", id, c, verdict)
+		}
+	}
+	// Seeds 0, 1, 2 gain .1, .101, .102: s = .001, and 4.302653 is the quantile of t with 2
+	// degrees of freedom.
+	e := claim(t, v, "fig1-ours-everything").Parts[1]
+	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 || math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
+		t.Errorf("effect %+v", e.Effect)
+	}
+	if e.Statistic != Difference || e.Test != Above || e.Metric != "accuracy" {
+		t.Errorf("the part does not say how it is judged: %+v", e)
+	}
+	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
+		t.Errorf("figure 12 has %d seeds", n)
+	}
+	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) || !strings.Contains(d.String(), continual.StandIn) {
+		t.Errorf("CLEAR without its stand-in: %s", d)
+	}
+	basis := strings.Join(v.Basis(), " ")
+	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)", "CIFAR-10 sample from the repository", continual.StandIn} {
+		if !strings.Contains(basis, words) {
+			t.Errorf("%q does not say %q", basis, words)
+		}
+	}
+}
+
+// TestVerifyMissing: a claim of which one run or one step is missing is not run, with the
+// command that would run it; the others are judged.
+func TestVerifyMissing(t *testing.T) {
+	for name, lacks := range map[string]int{"a run": all, "a step": 1} {
+		t.Run(name, func(t *testing.T) {
+			a := newArchive(t)
+			a.options.Overrides = []string{"g-updates=7"}
+			a.skip = func(job continual.Job) int {
+				if job.Spec.Experiment == "gaussian" && job.Series == "recent" && job.Spec.Seed == 1 {
+					return lacks
+				}
+				return 0
+			}
+			a.fill(t, 1, 7)
+			v := a.verify(t)
+			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun || c.Parts[1].Verdict != DoesNotHold {
+				t.Errorf("Recent lacks %s: %s", name, c)
+			}
+			if c := claim(t, v, "fig1a-ours-everything"); c.Verdict != Holds {
+				t.Errorf("Recent lacks %s, and: %s", name, c)
+			}
+			if s := v.Figures[0]; s.Name != "fig01" || s.Stored != s.Runs-1 {
+				t.Errorf("figure 1: %+v", s)
+			}
+			if c := claim(t, v, "fig7-ours-consistent"); c.Verdict != Holds {
+				t.Errorf("figure 7: %s", c)
+			}
+			if c := claim(t, v, "fig14-similar"); c.Verdict != NotRun {
+				t.Errorf("figure 14: %s", c)
+			}
+			var out bytes.Buffer
+			if err := v.Print(&out, " --results there"); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{
+				"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
+				"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale", "fig02 has no command yet.\n",
+				"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n"} {
+				if !strings.Contains(out.String(), line) {
+					t.Errorf("no %q in:\n%s", line, &out)
+				}
+			}
+			if strings.Contains(out.String(), "fig07 lacks") {
+				t.Error("figure 7 lacks nothing")
+			}
+		})
+	}
+}
+
+// TestVerifyChangesNothing: a damaged run counts as missing and stays where it is.
+func TestVerifyChangesNothing(t *testing.T) {
+	a := newArchive(t)
+	a.fill(t, 1)
+	paths, err := filepath.Glob(filepath.Join(a.results, "gaussian", "*.zst"))
+	if err != nil || len(paths) != 12 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		if err := os.WriteFile(path, []byte("damaged"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != NotRun {
+		t.Errorf("of damaged runs: %s", c)
+	}
+	if left, _ := filepath.Glob(filepath.Join(a.results, "gaussian", "*")); !slices.Equal(left, paths) {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestVerifyWithoutCheckpoints: at the paper's scale a checkpoint for each split is
+// missing; the panels that need none are judged all the same, and no path is told.
+func TestVerifyWithoutCheckpoints(t *testing.T) {
+	a := newArchive(t)
+	a.options.Scale = "paper"
+	v := a.verify(t)
+	s := v.Figures[0]
+	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") || strings.Contains(s.Note, "panel a") {
+		t.Errorf("figure 1: %+v", s)
+	}
+	text, err := json.Marshal(v)
+	if err != nil || bytes.Contains(text, []byte(os.TempDir())) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestVerifyErrors(t *testing.T) {
+	a := newArchive(t)
+	a.options.Scale = "smal"
+	_, err := a.Verify(t.Context(), a.options)
+	demand.Error(t, err, "fig01", `did you mean "small"`)
+	if !errors.Is(err, ErrUsage) {
+		t.Errorf("%v is no mistake of the user's", err)
+	}
+	a.options.Scale = "tiny"
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Verify(ctx, a.options); !errors.Is(err, context.Canceled) {
+		t.Errorf("broken off: %v", err)
+	}
+}
+
+// TestVerificationJSON: what was written is read again without loss, tables included, and
+// verifying again gives the same bytes.
+func TestVerificationJSON(t *testing.T) {
+	a := newArchive(t)
+	a.fill(t, 1, 5)
+	v := a.verify(t)
+	path := filepath.Join(t.TempDir(), "new", "verify.json")
+	if err := v.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Verification
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Markdown() != v.Markdown() || !reflect.DeepEqual(read.Figures, v.Figures) {
+		t.Error("read again, it is another table")
+	}
+	if err := a.verify(t).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, text) {
+		t.Errorf("verified again, it has other bytes (%v)", err)
+	}
+	for _, secret := range []string{a.results, "hostname"} {
+		if bytes.Contains(text, []byte(secret)) {
+			t.Errorf("it tells %s", secret)
+		}
+	}
+}
+
+func TestSeedText(t *testing.T) {
+	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7}, "5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
+		got := seedText(seeds, ",")
+		if got != want {
+			t.Errorf("%v: %q, want %q", seeds, got, want)
+		}
+		if read, err := ParseSeeds(got); want != "" && (err != nil || !slices.Equal(read, seeds)) {
+			t.Errorf("%q reads as %v, %v", got, read, err)
+		}
+	}
+}
+
+func TestCountVerdicts(t *testing.T) {
+	var claims []Judged
+	for _, v := range []Verdict{Undecided, Holds, DoesNotHold, Holds, Partly, NotRun, DoesNotHold} {
+		claims = append(claims, Judged{Verdict: v})
+	}
+	for n, want := range map[int]string{0: "no claim", 1: "1 claim is undecided",
+		7: "7 claims: 2 hold, 1 holds partly, 2 do not hold, 1 is undecided, 1 is not run"} {
+		if got := countVerdicts(claims[:n]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestWithoutFolders(t *testing.T) {
+	for text, want := range map[string]string{
+		"no checkpoint in /root/.cache/tvps/checkpoints":  "no checkpoint in checkpoints",
+		`cannot open "/data/cifar/x.bin": no such file`:   `cannot open "x.bin": no such file`,
+		"take --set width=16 or go run ./replicate fig1":  "take --set width=16 or go run ./replicate fig1",
+		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":  "on/off, 1/2, github.com/gomlx/gomlx, x.so",
+		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ": "(c) plugin=plugin.so and single ",
+	} {
+		if got := withoutFolders(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func ExampleOptions_Command() {
+	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"}, Out: "elsewhere"}.Command("fig3"))
+	// Output: go run ./replicate fig3 --scale small --seeds 0,1 --set epochs=5
+}

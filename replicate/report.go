@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"tvps/replicate/cli"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+)
+
+func reportCommand() *cobra.Command {
+	flags := &figureFlags{}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write one self-contained page of all figures as far as they are stored; computes nothing",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lab, o, err := flags.reader(cmd.Context())
+			if err != nil {
+				return err
+			}
+			page, err := lab.Report(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if err := renameio.WriteFile(flags.out, page, 0o644); err != nil {
+				return fmt.Errorf("cannot write %s: %w", flags.out, err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", flags.out)
+			return err
+		},
+	}
+	flags.registerSettings(cmd)
+	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "file of the page")
+	return cmd
+}

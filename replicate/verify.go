@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/cli"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+
+	"github.com/spf13/cobra"
+)
+
+// verifyFlags are those of verify.
+type verifyFlags struct {
+	figureFlags
+	json, markdown bool
+	readme         string
+}
+
+func verifyCommand() *cobra.Command {
+	flags := &verifyFlags{}
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Judge every claim of the paper by the runs that are stored; computes nothing",
+		Long: "Judge every claim of the paper by the runs that are stored, and compute nothing. A claim of which a run\n" +
+			"or a step is missing is not run. The table goes to the terminal and, as JSON, to a file. A claim that does\n" +
+			"not hold is a result: the exit code is 0 then, too.",
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
+	}
+	flags.registerSettings(cmd)
+	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"), "file of the table as JSON")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
+	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
+	cmd.Flags().StringVar(&flags.readme, "readme", "", "file to put the table into, between the lines <!-- claims:begin --> and <!-- claims:end -->")
+	return cmd
+}
+
+func (f *verifyFlags) run(cmd *cobra.Command) error {
+	if f.json && f.markdown {
+		return paper.Usage(errors.New("--json and --markdown are two forms of the same table: choose one"))
+	}
+	if f.readme != "" {
+		if err := paper.CheckClaims(f.readme); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
+	}
+	lab, o, err := f.reader(cmd.Context())
+	if err != nil {
+		return err
+	}
+	v, err := lab.Verify(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	if err := v.Write(f.out); err != nil {
+		return err
+	}
+	if f.readme != "" {
+		if err := v.RewriteClaims(f.readme); err != nil {
+			return err
+		}
+	}
+	return f.print(cmd, v)
+}
+
+// reader opens the lab for a command that reads what is stored of all figures and writes
+// one file.
+func (f *figureFlags) reader(ctx context.Context) (*paper.Lab, paper.Options, error) {
+	o, err := f.options("")
+	if err == nil {
+		err = paper.CheckAll(o)
+	}
+	if err != nil {
+		return nil, o, err
+	}
+	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
+		return nil, o, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
+	}
+	lab, err := f.lab(ctx, backend.Options{NoFetch: true})
+	return lab, o, err
+}
+
+// print writes the table in the form that was asked for.
+func (f *verifyFlags) print(cmd *cobra.Command, v paper.Verification) error {
+	w := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(v)
+	case f.markdown:
+		_, err := io.WriteString(w, v.Markdown())
+		return err
+	}
+	if err := v.Print(w, given(cmd, "results", "backend")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "Table: %s\n", f.out)
+	return err
+}
+
+// given repeats those of the named flags that the user gave, to be put behind a command.
+func given(cmd *cobra.Command, names ...string) string {
+	text := ""
+	for _, name := range names {
+		flag := cmd.Flags().Lookup(name)
+		if !flag.Changed {
+			continue
+		}
+		value := flag.Value.String()
+		if strings.ContainsAny(value, " '\"\\$") {
+			value = strconv.Quote(value)
+		}
+		text += fmt.Sprintf(" --%s %s", name, value)
+	}
+	return text
+}
