@@ -16,6 +16,6 @@ func main() { cli.Main(root()) }
 
 func root() *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure", figureCommands()...)
-	cmd.AddCommand(doctorCommand(), dataCommand(), pretrainCommand(), statusCommand())
+	cmd.AddCommand(doctorCommand(), dataCommand(), pretrainCommand(), statusCommand(), studyCommand())
 	return cmd
 }
