@@ -16,7 +16,7 @@ func main() { cli.Main(root()) }
 
 func root() *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure", figureCommands()...)
-	cmd.AddCommand(allCommand(), verifyCommand(), reportCommand(), statusCommand(), doctorCommand(), dataCommand(), pretrainCommand(),
-		exportCommand(), compareCommand(), mergeCommand())
+	cmd.AddCommand(allCommand(), verifyCommand(), reportCommand(), studyCommand(), statusCommand(), doctorCommand(), dataCommand(),
+		pretrainCommand(), exportCommand(), compareCommand(), mergeCommand())
 	return cmd
 }

@@ -32,7 +32,7 @@ func reportCommand() *cobra.Command {
 			return err
 		},
 	}
-	flags.registerSettings(cmd)
+	flags.registerRuns(cmd, "b.epochs=5 for panel b")
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "file of the page")
 	return cmd
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/cli"
+	"tvps/replicate/paper"
+
+	"github.com/spf13/cobra"
+)
+
+// studyCommand makes the tables that INTERPRETATIONS.md quotes.
+func studyCommand() *cobra.Command {
+	flags := &figureFlags{}
+	var rows []string
+	var update string
+	cmd := &cobra.Command{
+		Use:   "study",
+		Short: "Compare the alternatives to the interpretations with the defaults",
+		Long: "What the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) do on the Gaussian and on one label shift: " +
+			"one row for each, with the learners that it can change. Runs that are there are not computed again.",
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := flags.options("study")
+			if err != nil {
+				return err
+			}
+			o := paper.StudyOptions{Options: options, Rows: rows, Update: update}
+			if _, err := paper.StudySettings(o); err != nil {
+				return err // before a plugin is fetched for nothing
+			}
+			lab, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+			if err != nil {
+				return err
+			}
+			_, err = lab.Study(cmd.Context(), o)
+			return err
+		},
+	}
+	flags.registerRuns(cmd, "gaussian.epochs=5 for that scenario")
+	flags.registerMaking(cmd, "study")
+	cmd.Flags().IntVar(&flags.stride, "stride", 0, "train at every how many steps (0: the study's choice)")
+	cmd.Flags().StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(paper.Studies(), ", "))
+	cmd.Flags().StringSliceVar(&rows, "row", nil, "only these rows besides the default, slow ones too, as clip-none,method1")
+	cmd.Flags().StringVar(&update, "update", "", "file whose tables, between lines such as <!-- study:gaussian:begin --> and its end, are rewritten")
+	return cmd
+}
