@@ -69,7 +69,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: io.Discard, done: &report}
+	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
 	var made []Made
 	for _, entry := range entries() {
 		own := o

@@ -26,7 +26,7 @@ type Verification struct {
 // nothing. A claim of which a run or a step is missing is not run. Errors are mistakes in
 // the options, an unreadable store, and an interrupt.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
-	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Command: o.Command("verify")}
+	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
 	for _, f := range AllFigures() {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {

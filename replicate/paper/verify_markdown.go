@@ -81,7 +81,7 @@ func (v Verification) RewriteClaims(path string) error {
 	if err != nil {
 		return Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	if err := renameio.WriteFile(path, text, 0o644, renameio.WithExistingPermissions()); err != nil {
+	if err := renameio.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

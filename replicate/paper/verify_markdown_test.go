@@ -59,7 +59,7 @@ func TestMarkdown(t *testing.T) {
 // TestRewriteClaims: the table is replaced and every other byte kept.
 func TestRewriteClaims(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
-	head, tail := "# Title\r\n\r\ntext with `<!-- claims:begin -->` in it\n\n<!-- claims:begin -->\n", "<!-- claims:end -->\n\n\ttabs, trailing blanks  \nno last line break: \xff"
+	head, tail := "# Title\r\n\r\ntext with `<!-- claims:begin -->` in it\nand <!-- claims:begin -->\n\n<!-- claims:begin -->\n", "<!-- claims:end -->\n\n\ttabs, trailing blanks  \nno last line break: \xff"
 	for _, old := range []string{"", "old table\nof two lines\n", handMade().Markdown()} {
 		if err := os.WriteFile(path, []byte(head+old+tail), 0o600); err != nil {
 			t.Fatal(err)

@@ -226,7 +226,8 @@ func TestVerifyChangesNothing(t *testing.T) {
 }
 
 // TestVerifyWithoutCheckpoints: at the paper's scale a checkpoint for each split is
-// missing; the panels that need none are judged all the same, and no path is told.
+// missing, then the data, too; panels that need none are judged all the same, and no path
+// is told.
 func TestVerifyWithoutCheckpoints(t *testing.T) {
 	a := newArchive(t)
 	a.options.Scale = "paper"
@@ -234,6 +235,12 @@ func TestVerifyWithoutCheckpoints(t *testing.T) {
 	s := v.Figures[0]
 	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") || strings.Contains(s.Note, "panel a") {
 		t.Errorf("figure 1: %+v", s)
+	}
+	t.Setenv("TVPS_DATA", filepath.Join(t.TempDir(), "none"))
+	a.Env = &continual.Env{Backend: a.Env.Backend, CacheDir: a.Env.CacheDir}
+	v = a.verify(t)
+	if s := v.Figures[0]; !strings.Contains(s.Note, "panel b: ") || !strings.Contains(s.Note, "none") {
+		t.Errorf("without data: %+v", s)
 	}
 	text, err := json.Marshal(v)
 	if err != nil || bytes.Contains(text, []byte(os.TempDir())) {
