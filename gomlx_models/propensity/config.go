@@ -66,8 +66,9 @@ const (
 	// JoinEven divides x by its number of dimensions and starts its weights at N(0, 1),
 	// as those of label and time: every input moves the sums alike. It equals a rate for
 	// the weights of x that is smaller by the number of dimensions, as the maximal update
-	// parametrisation (Yang and Hu 2021) has it for Adam. It is for vectors of a hundred
-	// dimensions or more; a drift of x that the label does not show is learned more slowly.
+	// parametrisation has it for Adam (Yang et al. 2022, Tensor Programs V). It is for
+	// vectors of a hundred dimensions or more; a drift of x within its class is learned
+	// more slowly.
 	JoinEven Join = "even"
 )
 
