@@ -59,7 +59,7 @@ func BenchmarkFeatures(b *testing.B) {
 				many.Pixels, many.Labels = append(many.Pixels, im.Pixels...), append(many.Labels, im.Labels...)
 			}
 			for b.Loop() {
-				if _, err := Features(context.Background(), open(b, engine.name), c, 16, many, nil); err != nil {
+				if _, err := LastBlock.Features(context.Background(), open(b, engine.name), c, 16, many, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

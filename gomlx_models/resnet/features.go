@@ -16,28 +16,28 @@ import (
 const featureBatch = 250 // images in one call
 
 // HeadParams returns the parameters of Head at a width, in a fixed order.
-func HeadParams(backend compute.Backend, width int, conv net.ConvMode, bn net.BatchNormMode) ([]net.Param, error) {
-	in := shapes.Make(dtypes.Float32, 1, FeatureSide, FeatureSide, FeatureChannels(width))
-	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { Head(s, in[0], conv, bn) })
+func (c Cut) HeadParams(backend compute.Backend, width int, conv net.ConvMode, bn net.BatchNormMode) ([]net.Param, error) {
+	in := shapes.Make(dtypes.Float32, 1, c.Side(), c.Side(), c.Channels(width))
+	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { c.Head(s, in[0], conv, bn) })
 }
 
 // TrunkParams returns the parameters of Trunk at a width, in a fixed order.
-func TrunkParams(backend compute.Backend, width int) ([]net.Param, error) {
+func (c Cut) TrunkParams(backend compute.Backend, width int) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Uint8, 1, 3, 32, 32)
-	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { Trunk(s, Normalize(in[0]), width) })
+	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { c.Trunk(s, Normalize(in[0]), width) })
 }
 
-// Features computes the trunk's output of every image, [n * FeatureSize(width)]
-// float32 in the order [4, 4, channels], with the batch-norm averages. progress, if
-// not nil, hears of images done.
-func Features(ctx context.Context, backend compute.Backend, c *Checkpoint, width int, images Images, progress func(done, of int)) ([]float32, error) {
-	params, err := TrunkParams(backend, width)
+// Features computes the trunk's output of every image, [n * Size(width)] float32 in the
+// order [side, side, channels], with the batch-norm averages. progress, if not nil,
+// hears of images done.
+func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkpoint, width int, images Images, progress func(done, of int)) ([]float32, error) {
+	params, err := c.TrunkParams(backend, width)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float32, 0, images.Len()*FeatureSize(width))
-	err = inference(ctx, backend, c, params, images,
-		func(s *net.Scope, x *Node) *Node { return Trunk(s, Normalize(x), width) },
+	out := make([]float32, 0, images.Len()*c.Size(width))
+	err = inference(ctx, backend, from, params, images,
+		func(s *net.Scope, x *Node) *Node { return c.Trunk(s, Normalize(x), width) },
 		func(part []float32, done int) {
 			out = append(out, part...)
 			if progress != nil {

@@ -1,10 +1,11 @@
 // Package resnet is ResNet-18 (He et al. 2016) with the CIFAR stem, in any width:
-// its training from scratch, its features below the last block, and its checkpoints.
+// its training from scratch, its features below the last block or stage, and its
+// checkpoints.
 //
 // The paper (Section 3.1.3) pre-trains ResNet-18 on CIFAR-10 and then trains only
 // the final convolution block and the classifier at every time step. So the network
-// here is cut in two: the Trunk, a fixed function of the image whose features are
-// computed once, and the Head, which package continual trains anew at each step.
+// here is cut in two: the trunk, a fixed function of the image whose features are
+// computed once, and the head, which package continual trains anew at each step.
 package resnet
 
 import (
@@ -14,31 +15,51 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Stages of ResNet-18: two basic blocks each, channels as multiples of the width.
-var stages = []struct {
+// blocks are the basic blocks of ResNet-18: four stages of two, channels as multiples
+// of the width.
+var blocks = []struct {
 	name     string
 	channels int // times the width
 	stride   int
-}{{"stage1", 1, 1}, {"stage2", 2, 2}, {"stage3", 4, 2}, {"stage4", 8, 2}}
+}{
+	{"stage1/block1", 1, 1}, {"stage1/block2", 1, 1}, {"stage2/block1", 2, 2}, {"stage2/block2", 2, 1},
+	{"stage3/block1", 4, 2}, {"stage3/block2", 4, 1}, {"stage4/block1", 8, 2}, {"stage4/block2", 8, 1},
+}
+
+// Classes is the number of classes of CIFAR-10.
+const Classes = 10
+
+// Cut says where the network is cut in two: it is the number of basic blocks in the
+// trunk. The paper's "final convolution block" can be read as either of those below.
+type Cut int
 
 const (
-	// Classes is the number of classes of CIFAR-10.
-	Classes = 10
-	// FeatureSide is the side of the trunk's feature map: [4, 4, 8*width].
-	FeatureSide = 4
+	// LastStage leaves both blocks of the last stage to the head: features [8, 8, 4*width].
+	LastStage Cut = 6
+	// LastBlock leaves the last basic block to the head: features [4, 4, 8*width].
+	LastBlock Cut = 7
 )
+
+// Side is the height and width of the trunk's feature map.
+func (c Cut) Side() int {
+	side := 32
+	for _, b := range blocks[:c] {
+		side /= b.stride
+	}
+	return side
+}
+
+// Channels is the number of channels of the trunk's feature map at a width.
+func (c Cut) Channels(width int) int { return blocks[c-1].channels * width }
+
+// Size is the number of values of the trunk's feature map at a width.
+func (c Cut) Size(width int) int { return c.Side() * c.Side() * c.Channels(width) }
 
 // mean and std of the training images' channels (facts on online label shift, Wu et al. 2021).
 var (
 	channelMean = []float32{.4914, .4822, .4465}
 	channelStd  = []float32{.2023, .1994, .2010}
 )
-
-// FeatureChannels is the number of channels of the trunk's output at a width.
-func FeatureChannels(width int) int { return 8 * width }
-
-// FeatureSize is the number of values of the trunk's output at a width.
-func FeatureSize(width int) int { return FeatureSide * FeatureSide * FeatureChannels(width) }
 
 // Normalize turns bytes in the official plane order into standardised channels-last
 // pixels. images: [batch, 3, 32, 32] uint8, result: [batch, 32, 32, 3] float32.
@@ -50,24 +71,24 @@ func Normalize(images *Node) *Node {
 	return Div(Sub(DivScalar(x, 255), mean), std)
 }
 
-// Trunk is everything below the last basic block.
-// x: [batch, 32, 32, 3] standardised, result: [batch, 4, 4, 8*width].
-func Trunk(s *net.Scope, x *Node, width int) *Node {
+// Trunk is everything below the cut.
+// x: [batch, 32, 32, 3] standardised, result: [batch, side, side, channels].
+func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 	x = net.Conv(s.In("stem"), x, width, 3, 1, net.NativeConv)
 	x = net.Relu(net.BatchNorm(s.In("stem/norm"), x, net.BatchStatistics))
-	for i, stage := range stages {
-		x = BasicBlock(s.In(stage.name+"/block1"), x, stage.channels*width, stage.stride, net.NativeConv, net.BatchStatistics)
-		if i < len(stages)-1 {
-			x = BasicBlock(s.In(stage.name+"/block2"), x, stage.channels*width, 1, net.NativeConv, net.BatchStatistics)
-		}
+	for _, b := range blocks[:c] {
+		x = BasicBlock(s.In(b.name), x, b.channels*width, b.stride, net.NativeConv, net.BatchStatistics)
 	}
 	return x
 }
 
-// Head is the last basic block, the average pool and the classifier: the part that
-// the label-shift experiments train. x: [batch, 4, 4, channels], result: [batch, 10].
-func Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode) *Node {
-	x = BasicBlock(s.In("stage4/block2"), x, x.Shape().Dim(-1), 1, conv, bn)
+// Head is the blocks above the cut, the average pool and the classifier: the part that
+// the label-shift experiments train. x: [batch, side, side, channels], result: [batch, 10].
+func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode) *Node {
+	width := x.Shape().Dim(-1) / blocks[c-1].channels
+	for _, b := range blocks[c:] {
+		x = BasicBlock(s.In(b.name), x, b.channels*width, b.stride, conv, bn)
+	}
 	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), Classes, net.Lecun)
 }
 
@@ -86,7 +107,7 @@ func BasicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, 
 	return net.Relu(Add(y, x))
 }
 
-// Full is Trunk and Head together. images: [batch, 3, 32, 32] uint8, result: [batch, 10].
+// Full is trunk and head together. images: [batch, 3, 32, 32] uint8, result: [batch, 10].
 func Full(s *net.Scope, images *Node, width int) *Node {
-	return Head(s, Trunk(s, Normalize(images), width), net.NativeConv, net.BatchStatistics)
+	return LastBlock.Head(s, LastBlock.Trunk(s, Normalize(images), width), net.NativeConv, net.BatchStatistics)
 }

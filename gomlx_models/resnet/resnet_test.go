@@ -61,6 +61,8 @@ func TestParameterCount(t *testing.T) {
 	}
 }
 
+var cuts = []Cut{LastStage, LastBlock}
+
 // The parts' parameters are the whole's, in the same order.
 func TestPartsMakeTheWhole(t *testing.T) {
 	b := open(t, "go")
@@ -68,34 +70,41 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trunk, err := TrunkParams(b, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := HeadParams(b, 4, net.Im2col, net.FrozenAverages)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
-		t.Errorf("the whole has\n%s\nthe parts have\n%s", a, b)
+	for _, cut := range cuts {
+		trunk, err := cut.TrunkParams(b, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := cut.HeadParams(b, 4, net.Im2col, net.FrozenAverages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
+			t.Errorf("cut %d: the whole has\n%s\nthe parts have\n%s", cut, a, b)
+		}
+		if name := map[Cut]string{LastStage: "stage4/block1/conv1/kernel", LastBlock: "stage4/block2/conv1/kernel"}[cut]; head[0].Name != name {
+			t.Errorf("cut %d: the head begins with %s, not with %s", cut, head[0].Name, name)
+		}
 	}
 }
 
 func TestShapes(t *testing.T) {
 	for _, width := range []int{16, 64} {
-		var trunk, full shapes.Shape
-		_, err := net.Declare(open(t, "go"), []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}, func(s *net.Scope, in []*Node) {
-			trunk = Trunk(s, Normalize(in[0]), width).Shape()
-			full = Full(s, in[0], width).Shape()
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := []int{5, 4, 4, 8 * width}; !slices.Equal(trunk.Dimensions, want) || FeatureSize(width) != 4*4*8*width || FeatureChannels(width) != 8*width {
-			t.Errorf("trunk of width %d: %s, want %v", width, trunk, want)
-		}
-		if !slices.Equal(full.Dimensions, []int{5, 10}) {
-			t.Errorf("network of width %d: %s", width, full)
+		for cut, want := range map[Cut][]int{LastBlock: {5, 4, 4, 8 * width}, LastStage: {5, 8, 8, 4 * width}} {
+			var trunk, full shapes.Shape
+			_, err := net.Declare(open(t, "go"), []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}, func(s *net.Scope, in []*Node) {
+				trunk = cut.Trunk(s, Normalize(in[0]), width).Shape()
+				full = Full(s, in[0], width).Shape()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(trunk.Dimensions, want) || cut.Side() != want[1] || cut.Channels(width) != want[3] || cut.Size(width) != want[1]*want[2]*want[3] {
+				t.Errorf("cut %d, width %d: the trunk gives %s, want %v", cut, width, trunk, want)
+			}
+			if !slices.Equal(full.Dimensions, []int{5, 10}) {
+				t.Errorf("network of width %d: %s", width, full)
+			}
 		}
 	}
 }
@@ -187,18 +196,21 @@ func (l loops) block(name string, x picture, out, stride int) picture {
 	return relu(y)
 }
 
-// forward returns the trunk's features and the logits of one image.
-func (l loops) forward(image []float32, width int) (features, logits []float32) {
+// forward returns the trunk's features below each cut and the logits of one image.
+func (l loops) forward(image []float32, width int) (features map[Cut][]float32, logits []float32) {
 	x := relu(l.norm("stem/norm", l.conv("stem", picture{32, 3, image}, width, 3, 1)))
+	features = map[Cut][]float32{}
 	for i, stride := range []int{1, 2, 2, 2} {
 		name := fmt.Sprintf("stage%d", i+1)
 		x = l.block(name+"/block1", x, width<<i, stride)
-		if i < 3 {
-			x = l.block(name+"/block2", x, width<<i, 1)
+		if i == 3 {
+			features[LastBlock] = slices.Clone(x.at)
+		}
+		x = l.block(name+"/block2", x, width<<i, 1)
+		if i == 2 {
+			features[LastStage] = slices.Clone(x.at)
 		}
 	}
-	features = slices.Clone(x.at)
-	x = l.block("stage4/block2", x, 8*width, 1)
 	logits = slices.Clone(l.values["classifier/biases"])
 	for i, v := range x.at {
 		for k := range logits {
@@ -208,8 +220,8 @@ func (l loops) forward(image []float32, width int) (features, logits []float32) 
 	return features, logits
 }
 
-// TestForward compares the trunk's features, and the two ways to the logits (Full, and
-// Trunk then Head with either convolution), with loops.
+// TestForward compares the trunk's features, and the ways to the logits (Full, and below
+// either cut the trunk and then the head with either convolution), with loops.
 func TestForward(t *testing.T) {
 	const width = 2
 	c, im := anyCheckpoint(t, width), noise(2)
@@ -217,28 +229,34 @@ func TestForward(t *testing.T) {
 	for i, p := range c.Params {
 		l.values[p.Name] = c.Values[i]
 	}
-	var features, logits []float32
+	features := map[Cut][]float32{}
+	var logits []float32
 	for i := range im.Len() {
 		f, y := l.forward(standardised(im, i), width)
-		features, logits = append(features, f...), append(logits, y...)
+		for _, cut := range cuts {
+			features[cut] = append(features[cut], f[cut]...)
+		}
+		logits = append(logits, y...)
 	}
 	for _, name := range []string{"", "go"} {
-		got, err := Features(context.Background(), open(t, name), c, width, im, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "features", got, features, 1e-3)
-		for mode, label := range map[net.ConvMode]string{net.NativeConv: "native", net.Im2col: "im2col"} {
-			near(t, "head, "+label, runHead(t, name, c, features, width, mode), logits, 1e-3)
+		for _, cut := range cuts {
+			got, err := cut.Features(context.Background(), open(t, name), c, width, im, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "features", got, features[cut], 1e-3)
+			for mode, label := range map[net.ConvMode]string{net.NativeConv: "native", net.Im2col: "im2col"} {
+				near(t, "head, "+label, runHead(t, name, cut, c, features[cut], width, mode), logits, 1e-3)
+			}
 		}
 		full := runNetwork(t, name, c, im, func(s *net.Scope, x *Node) *Node { return Full(s, x, width) })
 		near(t, "whole network", full, logits, 1e-3)
 	}
 }
 
-func runHead(t *testing.T, name string, c *Checkpoint, features []float32, width int, mode net.ConvMode) []float32 {
+func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float32, width int, mode net.ConvMode) []float32 {
 	t.Helper()
-	params, err := HeadParams(open(t, name), width, mode, net.BatchStatistics)
+	params, err := cut.HeadParams(open(t, name), width, mode, net.BatchStatistics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +264,8 @@ func runHead(t *testing.T, name string, c *Checkpoint, features []float32, width
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := tensors.FromFlatDataAndDimensions(features, len(features)/FeatureSize(width), FeatureSide, FeatureSide, FeatureChannels(width))
-	return apply(t, name, params, values, x, func(s *net.Scope, x *Node) *Node { return Head(s, x, mode, net.BatchStatistics) })
+	x := tensors.FromFlatDataAndDimensions(features, len(features)/cut.Size(width), cut.Side(), cut.Side(), cut.Channels(width))
+	return apply(t, name, params, values, x, func(s *net.Scope, x *Node) *Node { return cut.Head(s, x, mode, net.BatchStatistics) })
 }
 
 func runNetwork(t *testing.T, name string, c *Checkpoint, im Images, fn func(s *net.Scope, x *Node) *Node) []float32 {
@@ -279,27 +297,27 @@ func apply(t *testing.T, name string, params []net.Param, values net.Values, x *
 func TestFeaturesInBatches(t *testing.T) {
 	c, im := anyCheckpoint(t, 1), noise(featureBatch+3)
 	var reports []int
-	all, err := Features(context.Background(), open(t, ""), c, 1, im, func(done, of int) { reports = append(reports, done, of) })
+	all, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, im, func(done, of int) { reports = append(reports, done, of) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := Images{Pixels: im.Pixels[featureBatch*imageBytes:], Labels: im.Labels[featureBatch:]}
-	alone, err := Features(context.Background(), open(t, ""), c, 1, last, nil)
+	alone, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, last, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "features of the last images", all[featureBatch*FeatureSize(1):], alone, 0)
+	near(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], alone, 0)
 	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
 		t.Errorf("reported %v, want %v", reports, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Features(ctx, open(t, ""), c, 1, im, nil); err != context.Canceled {
+	if _, err := LastBlock.Features(ctx, open(t, ""), c, 1, im, nil); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
-	_, err = Features(context.Background(), open(t, ""), c, 2, im, nil)
+	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 2, im, nil)
 	demand.Error(t, err, "stem/kernel", "width")
-	_, err = Features(context.Background(), open(t, ""), c, 1, Images{Pixels: im.Pixels[1:], Labels: im.Labels}, nil)
+	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 1, Images{Pixels: im.Pixels[1:], Labels: im.Labels}, nil)
 	demand.Error(t, err, "bytes of pixels for 253 images")
 }
 
