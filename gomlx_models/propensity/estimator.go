@@ -179,8 +179,23 @@ func (e *Estimator) loss(s *net.Scope, data, feeds []*Node) *Node {
 // increasing order; every one of them must occur in samples.Time. seed decides the
 // initial weights, the order and the draws of Algorithm 1.
 func (e *Estimator) Fit(ctx context.Context, samples Samples, times []float64, seed int64) (*Score, error) {
+	return e.FitFrom(ctx, nil, samples, times, seed)
+}
+
+// FitFrom is Fit from the parameters of an earlier fit in place of random ones (nil: as
+// Fit), with a new optimiser. What an encoding learns for a time of its own, as one-hot
+// does, is still random for the times that the earlier fit had not seen. The earlier
+// estimator may differ in all but the shapes of g.
+func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, times []float64, seed int64) (*Score, error) {
 	if err := e.check(samples, times); err != nil {
 		return nil, err
+	}
+	start := net.Init(e.params, seed, "propensity")
+	if from != nil {
+		if a, b := fmt.Sprint(e.params), fmt.Sprint(from.e.params); a != b {
+			return nil, fmt.Errorf("propensity: g cannot start from a fit of another shape; use the same network, time encoding, classes and number of times")
+		}
+		start = from.values
 	}
 	next, err := e.draws(samples, len(times), random.New(seed, "propensity", "triplets"))
 	if err != nil {
@@ -189,7 +204,6 @@ func (e *Estimator) Fit(ctx context.Context, samples Samples, times []float64, s
 	s := newScore(e, samples, times)
 	table := s.table(s.last)
 	defer table.FinalizeAll()
-	start := net.Init(e.params, seed, "propensity")
 	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, e.cfg.updates(len(samples.Row)),
 		feed(samples, e.trainer.Chunk(), e.cfg.Batch, next))
 	if err != nil {

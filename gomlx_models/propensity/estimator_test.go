@@ -238,3 +238,48 @@ func TestOnAnotherPool(t *testing.T) {
 	_, err = e.On(pool)
 	demand.Error(t, err, "299")
 }
+
+// TestFitFrom: with no further updates g is that of the earlier fit, also of an estimator
+// with other settings of the training; with some it is another than from scratch, and the
+// earlier fit stays as it was.
+func TestFitFrom(t *testing.T) {
+	d := gaussian(1, linear, equal(4, 100)...)
+	trained, still := quick(), quick()
+	still.Updates = 0
+	e, none := newEstimator(t, d, 4, trained), newEstimator(t, d, 4, still)
+	samples, times := samplesOf(d, 3)
+	before, err := e.Fit(context.Background(), samples, times, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs := func(s *Score, err error) []float64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.LogOmega(context.Background(), samples, times[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := logs(before, nil)
+	all, more := samplesOf(d, 4)
+	if got := logs(none.FitFrom(context.Background(), before, all, more, 8)); !slices.Equal(got, want) {
+		t.Error("without further updates log omega is not that of the earlier fit")
+	}
+	warm, scratch := logs(e.FitFrom(context.Background(), before, all, more, 8)), logs(e.Fit(context.Background(), all, more, 8))
+	if slices.Equal(warm, scratch) || slices.Equal(warm, want) {
+		t.Error("the start changes nothing, or the updates do not")
+	}
+	if again := logs(e.FitFrom(context.Background(), nil, all, more, 8)); !slices.Equal(again, scratch) {
+		t.Error("from nothing it is not Fit")
+	}
+	if !slices.Equal(logs(before, nil), want) {
+		t.Error("the earlier fit has changed")
+	}
+	wide := quick()
+	wide.Hidden = 9
+	_, err = newEstimator(t, d, 4, wide).FitFrom(context.Background(), before, all, more, 8)
+	demand.Error(t, err, "another shape", "number of times")
+}

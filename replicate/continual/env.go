@@ -233,7 +233,7 @@ func trainingCost(s Settings, l learner, name string) float64 {
 	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
 	update := 1. // measured: minibatches of a vector model,
 	if s.Network == "head" {
-		update = 150 // and of the head of ResNet-18
+		update = map[string]float64{"basic": 150, "stage": 270}[s.Block] // and of the head of ResNet-18
 	}
 	cost := 1 + s.gCost(l)
 	if l.train != nil { // Meta-Weight-Net: three passes forward and back
@@ -249,15 +249,19 @@ func trainingCost(s Settings, l learner, name string) float64 {
 	return cost
 }
 
-// gCost is the relative work of fitting g once.
+// gCost is the relative work of g at one step.
 func (s Settings) gCost(l learner) float64 {
-	switch {
-	case l.method == "":
+	if l.method == "" {
 		return 0
-	case s.GEpochs > 0:
-		return 4 * float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
 	}
-	return 4 * float64(s.GUpdates) // measured: of a minibatch of a vector model
+	updates := float64(s.GUpdates)
+	if s.GEpochs > 0 {
+		updates = float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
+	}
+	if s.GStart == "previous" {
+		updates *= 2
+	}
+	return 4 * updates // measured: of a minibatch of a vector model
 }
 
 // bench makes the workplace of one run on an engine.
@@ -351,13 +355,17 @@ func (e *Env) labelShift(ctx context.Context, s Settings, seed int64) (*Stream, 
 	return im.stream(s, seed)
 }
 
-// trunk returns images as the frozen trunk sees them.
+// trunk returns images as the frozen trunk sees them, below the block that is trained.
 func (e *Env) trunk(ctx context.Context, s Settings, seed int64, data *cifar10.Data) (*images, error) {
 	c, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}
-	return shared(&e.mu, &e.images, fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len()), func() (*images, error) {
-		return loadImages(ctx, e.Backend.Backend, e.CacheDir, data, c.Checkpoint, c.hash, s.Width, e.Log)
-	})
+	t := trunk{e.Backend.Backend, e.CacheDir, data, c, s.Width, e.Log}
+	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
+	im, err := shared(&e.mu, &e.images, key, func() (*images, error) { return t.images(ctx) })
+	if err != nil || s.Network != "head" || s.Block != "stage" {
+		return im, err
+	}
+	return shared(&e.mu, &e.images, key+" stage", func() (*images, error) { return t.stage(ctx, im) })
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/net"
@@ -31,54 +32,90 @@ import (
 // they are computed once and kept on disk.
 type images struct {
 	data    *cifar10.Data
-	pool    *tensors.Tensor // [rows, 4*4*8*width] float16
-	pooled  []float32       // [rows, 8*width]: the features averaged over the 4x4 places
+	pool    *tensors.Tensor // [rows, features] float16 at the cut: 4*4*8*width or 8*8*4*width
+	pooled  []float32       // [rows, 8*width]: those of the last block averaged over the 4x4 places
 	labels  []int32         // [rows]
 	head    net.Values      // the pre-trained head
 	gPools  map[string]*propensity.Pool
 	channel int
 }
 
-// loadImages reads or computes the features of the data under a checkpoint.
-func loadImages(ctx context.Context, backend compute.Backend, cacheDir string, data *cifar10.Data, c *resnet.Checkpoint, checkpointHash string, width int, log io.Writer) (*images, error) {
-	all := resnet.Images{
-		Pixels: append(append([]byte(nil), data.Train.Pixels...), data.Test.Pixels...),
-		Labels: append(append([]uint8(nil), data.Train.Labels...), data.Test.Labels...),
-	}
-	sum := sha256.Sum256(all.Pixels)
-	name := fmt.Sprintf("resnet18-w%d-%s-%s.f16.zst", width, checkpointHash, hex.EncodeToString(sum[:8]))
-	features, err := cachedFeatures(ctx, filepath.Join(cacheDir, "features", name), all.Len()*resnet.FeatureSize(width), log,
-		func() ([]float32, error) {
-			return resnet.Features(ctx, backend, c, width, all, func(done, of int) {
-				if log != nil && (done%5000 < 250 || done == of) {
-					fmt.Fprintf(log, "ResNet-18 features: %d of %d images\n", done, of)
-				}
-			})
-		})
+// trunk is what features of images are made from.
+type trunk struct {
+	backend  compute.Backend
+	cacheDir string
+	data     *cifar10.Data
+	checkpoint
+	width int
+	log   io.Writer // may be nil
+}
+
+// images reads or computes the features below the last block.
+func (t trunk) images(ctx context.Context) (*images, error) {
+	features, err := t.features(ctx, resnet.LastBlock)
 	if err != nil {
 		return nil, err
 	}
-	im := &images{data: data, labels: make([]int32, all.Len()), gPools: map[string]*propensity.Pool{}, channel: resnet.FeatureChannels(width)}
-	for i, label := range all.Labels {
-		im.labels[i] = int32(label)
+	im := &images{data: t.data, gPools: map[string]*propensity.Pool{}, channel: resnet.LastBlock.Channels(t.width)}
+	for _, label := range slices.Concat(t.data.Train.Labels, t.data.Test.Labels) {
+		im.labels = append(im.labels, int32(label))
 	}
-	im.pool = tensors.FromFlatDataAndDimensions(features, all.Len(), resnet.FeatureSize(width))
+	im.pool = tensors.FromFlatDataAndDimensions(features, len(im.labels), resnet.LastBlock.Size(t.width))
 	im.pooled = pool(features, im.channel)
-	params, err := resnet.HeadParams(backend, width, net.NativeConv, net.BatchStatistics)
-	if err != nil {
-		return nil, err
-	}
-	im.head, err = c.Select(params, "")
+	im.head, err = t.head(resnet.LastBlock)
 	return im, err
 }
 
-// pool averages features [rows, places, channels] over the places.
+// stage is images with the features below the last stage for the classifier. All else is
+// theirs: g sees the same inputs whichever part of the network is trained.
+func (t trunk) stage(ctx context.Context, im *images) (*images, error) {
+	features, err := t.features(ctx, resnet.LastStage)
+	if err != nil {
+		return nil, err
+	}
+	other := *im
+	other.pool = tensors.FromFlatDataAndDimensions(features, len(im.labels), resnet.LastStage.Size(t.width))
+	other.head, err = t.head(resnet.LastStage)
+	return &other, err
+}
+
+// head is the pre-trained network above a cut.
+func (t trunk) head(cut resnet.Cut) (net.Values, error) {
+	params, err := cut.HeadParams(t.backend, t.width, net.NativeConv, net.BatchStatistics)
+	if err != nil {
+		return nil, err
+	}
+	return t.Select(params, "")
+}
+
+// fileMark tells the cached features of the cuts apart.
+var fileMark = map[resnet.Cut]string{resnet.LastBlock: "", resnet.LastStage: "-stage"}
+
+// features reads or computes those of all images below a cut.
+func (t trunk) features(ctx context.Context, cut resnet.Cut) ([]float16.Float16, error) {
+	all := resnet.Images{
+		Pixels: slices.Concat(t.data.Train.Pixels, t.data.Test.Pixels),
+		Labels: slices.Concat(t.data.Train.Labels, t.data.Test.Labels),
+	}
+	sum := sha256.Sum256(all.Pixels)
+	name := fmt.Sprintf("resnet18-w%d%s-%s-%s.f16.zst", t.width, fileMark[cut], t.hash, hex.EncodeToString(sum[:8]))
+	return cachedFeatures(ctx, filepath.Join(t.cacheDir, "features", name), all.Len()*cut.Size(t.width), t.log,
+		func() ([]float32, error) {
+			return cut.Features(ctx, t.backend, t.Checkpoint, t.width, all, func(done, of int) {
+				if t.log != nil && (done%5000 < 250 || done == of) {
+					fmt.Fprintf(t.log, "ResNet-18 features: %d of %d images\n", done, of)
+				}
+			})
+		})
+}
+
+// pool averages features of the last block, [rows, places, channels], over the places.
 func pool(features []float16.Float16, channels int) []float32 {
-	const places = resnet.FeatureSide * resnet.FeatureSide
+	places := resnet.LastBlock.Side() * resnet.LastBlock.Side()
 	out := make([]float32, len(features)/places)
 	for i, f := range features {
 		row, channel := i/(places*channels), i%channels
-		out[row*channels+channel] += f.Float32() / places
+		out[row*channels+channel] += f.Float32() / float32(places)
 	}
 	return out
 }

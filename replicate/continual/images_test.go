@@ -287,27 +287,35 @@ func TestFeatureCacheCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestLoadImages runs a trunk of width 1: the pool holds its features, training images
-// first, and the head is the checkpoint's in the classifier's own order.
-func TestLoadImages(t *testing.T) {
-	b := open(t, "go").Backend
+// anyTrunk is a trunk of width 1 with random weights, over images that a test has made.
+func anyTrunk(t *testing.T, engine string, data *cifar10.Data) trunk {
+	t.Helper()
+	b := open(t, engine).Backend
 	params, err := resnet.Params(b, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &resnet.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
-	data, dir := fakeImages(t, 5, 3, 8).data, t.TempDir()
-	im, err := loadImages(context.Background(), b, dir, data, c, "hash", 1, nil)
+	return trunk{backend: b, cacheDir: t.TempDir(), data: data, checkpoint: checkpoint{c, "hash"}, width: 1}
+}
+
+// TestLoadImages runs a trunk of width 1: the pool holds its features, training images
+// first, and the head is the checkpoint's in the classifier's own order.
+func TestLoadImages(t *testing.T) {
+	data := fakeImages(t, 5, 3, 8).data
+	from := anyTrunk(t, "go", data)
+	im, err := from.images(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := resnet.Features(context.Background(), b, c, 1, resnet.Images{Pixels: data.Test.Pixels, Labels: data.Test.Labels}, nil)
+	cut := resnet.LastBlock
+	want, err := cut.Features(context.Background(), from.backend, from.Checkpoint, 1, resnet.Images{Pixels: data.Test.Pixels, Labels: data.Test.Labels}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := tensors.MustCopyFlatData[float16.Float16](im.pool)
 	for i, v := range want {
-		if f := got[5*resnet.FeatureSize(1)+i].Float32(); math.Abs(float64(f-v)) > 1e-3*(1+math.Abs(float64(v))) {
+		if f := got[5*cut.Size(1)+i].Float32(); math.Abs(float64(f-v)) > 1e-3*(1+math.Abs(float64(v))) {
 			t.Fatalf("feature %d of the test images is %v, want %v", i, f, v)
 		}
 	}
@@ -315,14 +323,14 @@ func TestLoadImages(t *testing.T) {
 		t.Errorf("labels %v", im.labels)
 	}
 	bench := imageBench(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
-	values, err := c.Select(bench.classifier.params, "")
+	values, err := from.Select(bench.classifier.params, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := sameBits(im.head, values); err != nil {
 		t.Errorf("the head's order is not that of the classifier: %v", err)
 	}
-	if files, _ := filepath.Glob(filepath.Join(dir, "features", "resnet18-w1-hash-*.f16.zst")); len(files) != 1 {
+	if files, _ := filepath.Glob(filepath.Join(from.cacheDir, "features", "resnet18-w1-hash-*.f16.zst")); len(files) != 1 {
 		t.Errorf("cached: %v", files)
 	}
 }

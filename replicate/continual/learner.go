@@ -146,19 +146,7 @@ func (b *bench) train(ctx context.Context, l learner, t int) (net.Values, []runs
 
 // timeVarying fits g anew on all samples up to t and returns log omega(x_i, t, t_i).
 func timeVarying(ctx context.Context, b *bench, data Samples, t int) ([]float64, error) {
-	times := make([]float64, t+1)
-	for i := range times {
-		times[i] = float64(i)
-	}
-	samples := propensity.Samples{Row: data.Row, Time: data.Time}
-	if b.settings.GLabel {
-		samples.Label = data.Label
-	}
-	score, err := b.estimator.Fit(ctx, samples, times, random.Seed(b.seed, "g", t))
-	if err != nil {
-		return nil, err
-	}
-	return score.LogOmega(ctx, samples, float64(t))
+	return b.learned(ctx, data, t, 1)
 }
 
 // standard is log beta(x_i), which has no time: the estimator's method differs.
@@ -166,7 +154,44 @@ func standard(ctx context.Context, b *bench, data Samples, t int) ([]float64, er
 	if t < b.settings.Window { // everything is current: nothing to weigh
 		return make([]float64, data.Len()), nil
 	}
-	return timeVarying(ctx, b, data, t)
+	return b.learned(ctx, data, t, b.settings.Window)
+}
+
+// learned is log omega by a g that is fitted on the data of steps 0..t. With
+// g-start=previous that fit starts where one on the data up to t-1 ended, which is made
+// anew, from scratch: a step depends on no other step of its run, at twice the cost.
+// least is the first step at which g can be fitted.
+func (b *bench) learned(ctx context.Context, data Samples, t, least int) ([]float64, error) {
+	var start *propensity.Score
+	var err error
+	if b.settings.GStart == "previous" && t > least {
+		if start, err = b.fit(ctx, nil, data.until(t-1), t-1); err != nil {
+			return nil, err
+		}
+	}
+	score, err := b.fit(ctx, start, data, t)
+	if err != nil {
+		return nil, err
+	}
+	return score.LogOmega(ctx, b.forG(data), float64(t))
+}
+
+// fit fits g on the data of steps 0..t, from what start reached (nil: from scratch).
+func (b *bench) fit(ctx context.Context, start *propensity.Score, data Samples, t int) (*propensity.Score, error) {
+	times := make([]float64, t+1)
+	for i := range times {
+		times[i] = float64(i)
+	}
+	return b.estimator.FitFrom(ctx, start, b.forG(data), times, random.Seed(b.seed, "g", t))
+}
+
+// forG is what g sees of the data.
+func (b *bench) forG(data Samples) propensity.Samples {
+	samples := propensity.Samples{Row: data.Row, Time: data.Time}
+	if b.settings.GLabel {
+		samples.Label = data.Label
+	}
+	return samples
 }
 
 // exact is the closed form of log omega.

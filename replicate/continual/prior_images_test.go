@@ -20,14 +20,14 @@ import (
 func pretrainedLogits(t *testing.T, im *images, width int, rows []int32) [][]float64 {
 	t.Helper()
 	engine := open(t, "").Backend
-	params, err := resnet.HeadParams(engine, width, net.NativeConv, net.BatchStatistics)
+	params, err := resnet.LastBlock.HeadParams(engine, width, net.NativeConv, net.BatchStatistics)
 	if err != nil {
 		t.Fatal(err)
 	}
 	exec, err := NewExec(engine, func(in []*Node) []*Node {
 		x := ConvertDType(Gather(in[0], ExpandAxes(in[1], -1)), dtypes.Float32)
-		x = Reshape(x, -1, resnet.FeatureSide, resnet.FeatureSide, resnet.FeatureChannels(width))
-		return []*Node{resnet.Head(net.Bind(x.Graph(), params, in[2:], false), x, net.NativeConv, net.BatchStatistics)}
+		x = Reshape(x, -1, resnet.LastBlock.Side(), resnet.LastBlock.Side(), resnet.LastBlock.Channels(width))
+		return []*Node{resnet.LastBlock.Head(net.Bind(x.Graph(), params, in[2:], false), x, net.NativeConv, net.BatchStatistics)}
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ type Settings struct {
 	Width      int     `set:"width" of:"head" doc:"channels of the first stage of ResNet-18; 64 is the paper's (I10)"`
 	Checkpoint string  `set:"checkpoint" of:"head" doc:"committed (split 0 for all seeds) or split (one for each seed's split, from pretrain) (I10)"`
 	Start      string  `set:"start" of:"head" doc:"where the head starts at every step: pretrained or reinit (I5)"`
-	Block      string  `set:"block" of:"head" doc:"what is trained of ResNet-18 besides its classifier: basic, the last basic block (I10)"`
+	Block      string  `set:"block" of:"head" doc:"what is trained of ResNet-18 besides its classifier: basic (the last basic block) or stage (the last stage, two of them) (I10)"`
 	BatchNorm  string  `set:"batch-norm" of:"head" doc:"batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
 	Rate       float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
 	Batch      int     `set:"batch" of:"classifier" doc:"samples a minibatch (128, Table 2)"`
@@ -56,7 +56,7 @@ type Settings struct {
 	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
 	GLabel      bool    `set:"g-label" of:"omega" doc:"whether g sees the label (Appendix B: inputs are (x,y,t); I2)"`
 	GJoin       string  `set:"g-join" of:"omega" doc:"how loud x is beside label and time in the first sums of g: first (as it is) or even (divided by its dimensions) (I2, I16)"`
-	GStart      string  `set:"g-start" of:"omega" doc:"where the fit of g starts at every step: scratch (I1)"`
+	GStart      string  `set:"g-start" of:"omega" doc:"where the fit of g starts at every step: scratch, or previous (what a fit from scratch reached on the samples up to t-1) (I1)"`
 	GTime       string  `set:"g-time" of:"omega" doc:"scalar, fourier, embedding or onehot (I2)"`
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"of the fourier encoding (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
@@ -85,10 +85,10 @@ var choices = map[string][]string{
 	"network":    {"linear", "mlp", "head"},
 	"checkpoint": {"committed", "split"},
 	"start":      {"pretrained", "reinit"},
-	"block":      {"basic"},
+	"block":      {"basic", "stage"},
 	"batch-norm": {"batch", "frozen"},
 	"g-join":     {"first", "even"},
-	"g-start":    {"scratch"},
+	"g-start":    {"scratch", "previous"},
 	"method":     {"method1", "method2"},
 	"g-network":  {"mlp", "fc3", "conv5"},
 	"g-input":    {"features", "pixels"},

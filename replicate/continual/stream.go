@@ -1,6 +1,8 @@
 package continual
 
 import (
+	"slices"
+
 	"tvps/data/cifar10"
 	"tvps/data/gaussian"
 	"tvps/data/random"
@@ -47,6 +49,13 @@ func (s *Stream) Upto(first, last int) Samples {
 		}
 	}
 	return all
+}
+
+// until is the part of unweighted samples, in the order of Upto, that was drawn up to
+// step t.
+func (s Samples) until(t int) Samples {
+	n, _ := slices.BinarySearch(s.Time, int32(t+1))
+	return Samples{Row: s.Row[:n], Label: s.Label[:n], Time: s.Time[:n]}
 }
 
 // gaussianStream draws the drifting Gaussian of Section 3.1.2, or the periodic one of

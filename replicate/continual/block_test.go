@@ -1,0 +1,153 @@
+package continual
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// bothBlocks is the same images below the last block and below the last stage.
+func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
+	t.Helper()
+	from = anyTrunk(t, "", fakeImages(t, 60, 20, 1).data)
+	basic, err := from.images(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, err := from.stage(context.Background(), basic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return from, map[string]*images{"basic": basic, "stage": stage}
+}
+
+// logitsOf are the classifier's outputs of all rows of the pool under given parameters.
+func logitsOf(t *testing.T, b *bench, values net.Values) []float32 {
+	t.Helper()
+	c := b.classifier
+	exec, err := NewExec(open(t, "").Backend, func(in []*Node) []*Node {
+		return []*Node{network(net.Bind(in[0].Graph(), c.params, in[1:], false), b.settings, ConvertDType(in[0], dtypes.Float32), b.stream.Classes)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := net.Run(exec, b.stream.Pool, values.Tensors(c.params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensors.MustCopyFlatData[float32](out[0])
+}
+
+// TestStageBlock: before any training the network is the same wherever it is cut; then
+// one update moves both blocks of the last stage, from the pre-trained start and from a
+// random one. What g sees does not depend on the cut.
+func TestStageBlock(t *testing.T) {
+	from, images := bothBlocks(t)
+	logits, benches := map[string][]float32{}, map[string]*bench{}
+	for block, im := range images {
+		s := imageSettings()
+		s.Block, s.MaxUpdates = block, 1
+		b := imageBench(t, "", s, im)
+		benches[block], logits[block] = b, logitsOf(t, b, im.head)
+	}
+	spread := 0.0
+	for i, want := range logits["basic"] {
+		spread = max(spread, math.Abs(float64(want-logits["basic"][i%10])))
+		if got := logits["stage"][i]; math.Abs(float64(got-want)) > 5e-3*(1+math.Abs(float64(want))) {
+			t.Errorf("logit %d is %v below the stage, %v below the block", i, got, want)
+		}
+	}
+	if spread < .05 || len(logits["stage"]) != 800 {
+		t.Errorf("%d logits, which differ by at most %v from image to image", len(logits["stage"]), spread)
+	}
+	b := benches["stage"]
+	random := b.classifier.Init(0, 3)
+	if sameBits(random, images["stage"].head) == nil {
+		t.Error("the random start is the pre-trained one")
+	}
+	for what, start := range map[string]net.Values{"pretrained": images["stage"].head, "reinit": random} {
+		after, err := b.classifier.Fit(context.Background(), b.stream.Pool, start, b.stream.Upto(0, 3), 1, batchOrder(0, 3, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part, n := range moved(b.classifier.params, start, after) {
+			if n[0] != n[1] {
+				t.Errorf("%s: of %s an update moved %d arrays of %d", what, part, n[0], n[1])
+			}
+		}
+	}
+	if n := len(moved(b.classifier.params, random, random)); n != 3 {
+		t.Errorf("%d parts are trained", n)
+	}
+	if benches["stage"].stream.GPool != benches["basic"].stream.GPool {
+		t.Error("g sees other inputs under another cut")
+	}
+	if files, _ := filepath.Glob(filepath.Join(from.cacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")); len(files) != 1 {
+		t.Errorf("cached: %v", files)
+	}
+}
+
+// moved counts, for each block and the classifier, the trainable arrays that differ and
+// all of them.
+func moved(params []net.Param, before, after net.Values) map[string][2]int {
+	out := map[string][2]int{}
+	for i, p := range params {
+		if !p.Trainable {
+			continue
+		}
+		part := strings.Join(strings.SplitN(p.Name, "/", 3)[:2], "/")
+		if strings.HasPrefix(part, "classifier") {
+			part = "classifier"
+		}
+		n := out[part]
+		n[1]++
+		if sameBits(before[i:i+1], after[i:i+1]) != nil {
+			n[0]++
+		}
+		out[part] = n
+	}
+	return out
+}
+
+// TestStageByName: block=stage trains on the deeper features with the committed network,
+// whose accuracy without training is the same below either cut.
+func TestStageByName(t *testing.T) {
+	s := imageSettings()
+	s.Width, s.Data, s.Images, s.TestN, s.N, s.MaxUpdates = 16, "sample", 100, 100, 20, 1
+	env := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
+	sizes, accuracy := map[string]int{}, map[string]float64{}
+	for _, block := range choices["block"] {
+		s.Block = block
+		b, err := workplace(env, s, "pretrained", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[block], accuracy[block] = b.stream.Pool.Shape().Dim(1), accuracyOf(t, b, learnerTable["pretrained"], 3)
+	}
+	if sizes["basic"] != 4*4*128 || sizes["stage"] != 8*8*64 {
+		t.Errorf("features of an image: %v", sizes)
+	}
+	if d := accuracy["stage"] - accuracy["basic"]; math.Abs(d) > .02 || accuracy["basic"] < .7 {
+		t.Errorf("accuracy %v", accuracy)
+	}
+	s.Start = "reinit"
+	b, err := workplace(env, s, "everything", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sameBits(b.start(3), b.classifier.Init(0, 3)) != nil {
+		t.Error("reinit does not start from random values")
+	}
+	if got := accuracyOf(t, b, learnerTable["everything"], 3); got > .5 {
+		t.Errorf("one update from random values reaches %v", got)
+	}
+}
