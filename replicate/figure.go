@@ -50,10 +50,15 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command) {
 // register adds those that concern the making of the figure, too.
 func (f *figureFlags) register(cmd *cobra.Command) {
 	f.registerPlan(cmd)
+	f.registerMaking(cmd, "figNN")
+	cmd.Flags().BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
+}
+
+// registerMaking adds the flags of what is made, in the folder of that name by default.
+func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder of the figure (default figures/out/figNN)")
+	flags.StringVar(&f.out, "out", "", "folder of what is made (default figures/out/"+name+")")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at the same time")
-	flags.BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
 }
 
 func (f *figureFlags) options(name string) (paper.Options, error) {

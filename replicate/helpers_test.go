@@ -36,9 +36,9 @@ func newShop(t *testing.T) *shop {
 
 // command prepares a call; for figures the shop's folders and backend are filled in.
 func (s *shop) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	if len(args) > 0 && (args[0] == "fig1" || args[0] == "status") {
+	if len(args) > 0 && slices.Contains([]string{"fig1", "status", "study"}, args[0]) {
 		for _, f := range [][2]string{{"--backend", "go"}, {"--results", s.results}, {"--out", s.out}} {
-			if !slices.Contains(args, f[0]) && (f[0] != "--out" || args[0] == "fig1") {
+			if !slices.Contains(args, f[0]) && (f[0] != "--out" || args[0] != "status") {
 				args = append(args, f[0], f[1])
 			}
 		}
@@ -71,6 +71,11 @@ var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--se
 
 func fig1(args []string, more ...string) []string {
 	return slices.Concat([]string{"fig1"}, args, more)
+}
+
+// study calls the Gaussian's study in the same miniature.
+func study(more ...string) []string {
+	return slices.Concat([]string{"study", "--scenario", "gaussian"}, miniature[2:], more)
 }
 
 // csv reads the table of panel a.

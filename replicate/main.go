@@ -17,6 +17,6 @@ func main() { cli.Main(root()) }
 func root() *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure", figureCommands()...)
 	cmd.AddCommand(allCommand(), verifyCommand(), reportCommand(), statusCommand(), doctorCommand(), dataCommand(), pretrainCommand(),
-		exportCommand(), compareCommand(), mergeCommand())
+		exportCommand(), compareCommand(), mergeCommand(), studyCommand())
 	return cmd
 }

@@ -45,6 +45,13 @@ func TestMistakes(t *testing.T) {
 		{fig1(miniature, "--results", under), 1, []string{under, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
 		{fig1(miniature, "--out", under), 1, []string{under, "--out"}},
+		{study("--scenario", "gausian"), 2, []string{`did you mean "gaussian"`}},
+		{study("--row", "clip-non"), 2, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{study("--row", "clip-none", "--update", file), 2, []string{"--update", "--row"}},
+		{study("--panel", "a"), 2, []string{"--panel", "replicate study --help"}},
+		{study("--update", under), 1, []string{under, "--update"}},
+		{study("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
+		{study("--out", under), 1, []string{under, "--out"}},
 		{[]string{"status", "fig2"}, 2, []string{`"fig2"`, `did you mean "fig1"`}},
 		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
@@ -118,6 +125,27 @@ func TestStatus(t *testing.T) {
 	code, _, stderr = s.run(t, fig1(miniature, "--set", "epochs=3")...)
 	if code != 0 || !strings.Contains(stderr, "epochs 2 -> 3") {
 		t.Errorf("a changed setting: exit code %d, %s", code, stderr)
+	}
+}
+
+// TestStudyCommand: the rows that were asked for, from the flags to the table; the second
+// call computes nothing.
+func TestStudyCommand(t *testing.T) {
+	s := newShop(t)
+	for _, words := range []string{"8 to compute", "all stored"} {
+		code, stdout, stderr := s.run(t, study("--row", "clip-none")...)
+		if code != 0 || !strings.Contains(stderr, words) {
+			t.Fatalf("exit code %d, no %q in %s", code, words, stderr)
+		}
+		for _, words := range []string{"Seeds 0; 3 steps (1, 3, 5) of 7.", "clip=none", "I2", filepath.Join(s.out, "study.md")} {
+			if !strings.Contains(stdout, words) {
+				t.Errorf("the terminal lacks %q:\n%s", words, stdout)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(s.out, "study.md"))
+	if want := "`go run ./replicate study --scale tiny --scenario gaussian --seeds 0 --set steps=7 "; err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("%v, the page does not say %s:\n%s", err, want, text)
 	}
 }
 

@@ -233,7 +233,7 @@ func trainingCost(s Settings, l learner, name string) float64 {
 	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
 	update := 1. // measured: minibatches of a vector model,
 	if s.Network == "head" {
-		update = map[string]float64{"basic": 150, "stage": 270}[s.Block] // and of the head of ResNet-18
+		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] // and of the head of ResNet-18
 	}
 	cost := 1 + s.gCost(l)
 	if l.train != nil { // Meta-Weight-Net: three passes forward and back

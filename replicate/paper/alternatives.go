@@ -1,0 +1,101 @@
+package paper
+
+import "slices"
+
+// study is what the interpretations are compared on: a Gaussian and a label shift, as in
+// two panels of Figure 1. Its panels are the study's tables, their series the columns.
+var study = Figure{
+	Name:  "study",
+	Title: "What the alternatives to the interpretations do",
+	Panels: []Panel{
+		{Key: "gaussian", Title: "Drifting Gaussian, panel a of figure 1", Scenario: "gaussian",
+			Series: append(slices.Clone(compared), "standard")},
+		{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
+			Series: append(slices.Clone(compared), "standard", "pretrained")},
+	},
+}
+
+// compared are the learners of a row that names none: of these, those that its settings
+// can change.
+var compared = []string{"everything", "recent", "finetune", "ours", "exact"}
+
+// studySteps is which steps of the label shift the study takes, by scale, where those of
+// the figure are too many for so many rows. A stride is coprime to T = 6 here, too.
+var studySteps = map[string][]string{
+	"small": {"cifar10b.stride=35"}, // 8, 43, 78, 113
+	"paper": {"cifar10b.stride=11"},
+}
+
+// Alternative is a row of the study: another reading of the paper than the default.
+type Alternative struct {
+	Name    string   `json:"name"`  // for --row and the files
+	About   string   `json:"about"` // numbers in INTERPRETATIONS.md
+	Set     []string `json:"set"`   // settings over the default's
+	Text    string   `json:"text"`  // what they stand for, where they do not say it
+	Series  []string `json:"-"`     // learners; nil for those that are compared
+	Every   int      `json:"-"`     // only one of so many of the study's steps, to save time; 0 for all
+	Slow    string   `json:"-"`     // how long it takes at the small scale: left out there unless it is asked for
+	Literal bool     `json:"-"`     // a reading of Table 2, listed even where it is the default
+}
+
+// onlyStandard is the series of rows about what counts as current.
+var onlyStandard = []string{"standard"}
+
+// ofOmega concern g and the weights, in every scenario.
+var ofOmega = []Alternative{
+	{Name: "rate", About: "I1", Set: []string{"g-rate=1e-4", "g-updates=1000", "g-epochs=0"}, Text: "the table's rate alone"},
+	{Name: "updates", About: "I1", Set: []string{"g-rate=3e-3", "g-updates=200", "g-epochs=0"}, Text: "the table's M alone, as minibatches"},
+	{Name: "rate-updates", About: "I1", Set: []string{"g-rate=1e-3", "g-updates=2000", "g-epochs=0"}, Text: "between the two"},
+	{Name: "warm-start", About: "I1", Set: []string{"g-start=previous"}, Text: "g starts where the fit at t - 1 ended"},
+	{Name: "no-label", About: "I2", Set: []string{"g-label=false"}},
+	{Name: "time-scalar", About: "I2", Set: []string{"g-time=scalar"}},
+	{Name: "time-fourier", About: "I2", Set: []string{"g-time=fourier"}},
+	{Name: "time-embedding", About: "I2", Set: []string{"g-time=embedding"}},
+	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e"},
+	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}},
+	{Name: "method1", About: "I13", Set: []string{"method=method1"}},
+	{Name: "window-5", About: "I8", Set: []string{"window=5"}, Text: "the last 5 steps count as current", Series: onlyStandard},
+	{Name: "window-20", About: "I8", Set: []string{"window=20"}, Text: "the last 20 steps count as current", Series: onlyStandard},
+}
+
+// Table 2 of the paper, as far as it is about every scenario: Algorithm 2, the
+// classifier's training and the clip. M is in the rows themselves, since it can be read
+// in two ways; the network of g and what concerns images alone is in those of the images.
+var (
+	table2       = []string{"g-rate=1e-4", "g-batch=512", "clip=min1", "rate=9e-4", "batch=128"}
+	minibatches  = []string{"g-updates=200", "g-epochs=0"}
+	passes       = []string{"g-epochs=200"}
+	table2Images = slices.Concat(table2, []string{"n=200", "epochs=20"})
+	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
+)
+
+// alternatives are the rows of each table. The default comes before them.
+var alternatives = map[string][]Alternative{
+	"gaussian": slices.Concat([]Alternative{
+		{Name: "table2", About: "I1", Set: slices.Concat(table2, minibatches), Text: "Table 2 read literally, M = 200 minibatches", Literal: true},
+		{Name: "table2-epochs", About: "I1", Set: slices.Concat(table2, passes), Text: "Table 2 read literally, M = 200 epochs", Every: 9, Literal: true},
+	}, ofOmega, []Alternative{
+		{Name: "turn-49", About: "I3", Set: []string{"turn=49"}},
+		{Name: "no-limit", About: "I3", Set: []string{"max-updates=0"}, Text: "no limit of minibatches", Every: 9},
+		{Name: "linear", About: "I3", Set: []string{"network=linear"}},
+		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},
+		{Name: "finetune-0", About: "I7", Set: []string{"finetune-epochs=0"}},
+	}),
+	"cifar10b": slices.Concat([]Alternative{
+		{Name: "table2", About: "I1", Set: slices.Concat(table2Images, minibatches), Text: "Table 2 read literally but for g's network, M = 200 minibatches", Literal: true},
+		{Name: "table2-epochs", About: "I1", Set: slices.Concat(table2Images, passes), Text: "Table 2 read literally but for g's network, M = 200 epochs", Literal: true},
+		{Name: "table2-conv5", About: "I1, I4", Set: slices.Concat(table2Conv, minibatches), Text: "Table 2 read literally, M = 200 minibatches",
+			Slow: "a quarter of an hour", Literal: true},
+		{Name: "table2-conv5-epochs", About: "I1, I4", Set: slices.Concat(table2Conv, passes), Text: "Table 2 read literally, M = 200 epochs",
+			Slow: "half an hour for each fit of g", Literal: true},
+	}, ofOmega, []Alternative{
+		{Name: "g-fc3", About: "I4", Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
+		{Name: "reinit", About: "I5", Set: []string{"start=reinit"}},
+		{Name: "batch-norm-frozen", About: "I6", Set: []string{"batch-norm=frozen"}},
+		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},
+		{Name: "block-stage", About: "I10", Set: []string{"block=stage"}, Text: "both blocks of the last stage are trained"},
+		{Name: "limit-300", About: "I10", Set: []string{"max-updates=300"}, Text: "limit of minibatches", Every: 2},
+		{Name: "no-limit", About: "I10", Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
+			Slow: "half an hour", Literal: true},
+	}),
+}

@@ -1,0 +1,257 @@
+package paper
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"tvps/figures"
+	"tvps/replicate/runs"
+)
+
+// StudyResult is a study that was made; as JSON it is study.json.
+type StudyResult struct {
+	Tables []StudyTable `json:"tables"`
+	Record Record       `json:"record"`
+	Report runs.Report  `json:"-"`
+
+	rows []figures.Row // all measurements, with "scenario/row" as the panel
+}
+
+// StudyTable compares the default and its alternatives on one scenario.
+type StudyTable struct {
+	Scenario string     `json:"scenario"`
+	Title    string     `json:"title"`
+	Command  string     `json:"command"`
+	Notes    []string   `json:"notes"` // what it was made from, in sentences
+	Columns  []string   `json:"columns"`
+	Steps    []int      `json:"steps"`
+	Rows     []StudyRow `json:"rows"`
+	Left     []LeftOut  `json:"left-out"`
+}
+
+// StudyRow is one setting: its learners, those that it can change, against Everything
+// under the same setting. The default is the row without a name.
+type StudyRow struct {
+	Alternative
+	Steps    []int                         `json:"steps"`
+	Own      bool                          `json:"own-everything"` // Everything is not that of the default
+	Results  map[string]figures.SummaryRow `json:"results"`        // by learner
+	Lacking  []string                      `json:"lacking"`        // learners without a finished run
+	Defaults bool                          `json:"as-default"`     // nothing in it differs from the default
+}
+
+// studyLegend says what the cells are.
+const studyLegend = `Mean accuracy of Everything, and of the others minus Everything under the same setting in
+points of a hundred, with the 95% interval (Student's t over seeds, paired by seed and step).
+A cell is empty where a setting changes nothing, or was not asked about.
+`
+
+// studyTable condenses the finished runs of a plan and adds its rows to the result's.
+func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTable {
+	d := plan.Default
+	t := StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
+	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Steps)}, l.notes(d)...)
+	t.Notes = append(t.Notes, CommitNote+commit(r.Record.MadeBy)+".")
+	add := func(p PanelPlan, row StudyRow) {
+		rows := collect(p, r.Report)
+		r.rows = append(r.rows, rows...)
+		row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
+		if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
+			for _, s := range summary.Rows {
+				row.Results[s.Series] = s
+			}
+		}
+		for _, name := range p.Series {
+			if _, ok := row.Results[name]; !ok {
+				row.Lacking = append(row.Lacking, name)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	add(d, StudyRow{Own: true})
+	base := map[string]bool{}
+	for _, job := range d.Jobs {
+		base[job.Spec.ID()] = true
+	}
+	for _, p := range plan.Rows {
+		row := StudyRow{Alternative: p.Alternative, Defaults: len(p.Changed) == 0}
+		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
+		if !row.Defaults {
+			row.Set = p.Changed
+		}
+		add(p.PanelPlan, row)
+	}
+	return t
+}
+
+// studyCommand is what makes one table again.
+func studyCommand(o StudyOptions, key string) string {
+	command := fmt.Sprintf("go run ./replicate study --scale %s --scenario %s", o.Scale, key)
+	if len(o.Seeds) > 0 {
+		command += " --seeds " + strings.ReplaceAll(list(o.Seeds), " ", "")
+	}
+	for _, set := range o.Overrides {
+		part, _, _ := strings.Cut(set, ".")
+		if !slices.Contains(Studies(), part) || part == key {
+			command += " --set " + set
+		}
+	}
+	if len(o.Rows) > 0 {
+		command += " --row " + strings.Join(o.Rows, ",")
+	}
+	return command
+}
+
+// cells lays the table out, its header first.
+func (t StudyTable) cells() [][]string {
+	header := []string{"setting", "about"}
+	for _, name := range t.Columns {
+		look, _ := figures.LookUp(name)
+		header = append(header, look.Label)
+	}
+	out := [][]string{header}
+	for _, row := range t.Rows {
+		line := []string{t.label(row), row.About}
+		for _, name := range t.Columns {
+			line = append(line, row.cell(name, t.Columns[0]))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// label says what a row sets and what that means.
+func (t StudyTable) label(row StudyRow) string {
+	if row.Name == "" {
+		return "default"
+	}
+	parts := []string{"`" + strings.Join(row.Set, " ") + "`"}
+	if row.Text != "" {
+		parts = append(parts, row.Text)
+	}
+	if row.Defaults {
+		parts = append(parts, "the default here")
+	}
+	if n := len(row.Steps); n < len(t.Steps) {
+		parts = append(parts, fmt.Sprintf("%d of the steps", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cell is what a learner reached: the accuracy of the base, or the difference to it.
+func (r StudyRow) cell(name, base string) string {
+	s, ok := r.Results[name]
+	switch {
+	case slices.Contains(r.Lacking, name):
+		return "not run"
+	case !ok, name == base && !r.Own:
+		return ""
+	case name == base:
+		return points("%.1f", s.Mean.Mean) + "%"
+	}
+	text := points("%+.1f", s.Difference.Mean)
+	if s.Difference.N > 1 {
+		text += fmt.Sprintf(" [%s, %s]", points("%.1f", s.Difference.Low), points("%.1f", s.Difference.High))
+	}
+	return text
+}
+
+// points is a share in points of a hundred, never minus zero.
+func points(format string, v float64) string {
+	text := fmt.Sprintf(format, 100*v)
+	if strings.Trim(text, "-0.") == "" {
+		return fmt.Sprintf(format, 0.)
+	}
+	return text
+}
+
+// markdown is the table with what it was made from.
+func (t StudyTable) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: `%s`.\n", t.Title, t.Command)
+	for _, note := range t.Notes {
+		b.WriteString(note + "\n")
+	}
+	for i, line := range t.cells() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("|")
+		for _, cell := range line {
+			b.WriteString(strings.TrimRight(" "+cell, " ") + " |")
+		}
+		b.WriteString("\n")
+		if i == 0 {
+			b.WriteString("|" + strings.Repeat("---|", len(line)) + "\n")
+		}
+	}
+	if len(t.Left) > 0 {
+		b.WriteString("\nLeft out:\n")
+	}
+	for _, left := range t.Left {
+		fmt.Fprintf(&b, "- %s: %s.\n", left.Name, left.Why)
+	}
+	return b.String()
+}
+
+// print writes the table for a terminal.
+func (t StudyTable) print(out io.Writer) error {
+	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, line := range t.cells() {
+		fmt.Fprintf(w, "  %s\n", strings.TrimRight(strings.ReplaceAll(strings.Join(line, "\t"), "`", ""), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, left := range t.Left {
+		fmt.Fprintf(out, "  left out: %s, %s\n", left.Name, strings.ReplaceAll(left.Why, "`", ""))
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}
+
+// UpdateTables returns the text with each block, by its key, between the lines
+//
+//	<!-- study:KEY:begin -->
+//	<!-- study:KEY:end -->
+//
+// in place of what was there. All other bytes stay as they are. It is an error if a mark
+// is missing, is there twice, or stands before its beginning.
+func UpdateTables(text []byte, blocks map[string]string) ([]byte, error) {
+	for key, block := range blocks {
+		begin, end := []byte("<!-- study:"+key+":begin -->\n"), []byte("<!-- study:"+key+":end -->")
+		for _, mark := range [][]byte{begin, end} {
+			if n := bytes.Count(text, mark); n != 1 {
+				return nil, fmt.Errorf("the line %s is there %d times, not once: put it where the table belongs", bytes.TrimSpace(mark), n)
+			}
+		}
+		from, to := bytes.Index(text, begin)+len(begin), bytes.Index(text, end)
+		if to < from {
+			return nil, fmt.Errorf("the line %s stands before that of its beginning", end)
+		}
+		text = slices.Concat(text[:from], []byte("\n"+block+"\n"), text[to:])
+	}
+	return text, nil
+}
+
+// steps lists time steps, the middle ones only if they are few.
+func steps(all []int) string {
+	text := list(all)
+	if n := len(all); n > 8 {
+		text = fmt.Sprintf("%d, %d, ..., %d", all[0], all[1], all[n-1])
+	}
+	if len(all) == 1 {
+		return "1 step (" + text + ")"
+	}
+	return fmt.Sprintf("%d steps (%s)", len(all), text)
+}
+
+// list joins numbers with commas.
+func list[N int | int64](numbers []N) string {
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(numbers), "[]")), ", ")
+}

@@ -1,0 +1,358 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/continual"
+)
+
+// fieldsOf are the settings by name.
+func fieldsOf(s continual.Settings) map[string]string {
+	out := map[string]string{}
+	for _, f := range s.Fields() {
+		out[f.Name] = f.Value
+	}
+	return out
+}
+
+// TestAlternatives: at every scale each row is valid and differs from the default in what
+// it sets and in nothing else; names and settings are said once; the interpretation that a
+// row is about exists.
+func TestAlternatives(t *testing.T) {
+	document, err := os.ReadFile("INTERPRETATIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range Scales {
+		plans, err := StudySettings(StudyOptions{Options: Options{Scale: scale}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, plan := range plans {
+			seen := map[string]bool{}
+			for _, left := range plan.Left {
+				seen[left.Name] = true
+			}
+			for _, row := range plan.Rows {
+				checkAlternative(t, scale, plan.Default.Settings, row)
+				for about := range strings.SplitSeq(row.Alternative.About, ", ") {
+					if !regexp.MustCompile(`(?m)^## `+about+` `).Match(document) || about == "" {
+						t.Errorf("%s is about %q, which is no interpretation", row.Key, about)
+					}
+				}
+				if seen[row.Alternative.Name] {
+					t.Errorf("two rows are called %s", row.Key)
+				}
+				seen[row.Alternative.Name] = true
+			}
+			if len(seen) != len(alternatives[plan.Key]) {
+				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(alternatives[plan.Key]))
+			}
+			if scale == "small" && len(plan.Left) > 0 {
+				t.Errorf("%s: %v", plan.Key, plan.Left)
+			}
+			if err := plan.Default.Settings.CheckStride(); err != nil {
+				t.Errorf("%s, %s: %v", scale, plan.Key, err)
+			}
+		}
+	}
+}
+
+func checkAlternative(t *testing.T, scale string, base continual.Settings, row StudyRowPlan) {
+	t.Helper()
+	a := row.Alternative
+	said := map[string]string{}
+	for _, o := range a.Set {
+		name, value, err := splitOverride(o)
+		if err != nil || said[name] != "" {
+			t.Errorf("%s sets %s twice, %v", row.Key, name, err)
+		}
+		said[name] = value
+	}
+	was, is := fieldsOf(base), fieldsOf(row.Settings)
+	differ := 0
+	for name := range was {
+		if name == "stride" && a.Every > 1 {
+			continue
+		}
+		if was[name] != is[name] {
+			differ++
+			if !slices.Contains(row.Changed, name+"="+said[name]) {
+				t.Errorf("%s, %s: %s is %s in place of %s, which the row does not say", scale, row.Key, name, is[name], was[name])
+			}
+		}
+	}
+	if differ != len(row.Changed) || differ == 0 && !(a.Literal && scale == "paper") {
+		t.Errorf("%s, %s: %d settings differ, %v are said to", scale, row.Key, differ, row.Changed)
+	}
+	for _, at := range row.Settings.PlannedSteps() {
+		if !slices.Contains(base.PlannedSteps(), at) {
+			t.Errorf("%s, %s: step %d is none of the study's", scale, row.Key, at)
+		}
+	}
+}
+
+// TestEveryAlternativeOccurs: what the study was asked for is in it.
+func TestEveryAlternativeOccurs(t *testing.T) {
+	everywhere := []string{
+		"g-updates=200 g-epochs=0", "g-epochs=200", // readings of M
+		"g-rate=1e-4", "g-rate=1e-3", "g-start=previous", "g-label=false", "g-time=scalar", "g-time=fourier", "g-time=embedding",
+		"clip=exp1", "clip=none", "method=method1", "window=5", "window=20", "max-updates=0",
+	}
+	want := map[string][]string{
+		"gaussian": everywhere,
+		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-network=conv5 g-input=pixels"),
+	}
+	for key, sets := range want {
+		for _, set := range sets {
+			if !slices.ContainsFunc(alternatives[key], func(a Alternative) bool {
+				return !slices.ContainsFunc(strings.Fields(set), func(o string) bool { return !slices.Contains(a.Set, o) })
+			}) {
+				t.Errorf("%s has no row with %s", key, set)
+			}
+		}
+	}
+	if !slices.Equal(Studies(), []string{"gaussian", "cifar10b"}) || len(alternatives) != 2 {
+		t.Errorf("scenarios %v", Studies())
+	}
+}
+
+// TestLiteralRows: at every scale, for either reading of M, a row has every value of the
+// paper's Table 2 that concerns the scenario.
+func TestLiteralRows(t *testing.T) {
+	both := map[string]string{"g-rate": "0.0001", "g-batch": "512", "clip": "min1", "rate": "0.0009", "batch": "128"}
+	images := map[string]string{"n": "200", "epochs": "20", "network": "head"} // the head of ResNet-18
+	conv := map[string]string{"g-network": "conv5", "g-input": "pixels"}
+	minibatches, epochs := map[string]string{"g-updates": "200", "g-epochs": "0"}, map[string]string{"g-epochs": "200"}
+	want := map[string][]map[string]string{
+		"gaussian/table2": {both, minibatches}, "gaussian/table2-epochs": {both, epochs},
+		"cifar10b/table2": {both, images, minibatches}, "cifar10b/table2-epochs": {both, images, epochs},
+		"cifar10b/table2-conv5": {both, images, conv, minibatches}, "cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
+		"cifar10b/no-limit": {{"epochs": "20", "max-updates": "0"}},
+	}
+	for _, scale := range Scales {
+		plans, err := StudySettings(StudyOptions{Options: Options{Scale: scale}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, plan := range plans {
+			if fmt.Sprint(plan.Default.Seeds) != "[0 1 2]" {
+				t.Errorf("seeds %v", plan.Default.Seeds)
+			}
+			for _, row := range plan.Rows {
+				if row.Alternative.Literal {
+					found++
+				}
+				is := fieldsOf(row.Settings)
+				for _, values := range want[row.Key] {
+					for name, value := range values {
+						if is[name] != value {
+							t.Errorf("%s, %s: %s is %s, the table has %s", scale, row.Key, name, is[name], value)
+						}
+					}
+				}
+			}
+		}
+		if found != len(want) {
+			t.Errorf("%s: %d literal rows, want %d", scale, found, len(want))
+		}
+	}
+}
+
+func TestStudySettingsErrors(t *testing.T) {
+	for _, c := range []struct {
+		o     StudyOptions
+		words []string
+	}{
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gausian"}}}, []string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
+		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-non"}}, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}}, []string{`no row "block-stage" here`}},
+		{StudyOptions{Options: Options{Scale: "huge"}}, []string{`no scale "huge"`}},
+		{StudyOptions{Options: Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}}, []string{`did you mean "epochs"`}},
+		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"}, []string{"--update", "--row"}},
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
+	} {
+		_, err := StudySettings(c.o)
+		demand.Error(t, err, c.words...)
+		if !errors.Is(err, ErrUsage) {
+			t.Errorf("%v is not marked as a mistake of the user's", err)
+		}
+	}
+}
+
+// An override concerns the whole study, or one scenario under its name; a row that it
+// makes the default is left out, and says so.
+func TestStudyOverrides(t *testing.T) {
+	plans, err := StudySettings(StudyOptions{Options: Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{2000, 50} {
+		s := plans[i].Default.Settings
+		if s.Clip != "none" || s.N != n || s.Stride != 5 || fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
+			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
+		}
+	}
+}
+
+// newStudy is the Gaussian in miniature with three rows: an alternative that concerns the
+// weights alone, one that concerns the classifier, and the default. The Go backend has
+// nothing to compile.
+func newStudy(t *testing.T) (*workplace, StudyOptions) {
+	t.Helper()
+	w := newWorkplace(t)
+	w.Env = &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	o := StudyOptions{Options: w.options, Rows: []string{"clip-none", "linear"}}
+	o.Panels = []string{"gaussian"}
+	return w, o
+}
+
+// setAlternatives makes them the Gaussian's during a test.
+func setAlternatives(t *testing.T, list ...Alternative) {
+	saved := alternatives["gaussian"]
+	alternatives["gaussian"] = list
+	t.Cleanup(func() { alternatives["gaussian"] = saved })
+}
+
+// TestStudy: every run is computed once; a row has the learners that it can change, and
+// the default's Everything where that is the same; the second call computes nothing and
+// writes the same bytes.
+func TestStudy(t *testing.T) {
+	w, o := newStudy(t)
+	r, err := w.Study(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 2 seeds of 6 learners, of ours and exact, and of all five that are compared.
+	if r.Report.Computed != 2*(6+2+5) || r.Report.Cached != 0 {
+		t.Errorf("computed %d runs, took %d", r.Report.Computed, r.Report.Cached)
+	}
+	var learners []string
+	for _, row := range r.Tables[0].Rows {
+		names := slices.Sorted(func(yield func(string) bool) {
+			for name := range row.Results {
+				if !yield(name) {
+					return
+				}
+			}
+		})
+		learners = append(learners, row.Name+": "+strings.Join(names, " "), fmt.Sprint(row.Own))
+		if len(row.Lacking) > 0 || len(row.Steps) != 3 {
+			t.Errorf("%s lacks %v, steps %v", row.Name, row.Lacking, row.Steps)
+		}
+	}
+	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours", "false", "linear: everything exact finetune ours recent", "true"}
+	if !slices.Equal(learners, want) {
+		t.Errorf("learners %q,\nwant %q", learners, want)
+	}
+	if a, b := r.Tables[0].Rows[0].Results["everything"], r.Tables[0].Rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
+		t.Errorf("Everything is %v by default and %v with another clip", a, b)
+	}
+	checkStudyFiles(t, w, o)
+	written := w.read(t, "study.md")
+	again, err := w.Study(context.Background(), o)
+	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 26 {
+		t.Errorf("the second call computed %d runs and took %d, %v", again.Report.Computed, again.Report.Cached, err)
+	}
+	if !bytes.Equal(w.read(t, "study.md"), written) {
+		t.Error("the second call wrote another study.md")
+	}
+}
+
+func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
+	t.Helper()
+	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
+		if !strings.Contains(string(w.read(t, "study.md")), words) {
+			t.Errorf("study.md lacks %q:\n%s", words, w.read(t, "study.md"))
+		}
+	}
+	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "study.csv")))
+	if err != nil || len(rows) != 2*3*(6+3+5) {
+		t.Errorf("study.csv has %d rows, %v", len(rows), err)
+	}
+	var found struct {
+		Tables []StudyTable
+		Record Record
+	}
+	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" || found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
+		t.Errorf("study.json: %+v", found)
+	}
+	for _, words := range []string{"Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md")} {
+		if !strings.Contains(w.stdout.String(), words) {
+			t.Errorf("the terminal lacks %q:\n%s", words, &w.stdout)
+		}
+	}
+}
+
+// TestStudyFailure: a run that fails leaves its cell "not run", the others are there, and
+// no file is updated.
+func TestStudyFailure(t *testing.T) {
+	w, o := newStudy(t)
+	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
+	o.Overrides = append(o.Overrides, "g-rate=1e38")
+	text := []byte("<!-- study:gaussian:begin -->\nold\n<!-- study:gaussian:end -->\n")
+	if err := os.WriteFile(o.Update, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	setAlternatives(t, Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
+	_, err := w.Study(context.Background(), o)
+	demand.Error(t, err, "runs failed", "learning rate")
+	if !strings.Contains(string(w.read(t, "study.md")), "not run") {
+		t.Errorf("%s", w.read(t, "study.md"))
+	}
+	if now, _ := os.ReadFile(o.Update); !bytes.Equal(now, text) {
+		t.Errorf("updated to %s", now)
+	}
+}
+
+// TestSlowRows: one is left out with its reason, unless it is named, at the paper's scale,
+// or already there.
+func TestSlowRows(t *testing.T) {
+	setAlternatives(t, Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
+	w, o := newStudy(t)
+	o.Rows = nil
+	rows := func(o StudyOptions) int {
+		t.Helper()
+		plans, err := w.PlanStudy(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plans[0].Rows)+len(plans[0].Left) != 1 {
+			t.Errorf("%+v", plans[0])
+		}
+		if left := plans[0].Left; len(left) == 1 && !strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
+			t.Errorf("left out because %s", left[0].Why)
+		}
+		return len(plans[0].Rows)
+	}
+	paper, named := o, o
+	paper.Scale, named.Rows = "paper", []string{"slow"}
+	if rows(o) != 0 || rows(paper) != 1 || rows(named) != 1 {
+		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(paper), rows(named))
+	}
+	if _, err := w.Study(context.Background(), named); err != nil {
+		t.Fatal(err)
+	}
+	if rows(o) != 1 {
+		t.Error("a slow row whose runs are there is left out")
+	}
+}
