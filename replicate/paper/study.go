@@ -292,11 +292,7 @@ func updateFile(path string, plans []StudyPlan, tables []StudyTable) error {
 	if tables == nil {
 		return nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("--update: %w", err)
-	}
-	if err := renameio.WriteFile(path, updated, info.Mode().Perm()); err != nil {
+	if err := renameio.WriteFile(path, updated, 0o644); err != nil {
 		return fmt.Errorf("--update %s: %w", path, err)
 	}
 	return nil
