@@ -40,7 +40,7 @@ func allCommand() *cobra.Command {
 			return paper.Incomplete(made)
 		},
 	}
-	flags.registerRuns(cmd, "b.epochs=5 for panel b")
+	flags.registerSettings(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", "", "folder of the figures' folders (default figures/out)")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "runs at the same time")
 	return cmd

@@ -27,21 +27,20 @@ type figureFlags struct {
 	showConfig                          bool
 }
 
-// registerRuns adds the flags that say how large runs are and where they are kept; one is
-// an example of a setting that concerns a part alone.
-func (f *figureFlags) registerRuns(cmd *cobra.Command, one string) {
+// registerSettings adds the flags that concern any number of figures.
+func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	f.workers = 1
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (a coffee break), paper (the paper's)")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: the figure's own, mostly 0,1,2)")
-	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or "+one+" alone; repeatable")
+	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
 }
 
 // registerPlan adds the flags that say which runs a figure is made of.
 func (f *figureFlags) registerPlan(cmd *cobra.Command) {
-	f.registerRuns(cmd, "b.epochs=5 for panel b")
+	f.registerSettings(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
 	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(continual.Learners(), ", "))

@@ -32,7 +32,7 @@ func reportCommand() *cobra.Command {
 			return err
 		},
 	}
-	flags.registerRuns(cmd, "b.epochs=5 for panel b")
+	flags.registerSettings(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "file of the page")
 	return cmd
 }

@@ -39,11 +39,13 @@ func studyCommand() *cobra.Command {
 			return err
 		},
 	}
-	flags.registerRuns(cmd, "gaussian.epochs=5 for that scenario")
+	flags.registerSettings(cmd)
 	flags.registerMaking(cmd, "study")
-	cmd.Flags().IntVar(&flags.stride, "stride", 0, "train at every how many steps (0: the study's choice)")
-	cmd.Flags().StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(paper.Studies(), ", "))
-	cmd.Flags().StringSliceVar(&rows, "row", nil, "only these rows besides the default, slow ones too, as clip-none,method1")
-	cmd.Flags().StringVar(&update, "update", "", "file whose tables, between lines such as <!-- study:gaussian:begin --> and its end, are rewritten")
+	f := cmd.Flags()
+	f.Lookup("set").Usage = "override a setting in all rows, as epochs=5, or gaussian.epochs=5 for that scenario alone; repeatable"
+	f.IntVar(&flags.stride, "stride", 0, "train at every how many steps (0: the study's choice)")
+	f.StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(paper.Studies(), ", "))
+	f.StringSliceVar(&rows, "row", nil, "only these rows besides the default, slow ones too, as clip-none,method1")
+	f.StringVar(&update, "update", "", "file whose tables, between lines such as <!-- study:gaussian:begin --> and its end, are rewritten")
 	return cmd
 }

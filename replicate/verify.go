@@ -36,7 +36,7 @@ func verifyCommand() *cobra.Command {
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
-	flags.registerRuns(cmd, "b.epochs=5 for panel b")
+	flags.registerSettings(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"), "file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")

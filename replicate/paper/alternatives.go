@@ -90,6 +90,7 @@ var alternatives = map[string][]Alternative{
 			Slow: "half an hour for each fit of g", Literal: true},
 	}, ofOmega, []Alternative{
 		{Name: "g-fc3", About: "I4", Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
+		{Name: "join-even", About: "I2", Set: []string{"g-network=mlp", "g-input=features", "g-join=even"}, Text: "features no louder than the label"},
 		{Name: "reinit", About: "I5", Set: []string{"start=reinit"}},
 		{Name: "batch-norm-frozen", About: "I6", Set: []string{"batch-norm=frozen"}},
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},

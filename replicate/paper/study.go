@@ -193,7 +193,7 @@ func (r *StudyRowPlan) keep(jobs []continual.Job, known map[string]bool) {
 	r.Series = series
 }
 
-// stored tells whether the store has all of the runs.
+// stored tells whether all of the runs are there.
 func (l *Lab) stored(jobs []continual.Job) bool {
 	return !slices.ContainsFunc(jobs, func(j continual.Job) bool { return l.Store.State(j.Spec, j.Steps).Kind != runs.Done })
 }
@@ -292,11 +292,7 @@ func updateFile(path string, plans []StudyPlan, tables []StudyTable) error {
 	if tables == nil {
 		return nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("--update: %w", err)
-	}
-	if err := renameio.WriteFile(path, updated, info.Mode().Perm()); err != nil {
+	if err := renameio.WriteFile(path, updated, 0o644); err != nil {
 		return fmt.Errorf("--update %s: %w", path, err)
 	}
 	return nil

@@ -116,7 +116,7 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 	}
 	want := map[string][]string{
 		"gaussian": everywhere,
-		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-network=conv5 g-input=pixels"),
+		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-join=even", "g-network=conv5 g-input=pixels"),
 	}
 	for key, sets := range want {
 		for _, set := range sets {
