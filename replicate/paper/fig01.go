@@ -33,10 +33,15 @@ var fig01 = Figure{
 		{ID: "fig1a-ours-others", Text: "On the Gaussian, Ours is within 5 points of Recent and Fine-tune", Place: "Section 3.1.2",
 			Says: "\"and similarly to others\" (the 5 points are ours)", Parts: []Part{
 				{Panel: "a", Series: "ours", Base: "recent", Test: Within, Bound: .05}, {Panel: "a", Series: "ours", Base: "finetune", Test: Within, Bound: .05}}},
+		{ID: "fig1a-everything-others", Text: "On the Gaussian, Everything is worse than Recent and Fine-tune", Place: "Section 3.1.3, Results",
+			Says: "\"Everything fares poorly in Gaussian experiment than others\"", Parts: []Part{
+				{Panel: "a", Series: "recent", Base: "everything"}, {Panel: "a", Series: "finetune", Base: "everything"}}},
 		{ID: "fig1-ours-everything", Text: "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Everything", Place: "Section 3.1.3, Results",
 			Says: "\"our method outperforms others by achieving higher classification accuracy\"", Parts: everyImage("ours", "everything", "")},
 		{ID: "fig1-ours-finetune", Text: "There, Ours is better than Fine-tune", Place: "Section 3.1.3, Results",
 			Says: "\"our method outperforms others by achieving higher classification accuracy\"", Parts: everyImage("ours", "finetune", "")},
+		{ID: "fig1-ours-recent", Text: "There, Ours is better than Recent", Place: "Section 3.1.3, Results",
+			Says: "\"our method outperforms others by achieving higher classification accuracy\"", Parts: everyImage("ours", "recent", "")},
 		{ID: "fig1-finetune-everything", Text: "On CIFAR-10a and CIFAR-10b, Fine-tune is worse than Everything", Place: "Section 3.1.3, Results",
 			Says: "Everything \"works better than Fine-tune and Recent on continuous CIFAR-10 benchmark\"", Parts: everyImage("finetune", "everything", Below)[:2]},
 		{ID: "fig1-recent-everything", Text: "On CIFAR-10a, CIFAR-10b and CLEAR, Recent is worse than Everything", Place: "Section 3.1.3, Results; caption of Fig. 1",

@@ -22,7 +22,7 @@ var fig04 = Figure{
 		{Key: "b", Title: "CLEAR (T = 30)", Scenario: "clear", Series: withMeta, MeanLines: recentLine},
 	},
 	Claims: []Claim{
-		{ID: "fig4-ours-metaweightnet", Text: "Ours is better than Meta-Weight-Net", Place: "caption of Fig. 4",
+		{ID: "fig4-ours-metaweightnet", Text: "Ours is better than Meta-Weight-Net", Place: "caption of Fig. 4; Section 3.1.3",
 			Says: "\"it is performs better than Meta-Weight-Net\"", Parts: []Part{
 				{Panel: "a", Series: "ours", Base: "metaweightnet"}, {Panel: "b", Series: "ours", Base: "metaweightnet"}}},
 		{ID: "fig4-ours-everything", Text: "Ours is better than Everything, on the Gaussian and on CLEAR", Place: "caption of Fig. 4",

@@ -25,7 +25,7 @@ var fig08 = Figure{
 		{Key: "c", Title: "CLEAR (T = 30)", Scenario: "clear", Series: bothMethods, Absolute: true},
 	},
 	Claims: []Claim{
-		{ID: "fig8-similar", Text: "Method 1 and Method 2 are within 1 point of each other", Place: "Appendix C, Method 1 vs Method 2",
+		{ID: "fig8-similar", Text: "Method 1 and Method 2 are within 1 point of each other", Place: "Appendix C, Method 1 vs Method 2; Section 2.2; Appendix B",
 			Says: "\"both methods perform similarly\" (the point is ours)", Parts: []Part{
 				{Panel: "a", Series: "method1", Base: "method2", Test: Within, Bound: .01},
 				{Panel: "b", Series: "method1", Base: "method2", Test: Within, Bound: .01},
