@@ -1,0 +1,152 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+	"tvps/replicate/continual"
+)
+
+// csvRows reads a panel's CSV.
+func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
+	t.Helper()
+	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestScorePanels: figure 5 in miniature. Its panels show other measures than accuracy, at
+// every step up to the target, and its claims are about them.
+func TestScorePanels(t *testing.T) {
+	w := newWorkplace(t)
+	w.options.Panels = nil
+	w.options.Overrides = []string{"steps=12", "n=40", "g-updates=5", "g-batch=16", "max-updates=3"}
+	r, err := Fig5(context.Background(), w.Lab, w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := w.csvRows(t, "fig05-a.csv"); len(rows) != 2*12 || rows[0].Metric != "mean" || rows[0].Series != "data" {
+		t.Errorf("panel a has %d rows, the first is %+v", len(rows), rows[0])
+	}
+	rows := w.csvRows(t, "fig05-b.csv")
+	if len(rows) != 3*2*12 {
+		t.Errorf("panel b has %d rows", len(rows))
+	}
+	for _, row := range rows {
+		if row.Metric != "score" || row.Value < 0 || row.Value > 1 || row.T == 11 && row.Value != 1 {
+			t.Errorf("row %+v", row)
+		}
+	}
+	for _, c := range r.Claims {
+		for _, p := range c.Parts {
+			if p.Verdict == NotRun || p.Effect.N != 2 {
+				t.Errorf("claim %s: %+v", c.ID, p)
+			}
+		}
+	}
+	if panel, err := r.Figure.Panel("b"); err != nil || len(panel.Series) != 3 || panel.Reference != nil {
+		t.Errorf("panel b draws %+v, %v", panel, err)
+	}
+}
+
+// TestStandInIsNamed: what is made without CLEAR says so on the picture, in the table, in
+// the CSV and in the claims.
+func TestStandInIsNamed(t *testing.T) {
+	w := newWorkplace(t)
+	w.options.Panels = []string{"b"}
+	w.options.Learners = []string{"recent", "metaweightnet"}
+	w.options.Overrides = []string{"steps=5", "first=2", "stride=2", "n=20", "images=200", "epochs=1", "max-updates=2"}
+	r, err := Fig4(context.Background(), w.Lab, w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range w.csvRows(t, "fig04-b.csv") {
+		if row.Metric != "accuracy ("+continual.StandIn+")" {
+			t.Fatalf("row %+v", row)
+		}
+	}
+	panel, err := r.Figure.Panel("b")
+	if err != nil || !strings.Contains(panel.Title, continual.StandIn) || !slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
+		t.Errorf("panel %q, notes %q, %v", panel.Title, panel.Notes, err)
+	}
+	for name, text := range map[string]string{"page": string(w.read(t, "index.html")), "picture": string(w.read(t, "fig04-b.svg")),
+		"claims": string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
+		if !strings.Contains(text, continual.StandIn) {
+			t.Errorf("the %s does not say %q", name, continual.StandIn)
+		}
+	}
+}
+
+// TestSeedsOfPanels: figure 12 compares its first three seeds with all, and a run that two
+// panels show is one run.
+func TestSeedsOfPanels(t *testing.T) {
+	plan, err := PanelSettings(fig12, Options{Scale: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plan {
+		want := map[string]int{"a": 3, "b": 3, "c": 8, "d": 8}[p.Key]
+		if len(p.Seeds) != want || p.Seeds[2] != 2 {
+			t.Errorf("panel %s has the seeds %v", p.Key, p.Seeds)
+		}
+	}
+	if plan, err = PanelSettings(fig12, Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil || !slices.Equal(plan[0].Seeds, []int64{7, 5}) {
+		t.Errorf("%v, %v", plan, err)
+	}
+	w := newWorkplace(t)
+	w.options.Panels, w.options.Seeds, w.options.Overrides = nil, []int64{0, 1, 2, 3}, nil
+	if plan, err = w.Plan(fig12, w.options); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, p := range plan {
+		for _, job := range p.Jobs {
+			ids[job.Spec.ID()] = true
+		}
+	}
+	if want := 2 * 5 * 4; len(ids) != want {
+		t.Errorf("%d runs, want %d", len(ids), want)
+	}
+	// Method 2 is Ours: figure 8 shares its runs with figure 1.
+	ours, err := w.Plan(fig01, Options{Scale: "tiny", Panels: []string{"b"}, Learners: []string{"ours", "method1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods, err := w.Plan(fig08, Options{Scale: "tiny", Panels: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(plan []PanelPlan, series string) (id string) {
+		for _, job := range plan[0].Jobs {
+			if job.Series == series {
+				id = job.Spec.ID()
+			}
+		}
+		return id
+	}
+	if of(ours, "ours") != of(methods, "method2") || of(ours, "method1") != of(methods, "method1") || of(methods, "method1") == of(methods, "method2") {
+		t.Error("Method 2 has runs of its own, or Method 1 has not")
+	}
+}
+
+// TestStatistics against values by hand.
+func TestStatistics(t *testing.T) {
+	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1}}
+	for name, want := range map[Statistic]float64{
+		Level: 4, Difference: 2, Share: 5.5 / 7, Slope: 100, Correlation: 0, CorrelationGain: -1,
+		Phase: 2 - (1+3+4+5+6)/5., Ratio: 1,
+	} {
+		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if len(statistics) != 8 {
+		t.Errorf("%d statistics, 8 are tested", len(statistics))
+	}
+}
