@@ -74,7 +74,8 @@ func reportOf(t *testing.T, s *shop) {
 		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
 	}
 	page, err := os.ReadFile(file)
-	if err != nil || strings.Count(string(page), "<img") != 1 || !strings.Contains(string(page), "4 of 18 runs stored") {
+	// Panel a of figure 1, and of figure 4, which shows the same runs.
+	if err != nil || strings.Count(string(page), "<img") != 2 || !strings.Contains(string(page), "4 of 18 runs stored") {
 		t.Errorf("%v, %d pictures", err, strings.Count(string(page), "<img"))
 	}
 }

@@ -242,7 +242,7 @@ func TestFailedRuns(t *testing.T) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	for _, c := range r.Claims {
-		if c.Verdict != NotRun {
+		if c.Parts[0].Series == "ours" && c.Verdict != NotRun {
 			t.Errorf("claim %s about Ours: %s", c.ID, c.Verdict)
 		}
 	}
