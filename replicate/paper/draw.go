@@ -96,7 +96,7 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
 func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 	provenance := l.provenance()
 	r.Figure = figures.Figure{Name: f.Name, Title: f.Title, Caption: f.Caption}
-	seeds := 0
+	var seeds []string
 	for _, p := range plan {
 		panel, err := chart(p, r.Rows)
 		if err != nil {
@@ -109,9 +109,11 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 			return err
 		}
 		r.Tables = append(r.Tables, summary)
-		seeds = max(seeds, len(p.Seeds))
+		if n := fmt.Sprint(len(p.Seeds)); !slices.Contains(seeds, n) {
+			seeds = append(seeds, n)
+		}
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %d seeds, backend %s.", o.Scale, seeds, l.backendName()), CommitNote + commit(provenance) + "."}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + commit(provenance) + "."}
 	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
 	r.Record = recordOf(o, plan, provenance, r.Report)
 	return nil
