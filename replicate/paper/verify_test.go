@@ -325,11 +325,11 @@ func TestCountVerdicts(t *testing.T) {
 
 func TestWithoutFolders(t *testing.T) {
 	for text, want := range map[string]string{
-		"no checkpoint in /root/.cache/tvps/checkpoints":  "no checkpoint in checkpoints",
-		`cannot open "/data/cifar/x.bin": no such file`:   `cannot open "x.bin": no such file`,
-		"take --set width=16 or go run ./replicate fig1":  "take --set width=16 or go run ./replicate fig1",
-		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":  "on/off, 1/2, github.com/gomlx/gomlx, x.so",
-		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ": "(c) plugin=plugin.so and single ",
+		"no checkpoint in /home/somebody/.cache/tvps/checkpoints": "no checkpoint in checkpoints",
+		`cannot open "/data/cifar/x.bin": no such file`:           `cannot open "x.bin": no such file`,
+		"take --set width=16 or go run ./replicate fig1":          "take --set width=16 or go run ./replicate fig1",
+		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":          "on/off, 1/2, github.com/gomlx/gomlx, x.so",
+		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":         "(c) plugin=plugin.so and single ",
 	} {
 		if got := withoutFolders(text); got != want {
 			t.Errorf("%q, want %q", got, want)
