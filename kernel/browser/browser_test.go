@@ -188,7 +188,7 @@ func (v view) chart(number int, at place) {
 			lines++
 		}
 	}
-	if lines < 2 || d.Drawn < lines || d.Width < 300 || d.Height < 300 {
+	if lines < 1 || d.Drawn < lines || d.Width < 300 || d.Height < 300 {
 		v.Errorf("chart %d is not drawn: %+v", number, *d)
 	}
 	var spot struct {
