@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,10 +13,27 @@ func TestProcesses(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("there is no /proc")
 	}
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("cat")
 	cmd.Env = []string{"A=b", "MARK=one two"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("sleep does not start: %v", err)
+		t.Skipf("cat does not start: %v", err)
+	}
+	// Its answer tells that it runs: just after Start the kernel may not have set its
+	// environment yet.
+	fmt.Fprintln(in, "ready")
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("cat answers %q, %v", line, err)
+	}
+	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid)); len(env) == 0 {
+		t.Skipf("/proc tells no environment of a child: %v", err)
 	}
 	want := []string{fmt.Sprint(cmd.Process.Pid)}
 	if got := Processes("MARK", "one two"); !slices.Equal(got, want) {
