@@ -51,8 +51,8 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if err := CheckAll(o); err != nil {
 		return nil, err
 	}
-	if err := runs.TryWrite(o.Out); err != nil {
-		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
+	if err := o.checkOut(); err != nil {
+		return nil, err
 	}
 	var plan []PanelPlan
 	for _, entry := range entries() {

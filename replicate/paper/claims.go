@@ -69,10 +69,7 @@ type JudgedPart struct {
 
 // judgeAll judges the claims of a figure that concern at least one panel of the plan.
 func judgeAll(f Figure, plan []PanelPlan, rows []figures.Row) []Judged {
-	shown := map[string]string{}
-	for _, p := range plan {
-		shown[p.Key] = p.Shown
-	}
+	shown := shownIn(plan)
 	var out []Judged
 	for _, c := range f.Claims {
 		if slices.ContainsFunc(c.Parts, func(p Part) bool { return shown[p.Panel] != "" }) {
@@ -80,6 +77,15 @@ func judgeAll(f Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 		}
 	}
 	return out
+}
+
+// shownIn is the metric of each panel of a plan.
+func shownIn(plan []PanelPlan) map[string]string {
+	shown := map[string]string{}
+	for _, p := range plan {
+		shown[p.Key] = p.Shown
+	}
+	return shown
 }
 
 // judge measures one claim; shown is the metric of each panel.

@@ -235,8 +235,8 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := runs.TryWrite(o.Out); err != nil { // before anything is computed that could not be drawn
-		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
+	if err := o.checkOut(); err != nil {
+		return nil, err
 	}
 	report, err := l.execute(ctx, plan, o)
 	if err != nil {
@@ -257,6 +257,15 @@ func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, err
 		return r, err
 	}
 	return r, report.Err()
+}
+
+// checkOut tells whether the output folder can be written, before anything is computed
+// that could not be drawn.
+func (o Options) checkOut() error {
+	if err := runs.TryWrite(o.Out); err != nil {
+		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
+	}
+	return nil
 }
 
 // execute brings the runs of a plan to their end.

@@ -77,7 +77,7 @@ type fact struct{ Name, Value string }
 // bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, made anew", BibTeX: BibTeX}
-	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
+	v := l.verification(o)
 	results := map[string]*runs.Result{}
 	for _, f := range AllFigures() {
 		s, err := l.lookAt(ctx, f, o)

@@ -70,18 +70,18 @@ func (l *Lab) look(f Figure, o Options) (stored, error) {
 func (s *stored) load(store *runs.Store, p PanelPlan) error {
 	s.plan = append(s.plan, p)
 	for _, job := range p.Jobs {
-		if store.State(job.Spec, job.Steps).Kind != runs.Done {
-			continue
-		}
-		result, err := store.Load(job.Spec)
-		if errors.Is(err, runs.ErrMissing) {
+		result, err := store.Read(job.Spec)
+		if errors.Is(err, runs.ErrMissing) { // a damaged file counts as missing, too
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		s.Stored++
-		s.report.Results[job.Spec.ID()] = result
+		one := runs.Report{Results: map[string]*runs.Result{job.Spec.ID(): result}}
+		if len(finished(job.Job, one).Steps) > 0 {
+			s.Stored++
+			s.report.Results[job.Spec.ID()] = result
+		}
 	}
 	s.rows = append(s.rows, collect(p, s.report)...)
 	return nil
@@ -90,10 +90,7 @@ func (s *stored) load(store *runs.Store, p PanelPlan) error {
 // judge judges all claims of the figure; those that need a run that is not stored are not
 // run.
 func (s stored) judge(f Figure) []Judged {
-	shown := map[string]string{}
-	for _, p := range s.plan {
-		shown[p.Key] = p.Shown
-	}
+	shown := shownIn(s.plan)
 	rows := complete(s.plan, s.rows, s.report)
 	var out []Judged
 	for _, c := range f.Claims {

@@ -205,9 +205,8 @@ func (l *Lab) Study(ctx context.Context, o StudyOptions) (*StudyResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What could not be written is told before anything is computed.
-	if err := runs.TryWrite(o.Out); err != nil {
-		return nil, fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out", o.Out, err)
+	if err := o.checkOut(); err != nil {
+		return nil, err
 	}
 	if o.Update != "" {
 		if err := updateFile(o.Update, plans, nil); err != nil {

@@ -26,7 +26,7 @@ type Verification struct {
 // nothing. A claim of which a run or a step is missing is not run. Errors are mistakes in
 // the options, an unreadable store, and an interrupt.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
-	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
+	v := l.verification(o)
 	for _, f := range AllFigures() {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
@@ -35,6 +35,11 @@ func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 		v.add(l, f, s)
 	}
 	return v, nil
+}
+
+// verification is a table without figures.
+func (l *Lab) verification(o Options) Verification {
+	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
 }
 
 // AllFigures are those of the catalogue and those that are only listed, by number.
