@@ -1,6 +1,7 @@
 package clear
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
@@ -10,16 +11,22 @@ import (
 // testing, the paper's "random train-validation-test splits", in every class alike: of 3,000
 // images of a class 1,800, 300 and 900. Each list of rows is ascending.
 func (s *Set) Split(seed int64) (train, validation, test []int32) {
-	for class, rows := range s.ByClass() {
-		rng := random.New(seed, "clear", "split", class)
-		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	train, validation, test = SplitClasses(s.ByClass(), func(class int) *rand.Rand { return random.New(seed, "clear", "split", class) })
+	slices.Sort(train)
+	slices.Sort(validation)
+	slices.Sort(test)
+	return train, validation, test
+}
+
+// SplitClasses divides the rows of each class alike, 60%, 10% and 30%, in the order that
+// its random numbers give them; byClass is shuffled in place.
+func SplitClasses(byClass [][]int32, order func(class int) *rand.Rand) (train, validation, test []int32) {
+	for class, rows := range byClass {
+		order(class).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		first, second := len(rows)*6/10, len(rows)*7/10
 		train = append(train, rows[:first]...)
 		validation = append(validation, rows[first:second]...)
 		test = append(test, rows[second:]...)
 	}
-	slices.Sort(train)
-	slices.Sort(validation)
-	slices.Sort(test)
 	return train, validation, test
 }

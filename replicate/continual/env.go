@@ -70,25 +70,42 @@ func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
 	if _, ok := s.shift(); !ok {
 		return id, nil
 	}
-	if s.Scenario == "clear" && !e.StandsIn(s) {
-		set, err := e.published(context.Background())
-		if err != nil {
-			return nil, err
-		}
-		id["data"] = "clear:" + set.Source.SHA256[:16]
-		return id, nil
-	}
-	data, err := e.Data(s)
+	from, err := e.origin(s)
 	if err != nil {
 		return nil, err
+	}
+	id["data"] = from.name
+	if !from.images {
+		return id, nil
 	}
 	c, err := e.checkpoint(s, seed)
 	if err != nil {
 		return nil, err
 	}
-	id["data"] = map[bool]string{true: "full", false: "sample"}[data.Source.Full]
 	id["checkpoint-hash"] = c.hash
 	return id, nil
+}
+
+// origin is where the samples of a label shift come from.
+type origin struct {
+	name   string // part of the run's identity
+	note   string // a sentence without its full stop, for figures
+	images bool   // they are images that a pre-trained network sees
+}
+
+func (e *Env) origin(s Settings) (origin, error) {
+	if s.Scenario == "clear" && !e.StandsIn(s) {
+		set, err := e.published(context.Background())
+		if err != nil {
+			return origin{}, err
+		}
+		return origin{"clear:" + set.Source.SHA256[:16], set.Source.Note, false}, nil
+	}
+	data, err := e.Data(s)
+	if err != nil {
+		return origin{}, err
+	}
+	return origin{map[bool]string{true: "full", false: "sample"}[data.Source.Full], data.Source.Note, true}, nil
 }
 
 // Data loads the images that the settings ask for, or that stand in for CLEAR.
@@ -105,18 +122,11 @@ func (e *Env) DataNote(s Settings) string {
 	if _, ok := s.shift(); !ok {
 		return ""
 	}
-	if s.Scenario == "clear" && !e.StandsIn(s) {
-		set, err := e.published(context.Background())
-		if err != nil {
-			return ""
-		}
-		return set.Source.Note
-	}
-	data, err := e.Data(s)
+	from, err := e.origin(s)
 	if err != nil {
 		return ""
 	}
-	return data.Source.Note
+	return from.note
 }
 
 // Images loads the images that the settings ask for, once.
@@ -206,7 +216,7 @@ func (e *Env) job(s Settings, name string, seed int64, measured string, identity
 	return runs.Job{
 		Spec:  runs.Spec{Experiment: e.experiment(s), Learner: name, Seed: seed, Settings: settings},
 		Steps: m.steps(s),
-		Cost:  m.cost(s, l, name),
+		Cost:  m.cost(s, l),
 		Start: func(ctx context.Context) (runs.StepFunc, func(), error) {
 			engine, release, err := e.engine(ctx, s)
 			if err != nil {
@@ -224,7 +234,7 @@ func (e *Env) job(s Settings, name string, seed int64, measured string, identity
 
 // trainingCost estimates the relative work of a learner's step, for the order of runs
 // and the time left.
-func trainingCost(s Settings, l learner, name string) float64 {
+func trainingCost(s Settings, l learner) float64 {
 	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
 	full := past * float64(s.Epochs) / float64(s.Batch)
 	if s.MaxUpdates > 0 {

@@ -3,6 +3,7 @@ package continual
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"tvps/data/cifar10"
 	"tvps/data/clear"
@@ -27,14 +28,7 @@ type vectors struct {
 // 30% to test. What g sees is standardised by the training rows of the seed.
 func (v *vectors) stream(s Settings, seed int64, pool *tensors.Tensor) (*Stream, error) {
 	train, _, test := v.split(seed)
-	all := byClass(test, v.labels)
-	few := make([][]int32, len(all))
-	for class, rows := range all {
-		few[class] = rows
-		if n := s.TestN / len(all); s.TestN > 0 && n < len(rows) {
-			few[class] = rows[:max(1, n)] // the split is in random order
-		}
-	}
+	few, all := some(byClass(test, v.labels), s.TestN, seed), byClass(test, v.labels)
 	stream := shifted(s, seed, byClass(train, v.labels), few, all)
 	stream.Pool, stream.X = pool, v.x
 	stream.GPool = &propensity.Pool{X: pool, Mean: make([]float32, v.dim), Scale: make([]float32, v.dim)}
@@ -109,12 +103,7 @@ func (im *images) thirds(seed int64) (train, validation, test []int32) {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	for class, rows := range byClass(all, im.labels) {
-		random.New(seed, "stand-in-split", class).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		a, b := len(rows)*6/10, len(rows)*7/10
-		train, validation, test = append(train, rows[:a]...), append(validation, rows[a:b]...), append(test, rows[b:]...)
-	}
-	return train, validation, test
+	return clear.SplitClasses(byClass(all, im.labels), func(class int) *rand.Rand { return random.New(seed, "stand-in-split", class) })
 }
 
 // StandsIn tells whether something stands in for the data of the scenario.

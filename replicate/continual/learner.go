@@ -2,6 +2,7 @@ package continual
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"tvps/data/random"
@@ -69,18 +70,9 @@ func resolve(series string, s Settings) (string, Settings, error) {
 
 // Learners lists the names of all learners and their variants.
 func Learners() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for name := range learnerTable {
-			if !yield(name) {
-				return
-			}
-		}
-		for name := range variants {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	names := slices.AppendSeq(slices.Collect(maps.Keys(learnerTable)), maps.Keys(variants))
+	slices.Sort(names)
+	return names
 }
 
 // bench is one run's workplace: the stream of a seed and what is compiled for it.

@@ -18,7 +18,7 @@ type measure struct {
 	learners []string               // that it makes sense for; nil for all
 	groups   []string               // the settings that can change it, besides those of the learner
 	steps    func(s Settings) []int // which steps it has
-	cost     func(s Settings, l learner, name string) float64
+	cost     func(s Settings, l learner) float64
 	start    func(b *bench, l learner) runs.StepFunc
 }
 
@@ -39,8 +39,8 @@ var measures = map[string]measure{
 		}},
 	MeasureScore: {[]string{"exact", "method1", "method2", "ours", "standard"}, []string{"score"}, scoreSteps, scoreCost, scores},
 	MeasureMMD: {[]string{"exact", "ours", "raw"}, []string{"mmd"}, Settings.PlannedSteps,
-		func(s Settings, l learner, _ string) float64 { return 3000 + s.gCost(l) }, discrepancies},
-	MeasureMean: {[]string{"data"}, nil, func(s Settings) []int { return upTo(s.Steps - 1) }, func(Settings, learner, string) float64 { return 1 }, means},
+		func(s Settings, l learner) float64 { return 3000 + s.gCost(l) }, discrepancies},
+	MeasureMean: {[]string{"data"}, nil, func(s Settings) []int { return upTo(s.Steps - 1) }, func(Settings, learner) float64 { return 1 }, means},
 }
 
 // measureOf returns a measure by name; empty is that of accuracy.
@@ -103,7 +103,7 @@ func (s Settings) target() int {
 
 func scoreSteps(s Settings) []int { return upTo(s.target()) }
 
-func scoreCost(s Settings, l learner, _ string) float64 {
+func scoreCost(s Settings, l learner) float64 {
 	return (1 + s.gCost(l)) / float64(s.target()+1)
 }
 

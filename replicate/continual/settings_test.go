@@ -248,5 +248,5 @@ func costOf(t *testing.T, s Settings, series string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trainingCost(s, learnerTable[name], name)
+	return trainingCost(s, learnerTable[name])
 }

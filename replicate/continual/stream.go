@@ -59,8 +59,8 @@ func (s Samples) until(t int) Samples {
 }
 
 // gaussianStream draws the drifting Gaussian of Section 3.1.2, or the periodic one of
-// Figure 5. The pool holds the
-// training samples of all steps, then the test samples of steps 1..Steps.
+// Figure 5. The pool holds the training samples of all steps, then the test samples of
+// steps 1..Steps.
 func gaussianStream(s Settings, seed int64) (*Stream, error) {
 	cfg := gaussian.Paper()
 	cfg.N, cfg.Steps, cfg.Turn, cfg.Period, cfg.Amplitude = s.N, s.Steps, s.Turn, s.Period, s.Amplitude
@@ -144,10 +144,8 @@ func shifted(s Settings, seed int64, train, test, all [][]int32) *Stream {
 	}
 	if s.Evaluate == "draw" {
 		n := s.TestN
-		for _, rows := range all {
-			if s.TestN == 0 {
-				n += len(rows)
-			}
+		if n == 0 {
+			n = len(slices.Concat(all...))
 		}
 		stream.Test = func(t int) Samples { return draw("test", t, n, all) }
 	}
@@ -157,16 +155,23 @@ func shifted(s Settings, seed int64, train, test, all [][]int32) *Stream {
 // testRows returns the pool rows of n test images, equally many of each class and
 // drawn by seed; of all test images if n is 0.
 func (im *images) testRows(n int, seed int64) [][]int32 {
-	byClass := im.data.Test.ByClass()
-	for class, rows := range byClass {
-		if n > 0 && n/cifar10.Classes < len(rows) {
-			random.New(seed, "test-images", class).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-			rows = rows[:max(1, n/cifar10.Classes)]
-		}
+	out := some(im.data.Test.ByClass(), n, seed)
+	for _, rows := range out {
 		for i := range rows {
 			rows[i] += int32(im.data.Train.Len())
 		}
-		byClass[class] = rows
+	}
+	return out
+}
+
+// some leaves n test rows in place, equally many of each class and drawn by seed; all of
+// them if n is 0.
+func some(byClass [][]int32, n int, seed int64) [][]int32 {
+	for class, rows := range byClass {
+		if n > 0 && n/len(byClass) < len(rows) {
+			random.New(seed, "test-images", class).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+			byClass[class] = rows[:max(1, n/len(byClass))]
+		}
 	}
 	return byClass
 }
