@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -54,89 +55,77 @@ type executor struct {
 	report Report
 }
 
-// task is a job on its way.
-type task struct {
-	job      Job
-	left     int       // steps that are counted in the progress and not yet done
-	earliest time.Time // when to look again at a run that another process holds
-	held     bool      // whether the user was told about that
-}
-
-// work is what the task has left to do, in the unit of Job.Cost.
-func (t *task) work() float64 { return float64(t.left) * t.job.cost() }
-
 // pollInterval is how often a run held by another process is looked at.
 const pollInterval = 250 * time.Millisecond
-
-// newTasks checks the jobs and joins those of the same run.
-func newTasks(jobs []Job) ([]*task, error) {
-	var tasks []*task
-	byID := map[string]*task{}
-	for _, job := range jobs {
-		if err := job.validate(); err != nil {
-			return nil, err
-		}
-		id := job.Spec.ID()
-		if byID[id] == nil {
-			byID[id] = &task{job: job}
-			byID[id].job.Steps = nil
-			tasks = append(tasks, byID[id])
-		}
-		byID[id].job.Steps = append(byID[id].job.Steps, job.Steps...)
-	}
-	for _, task := range tasks {
-		slices.Sort(task.job.Steps)
-		task.job.Steps = slices.Compact(task.job.Steps)
-	}
-	return tasks, nil
-}
 
 // plan answers from the store what it can, queues the rest, and says what made
 // runs new.
 func (e *executor) plan(tasks []*task) {
 	var reasons []string
 	count := map[string]int{}
-	weight := 0.0
+	weight, wanted, open, steps := 0.0, 0, 0, 0
 	for _, task := range tasks {
-		spec := task.job.Spec
-		result, err := e.load(spec, e.store.Load)
-		if err == nil && result.has(task.job.Steps) {
-			e.report.Cached++
-			e.report.Results[spec.ID()] = result.Only(task.job.Steps)
-			continue
-		}
-		if err != nil && !errors.Is(err, ErrMissing) {
-			e.report.Failed = append(e.report.Failed, Failure{spec, err})
-			continue
-		}
-		known, _ := e.store.known(spec)
-		task.left = len(missing(task.job.Steps, known))
-		weight += task.work()
-		e.queue = append(e.queue, task)
-		if why := e.store.Explain(spec); why != "" && len(known) == 0 {
-			reason := fmt.Sprintf("%s/%s is new: %s", spec.Experiment, spec.Learner, why)
-			if count[reason]++; count[reason] == 1 {
-				reasons = append(reasons, reason)
+		wanted += len(task.jobs)
+		var todo []int
+		task.jobs = slices.DeleteFunc(task.jobs, func(job Job) bool {
+			known, ready := e.stored(job)
+			if ready {
+				return true
 			}
+			todo = append(todo, missing(job.Steps, known)...)
+			if why := e.store.Explain(job.Spec); why != "" && len(known) == 0 {
+				reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
+				if count[reason]++; count[reason] == 1 {
+					reasons = append(reasons, reason)
+				}
+			}
+			return false
+		})
+		if len(task.jobs) == 0 {
+			continue
 		}
+		task.left = len(distinct(todo))
+		weight += task.work()
+		open += len(task.jobs)
+		steps += task.left
+		e.queue = append(e.queue, task)
 	}
 	for _, reason := range reasons {
 		e.progress.note("%s (%s)", reason, plural(count[reason], "run"))
 	}
 	// The longest run first, so that no worker is left alone with it at the end.
 	slices.SortStableFunc(e.queue, func(a, b *task) int { return cmp.Compare(b.work(), a.work()) })
-	steps := 0
-	for _, task := range e.queue {
-		steps += task.left
+	e.progress.begin(wanted, open, steps, weight)
+}
+
+// stored takes a job's run from the store: ready is true if nothing is left to do for it,
+// as it is finished or cannot be read, and known are otherwise its steps so far.
+func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
+	result, err := e.load(job.Spec, e.store.Load)
+	switch {
+	case err == nil && result.has(job.Steps):
+		e.report.Cached++
+		e.report.Results[job.Spec.ID()] = result.Only(job.Steps)
+		return nil, true
+	case err != nil && !errors.Is(err, ErrMissing):
+		e.report.Failed = append(e.report.Failed, Failure{job.Spec, err})
+		return nil, true
 	}
-	e.progress.begin(len(tasks), len(e.queue), steps, weight)
+	known, _ = e.store.known(job.Spec)
+	return known, false
+}
+
+// distinct is the list in order, each number once.
+func distinct(steps []int) []int {
+	slices.Sort(steps)
+	return slices.Compact(steps)
 }
 
 // checkWritable fails before anything is computed that could not be kept.
 func (e *executor) checkWritable() error {
 	checked := map[string]bool{}
 	for _, task := range e.queue {
-		experiment := task.job.Spec.Experiment
+		experiment := task.jobs[0].Spec.Experiment
 		if checked[experiment] {
 			continue
 		}
@@ -199,15 +188,14 @@ func (e *executor) next() (next *task, over bool) {
 	return next, false
 }
 
-// attempt claims a task's run and brings it to its end, or puts the task back
-// when another process holds the run or ctx is cancelled.
+// attempt claims a task's runs and brings them to their end, or puts the task back
+// when another process holds one of them or ctx is cancelled.
 func (e *executor) attempt(ctx context.Context, task *task) {
-	spec := task.job.Spec
-	var result *Result
-	computed := false
-	release, ok, err := e.store.claim(spec)
+	var results []*Result
+	computed := 0
+	release, ok, err := e.claim(task)
 	if ok {
-		result, computed, err = e.compute(ctx, task)
+		results, computed, err = e.compute(ctx, task)
 		release()
 	}
 	e.mutex.Lock()
@@ -217,81 +205,111 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	case err != nil && ctx.Err() != nil: // interrupted: what the error says is only how
 		e.queue = append(e.queue, task)
 	case err != nil:
-		e.report.Failed = append(e.report.Failed, Failure{spec, err})
+		for _, spec := range task.specs() {
+			e.report.Failed = append(e.report.Failed, Failure{spec, err})
+		}
 		e.progress.failed(task, err)
 	case !ok:
 		if !task.held {
-			e.progress.note("%s is being computed by another process: waiting for it", spec)
+			e.progress.note("%s is being computed by another process: waiting for it", task)
 		}
 		task.held, task.earliest = true, time.Now().Add(pollInterval)
 		e.queue = append(e.queue, task)
 	default:
-		e.report.Results[spec.ID()] = result.Only(task.job.Steps)
-		if computed {
-			e.report.Computed++
-		} else {
-			e.report.Cached++
+		var took time.Duration
+		for i, result := range results {
+			e.report.Results[result.Spec.ID()] = result.Only(task.jobs[i].Steps)
+			took += result.Provenance.Duration()
 		}
-		e.progress.finished(task, result, computed)
+		e.report.Computed += computed
+		e.report.Cached += len(results) - computed
+		e.progress.finished(task, took, computed > 0)
 	}
 }
 
-// compute computes the missing steps of a claimed run and saves it; computed
-// is false when another process had finished it meanwhile.
-func (e *executor) compute(ctx context.Context, task *task) (result *Result, computed bool, err error) {
-	spec := task.job.Spec
-	prior, err := e.load(spec, e.store.loadClaimed)
-	if err != nil && !errors.Is(err, ErrMissing) {
-		return nil, false, err
-	}
-	if err == nil && prior.has(task.job.Steps) {
-		return prior, false, nil
-	}
-	so, err := readPartial(e.store.partialPath(spec), spec)
-	if err != nil {
-		return nil, false, err
-	}
-	rows, sessions, seconds := so.rows, so.sessions, so.seconds
-	if prior != nil { // it lacks steps: add them
-		for t, stepRows := range prior.byStep() {
-			rows[t] = stepRows
+// claim takes the locks of all runs of a task, or of none.
+func (e *executor) claim(task *task) (release func(), ok bool, err error) {
+	var taken []func()
+	release = func() {
+		for _, one := range taken {
+			one()
 		}
-		sessions = append([]Provenance{prior.Provenance}, sessions...)
-		seconds += prior.Provenance.Seconds
 	}
-	session := e.opts.Provenance.forRun(spec)
-	file, err := openPartial(e.store.partialPath(spec), spec, so, session)
-	if err != nil {
-		return nil, false, fmt.Errorf("its steps cannot be kept (%w): make the results folder writable or choose another with --results", cause(err))
+	for _, spec := range task.specs() {
+		one, ok, err := e.store.claim(spec)
+		if !ok {
+			release()
+			return nil, false, err
+		}
+		taken = append(taken, one)
 	}
-	todo := missing(task.job.Steps, rows)
-	if len(todo) == 0 && len(sessions) > 0 { // killed between its last step and its last write
-		session = sessions[len(sessions)-1]
+	return release, true, nil
+}
+
+// compute computes the missing steps of a task's claimed runs and saves them. It returns
+// the runs in the order of the jobs, and how many of them another process had not finished
+// meanwhile.
+func (e *executor) compute(ctx context.Context, task *task) (results []*Result, computed int, err error) {
+	results = make([]*Result, len(task.jobs))
+	var members []*member
+	defer func() {
+		for _, m := range members {
+			m.file.close()
+		}
+	}()
+	for i, job := range task.jobs {
+		m, done, err := e.open(job)
+		if err != nil {
+			return nil, 0, err
+		}
+		if results[i] = done; done == nil {
+			members = append(members, m)
+		}
 	}
-	spent, err := e.steps(ctx, task, todo, rows, file)
-	file.close()
-	if err == nil {
-		result = newResult(spec, session.following(sessions, seconds+spent), rows)
-		err = e.store.save(result)
+	if err = e.steps(ctx, task, members); err == nil {
+		err = e.save(task, members, results)
 	}
 	if err != nil && ctx.Err() == nil {
-		if noteErr := e.store.saveFailure(spec, err); noteErr != nil {
-			err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
+		for _, m := range members {
+			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
+				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
+			}
 		}
 	}
-	return result, true, err
+	return results, len(members), err
 }
 
-// steps computes the steps todo into rows, keeping each as it is done.
-func (e *executor) steps(ctx context.Context, task *task, todo []int, rows map[int][]Row, file *partialWriter) (seconds float64, err error) {
+// save writes the finished runs, and removes what they went on from.
+func (e *executor) save(task *task, members []*member, results []*Result) error {
+	for _, m := range members {
+		result := m.result()
+		if err := e.store.save(result); err != nil {
+			return err
+		}
+		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
+	}
+	if len(members) > 0 && task.jobs[0].Group != nil {
+		os.Remove(e.store.statePath(specsOf(members)))
+	}
+	return nil
+}
+
+// steps computes what is missing of the members, keeping each step as it is done.
+func (e *executor) steps(ctx context.Context, task *task, members []*member) (err error) {
+	var todo []int
+	for _, m := range members {
+		todo = append(todo, m.todo...)
+	}
+	todo = distinct(todo)
 	e.progress.expect(task, len(todo))
 	if len(todo) == 0 {
-		return 0, nil
+		return nil
 	}
 	begin := time.Now()
-	step, stop, err := task.job.start(ctx)
+	specs := specsOf(members)
+	step, stop, err := task.start(ctx, specs, e.store.statePath(specs))
 	if err != nil {
-		return 0, fmt.Errorf("set-up: %w", err)
+		return fmt.Errorf("set-up: %w", err)
 	}
 	defer func() {
 		defer recovered(&err)
@@ -299,29 +317,39 @@ func (e *executor) steps(ctx context.Context, task *task, todo []int, rows map[i
 	}()
 	for _, t := range todo {
 		if err := ctx.Err(); err != nil {
-			return seconds, err
+			return err
 		}
-		stepRows, err := runStep(ctx, step, t)
+		rows, err := runStep(ctx, step, t)
 		if err != nil {
-			return seconds, fmt.Errorf("step %d: %w", t, err)
+			return fmt.Errorf("step %d: %w", t, err)
 		}
-		if err := checkRows(t, stepRows); err != nil {
-			return seconds, err
+		if len(rows) != len(members) {
+			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))
 		}
-		spent := time.Since(begin).Seconds() // with the set-up, in the first step
-		if err := file.append(t, stepRows, spent); err != nil {
-			return seconds, fmt.Errorf("step %d cannot be kept (%w): free some space and start again", t, cause(err))
+		spent := time.Since(begin).Seconds() / float64(len(members)) // with the set-up, in the first step
+		count := 0
+		for i, m := range members {
+			if err := m.add(t, rows[i], spent); err != nil {
+				return err
+			}
+			count += len(rows[i])
 		}
-		rows[t] = stepRows
-		seconds += spent
 		begin = time.Now()
-		e.progress.step(task, t, len(stepRows))
+		e.progress.step(task, t, count)
 	}
-	return seconds, nil
+	return nil
+}
+
+func specsOf(members []*member) []Spec {
+	out := make([]Spec, len(members))
+	for i, m := range members {
+		out[i] = m.job.Spec
+	}
+	return out
 }
 
 // runStep calls step and turns its panic into an error.
-func runStep(ctx context.Context, step StepFunc, t int) (rows []Row, err error) {
+func runStep(ctx context.Context, step GroupStep, t int) (rows [][]Row, err error) {
 	defer recovered(&err)
 	return step(ctx, t)
 }
@@ -329,7 +357,9 @@ func runStep(ctx context.Context, step StepFunc, t int) (rows []Row, err error) 
 // finish completes the report and prints its summary.
 func (e *executor) finish(ctx context.Context) Report {
 	report := e.report
-	report.Unfinished = len(e.queue)
+	for _, task := range e.queue {
+		report.Unfinished += len(task.jobs)
+	}
 	report.Interrupted = ctx.Err() != nil && report.Unfinished > 0
 	slices.SortFunc(report.Failed, func(a, b Failure) int { return strings.Compare(a.Spec.String(), b.Spec.String()) })
 	e.progress.end(report)

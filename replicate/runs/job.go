@@ -11,6 +11,20 @@ import (
 // on t only, not on which steps came before: each step is trained from scratch.
 type StepFunc func(ctx context.Context, t int) ([]Row, error)
 
+// Group computes the runs of several jobs together: agents of different seeds in one
+// compiled program. Unlike a StepFunc it may carry state from step to step.
+type Group struct {
+	// Start prepares the computation of the members' runs, of which some may be stored
+	// already and missing here. state is the path of a file in which it may keep what it
+	// needs to go on after a break; the file is removed when all runs are finished.
+	Start func(ctx context.Context, members []Spec, state string) (step GroupStep, stop func(), err error)
+}
+
+// GroupStep computes step t of every member, in their order. It is called with increasing
+// t, after a break only for the steps that are missing. The rows of a member must depend
+// on its spec and on t only, not on the other members and not on breaks.
+type GroupStep func(ctx context.Context, t int) ([][]Row, error)
+
 // Job is a run that is wanted and how to compute it.
 type Job struct {
 	Spec  Spec
@@ -20,8 +34,10 @@ type Job struct {
 	// once, and only when a step is missing. It returns the function for one
 	// step and one that frees what Start took (nil if nothing).
 	Start func(ctx context.Context) (step StepFunc, stop func(), err error)
-	// Step is for jobs without preparation. Give either Start or Step.
+	// Step is for jobs without preparation. Give one of Start, Step and Group.
 	Step StepFunc
+	// Group is shared by the jobs that it computes together.
+	Group *Group
 
 	// Cost is how long one step takes relative to other jobs' steps, for the
 	// estimate of the time left; 0 counts as 1.
@@ -36,8 +52,15 @@ func (j Job) validate() error {
 	switch {
 	case len(j.Steps) == 0:
 		return fmt.Errorf("run %s has no steps: give at least one", j.Spec)
-	case (j.Start == nil) == (j.Step == nil):
-		return fmt.Errorf("run %s must have either Start or Step", j.Spec)
+	}
+	ways := 0
+	for _, given := range []bool{j.Start != nil, j.Step != nil, j.Group != nil} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return fmt.Errorf("run %s must have one of Start, Step and Group", j.Spec)
 	}
 	return nil
 }
@@ -47,19 +70,6 @@ func (j Job) cost() float64 {
 		return 1
 	}
 	return j.Cost
-}
-
-// start calls Start, or stands in for it.
-func (j Job) start(ctx context.Context) (step StepFunc, stop func(), err error) {
-	defer recovered(&err)
-	if j.Start == nil {
-		return j.Step, func() {}, nil
-	}
-	step, stop, err = j.Start(ctx)
-	if stop == nil {
-		stop = func() {}
-	}
-	return step, stop, err
 }
 
 // panicError is a panic of a job's function.

@@ -107,7 +107,7 @@ func (p *progress) expect(task *task, left int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.steps += left - task.left
-	p.weight += float64(left-task.left) * task.job.cost()
+	p.weight += float64(left-task.left) * task.cost()
 	task.left = left
 }
 
@@ -118,7 +118,7 @@ func (p *progress) step(task *task, t, rows int) {
 	task.left--
 	p.stepsDone++
 	p.rows += rows
-	p.weightDone += task.job.cost()
+	p.weightDone += task.cost()
 	interval := lineInterval
 	if p.bar != nil {
 		interval = redrawInterval
@@ -128,22 +128,22 @@ func (p *progress) step(task *task, t, rows int) {
 	}
 	p.shown = p.now()
 	if p.bar == nil {
-		p.line("%s: step %d (%s)", task.job.Spec, t, p.text())
+		p.line("%s: step %d (%s)", task, t, p.text())
 		return
 	}
 	p.draw()
 }
 
 // finished notes the end of a run.
-func (p *progress) finished(task *task, result *Result, computed bool) {
+func (p *progress) finished(task *task, took time.Duration, computed bool) {
 	p.expect(task, 0) // another process may have done its steps
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.shown = p.now()
 	if computed {
-		p.line("%s: done in %s (%s)", task.job.Spec, round(result.Provenance.Duration()), p.text())
+		p.line("%s: done in %s (%s)", task, round(took), p.text())
 	} else {
-		p.line("%s: done by another process (%s)", task.job.Spec, p.text())
+		p.line("%s: done by another process (%s)", task, p.text())
 	}
 	p.draw()
 }
@@ -153,7 +153,7 @@ func (p *progress) failed(task *task, err error) {
 	p.expect(task, 0)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.line("%s: FAILED: %v", task.job.Spec, err)
+	p.line("%s: FAILED: %v", task, err)
 	p.draw()
 }
 

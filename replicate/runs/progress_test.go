@@ -21,14 +21,14 @@ func clocked(out *bytes.Buffer) (*progress, *time.Time) {
 func TestPlainLines(t *testing.T) {
 	var out bytes.Buffer
 	p, now := clocked(&out)
-	cheap := &task{job: Job{Spec: spec(0), Cost: 2}, left: 10}
-	dear := &task{job: Job{Spec: spec(1), Cost: 8}, left: 10}
+	cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: 10}
+	dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: 10}
 	p.begin(3, 2, 20, 100)
 	for step := range 10 {
 		*now = now.Add(2 * time.Second)
 		p.step(cheap, step, 2)
 	}
-	p.finished(cheap, &Result{Provenance: Provenance{Seconds: 20}}, true)
+	p.finished(cheap, 20*time.Second, true)
 	want := "3 runs: 1 stored, 2 to compute (20 steps)\n" +
 		"test/ours seed 0: step 4 (5/20 steps, 10%, 10 rows, about 1m30s left)\n" +
 		"test/ours seed 0: step 9 (10/20 steps, 20%, 20 rows, about 1m20s left)\n" +
@@ -37,7 +37,7 @@ func TestPlainLines(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
 	out.Reset()
-	p.finished(dear, &Result{}, false)
+	p.finished(dear, 0, false)
 	if want := "test/ours seed 1: done by another process (10/10 steps, 100%, 20 rows)\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
@@ -48,7 +48,7 @@ func TestTerminalLine(t *testing.T) {
 	var out bytes.Buffer
 	p, now := clocked(&out)
 	p.bar = newBar(&out)
-	job := &task{job: Job{Spec: spec(0)}, left: 4}
+	job := &task{jobs: []Job{{Spec: spec(0)}}, left: 4}
 	p.begin(1, 1, 4, 4)
 	for step := range 4 {
 		*now = now.Add(time.Second)
@@ -89,7 +89,7 @@ func TestDisplay(t *testing.T) {
 	p := newProgress(&out)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p.now = func() time.Time { return now }
-	job := &task{job: Job{Spec: spec(0)}, left: 4}
+	job := &task{jobs: []Job{{Spec: spec(0)}}, left: 4}
 	p.begin(1, 1, 4, 4)
 	for step := range 4 {
 		now = now.Add(time.Second)

@@ -25,6 +25,7 @@ const quarantineFolder = "quarantine"
 const (
 	fileSuffix    = ".jsonl.zst"
 	partialSuffix = ".partial.jsonl"
+	stateSuffix   = ".state" // of a group, by the hash of its runs' IDs
 )
 
 // ErrMissing is returned for a run that is not stored, and matches (errors.Is)
