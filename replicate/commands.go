@@ -15,8 +15,8 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 
 	"github.com/spf13/cobra"
 )
@@ -204,7 +204,7 @@ func chosenFigures(cmd *cobra.Command, names []string) ([]paper.Figure, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, paper.Usage(fmt.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, continual.Nearest(name, known)))
+			return nil, paper.Usage(fmt.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, settings.Nearest(name, known)))
 		}
 	}
 	return out, nil

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 	"tvps/replicate/results"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 
 	"github.com/spf13/cobra"
 )
@@ -97,7 +97,7 @@ func asked(err error) error {
 	case len(filter.Names) == 0:
 		return paper.Usage(fmt.Errorf("%w: it has no finished run", err))
 	case len(filter.Values) == 0:
-		return paper.Usage(fmt.Errorf("%w; did you mean %q?", err, continual.Nearest(filter.Name, filter.Names)))
+		return paper.Usage(fmt.Errorf("%w; did you mean %q?", err, settings.Nearest(filter.Name, filter.Names)))
 	}
 	return paper.Usage(fmt.Errorf("%w; there are %s", err, strings.Join(filter.Values, ", ")))
 }

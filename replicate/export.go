@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"tvps/replicate/cli"
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 	"tvps/replicate/results"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -78,7 +78,7 @@ func (e *exporting) resolve(terminal bool) error {
 		known[i] = string(f)
 	}
 	if !slices.Contains(known, e.format) {
-		return fmt.Errorf("--format %s is not one of %s; did you mean %q?", e.format, strings.Join(known, ", "), continual.Nearest(e.format, known))
+		return fmt.Errorf("--format %s is not one of %s; did you mean %q?", e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
 	}
 	parquet := e.format == string(results.Parquet)
 	if e.out == "" {

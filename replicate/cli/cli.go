@@ -11,8 +11,8 @@ import (
 	"slices"
 	"syscall"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 
 	"github.com/spf13/cobra"
 )
@@ -81,7 +81,7 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return paper.Usage(fmt.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], continual.Nearest(args[0], names), cmd.CommandPath()))
+	return paper.Usage(fmt.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], settings.Nearest(args[0], names), cmd.CommandPath()))
 }
 
 // NoArguments refuses arguments behind a command.

@@ -176,19 +176,13 @@ func (e *Env) checkpoint(s Settings, seed int64) (checkpoint, error) {
 	})
 }
 
-// Job is a run under the name that a figure gives its series.
-type Job struct {
-	Series string
-	runs.Job
-}
-
 // Jobs returns one run for each series and seed. measured is what they report, see
 // MeasureAccuracy and the others; empty for accuracy.
-func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) ([]Job, error) {
+func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var jobs []Job
+	var jobs []runs.Wanted
 	for _, seed := range seeds {
 		identity, err := e.Identity(s, seed)
 		if err != nil {
@@ -202,7 +196,7 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) (
 			if err != nil {
 				return nil, err
 			}
-			jobs = append(jobs, Job{name, e.job(settings, learner, seed, measured, identity)})
+			jobs = append(jobs, runs.Wanted{Series: name, Job: e.job(settings, learner, seed, measured, identity)})
 		}
 	}
 	return jobs, nil

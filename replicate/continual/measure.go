@@ -9,6 +9,7 @@ import (
 
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -59,7 +60,7 @@ func CheckSeries(name string, s Settings, measured string) error {
 		valid = Learners()
 	}
 	if !slices.Contains(valid, name) {
-		return fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)", name, measured, Nearest(name, valid), strings.Join(valid, ", "))
+		return fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)", name, measured, settings.Nearest(name, valid), strings.Join(valid, ", "))
 	}
 	if name == "pretrained" && s.Network != "head" {
 		return fmt.Errorf("the learner pretrained needs a pre-trained network, and %s has none; choose other panels or series", s.Scenario)

@@ -2,15 +2,10 @@ package continual
 
 import (
 	"fmt"
-	"reflect"
-	"slices"
-	"strconv"
-	"strings"
 
 	"tvps/data/gaussian"
 	"tvps/gomlx_models/propensity"
-
-	"github.com/agext/levenshtein"
+	"tvps/replicate/settings"
 )
 
 // Settings are all numbers and choices of one scenario. A scale sets them, --set
@@ -75,6 +70,9 @@ type Settings struct {
 	First  int `set:"first" of:"plan" doc:"first step at which models are trained"`
 }
 
+// rules say which values the settings may take.
+var rules = settings.Rules{Choices: choices, Minimum: minimum}
+
 // choices lists the values that a setting of text may take.
 var choices = map[string][]string{
 	"scenario":   Scenarios(),
@@ -100,73 +98,17 @@ var choices = map[string][]string{
 var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0, "g-updates": 0, "first": 0, "steps": 2,
 	"period": 0, "amplitude": 0, "target": -1}
 
-// Field is one setting for display and overriding.
-type Field struct {
-	Name, Value, Doc, Of string
-}
-
 // Fields lists the settings in their order.
-func (s Settings) Fields() []Field {
-	v := reflect.ValueOf(s)
-	var out []Field
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
-		out = append(out, Field{tag.Get("set"), fmt.Sprint(v.Field(i).Interface()), tag.Get("doc"), tag.Get("of")})
-	}
-	return out
-}
+func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
 
 // Set overrides one setting by name. Errors name the setting, the valid values and,
 // for an unknown name, the nearest one.
-func (s *Settings) Set(name, value string) error {
-	v := reflect.ValueOf(s).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("set") == name {
-			if err := parse(v.Field(i), value); err != nil {
-				return fmt.Errorf("setting %s=%s: %w", name, value, err)
-			}
-			return s.validateField(name, fmt.Sprint(v.Field(i).Interface()))
-		}
-	}
-	var known []string
-	for _, f := range s.Fields() {
-		known = append(known, f.Name)
-	}
-	return fmt.Errorf("there is no setting %q; did you mean %q? (--show-config lists them)", name, Nearest(name, known))
-}
-
-func parse(field reflect.Value, value string) error {
-	switch field.Kind() {
-	case reflect.String:
-		field.SetString(value)
-	case reflect.Int:
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			return fmt.Errorf("it must be a whole number")
-		}
-		field.SetInt(int64(n))
-	case reflect.Float64:
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return fmt.Errorf("it must be a number")
-		}
-		field.SetFloat(x)
-	case reflect.Bool:
-		b, err := strconv.ParseBool(value)
-		if err != nil {
-			return fmt.Errorf("it must be true or false")
-		}
-		field.SetBool(b)
-	}
-	return nil
-}
+func (s *Settings) Set(name, value string) error { return rules.Set(s, name, value) }
 
 // Validate checks every setting and those that must fit together.
 func (s Settings) Validate() error {
-	for _, f := range s.Fields() {
-		if err := s.validateField(f.Name, f.Value); err != nil {
-			return err
-		}
+	if err := rules.Check(s); err != nil {
+		return err
 	}
 	if err := s.checkNetwork(); err != nil {
 		return err
@@ -189,38 +131,6 @@ func (s Settings) Validate() error {
 	return s.propensity(0, propensity.Method2).Validate()
 }
 
-func (s Settings) validateField(name, value string) error {
-	if valid, ok := choices[name]; ok {
-		if !slices.Contains(valid, value) {
-			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "), Nearest(value, valid))
-		}
-		return nil
-	}
-	if x, err := strconv.ParseFloat(value, 64); err == nil {
-		least, ok := minimum[name]
-		switch {
-		case x-x != 0:
-			return fmt.Errorf("setting %s=%s must be a finite number", name, value)
-		case ok && x < float64(least):
-			return fmt.Errorf("setting %s=%s must be at least %d", name, value, least)
-		case !ok && x <= 0:
-			return fmt.Errorf("setting %s=%s must be positive", name, value)
-		}
-	}
-	return nil
-}
-
-// Nearest returns the candidate that is the fewest edits away from name.
-func Nearest(name string, candidates []string) string {
-	best, least := "", 1<<30
-	for _, c := range candidates {
-		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
 // modelPart is the group of settings that concerns the kind of model alone.
 func (s Settings) modelPart() string {
 	if s.Network == "head" {
@@ -230,15 +140,7 @@ func (s Settings) modelPart() string {
 }
 
 // of returns the settings of some groups, as text.
-func (s Settings) of(groups ...string) map[string]string {
-	out := map[string]string{}
-	for _, f := range s.Fields() {
-		if slices.Contains(groups, f.Of) {
-			out[f.Name] = f.Value
-		}
-	}
-	return out
-}
+func (s Settings) of(groups ...string) map[string]string { return settings.Of(s, groups...) }
 
 // propensity is the configuration of g under these settings.
 func (s Settings) propensity(classes int, method propensity.Method) propensity.Config {

@@ -102,7 +102,7 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 		if err != nil {
 			return err
 		}
-		panel.Notes = l.notes(p)
+		panel.Notes = p.Settings.notes(l, p)
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {
@@ -136,7 +136,7 @@ func commit(p runs.Provenance) string {
 // first one, which is then the line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 	base, _ := figures.LookUp(p.Series[0])
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: "time step t", YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
+	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: p.Settings.xLabel(), YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
 	if p.StandIn {
 		panel.Title += " (" + continual.StandIn + ")"
 	}
@@ -162,46 +162,6 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 		panel.Series = append(panel.Series, series)
 	}
 	return panel, nil
-}
-
-// notes says in words what a panel was made from.
-func (l *Lab) notes(p PanelPlan) []string {
-	s := p.Settings
-	var out []string
-	if p.accuracy() {
-		limit := ""
-		if s.MaxUpdates > 0 {
-			limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
-		}
-		out = append(out, fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
-			s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method))
-	} else {
-		out = append(out, fmt.Sprintf("N = %d samples a step, %d steps, clip %s.", s.N, s.Steps, s.Clip))
-	}
-	if p.Measure != continual.MeasureMean {
-		training := fmt.Sprintf("%d minibatches", s.GUpdates)
-		if s.GEpochs > 0 {
-			training = fmt.Sprintf("%d epochs", s.GEpochs)
-		}
-		out = append(out, fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.", s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate))
-	}
-	if err := s.CheckStride(); err != nil && p.accuracy() {
-		out = append(out, err.Error()+".")
-	}
-	if note := l.Env.DataNote(s); note != "" {
-		out = append(out, note+".")
-	}
-	if len(p.Absent) > 0 {
-		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(labels(p.Absent), ", ")))
-	}
-	if s.Network != "head" {
-		return out
-	}
-	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]))
-	if s.Checkpoint == "committed" {
-		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")
-	}
-	return out
 }
 
 // labels are the names of series for people.

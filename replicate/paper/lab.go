@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 )
 
 // LabOptions say what a lab computes with and where it keeps the runs.
@@ -55,7 +56,7 @@ func CheckBackend(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return nil
 	}
-	return Usage(fmt.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), continual.Nearest(name, known)))
+	return Usage(fmt.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), settings.Nearest(name, known)))
 }
 
 // ParseSeeds reads "0,1,2" or "0-7" or a mixture.

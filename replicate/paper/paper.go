@@ -18,6 +18,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 )
 
 // Figure describes a supervised figure.
@@ -124,9 +125,9 @@ func splitOverride(o string) (name, value string, err error) {
 // PanelPlan is a panel with its settings and runs.
 type PanelPlan struct {
 	Panel
-	Settings continual.Settings
+	Settings Setup
 	Seeds    []int64
-	Jobs     []continual.Job
+	Jobs     []runs.Wanted
 	StandIn  bool     // something stands in for the scenario's data, which every file then says
 	Shown    string   // the metric's name in tables and files
 	Absent   []string // series that are not drawn, as they miss what they would be compared in
@@ -141,7 +142,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	}
 	for _, k := range o.Panels {
 		if !slices.Contains(keys, k) {
-			return nil, Usage(fmt.Errorf("%s has no panel %q; did you mean %q? (it has %s)", f.Name, k, continual.Nearest(k, keys), strings.Join(keys, ", ")))
+			return nil, Usage(fmt.Errorf("%s has no panel %q; did you mean %q? (it has %s)", f.Name, k, settings.Nearest(k, keys), strings.Join(keys, ", ")))
 		}
 	}
 	seeds := o.Seeds
@@ -154,7 +155,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	var out []PanelPlan
 	for _, p := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, p.Key)
-		settings, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, applicable(p, f, o.Overrides, chosen)))
+		setup, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, applicable(p, f, o.Overrides, chosen)))
 		if err != nil {
 			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
 		}
@@ -162,17 +163,17 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 			continue
 		}
 		if len(o.Learners) > 0 && p.accuracy() {
-			p.Series = withBase(o.Learners)
-			if len(p.Series) < 2 {
-				return nil, Usage(fmt.Errorf("panel %s: Everything is the line 0; name another learner to compare with it (%s)", p.Key, strings.Join(continual.Learners(), ", ")))
+			p.Series = withBase(setup.Base(), o.Learners)
+			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 {
+				return nil, Usage(fmt.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", ")))
 			}
 		}
 		for _, name := range p.Series {
-			if err := continual.CheckSeries(name, settings, p.Measure); err != nil {
+			if err := setup.CheckSeries(name, p.Measure); err != nil {
 				return nil, Usage(fmt.Errorf("panel %s: %w", p.Key, err))
 			}
 		}
-		plan := PanelPlan{Panel: p, Settings: settings, Seeds: seeds, Shown: p.metric()}
+		plan := PanelPlan{Panel: p, Settings: setup, Seeds: seeds, Shown: p.metric()}
 		if p.Take > 0 {
 			plan.Seeds = seeds[:min(p.Take, len(seeds))]
 		}
@@ -181,10 +182,10 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	return out, nil
 }
 
-// withBase puts Everything first, since every other learner is compared with it, and
-// the others behind it, each once.
-func withBase(learners []string) []string {
-	out := []string{"everything"}
+// withBase puts the learner first that every other one is compared with, and the others
+// behind it, each once.
+func withBase(base string, learners []string) []string {
+	out := []string{base}
 	for _, name := range learners {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -202,10 +203,10 @@ func (l *Lab) Plan(f Figure, o Options) ([]PanelPlan, error) {
 	}
 	for i := range plan {
 		p := &plan[i]
-		if p.Jobs, err = continual.Jobs(l.Env, p.Settings, p.Series, p.Seeds, p.Measure); err != nil {
+		if p.Jobs, err = p.Settings.jobs(l, p.Series, p.Seeds, p.Measure); err != nil {
 			return nil, err
 		}
-		if p.StandIn = l.Env.StandsIn(p.Settings); p.StandIn {
+		if p.StandIn = p.Settings.standsIn(l); p.StandIn {
 			p.Shown += " (" + continual.StandIn + ")"
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tvps/replicate/continual"
+	"tvps/replicate/runs"
 )
 
 func (a *archive) report(t *testing.T) string {
@@ -43,7 +44,7 @@ func sections(t *testing.T, page string) map[string]string {
 func TestReport(t *testing.T) {
 	a := newArchive(t)
 	a.options.Overrides = []string{"g-updates=7"}
-	a.skip = func(job continual.Job) int { // one run of panel b lacks a step
+	a.skip = func(job runs.Wanted) int { // one run of panel b lacks a step
 		if job.Spec.Experiment == "cifar10a" && job.Series == "finetune" && job.Spec.Seed == 2 {
 			return 1
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tvps/replicate/continual"
+	"tvps/replicate/settings"
 )
 
 // Scales, smallest first. A scale only sets numbers; nothing else knows its name.
@@ -90,22 +91,22 @@ func cifar(steps string, smallSteps ...string) map[string][]string {
 
 // SettingsFor returns the settings of a scenario at a scale, with overrides of the
 // form name=value on top.
-func SettingsFor(scenario, scale string, overrides []string) (continual.Settings, error) {
-	s := continual.Settings{Scenario: scenario}
+func SettingsFor(scenario, scale string, overrides []string) (Setup, error) {
+	var s Setup = supervised{continual.Settings{Scenario: scenario}}
 	byScale, ok := scenarioSettings[scenario]
 	if !ok {
 		return s, fmt.Errorf("there is no scenario %q", scenario)
 	}
 	list, ok := byScale[scale]
 	if !ok {
-		return s, fmt.Errorf("there is no scale %q; did you mean %q? (%v)", scale, continual.Nearest(scale, Scales), Scales)
+		return s, fmt.Errorf("there is no scale %q; did you mean %q? (%v)", scale, settings.Nearest(scale, Scales), Scales)
 	}
 	for _, o := range slices.Concat(list, overrides) {
 		name, value, err := splitOverride(o)
 		if err != nil {
 			return s, err
 		}
-		if err := s.Set(name, value); err != nil {
+		if s, err = s.With(name, value); err != nil {
 			return s, err
 		}
 	}

@@ -43,6 +43,16 @@ func TestEveryScaleIsWhole(t *testing.T) {
 	}
 }
 
+// continualOf are the settings of a supervised scenario.
+func continualOf(t *testing.T, s Setup) continual.Settings {
+	t.Helper()
+	of, ok := s.(supervised)
+	if !ok {
+		t.Fatalf("%T is not the supervised protocol", s)
+	}
+	return of.Settings
+}
+
 // TestStrides: a stride that shares a factor with T would always meet the same rows of
 // a class pair.
 func TestStrides(t *testing.T) {
@@ -52,7 +62,7 @@ func TestStrides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := labelshift.CheckStride(s.Stride, shift.Interval); err != nil {
+			if err := labelshift.CheckStride(continualOf(t, s).Stride, shift.Interval); err != nil {
 				t.Errorf("%s, %s: %v", scenario, scale, err)
 			}
 		}
@@ -60,8 +70,8 @@ func TestStrides(t *testing.T) {
 }
 
 func TestSettingsFor(t *testing.T) {
-	s, err := SettingsFor("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
-	if err != nil || s.Epochs != 4 || s.Clip != "none" || s.Steps != 160 {
+	setup, err := SettingsFor("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
+	if s := continualOf(t, setup); err != nil || s.Epochs != 4 || s.Clip != "none" || s.Steps != 160 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, c := range []struct {
@@ -97,8 +107,8 @@ func TestPanelSettings(t *testing.T) {
 		clip   string
 	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}, "d": {3, "min1"}}
 	for _, p := range plan {
-		if w := want[p.Key]; p.Settings.Epochs != w.epochs || p.Settings.Clip != w.clip {
-			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, p.Settings.Epochs, p.Settings.Clip, w)
+		if s, w := continualOf(t, p.Settings), want[p.Key]; s.Epochs != w.epochs || s.Clip != w.clip {
+			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, s.Epochs, s.Clip, w)
 		}
 		if !slices.Equal(p.Series, []string{"everything", "ours", "recent"}) {
 			t.Errorf("panel %s compares %v", p.Key, p.Series)
@@ -113,7 +123,7 @@ func TestPanelSettings(t *testing.T) {
 	// A linear model is for the Gaussian alone: what is set without a panel's name
 	// concerns the panels that are chosen.
 	plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
-	if err != nil || plan[0].Settings.Network != "linear" {
+	if err != nil || continualOf(t, plan[0].Settings).Network != "linear" {
 		t.Errorf("panel a with a linear model: %v, %v", plan, err)
 	}
 }
@@ -207,7 +217,7 @@ func checkPanel(t *testing.T, p Panel, scale string) {
 		t.Fatal(err)
 	}
 	for _, name := range slices.Concat(p.Series, p.MeanLines) {
-		if err := continual.CheckSeries(name, s, p.Measure); err != nil || !slices.Contains(p.Series, name) {
+		if err := s.CheckSeries(name, p.Measure); err != nil || !slices.Contains(p.Series, name) {
 			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
 		}
 	}

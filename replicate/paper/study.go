@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 
 	"github.com/google/renameio/v2"
 )
@@ -59,7 +59,7 @@ func Studies() []string {
 func StudySettings(o StudyOptions) ([]StudyPlan, error) {
 	for _, key := range o.Panels {
 		if !slices.Contains(Studies(), key) {
-			return nil, Usage(fmt.Errorf("the study has no scenario %q; did you mean %q? (%s)", key, continual.Nearest(key, Studies()), strings.Join(Studies(), ", ")))
+			return nil, Usage(fmt.Errorf("the study has no scenario %q; did you mean %q? (%s)", key, settings.Nearest(key, Studies()), strings.Join(Studies(), ", ")))
 		}
 	}
 	if len(o.Rows) > 0 && o.Update != "" {
@@ -108,7 +108,7 @@ func checkRows(panels []PanelPlan, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			slices.Sort(known)
-			return Usage(fmt.Errorf("there is no row %q here; did you mean %q? (%s)", name, continual.Nearest(name, known), strings.Join(slices.Compact(known), ", ")))
+			return Usage(fmt.Errorf("there is no row %q here; did you mean %q? (%s)", name, settings.Nearest(name, known), strings.Join(slices.Compact(known), ", ")))
 		}
 	}
 	return nil
@@ -128,14 +128,14 @@ func (a Alternative) plan(p PanelPlan) (StudyRowPlan, error) {
 			return row, err
 		}
 		before := row.Settings
-		if err := row.Settings.Set(name, value); err != nil {
+		if row.Settings, err = before.With(name, value); err != nil {
 			return row, err
 		}
 		if row.Settings != before {
 			row.Changed = append(row.Changed, o)
 		}
 	}
-	row.Settings.Stride *= max(1, a.Every)
+	row.Settings = row.Settings.Thin(max(1, a.Every))
 	return row, row.Settings.Validate()
 }
 
@@ -151,7 +151,7 @@ func (l *Lab) PlanStudy(o StudyOptions) ([]StudyPlan, error) {
 	for i := range plans {
 		plan := &plans[i]
 		d := &plan.Default
-		if d.Jobs, err = continual.Jobs(l.Env, d.Settings, d.Series, d.Seeds, ""); err != nil {
+		if d.Jobs, err = d.Settings.jobs(l, d.Series, d.Seeds, d.Measure); err != nil {
 			return nil, err
 		}
 		known := map[string]bool{}
@@ -161,7 +161,7 @@ func (l *Lab) PlanStudy(o StudyOptions) ([]StudyPlan, error) {
 		rows := plan.Rows
 		plan.Rows = nil
 		for _, row := range rows {
-			jobs, err := continual.Jobs(l.Env, row.Settings, row.Series, row.Seeds, "")
+			jobs, err := row.Settings.jobs(l, row.Series, row.Seeds, row.Measure)
 			if err != nil {
 				return nil, err
 			}
@@ -178,7 +178,7 @@ func (l *Lab) PlanStudy(o StudyOptions) ([]StudyPlan, error) {
 
 // keep takes the jobs that are not known from the default, and Everything. In a row that
 // is the default all are.
-func (r *StudyRowPlan) keep(jobs []continual.Job, known map[string]bool) {
+func (r *StudyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	series := []string{r.Series[0]}
 	r.Jobs = nil
 	for _, job := range jobs {
@@ -194,8 +194,8 @@ func (r *StudyRowPlan) keep(jobs []continual.Job, known map[string]bool) {
 }
 
 // stored tells whether all of the runs are there.
-func (l *Lab) stored(jobs []continual.Job) bool {
-	return !slices.ContainsFunc(jobs, func(j continual.Job) bool { return l.Store.State(j.Spec, j.Steps).Kind != runs.Done })
+func (l *Lab) stored(jobs []runs.Wanted) bool {
+	return !slices.ContainsFunc(jobs, func(j runs.Wanted) bool { return l.Store.State(j.Spec, j.Steps).Kind != runs.Done })
 }
 
 // Study computes what is missing of the study, prints its tables, writes them to the

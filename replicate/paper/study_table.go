@@ -54,7 +54,7 @@ A cell is empty where a setting changes nothing, or was not asked about.
 func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTable {
 	d := plan.Default
 	t := StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
-	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Steps)}, l.notes(d)...)
+	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Settings.notes(l, d)...)
 	t.Notes = append(t.Notes, CommitNote+commit(r.Record.MadeBy)+".")
 	add := func(p PanelPlan, row StudyRow) {
 		rows := collect(p, r.Report)

@@ -22,7 +22,7 @@ import (
 )
 
 // fieldsOf are the settings by name.
-func fieldsOf(s continual.Settings) map[string]string {
+func fieldsOf(s Setup) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Fields() {
 		out[f.Name] = f.Value
@@ -66,14 +66,14 @@ func TestAlternatives(t *testing.T) {
 			if scale == "small" && len(plan.Left) > 0 {
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
-			if err := plan.Default.Settings.CheckStride(); err != nil {
+			if err := continualOf(t, plan.Default.Settings).CheckStride(); err != nil {
 				t.Errorf("%s, %s: %v", scale, plan.Key, err)
 			}
 		}
 	}
 }
 
-func checkAlternative(t *testing.T, scale string, base continual.Settings, row StudyRowPlan) {
+func checkAlternative(t *testing.T, scale string, base Setup, row StudyRowPlan) {
 	t.Helper()
 	a := row.Alternative
 	said := map[string]string{}
@@ -204,7 +204,7 @@ func TestStudyOverrides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range []int{2000, 50} {
-		s := plans[i].Default.Settings
+		s := continualOf(t, plans[i].Default.Settings)
 		if s.Clip != "none" || s.N != n || s.Stride != 5 || fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
 			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
 		}

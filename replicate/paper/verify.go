@@ -74,7 +74,7 @@ func (v *Verification) add(l *Lab, f Figure, s stored) {
 	v.Figures = append(v.Figures, s.State)
 	v.Claims = append(v.Claims, s.judge(f)...)
 	for _, p := range s.plan {
-		if note := l.Env.DataNote(p.Settings); note != "" && !slices.Contains(v.Data, note) {
+		if note := p.Settings.dataNote(l); note != "" && !slices.Contains(v.Data, note) {
 			v.Data = append(v.Data, note)
 		}
 	}

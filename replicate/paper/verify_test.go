@@ -27,7 +27,7 @@ type archive struct {
 	*Lab
 	options Options
 	results string
-	skip    func(job continual.Job) (steps int) // how many of the last steps a job lacks, all for every one
+	skip    func(job runs.Wanted) (steps int) // how many of the last steps a job lacks, all for every one
 }
 
 const all = math.MaxInt
@@ -36,7 +36,7 @@ func newArchive(t *testing.T) *archive {
 	t.Helper()
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
-	a := &archive{results: filepath.Join(t.TempDir(), "results"), skip: func(continual.Job) int { return 0 }}
+	a := &archive{results: filepath.Join(t.TempDir(), "results"), skip: func(runs.Wanted) int { return 0 }}
 	store, err := runs.Open(a.results)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 
 // madeUp reports, whatever the scenario, Everything at .5, Ours .1 and .001 a seed above
 // it, and so on; scores of Ours and the exact one that go up and down together.
-func madeUp(job continual.Job, metric string, steps []int) runs.Job {
+func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
 	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5, "standard": .55, "exact": .6}
 	step := func(_ context.Context, t int) ([]runs.Row, error) {
 		value := levels[job.Spec.Learner]
@@ -162,7 +162,7 @@ func TestVerifyMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newArchive(t)
 			a.options.Overrides = []string{"g-updates=7"}
-			a.skip = func(job continual.Job) int {
+			a.skip = func(job runs.Wanted) int {
 				if job.Spec.Experiment == "gaussian" && job.Series == "recent" && job.Spec.Seed == 1 {
 					return lacks
 				}

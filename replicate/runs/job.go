@@ -44,6 +44,12 @@ type Job struct {
 	Cost float64
 }
 
+// Wanted is a job under the name that a figure gives its series.
+type Wanted struct {
+	Series string
+	Job
+}
+
 // validate returns an error for a job that no caller can mean.
 func (j Job) validate() error {
 	if err := j.Spec.validate(); err != nil {

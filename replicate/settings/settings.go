@@ -1,0 +1,137 @@
+// Package settings reads, changes and checks structs of settings by name.
+//
+// A struct of settings has fields of text, whole numbers, numbers and truth values, each
+// with three tags: `set` is its name on the command line, `doc` what it means with its
+// source (a place in the paper or the number of an interpretation), and `of` the part of
+// the work that it can change.
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Field is one setting for display and overriding.
+type Field struct {
+	Name, Value, Doc, Of string
+}
+
+// Fields lists the settings of a struct in their order.
+func Fields(s any) []Field {
+	v := reflect.ValueOf(s)
+	var out []Field
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		out = append(out, Field{tag.Get("set"), fmt.Sprint(v.Field(i).Interface()), tag.Get("doc"), tag.Get("of")})
+	}
+	return out
+}
+
+// Of returns the settings of some parts of the work, as text by name.
+func Of(s any, parts ...string) map[string]string {
+	out := map[string]string{}
+	for _, f := range Fields(s) {
+		if slices.Contains(parts, f.Of) {
+			out[f.Name] = f.Value
+		}
+	}
+	return out
+}
+
+// Rules say which values are possible.
+type Rules struct {
+	Choices map[string][]string // the values that a setting of text may take, by name
+	Minimum map[string]int      // the least value of a number, by name; every other one must be positive
+}
+
+// Set changes one setting of the struct that s points to, by name. Errors name the
+// setting, the valid values and, for an unknown name, the nearest one.
+func (r Rules) Set(s any, name, value string) error {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("set") == name {
+			if err := parse(v.Field(i), value); err != nil {
+				return fmt.Errorf("setting %s=%s: %w", name, value, err)
+			}
+			return r.check(name, fmt.Sprint(v.Field(i).Interface()))
+		}
+	}
+	var known []string
+	for _, f := range Fields(v.Interface()) {
+		known = append(known, f.Name)
+	}
+	return fmt.Errorf("there is no setting %q; did you mean %q? (--show-config lists them)", name, Nearest(name, known))
+}
+
+// Check checks every setting of a struct by itself.
+func (r Rules) Check(s any) error {
+	for _, f := range Fields(s) {
+		if err := r.check(f.Name, f.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parse(field reflect.Value, value string) error {
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(value)
+	case reflect.Int:
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("it must be a whole number")
+		}
+		field.SetInt(int64(n))
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return fmt.Errorf("it must be a number")
+		}
+		field.SetFloat(x)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("it must be true or false")
+		}
+		field.SetBool(b)
+	}
+	return nil
+}
+
+func (r Rules) check(name, value string) error {
+	if valid, ok := r.Choices[name]; ok {
+		if !slices.Contains(valid, value) {
+			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "), Nearest(value, valid))
+		}
+		return nil
+	}
+	if x, err := strconv.ParseFloat(value, 64); err == nil {
+		least, ok := r.Minimum[name]
+		switch {
+		case x-x != 0:
+			return fmt.Errorf("setting %s=%s must be a finite number", name, value)
+		case ok && x < float64(least):
+			return fmt.Errorf("setting %s=%s must be at least %d", name, value, least)
+		case !ok && x <= 0:
+			return fmt.Errorf("setting %s=%s must be positive", name, value)
+		}
+	}
+	return nil
+}
+
+// Nearest returns the candidate that is the fewest edits away from name.
+func Nearest(name string, candidates []string) string {
+	best, least := "", 1<<30
+	for _, c := range candidates {
+		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
