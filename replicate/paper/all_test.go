@@ -30,7 +30,7 @@ func smallCatalog(t *testing.T) {
 		if len(series) > 1 {
 			f.Claims = []Claim{{ID: f.Name, Text: "It is better", Place: "here", Parts: []Part{{Panel: "a", Series: series[1], Base: "everything"}}}}
 		}
-		Catalog[f.Number] = Entry{f, func(ctx context.Context, lab *Lab, o Options) (*Result, error) { return lab.supervised(ctx, *f, o) }}
+		Catalog[f.Number] = Entry{f, func(ctx context.Context, lab *Lab, o Options) (*Result, error) { return lab.figure(ctx, *f, o) }}
 	}
 }
 

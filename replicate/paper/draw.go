@@ -102,7 +102,7 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 		if err != nil {
 			return err
 		}
-		panel.Notes = p.Settings.notes(l, p)
+		panel.Notes = slices.Concat(p.Settings.notes(l, p), p.Settings.findings(p, r.Rows))
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {

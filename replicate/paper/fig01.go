@@ -70,5 +70,5 @@ func everyImage(series, base string, test Test) []Part {
 
 // Fig1 computes what is missing of Figure 1 and draws it.
 func Fig1(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig01, o)
+	return lab.figure(ctx, fig01, o)
 }

@@ -46,5 +46,5 @@ const scoreLabel = "mean of min(omega, 1) at time t"
 
 // Fig3 computes what is missing of Figure 3 and draws it.
 func Fig3(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig03, o)
+	return lab.figure(ctx, fig03, o)
 }

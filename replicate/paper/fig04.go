@@ -35,5 +35,5 @@ var withMeta = []string{"everything", "recent", "finetune", "metaweightnet", "ou
 
 // Fig4 computes what is missing of Figure 4 and draws it.
 func Fig4(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig04, o)
+	return lab.figure(ctx, fig04, o)
 }

@@ -44,5 +44,5 @@ var fig05 = Figure{
 
 // Fig5 computes what is missing of Figure 5 and draws it.
 func Fig5(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig05, o)
+	return lab.figure(ctx, fig05, o)
 }

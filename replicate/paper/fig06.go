@@ -41,5 +41,5 @@ var fig06 = Figure{
 
 // Fig6 computes what is missing of Figure 6 and draws it.
 func Fig6(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig06, o)
+	return lab.figure(ctx, fig06, o)
 }

@@ -33,5 +33,5 @@ var fig07 = Figure{
 
 // Fig7 computes what is missing of Figure 7 and draws it.
 func Fig7(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig07, o)
+	return lab.figure(ctx, fig07, o)
 }

@@ -42,5 +42,5 @@ var bothMethods = []string{"method2", "method1"}
 
 // Fig8 computes what is missing of Figure 8 and draws it.
 func Fig8(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig08, o)
+	return lab.figure(ctx, fig08, o)
 }

@@ -55,5 +55,5 @@ var (
 
 // Fig9 computes what is missing of Figure 9 and draws it.
 func Fig9(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig09, o)
+	return lab.figure(ctx, fig09, o)
 }

@@ -39,5 +39,5 @@ var fig12 = Figure{
 
 // Fig12 computes what is missing of Figure 12 and draws it.
 func Fig12(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig12, o)
+	return lab.figure(ctx, fig12, o)
 }

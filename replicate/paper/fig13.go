@@ -42,5 +42,5 @@ func atEveryN(s Statistic) []Part {
 
 // Fig13 computes what is missing of Figure 13 and draws it.
 func Fig13(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig13, o)
+	return lab.figure(ctx, fig13, o)
 }

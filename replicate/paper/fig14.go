@@ -30,5 +30,5 @@ var fig14 = Figure{
 
 // Fig14 computes what is missing of Figure 14 and draws it.
 func Fig14(ctx context.Context, lab *Lab, o Options) (*Result, error) {
-	return lab.supervised(ctx, fig14, o)
+	return lab.figure(ctx, fig14, o)
 }

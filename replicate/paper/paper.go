@@ -17,16 +17,18 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/continual"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 )
 
-// Figure describes a supervised figure.
+// Figure describes a figure of the paper.
 type Figure struct {
 	Number         int
 	Name           string // "fig01"
 	Title, Caption string
-	Seeds          string // as 0,1,2 or 0-7; DefaultSeeds if empty
+	Seeds          string            // as 0,1,2 or 0-7; DefaultSeeds if empty
+	SeedsAt        map[string]string // in place of Seeds, by scale
 	Panels         []Panel
 	Claims         []Claim
 }
@@ -50,13 +52,16 @@ type Panel struct {
 // metric is the name of what is shown.
 func (p Panel) metric() string { return cmp.Or(p.Metric, p.Measure, continual.MeasureAccuracy) }
 
-// accuracy tells whether the panel shows what models can do, so that any learner may join.
+// accuracy tells whether the panel shows what models can do.
 func (p Panel) accuracy() bool { return p.metric() == continual.MeasureAccuracy }
+
+// open tells whether any learner may join the panel.
+func (p Panel) open() bool { return p.accuracy() || p.metric() == reinforce.MeasureReturn }
 
 // Catalog lists the figures that exist, by number.
 var Catalog = map[int]Entry{
-	1: {&fig01, Fig1}, 3: {&fig03, Fig3}, 4: {&fig04, Fig4}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
-	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 9: {&fig09, Fig9}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
+	1: {&fig01, Fig1}, 2: {&fig02, Fig2}, 3: {&fig03, Fig3}, 4: {&fig04, Fig4}, 5: {&fig05, Fig5}, 6: {&fig06, Fig6},
+	7: {&fig07, Fig7}, 8: {&fig08, Fig8}, 9: {&fig09, Fig9}, 10: {&fig10, Fig10}, 11: {&fig11, Fig11}, 12: {&fig12, Fig12}, 13: {&fig13, Fig13}, 14: {&fig14, Fig14},
 }
 
 // Entry is a figure with the function that makes it.
@@ -70,7 +75,7 @@ type Options struct {
 	Scale     string
 	Panels    []string // keys; empty for all
 	Seeds     []int64  // empty for the figure's own
-	Learners  []string // in place of those of the panels that show accuracy; empty for those
+	Learners  []string // in place of those of the panels that show accuracy or return; empty for those
 	Overrides []string // name=value
 	Workers   int
 	Out       string // folder for pages, pictures, tables and claims
@@ -148,7 +153,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	seeds := o.Seeds
 	if len(seeds) == 0 {
 		var err error
-		if seeds, err = ParseSeeds(cmp.Or(f.Seeds, DefaultSeeds)); err != nil {
+		if seeds, err = ParseSeeds(cmp.Or(f.SeedsAt[o.Scale], f.Seeds, DefaultSeeds)); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +167,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 		if !chosen {
 			continue
 		}
-		if len(o.Learners) > 0 && p.accuracy() {
+		if len(o.Learners) > 0 && p.open() {
 			p.Series = withBase(setup.Base(), o.Learners)
 			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 {
 				return nil, Usage(fmt.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", ")))
@@ -230,8 +235,8 @@ func applicable(p Panel, f Figure, overrides []string, chosen bool) []string {
 	return out
 }
 
-// supervised makes a figure of the supervised protocol: runs, chart, tables, claims.
-func (l *Lab) supervised(ctx context.Context, f Figure, o Options) (*Result, error) {
+// figure makes a figure: runs, chart, tables, claims.
+func (l *Lab) figure(ctx context.Context, f Figure, o Options) (*Result, error) {
 	plan, err := l.Plan(f, o)
 	if err != nil {
 		return nil, err

@@ -172,6 +172,7 @@ func changesOf(p PanelPlan, scale string) ([]string, error) {
 // a setting.
 func scenarioTable(scale string) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
+	at := map[string]int{} // of a setting's row
 	for _, entry := range entries() {
 		for _, p := range entry.Figure.Panels {
 			if slices.Contains(head, p.Scenario) {
@@ -182,13 +183,21 @@ func scenarioTable(scale string) (head []string, rows [][]string, err error) {
 				return nil, nil, Usage(err)
 			}
 			head = append(head, p.Scenario)
-			for i, field := range s.Fields() {
-				if len(rows) <= i {
+			for _, field := range s.Fields() {
+				i, known := at[field.Name]
+				if !known {
+					i, at[field.Name] = len(rows), len(rows)
 					rows = append(rows, []string{field.Name})
+				}
+				for len(rows[i]) < len(head)-1 { // scenarios that do not have it
+					rows[i] = append(rows[i], "")
 				}
 				rows[i] = append(rows[i], field.Value)
 			}
 		}
+	}
+	for i := range rows {
+		rows[i] = append(rows[i], make([]string, len(head)-len(rows[i]))...)
 	}
 	return head, rows, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tvps/replicate/continual"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/settings"
 )
 
@@ -70,12 +71,37 @@ var scenarioSettings = map[string]map[string][]string{
 	"cifar10b": cifar("steps=120", "stride=11", "first=8"),
 	"cifar10c": cifar("steps=300", "stride=29", "first=8"),
 	"noshift":  cifar("steps=180", "stride=17", "first=7"),
+	"cheetah": {
+		"paper": cheetahPaper,
+		"small": slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1000", "every=50", "burn-in=2000"}),
+		"tiny":  slices.Concat(cheetahPaper, robotTiny),
+	},
+	"claw": {
+		"paper": clawPaper,
+		"small": slices.Concat(clawPaper, robotSmall, []string{"episodes=1500", "every=75", "burn-in=2000"}),
+		"tiny":  slices.Concat(clawPaper, robotTiny),
+	},
 	"clear": {
 		"paper": clearPaper,
 		"small": slices.Concat(clearPaper, clearSmall, []string{"stride=13", "first=8"}),
 		"tiny":  slices.Concat(clearPaper, clearTiny),
 	},
 }
+
+// The settings of the robots at the paper's size, and what the smaller scales change: small
+// networks and batches, few episodes.
+var (
+	robot = []string{
+		"repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005", "actor-rate=3e-4", "critic-rate=3e-4",
+		"alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1", "context-hidden=30", "history=30",
+		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2", "g-time=fourier", "g-frequencies=8", "clip=min1",
+		"stack=3",
+	}
+	cheetahPaper = slices.Concat(robot, []string{"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50"})
+	clawPaper    = slices.Concat(robot, []string{"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5"})
+	robotSmall   = []string{"hidden=128", "batch=128", "replay=200000"}
+	robotTiny    = []string{"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5", "history=10", "g-hidden=16", "g-batch=64"}
+)
 
 var periodic = []string{"steps=100", "period=5", "amplitude=2"}
 
@@ -93,6 +119,9 @@ func cifar(steps string, smallSteps ...string) map[string][]string {
 // form name=value on top.
 func SettingsFor(scenario, scale string, overrides []string) (Setup, error) {
 	var s Setup = supervised{continual.Settings{Scenario: scenario}}
+	if slices.Contains(reinforce.Scenarios(), scenario) {
+		s = robots{reinforce.Settings{Scenario: scenario}}
+	}
 	byScale, ok := scenarioSettings[scenario]
 	if !ok {
 		return s, fmt.Errorf("there is no scenario %q", scenario)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tvps/figures"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
@@ -31,6 +32,8 @@ type Setup interface {
 	dataNote(l *Lab) string             // which data, without a full stop; empty where they are drawn
 	standsIn(l *Lab) bool               // whether something stands in for the data
 	xLabel() string                     // what a step is
+
+	findings(p PanelPlan, rows []figures.Row) []string // what the rows say beyond the table, in sentences
 }
 
 // supervised is the protocol of Section 3.1, package continual.
@@ -69,6 +72,8 @@ func (s supervised) jobs(l *Lab, series []string, seeds []int64, measure string)
 func (s supervised) dataNote(l *Lab) string { return l.Env.DataNote(s.Settings) }
 func (s supervised) standsIn(l *Lab) bool   { return l.Env.StandsIn(s.Settings) }
 func (s supervised) xLabel() string         { return "time step t" }
+
+func (s supervised) findings(PanelPlan, []figures.Row) []string { return nil }
 
 func (s supervised) notes(l *Lab, p PanelPlan) []string {
 	var out []string

@@ -9,6 +9,7 @@ import (
 
 	"tvps/figures"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -17,6 +18,7 @@ type Statistic string
 
 const (
 	Level           Statistic = "level"            // mean of the series over steps
+	End             Statistic = "end"              // mean of the series over the last quarter of the steps
 	Difference      Statistic = "difference"       // mean of series minus base over steps
 	Share           Statistic = "share"            // share of steps at which the series is above the base; a tie counts half
 	Slope           Statistic = "slope"            // of the least-squares line through the series, for 100 steps
@@ -24,6 +26,8 @@ const (
 	CorrelationGain Statistic = "correlation-gain" // correlation of the series with the exact curve minus that of the base
 	Phase           Statistic = "phase"            // mean at the steps of the last one's phase (period 5) minus mean at the others
 	Ratio           Statistic = "ratio"            // mean of series minus base, divided by the mean of the base
+	Sooner          Statistic = "sooner"           // by how many steps the series comes sooner than the base to where the base ends
+	Spread          Statistic = "spread"           // mean distance of the series from the median over seeds, minus that of the base
 )
 
 // curve is what one seed measured: values of the series and of the base at the steps
@@ -31,6 +35,7 @@ const (
 type curve struct {
 	t                   []float64
 	series, base, exact []float64
+	middle, baseMiddle  []float64 // of series and base, the medians over seeds
 }
 
 // statistics is the table of what can be claimed about.
@@ -38,6 +43,7 @@ var statistics = map[Statistic]struct {
 	words string
 	of    func(c curve) float64
 }{
+	End:             {"mean of SERIES over the last quarter", func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
 	Level:           {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
 	Difference:      {"SERIES minus BASE", func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
 	Share:           {"share of steps at which SERIES is above BASE", share},
@@ -46,6 +52,8 @@ var statistics = map[Statistic]struct {
 	CorrelationGain: {"correlation of SERIES with the exact curve minus that of BASE", correlationGain},
 	Phase:           {"mean of SERIES at the steps of the same phase minus that at the others", phase},
 	Ratio:           {"SERIES minus BASE, relative to BASE", func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
+	Sooner:          {"steps by which SERIES comes sooner to where BASE ends", sooner},
+	Spread:          {"spread of SERIES over seeds minus that of BASE", spread},
 }
 
 func (s Statistic) orDifference() Statistic { return cmp.Or(s, Difference) }
@@ -98,6 +106,33 @@ func phase(c curve) float64 {
 	return stat.Mean(same, nil) - stat.Mean(other, nil)
 }
 
+// sooner compares when the series and the base first reach, on average over three
+// measurements, what the base has on average over its last quarter; what never does comes a
+// measurement after the last.
+func sooner(c curve) float64 {
+	level := stat.Mean(lastQuarter(c.base), nil)
+	reach := func(values []float64) float64 {
+		for i := range values {
+			if stat.Mean(values[max(0, i-2):i+1], nil) >= level {
+				return c.t[i]
+			}
+		}
+		last := len(c.t) - 1
+		return 2*c.t[last] - c.t[max(0, last-1)]
+	}
+	return reach(c.base) - reach(c.series)
+}
+
+func lastQuarter(values []float64) []float64 { return values[len(values)-max(1, len(values)/4):] }
+
+// spread is a seed's part in the test of Brown and Forsythe (1974) for equal variances.
+func spread(c curve) float64 {
+	return distance(c.series, c.middle) - distance(c.base, c.baseMiddle)
+}
+
+// distance is the mean absolute difference.
+func distance(a, b []float64) float64 { return floats.Distance(a, b, 1) / float64(len(a)) }
+
 // perSeed takes the statistic within each seed that has all that the part needs, in the
 // order of the seeds. A part without a base compares the series with itself.
 func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64, error) {
@@ -119,13 +154,18 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 		}
 		bySeed[r.Seed][r.Series][r.T] = r.Value
 	}
+	seeds := slices.Sorted(maps.Keys(bySeed))
+	middle := map[string]map[int]float64{p.Series: medians(bySeed, p.Series), base: medians(bySeed, base)}
 	var out []float64
-	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
+	for _, seed := range seeds {
 		of := bySeed[seed]
 		if slices.ContainsFunc(p.needs(), func(name string) bool { return len(of[name]) == 0 }) {
 			continue
 		}
 		c := paired(of[p.Series], of[base], of["exact"])
+		for _, t := range c.t {
+			c.middle, c.baseMiddle = append(c.middle, middle[p.Series][int(t)]), append(c.baseMiddle, middle[base][int(t)])
+		}
 		if len(c.t) == 0 {
 			continue
 		}
@@ -136,6 +176,22 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 		out = append(out, value)
 	}
 	return out, nil
+}
+
+// medians are those over seeds of a series, by step.
+func medians(bySeed map[int64]map[string]map[int]float64, series string) map[int]float64 {
+	values := map[int][]float64{}
+	for _, of := range bySeed {
+		for t, v := range of[series] {
+			values[t] = append(values[t], v)
+		}
+	}
+	out := map[int]float64{}
+	for t, v := range values {
+		slices.Sort(v)
+		out[t] = (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	}
+	return out
 }
 
 // needs lists the series of the panel that the part's statistic is taken of.

@@ -17,7 +17,7 @@ type State struct {
 	Seeds   []int64 `json:"seeds"`
 	Runs    int     `json:"runs"`              // that the figure is made of
 	Stored  int     `json:"stored"`            // of these, with every step
-	Command string  `json:"command,omitempty"` // makes the figure and computes what is missing; empty if it has none yet
+	Command string  `json:"command,omitempty"` // makes the figure and computes what is missing
 	Note    string  `json:"note,omitempty"`    // why some runs cannot even be looked for
 }
 
@@ -111,11 +111,7 @@ func (s stored) result(l *Lab, f Figure, o Options) (*Result, error) {
 }
 
 func stateOf(f Figure, o Options) State {
-	s := State{Number: f.Number, Name: f.Name, Title: f.Title}
-	if _, ok := Catalog[f.Number]; ok {
-		s.Command = o.Command(fmt.Sprint("fig", f.Number))
-	}
-	return s
+	return State{Number: f.Number, Name: f.Name, Title: f.Title, Command: o.Command(fmt.Sprint("fig", f.Number))}
 }
 
 // Command is the command line of a command that takes these options, without folders,

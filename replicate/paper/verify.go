@@ -42,18 +42,12 @@ func (l *Lab) verification(o Options) Verification {
 	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
 }
 
-// AllFigures are those of the catalogue and those that are only listed, by number.
+// AllFigures are those of the catalogue, by number.
 func AllFigures() []Figure {
 	var out []Figure
 	for _, entry := range entries() {
 		out = append(out, *entry.Figure)
 	}
-	for _, f := range unmade {
-		if _, made := Catalog[f.Number]; !made {
-			out = append(out, f)
-		}
-	}
-	slices.SortFunc(out, func(a, b Figure) int { return a.Number - b.Number })
 	return out
 }
 
@@ -177,9 +171,6 @@ func (v Verification) Write(path string) error {
 
 // progress says how much of a figure is stored.
 func (s State) progress() string {
-	if s.Command == "" {
-		return "no command yet"
-	}
 	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, seedText(s.Seeds, ", "))
 }
 
@@ -187,8 +178,6 @@ func (s State) progress() string {
 // nothing.
 func (s State) missing(flags string) string {
 	switch {
-	case s.Command == "":
-		return fmt.Sprintf("%s has no command yet.", s.Name)
 	case s.Note != "":
 		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
 	case s.Stored < s.Runs:

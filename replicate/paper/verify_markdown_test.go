@@ -23,7 +23,7 @@ func handMade() Verification {
 		Figures: []State{
 			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9, Command: "go run ./replicate fig1 --scale small"},
 			{Number: 3, Name: "fig03", Seeds: []int64{0, 1, 2}, Runs: 9, Command: "go run ./replicate fig3 --scale small"},
-			{Number: 10, Name: "fig10"},
+			{Number: 10, Name: "fig10", Command: "go run ./replicate fig10 --scale small"},
 		},
 		Claims: []Judged{
 			{Figure: "fig01", Claim: Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
@@ -44,7 +44,7 @@ func TestMarkdown(t *testing.T) {
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
 			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold | partly |",
 		"| 3 | Another | so (there) | `go run ./replicate fig3 --scale small` | not run |",
-		"| 10 | A third | so (there) | no command yet | not run |",
+		"| 10 | A third | so (there) | `go run ./replicate fig10 --scale small` | not run |",
 		""}, "\n")
 	if got := handMade().Markdown(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

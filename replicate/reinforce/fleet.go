@@ -1,0 +1,113 @@
+package reinforce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"tvps/data/env"
+	"tvps/data/random"
+	"tvps/gomlx_models/sac"
+)
+
+// fleet is one robot for each seed of a group, in step with each other.
+type fleet struct {
+	seeds   []int64
+	robots  []env.Env
+	now     [][]float64 // observations
+	rewards []float64   // of the last step
+}
+
+// newFleet makes the robots; the first on a machine fetches MuJoCo and the models.
+func newFleet(ctx context.Context, s Settings, seeds []int64, log io.Writer) (*fleet, error) {
+	f := &fleet{seeds: seeds, rewards: make([]float64, len(seeds))}
+	for _, seed := range seeds {
+		robot, err := newRobot(ctx, s, seed, log)
+		if err != nil {
+			f.close()
+			return nil, err
+		}
+		observations, _, _ := robot.Sizes()
+		f.robots, f.now = append(f.robots, robot), append(f.now, make([]float64, observations))
+	}
+	return f, nil
+}
+
+func (f *fleet) close() {
+	for _, robot := range f.robots {
+		robot.Close()
+	}
+}
+
+func (f *fleet) sizes() (observations, actions int) {
+	observations, actions, _ = f.robots[0].Sizes()
+	return observations, actions
+}
+
+// each calls do for every robot, side by side.
+func (f *fleet) each(do func(i int) error) error {
+	errs := make([]error, len(f.robots))
+	var wait sync.WaitGroup
+	for i := range f.robots {
+		wait.Go(func() { errs[i] = do(i) })
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", f.seeds[i], err)
+		}
+	}
+	return nil
+}
+
+// reset begins an episode everywhere; its noise depends on seed, purpose and number.
+func (f *fleet) reset(episode int, purpose string) error {
+	return f.each(func(i int) error {
+		return f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
+	})
+}
+
+// seen are the present observations, [seeds][observations].
+func (f *fleet) seen() [][]float32 {
+	out := make([][]float32, len(f.now))
+	for i, values := range f.now {
+		out[i] = narrow(values)
+	}
+	return out
+}
+
+func narrow(values []float64) []float32 {
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// step applies an action everywhere.
+func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transition, error) {
+	out := make([]sac.Transition, len(f.robots))
+	err := f.each(func(i int) error {
+		action := make([]float64, len(actions[i]))
+		for j, v := range actions[i] {
+			action[j] = float64(v)
+		}
+		before := narrow(f.now[i])
+		reward, err := f.robots[i].Step(action, f.now[i])
+		f.rewards[i] = reward
+		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: narrow(f.now[i]), Last: last, Episode: episode}
+		return err
+	})
+	return out, err
+}
+
+// atTarget tells which robots that have a target are there.
+func (f *fleet) atTarget() []bool {
+	out := make([]bool, len(f.robots))
+	for i, robot := range f.robots {
+		claw, ok := robot.(*env.Claw)
+		out[i] = ok && claw.Success()
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+// Package reinforce is the paper's protocol in reinforcement learning (Section 3.2): one
+// agent meets a long sequence of tasks, an episode each, and is evaluated now and then on
+// the episodes that come next.
+//
+// A learner is Soft Actor-Critic with or without a recurrent context and with or without
+// omega in the critic's loss. The agents of several seeds train in one compiled program
+// with an environment each, as a group of runs (runs.Group); a group keeps a checkpoint and
+// goes on there after a break, with the same numbers.
+package reinforce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"tvps/data/env"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/runs"
+)
+
+// protocol is raised when the meaning of the same settings changes, so that results of an
+// older program are not taken for those of this one.
+const protocol = "1"
+
+// Env is what all runs of a process share.
+type Env struct {
+	Backend *backend.Backend
+	Log     io.Writer // slow preparations are told here; may be nil
+}
+
+// Jobs returns one run for each series and seed; those of a learner train together, as
+// many as Settings.Stack says. Errors are impossible settings and series.
+func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var jobs []runs.Wanted
+	for _, name := range series {
+		if err := CheckSeries(name, measure); err != nil {
+			return nil, err
+		}
+		for together := range slices.Chunk(seeds, s.Stack) {
+			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, state string) (runs.GroupStep, func(), error) {
+				return e.start(ctx, s, name, members, state)
+			}}
+			for _, seed := range together {
+				jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
+					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name)},
+					Steps: s.PlannedSteps(),
+					Cost:  s.cost(learners[name]),
+					Group: group,
+				}})
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// identity is everything that can change a run's numbers, but for its seed.
+func (e *Env) identity(s Settings, name string) map[string]string {
+	info := e.Backend.Info
+	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": env.Version}
+	maps.Copy(id, s.identity(learners[name]))
+	return id
+}
+
+// cost estimates the relative work of the episodes between two evaluations.
+func (s Settings) cost(l learner) float64 {
+	width := float64(s.Hidden * s.Hidden)
+	update := float64(s.Batch) * width * float64(s.Layers)
+	if l.context { // two GRUs, and for the targets both again
+		update += float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30) * 2
+	}
+	if l.omega {
+		update *= 1.15
+	}
+	steps := float64(s.Every * s.Horizon)
+	return (steps*update/float64(s.UpdateEvery) + float64(s.EvaluateEpisodes*s.Horizon)*width) / 1e6
+}
+
+// start prepares the agents of a group, from its checkpoint if there is one.
+func (e *Env) start(ctx context.Context, s Settings, name string, members []runs.Spec, state string) (runs.GroupStep, func(), error) {
+	seeds := make([]int64, len(members))
+	for i, m := range members {
+		seeds[i] = m.Seed
+	}
+	engine, free, err := e.engine(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	fleet, err := newFleet(ctx, s, seeds, e.Log)
+	if err != nil {
+		free()
+		return nil, nil, err
+	}
+	t := &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, path: state, log: e.Log}
+	stop := func() {
+		t.close()
+		fleet.close()
+		free()
+	}
+	if err := t.begin(); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return t.step, stop, nil
+}
+
+// engine opens a client of its own for a group: the CPU plugin runs the programs of one
+// client one after the other. A GPU has one memory, so there all groups share the first.
+func (e *Env) engine(ctx context.Context) (engine *backend.Backend, free func(), err error) {
+	info := e.Backend.Info
+	if info.Platform != "cpu" || info.PluginPath == "" {
+		return e.Backend, func() {}, nil
+	}
+	if engine, err = backend.Open(ctx, info.PluginPath, backend.Options{}); err != nil {
+		return nil, nil, fmt.Errorf("another client of the backend: %w", err)
+	}
+	return engine, func() { engine.Finalize() }, nil
+}

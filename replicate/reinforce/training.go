@@ -1,0 +1,175 @@
+package reinforce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/sac"
+	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// training is a group of agents on their way.
+type training struct {
+	engine   *backend.Backend
+	settings Settings
+	learner  learner
+	seeds    []int64
+	fleet    *fleet
+	path     string // of the checkpoint
+	log      io.Writer
+
+	agent   *sac.Agent
+	episode int         // the next one
+	returns [][]float64 // [seeds][episodes since the last evaluation]
+	saved   time.Time   // when, and
+	saving  time.Duration
+}
+
+// begin goes on from the checkpoint, or starts anew where there is none that can be used.
+func (t *training) begin() error {
+	if err := t.renew(); err != nil {
+		return err
+	}
+	err := t.load()
+	if err == nil || os.IsNotExist(err) {
+		return nil
+	}
+	if t.log != nil {
+		fmt.Fprintf(t.log, "the checkpoint of %s seeds %d cannot be used (%v): it starts anew\n", t.settings.Scenario, t.seeds, err)
+	}
+	return t.renew()
+}
+
+// renew starts with new agents at episode 0.
+func (t *training) renew() error {
+	t.close()
+	observations, actions := t.fleet.sizes()
+	agent, err := sac.New(t.engine.Backend, t.settings.agent(t.learner, observations, actions), t.seeds)
+	if err != nil {
+		return err
+	}
+	t.agent, t.episode, t.returns, t.saved = agent, 0, make([][]float64, len(t.seeds)), time.Now()
+	return nil
+}
+
+func (t *training) close() {
+	if t.agent != nil {
+		t.agent.Close()
+	}
+	t.agent = nil
+}
+
+// step trains up to episode at and evaluates there. What it needs to go on is kept now and
+// then, and when ctx ends.
+func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
+	if t.episode > at { // the rows of a checkpoint's past were lost
+		if err := t.renew(); err != nil {
+			return nil, err
+		}
+	}
+	for t.episode < at {
+		if err := t.keep(ctx); err != nil {
+			return nil, err
+		}
+		// Episodes of steps that are stored already count for the next one's mean alone.
+		if t.episode%t.settings.Every == 0 {
+			t.returns = make([][]float64, len(t.seeds))
+		}
+		if err := t.train(); err != nil {
+			return nil, fmt.Errorf("episode %d: %w", t.episode, err)
+		}
+		t.episode++
+	}
+	return t.evaluate(ctx)
+}
+
+// train is one episode of every agent: act, observe, update.
+func (t *training) train() error {
+	s := t.settings
+	if err := t.fleet.reset(t.episode, "train"); err != nil {
+		return err
+	}
+	sums := make([]float64, len(t.seeds))
+	for step := range s.Horizon {
+		mode := sac.Sample
+		if t.agent.Observed() < s.BurnIn {
+			mode = sac.Uniform
+		}
+		actions, err := t.agent.Act(t.fleet.seen(), mode)
+		if err != nil {
+			return err
+		}
+		transitions, err := t.fleet.step(actions, t.episode, step == s.Horizon-1)
+		if err != nil {
+			return err
+		}
+		if err := t.agent.Observe(transitions); err != nil {
+			return err
+		}
+		for i, reward := range t.fleet.rewards {
+			sums[i] += reward
+		}
+		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
+			if _, err := t.agent.Update(); err != nil {
+				return err
+			}
+		}
+	}
+	for i, sum := range sums {
+		t.returns[i] = append(t.returns[i], sum)
+	}
+	return nil
+}
+
+// evaluate runs the coming episodes' tasks with the mean action and without learning, and
+// reports for every agent the mean undiscounted return.
+func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
+	s := t.settings
+	sums, reached := make([]float64, len(t.seeds)), make([]float64, len(t.seeds))
+	for k := range s.EvaluateEpisodes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := t.fleet.reset(t.episode+k, "evaluate"); err != nil {
+			return nil, err
+		}
+		rollout := t.agent.NewRollout("evaluate")
+		for step := range s.Horizon {
+			actions, err := rollout.Act(t.fleet.seen(), sac.Mean)
+			if err != nil {
+				return nil, err
+			}
+			transitions, err := t.fleet.step(actions, t.episode+k, step == s.Horizon-1)
+			if err != nil {
+				return nil, err
+			}
+			if err := rollout.Remember(transitions); err != nil {
+				return nil, err
+			}
+			for i, reward := range t.fleet.rewards {
+				sums[i] += reward
+			}
+		}
+		for i, in := range t.fleet.atTarget() {
+			if in {
+				reached[i]++
+			}
+		}
+	}
+	rows := make([][]runs.Row, len(t.seeds))
+	n := float64(s.EvaluateEpisodes)
+	for i := range rows {
+		rows[i] = []runs.Row{{T: t.episode, Metric: MeasureReturn, Value: sums[i] / n},
+			{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}}
+		if s.Scenario == "claw" {
+			rows[i] = append(rows[i], runs.Row{T: t.episode, Metric: Success, Value: reached[i] / n})
+		}
+	}
+	return rows, nil
+}
