@@ -71,10 +71,19 @@ type pass struct {
 type Scope struct {
 	p      *pass
 	prefix string
+	copies []int // leading axes of every parameter
 }
 
 // In returns the scope of a part of the network: its parameters are named name/... .
-func (s *Scope) In(name string) *Scope { return &Scope{s.p, s.prefix + name + "/"} }
+func (s *Scope) In(name string) *Scope { return &Scope{s.p, s.prefix + name + "/", s.copies} }
+
+// Copies returns the scope of n networks of one shape side by side, such as n seeds or
+// the two Q functions of a critic: every parameter gets a leading axis [n], and Dense,
+// Embedding and BatchNorm take inputs that have it too, each copy its own. Copies of
+// copies put their axis behind those that are there. InitSeeds draws the values.
+func (s *Scope) Copies(n int) *Scope {
+	return &Scope{s.p, s.prefix, append(slices.Clone(s.copies), n)}
+}
 
 // Graph returns the graph of this pass.
 func (s *Scope) Graph() *Graph { return s.p.graph }
@@ -104,6 +113,7 @@ func (s *Scope) Update(name string, value *Node) {
 
 func (s *Scope) param(q Param) *Node {
 	q.Name = s.prefix + q.Name
+	q.Dims = slices.Concat(s.copies, q.Dims)
 	node := s.p.values[q.Name]
 	if node == nil {
 		if !s.p.declaring {
@@ -176,6 +186,22 @@ func Init(params []Param, seed int64, purpose ...any) Values {
 				v += q.Init.Std * rng.NormFloat64()
 			}
 			out[i][j] = float32(v)
+		}
+	}
+	return out
+}
+
+// InitSeeds draws initial values for parameters whose leading axis is [len(seeds)], as
+// Copies makes them: copy i starts with exactly what Init gives seeds[i] alone.
+func InitSeeds(params []Param, seeds []int64, purpose ...any) Values {
+	one := slices.Clone(params)
+	for i, q := range one {
+		one[i].Dims = q.Dims[1:]
+	}
+	out := make(Values, len(params))
+	for _, seed := range seeds {
+		for i, v := range Init(one, seed, purpose...) {
+			out[i] = append(out[i], v...)
 		}
 	}
 	return out

@@ -159,3 +159,7 @@ func TestInit(t *testing.T) {
 		t.Error("Clone shares memory")
 	}
 }
+
+func reshaped(values []int32, dims ...int) *tensors.Tensor {
+	return tensors.FromFlatDataAndDimensions(values, dims...)
+}

@@ -87,8 +87,11 @@ const (
 
 var exponentLimit = map[ClipPolicy]float64{ClipOne: 0, ClipExponent: 1, ClipNone: 60}
 
+// Limit is the largest log omega under the clip.
+func (c ClipPolicy) Limit() float64 { return exponentLimit[c] }
+
 // Omega turns log omega into a weight under the clip.
-func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, exponentLimit[c])) }
+func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, c.Limit())) }
 
 // Config holds every setting of an estimator.
 type Config struct {

@@ -1,0 +1,90 @@
+package sac
+
+import (
+	"fmt"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/backend/backendtest"
+)
+
+// cheetah is an agent of Half-Cheetah's sizes whose replay holds so many transitions, in
+// episodes of 50.
+func cheetah(tb testing.TB, seeds, transitions int, change func(c *Config)) *Agent {
+	tb.Helper()
+	cfg := DefaultConfig(17, 6)
+	if change != nil {
+		change(&cfg)
+	}
+	list := make([]int64, seeds)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	a, err := New(backendtest.Open(tb, "").Backend, cfg, list)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(a.Close)
+	fill(tb, a, transitions, 50)
+	return a
+}
+
+// fill observes random transitions.
+func fill(tb testing.TB, a *Agent, transitions, length int) {
+	tb.Helper()
+	from := a.Observed()
+	for k := from; k < from+transitions; k++ {
+		if err := a.Observe(randomTransitions(a, k, length)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// randomTransitions is transition number k of each seed, in episodes of the given length.
+func randomTransitions(a *Agent, k, length int) []Transition {
+	var ts []Transition
+	for _, seed := range a.seeds {
+		rng := random.New(seed, "sac test transition", k)
+		values := func(n int) []float32 {
+			v := make([]float32, n)
+			for i := range v {
+				v[i] = float32(rng.NormFloat64())
+			}
+			return v
+		}
+		ts = append(ts, Transition{Observation: values(a.cfg.Observations), Action: values(a.cfg.Actions), Reward: values(1)[0],
+			Next: values(a.cfg.Observations), Last: k%length == length-1, Episode: k / length})
+	}
+	return ts
+}
+
+func withContext(c *Config) { c.Context = DefaultContext() }
+func withOmega(c *Config)   { c.Omega = DefaultOmega() }
+
+// BenchmarkUpdate times an update; updates/s counts those of every seed.
+func BenchmarkUpdate(b *testing.B) {
+	for _, v := range []struct {
+		name   string
+		change func(*Config)
+	}{{"sac", nil}, {"sac-omega", withOmega}, {"sac-context", withContext}} {
+		for _, seeds := range []int{1, 2, 3, 5} {
+			b.Run(fmt.Sprintf("%s/seeds=%d", v.name, seeds), func(b *testing.B) {
+				a := cheetah(b, seeds, 1000, v.change)
+				update(b, a)
+				for b.Loop() {
+					update(b, a)
+				}
+				b.ReportMetric(float64(b.N*seeds)/b.Elapsed().Seconds(), "updates/s")
+			})
+		}
+	}
+}
+
+func update(tb testing.TB, a *Agent) *Metrics {
+	tb.Helper()
+	m, err := a.Update()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}

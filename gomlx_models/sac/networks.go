@@ -1,0 +1,85 @@
+package sac
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// mlp is the given number of hidden layers with ReLU and a linear layer behind them. The
+// weights start at N(0, 1/fanIn), the biases at 0, as in flax and so in SBX, which the
+// learning curve is compared with. x: [..., batch, in], result: [..., batch, out].
+func mlp(s *net.Scope, x *Node, layers, hidden, out int) *Node {
+	for i := range layers {
+		x = net.Relu(net.Dense(s.In(fmt.Sprint("layer", i+1)), x, hidden, net.Lecun))
+	}
+	return net.Dense(s.In("out"), x, out, net.Lecun)
+}
+
+// policy is the actor pi(. | s, c). x: observation and context, [seeds, batch, in].
+// Results: mean and log standard deviation of u, [seeds, batch, actions].
+func (c Config) policy(s *net.Scope, x *Node) (mean, logStd *Node) {
+	out := mlp(s.In("policy"), x, c.Layers, c.Hidden, 2*c.Actions)
+	n := c.Actions
+	mean, logStd = lastAxis(out, 0, n), lastAxis(out, n, 2*n)
+	return mean, MinScalar(MaxScalar(logStd, minLogStd), maxLogStd)
+}
+
+// twinQ is Q1 and Q2 of (s, a, c), as copies side by side. x: observation, action and
+// context, [seeds, batch, in]. Result: [seeds, 2, batch].
+func (c Config) twinQ(s *net.Scope, x *Node) *Node {
+	dims := slices.Insert(slices.Clone(x.Shape().Dimensions), 1, 2)
+	both := BroadcastToDims(ExpandAxes(x, 1), dims...)
+	return Squeeze(mlp(s.In("q").Copies(2), both, c.Layers, c.Hidden, 1), -1)
+}
+
+// gru is the context: the last hidden state of a gated recurrent unit that has read the
+// steps [a, r, s] of a window, starting from 0. Its gates are PyTorch's:
+//
+//	r = sigmoid(Wr x + Ur h + b), z = sigmoid(Wz x + Uz h + b'),
+//	n = tanh(Wn x + b" + r (Un h + b"')),  h' = (1-z) n + z h.
+//
+// Steps before the episode's beginning are zeros, which the unit reads as it reads any
+// other. steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
+func gru(s *net.Scope, steps *Node, hidden int) *Node {
+	seeds, history, batch, width := steps.Shape().Dim(0), steps.Shape().Dim(1), steps.Shape().Dim(2), steps.Shape().Dim(3)
+	inputs := net.Dense(s.In("input"), Reshape(steps, seeds, history*batch, width), 3*hidden, net.Lecun)
+	inputs = Reshape(inputs, seeds, history, batch, 3*hidden)
+	h := Zeros(s.Graph(), inputs.Shape().Clone())
+	h = Reshape(Slice(h, AxisRange(), AxisElem(0), AxisRange(), AxisRange(0, hidden)), seeds, batch, hidden)
+	for t := range history {
+		x := Reshape(Slice(inputs, AxisRange(), AxisElem(t)), seeds, batch, 3*hidden)
+		u := net.Dense(s.In("state"), h, 3*hidden, net.Lecun)
+		gates := Sigmoid(Add(lastAxis(x, 0, 2*hidden), lastAxis(u, 0, 2*hidden)))
+		r, z := lastAxis(gates, 0, hidden), lastAxis(gates, hidden, 2*hidden)
+		n := Tanh(Add(lastAxis(x, 2*hidden, 3*hidden), Mul(r, lastAxis(u, 2*hidden, 3*hidden))))
+		h = Add(n, Mul(z, Sub(h, n)))
+	}
+	return h
+}
+
+// context is the GRU's state as one more input, or nothing for agents without context.
+// steps: [seeds, history, batch, width], or nil.
+func (c Config) context(s *net.Scope, steps *Node) []*Node {
+	if c.Context == nil {
+		return nil
+	}
+	return []*Node{gru(s.In("gru"), steps, c.Context.Hidden)}
+}
+
+// join lays inputs of shape [seeds, batch, ...] side by side.
+func join(context []*Node, inputs ...*Node) *Node {
+	all := append(inputs, context...)
+	if len(all) == 1 {
+		return all[0]
+	}
+	return Concatenate(all, -1)
+}
+
+// lastAxis is x[..., from:to].
+func lastAxis(x *Node, from, to int) *Node {
+	return SliceAxis(x, -1, AxisRange(from, to))
+}

@@ -1,0 +1,132 @@
+package sac
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Mode says how an action is chosen.
+type Mode int
+
+const (
+	// Sample draws from the policy.
+	Sample Mode = iota
+	// Mean takes tanh of the policy's mean, for evaluation.
+	Mean
+	// Uniform draws from [-1, 1], for the burn-in.
+	Uniform
+)
+
+// Rollout acts with an agent's networks in one environment a seed, and remembers the
+// steps of the present episodes where there is a context. The agent has one of its own for
+// training; evaluation episodes run in another, and do not disturb it.
+type Rollout struct {
+	agent *Agent
+	name  string
+	acts  int           // calls of Act so far
+	steps [][][]float32 // the last History steps of each seed's present episode
+}
+
+// NewRollout starts episodes whose random numbers are named by the seed and the name.
+func (a *Agent) NewRollout(name string) *Rollout {
+	return &Rollout{agent: a, name: name, steps: make([][][]float32, len(a.seeds))}
+}
+
+// Act returns an action for the present observation of each seed's environment.
+// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
+func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) {
+	c, n := r.agent.cfg, len(r.agent.seeds)
+	if len(observations) != n {
+		return nil, fmt.Errorf("sac: %d observations for %d seeds", len(observations), n)
+	}
+	flat := make([]float32, 0, n*c.Observations)
+	for i, o := range observations {
+		if len(o) != c.Observations {
+			return nil, fmt.Errorf("sac: the observation of seed %d has %d values, not %d", r.agent.seeds[i], len(o), c.Observations)
+		}
+		flat = append(flat, o...)
+	}
+	noise := r.noise(mode)
+	if mode == Uniform {
+		return noise, nil
+	}
+	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, n, 1, c.Observations), tensors.FromFlatDataAndDimensions(slices.Concat(noise...), n, 1, c.Actions)}
+	if c.Context != nil {
+		inputs = append(inputs, r.history())
+	}
+	defer net.Free(inputs...)
+	out, err := net.Run(r.agent.programs.acting, inputs, r.agent.state[:len(r.agent.programs.actor)])
+	if err != nil {
+		return nil, fmt.Errorf("sac: %w", err)
+	}
+	defer net.Free(out...)
+	actions, err := tensors.CopyFlatData[float32](out[0])
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(slices.Chunk(actions, c.Actions)), nil
+}
+
+// noise draws what the mode needs for the coming action: normal numbers, zeros, or the
+// actions themselves. Result: [seeds][Actions].
+func (r *Rollout) noise(mode Mode) [][]float32 {
+	out := make([][]float32, len(r.agent.seeds))
+	if mode != Mean {
+		r.acts++
+	}
+	for i, seed := range r.agent.seeds {
+		out[i] = make([]float32, r.agent.cfg.Actions)
+		if mode == Mean {
+			continue
+		}
+		rng := random.New(seed, "sac", "act", r.name, r.acts)
+		for j := range out[i] {
+			if mode == Uniform {
+				out[i][j] = 2*rng.Float32() - 1
+			} else {
+				out[i][j] = float32(rng.NormFloat64())
+			}
+		}
+	}
+	return out
+}
+
+// Remember puts one transition of each seed into the history that Act sees; Last or
+// Terminal empties it.
+func (r *Rollout) Remember(transitions []Transition) error {
+	if len(transitions) != len(r.steps) {
+		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(r.steps))
+	}
+	context := r.agent.cfg.Context
+	if context == nil {
+		return nil
+	}
+	for i, t := range transitions {
+		if t.Last || t.Terminal {
+			r.steps[i] = nil
+			continue
+		}
+		step := append(append(append([]float32(nil), t.Action...), t.Reward), t.Observation...)
+		r.steps[i] = append(r.steps[i], step)
+		r.steps[i] = r.steps[i][max(0, len(r.steps[i])-context.History):]
+	}
+	return nil
+}
+
+// history is the context's window, [seeds, history, 1, stepWidth], zero before the
+// episode's beginning.
+func (r *Rollout) history() *tensors.Tensor {
+	n, h, w := len(r.steps), r.agent.cfg.Context.History, r.agent.cfg.stepWidth()
+	flat := make([]float32, n*h*w)
+	for i, steps := range r.steps {
+		for k, step := range steps {
+			copy(flat[(i*h+h-len(steps)+k)*w:], step)
+		}
+	}
+	return tensors.FromFlatDataAndDimensions(flat, n, h, 1, w)
+}

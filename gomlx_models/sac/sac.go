@@ -1,0 +1,230 @@
+// Package sac is Soft Actor-Critic (Haarnoja et al. 2018) for the paper's experiments in
+// reinforcement learning (Section 3.2, Figures 2, 10 and 11): optionally with a recurrent
+// context (Fakoor et al. 2020), and with the critic's loss weighted by the time-varying
+// propensity score omega (Eq. q-update).
+//
+// An Agent trains several seeds at once, in one compiled program: every array of
+// parameters has a leading axis [seeds], and each seed has its own replay and random
+// numbers, so that it learns what it would learn alone. The caller owns the environments:
+//
+//	agent, err := sac.New(backend, sac.DefaultConfig(17, 6), []int64{0, 1, 2})
+//	for {
+//		actions, err := agent.Act(observations, sac.Sample)
+//		... step the environments ...
+//		err = agent.Observe(transitions)
+//		metrics, err := agent.Update()
+//	}
+//
+// update.go holds the algorithm in reading order, omega.go the score.
+package sac
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Agent is Soft Actor-Critic for several seeds. It is for one goroutine at a time.
+type Agent struct {
+	cfg      Config
+	seeds    []int64
+	programs *programs
+	replay   []*replay // one a seed
+	rollout  *Rollout  // where it trains
+
+	state   []*tensors.Tensor // variables, in the order of variables.list
+	g       []*tensors.Tensor // parameters and moments of g
+	present []present         // of g, one a seed
+	updates int               // updates of the critic so far
+	fits    int               // updates of g so far
+}
+
+// New makes an agent for each of the seeds, which start and learn as each would alone.
+// Errors: no seeds, the same one twice, an impossible setting, a shape that GoMLX refuses.
+// Close it when it is no longer needed.
+func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if len(seeds) == 0 {
+		return nil, errors.New("sac: no seeds; give at least one")
+	}
+	seen := map[int64]bool{}
+	for _, seed := range seeds {
+		if seen[seed] {
+			return nil, fmt.Errorf("sac: seed %d is given twice", seed)
+		}
+		seen[seed] = true
+	}
+	p, err := newPrograms(backend, cfg, len(seeds))
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{cfg: cfg, seeds: seeds, programs: p}
+	for range seeds {
+		a.replay = append(a.replay, newReplay(cfg))
+		mean, scale := newReplay(cfg).moments.standard()
+		a.present = append(a.present, present{Episode: -1, Mean: mean, Scale: scale})
+	}
+	a.rollout = a.NewRollout("train")
+	a.start()
+	return a, nil
+}
+
+// start draws the initial networks. The target network is a copy of the critic.
+func (a *Agent) start() {
+	p := a.programs
+	draw := func(params []net.Param, name string) []*tensors.Tensor {
+		return net.InitSeeds(params, a.seeds, "sac", name).Tensors(params)
+	}
+	a.state = nil
+	for _, part := range [][]*tensors.Tensor{draw(p.actor, "actor"), draw(p.critic, "critic"), draw(p.alpha, "alpha"), draw(p.critic, "critic")} {
+		a.state = append(a.state, part...)
+	}
+	for range 2 { // first and second moments
+		for _, params := range [][]net.Param{p.actor, p.critic, p.alpha} {
+			a.state = append(a.state, zeros(params)...)
+		}
+	}
+	trained := loop.Pick(p.g, loop.Trainable(p.g))
+	a.g = append(append(draw(p.g, "omega"), zeros(trained)...), zeros(trained)...)
+}
+
+// zeros are arrays of the parameters' shapes.
+func zeros(params []net.Param) []*tensors.Tensor {
+	out := make([]*tensors.Tensor, len(params))
+	for i, q := range params {
+		out[i] = tensors.FromShape(shapeOf(q.Dims...))
+	}
+	return out
+}
+
+// Close frees the compiled programs and the arrays.
+func (a *Agent) Close() {
+	net.Free(a.state...)
+	net.Free(a.g...)
+	a.programs.close()
+}
+
+// Updates is the number of updates so far, Observed that of transitions of each seed.
+func (a *Agent) Updates() int  { return a.updates }
+func (a *Agent) Observed() int { return a.replay[0].total }
+
+// Act returns an action for the present observation of each seed's environment.
+// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
+func (a *Agent) Act(observations [][]float32, mode Mode) ([][]float32, error) {
+	return a.rollout.Act(observations, mode)
+}
+
+// Observe puts one transition of each seed into the replay, and into the history that Act
+// sees. Nothing is changed if one of them is impossible.
+func (a *Agent) Observe(transitions []Transition) error {
+	if len(transitions) != len(a.seeds) {
+		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(a.seeds))
+	}
+	for i, t := range transitions {
+		if err := a.replay[i].check(t); err != nil {
+			return fmt.Errorf("sac: transition of seed %d: %w", a.seeds[i], err)
+		}
+	}
+	for i, t := range transitions {
+		a.replay[i].add(t)
+	}
+	return a.rollout.Remember(transitions)
+}
+
+// Update makes one update of all networks from a minibatch of each seed's replay, and fits
+// omega before it where that is due. Errors: an empty replay, a loss that is no longer
+// finite, and whatever the backend reports.
+func (a *Agent) Update() (*Metrics, error) {
+	if a.Observed() == 0 {
+		return nil, errors.New("sac: the replay is empty; call Observe before Update")
+	}
+	if a.omegaDue() {
+		if err := a.FitOmega(); err != nil {
+			return nil, err
+		}
+	}
+	rows, window, noise, at := a.draw()
+	omega, err := a.weights(rows, at)
+	if err != nil {
+		return nil, err
+	}
+	inputs := append([]*tensors.Tensor{rows, noise, omega}, window...)
+	defer net.Free(inputs...)
+	out, err := net.Run(a.programs.updating, int32(a.updates), inputs, a.state)
+	if err != nil {
+		return nil, fmt.Errorf("sac: %w", err)
+	}
+	net.Free(a.state...)
+	a.state = out[1:]
+	a.updates++
+	if err := a.finite(out[:1], "the update", "lower the learning rates or scale the rewards"); err != nil {
+		return nil, err
+	}
+	return a.metrics(out[0])
+}
+
+// draw is the minibatch of the coming update, from random numbers of its own number:
+// rows [seeds, batch, rowWidth], with context the windows [seeds, history+1, batch,
+// stepWidth], noise [2, seeds, batch, actions], and which transitions they are.
+func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *tensors.Tensor, at [][]int) {
+	c, n := a.cfg, len(a.seeds)
+	width, half := c.Batch*c.rowWidth(), c.Batch*c.Actions
+	flat, normal := make([]float32, n*width), make([]float32, 2*n*half)
+	at = make([][]int, n)
+	for i, r := range a.replay {
+		rng := random.New(a.seeds[i], "sac", "update", a.updates)
+		at[i] = r.uniform(rng, c.Batch)
+		r.gather(at[i], flat[i*width:])
+		for _, from := range []int{i * half, (n + i) * half} {
+			for j := range half {
+				normal[from+j] = float32(rng.NormFloat64())
+			}
+		}
+	}
+	if c.Context != nil {
+		steps, size := c.Context.History+1, (c.Context.History+1)*c.Batch*c.stepWidth()
+		past := make([]float32, n*size)
+		for i, r := range a.replay {
+			r.gatherWindows(at[i], c.Context.History, past[i*size:(i+1)*size])
+		}
+		window = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(past, n, steps, c.Batch, c.stepWidth())}
+	}
+	return tensors.FromFlatDataAndDimensions(flat, n, c.Batch, c.rowWidth()), window,
+		tensors.FromFlatDataAndDimensions(normal, 2, n, c.Batch, c.Actions), at
+}
+
+// finite reports the first value that is not a finite number.
+func (a *Agent) finite(ts []*tensors.Tensor, what, advice string) error {
+	for _, t := range ts {
+		values, err := tensors.CopyFlatData[float32](t)
+		if err != nil {
+			return err
+		}
+		for i, v := range values {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return fmt.Errorf("sac: %s of seed %d became %v after %d updates; %s", what, a.seeds[i%len(a.seeds)], v, a.updates, advice)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *Agent) metrics(t *tensors.Tensor) (*Metrics, error) {
+	defer net.Free(t)
+	v, err := tensors.CopyFlatData[float32](t)
+	if err != nil {
+		return nil, err
+	}
+	n := len(a.seeds)
+	row := func(k int) []float32 { return v[k*n : (k+1)*n] }
+	return &Metrics{CriticLoss: row(0), ActorLoss: row(1), Q: row(2), Entropy: row(3), Alpha: row(4), Omega: row(5)}, nil
+}

@@ -1,0 +1,177 @@
+package sac
+
+import (
+	"math"
+	"slices"
+
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// learned is a network with the moments of its Adam.
+type learned struct{ values, m, v []*Node }
+
+// variables is everything that an update changes. All arrays have a leading axis [seeds].
+type variables struct {
+	actor, critic, alpha learned
+	target               []*Node // as critic.values
+}
+
+// minibatch holds transitions in the graph.
+type minibatch struct {
+	observation, next *Node // [seeds, batch, observations]
+	action            *Node // [seeds, batch, actions]
+	reward, terminal  *Node // [seeds, batch]
+	before, after     *Node // steps that the context sees at s and at s', [seeds, history, batch, step]; or nil
+}
+
+// Metrics says how the latest update went, for each seed.
+type Metrics struct {
+	CriticLoss []float32 // Eq. q-update, summed over both Q functions
+	ActorLoss  []float32
+	Q          []float32 // mean of Q1 and Q2 over the minibatch
+	Entropy    []float32 // mean of -log pi
+	Alpha      []float32 // before the update
+	Omega      []float32 // mean weight
+}
+
+// metricsCount is the number of fields of Metrics.
+const metricsCount = 6
+
+// update is one step of Soft Actor-Critic (Haarnoja et al. 2018) with the critic's loss
+// weighted by omega (Section 3.2, Eq. q-update of the paper). noise: [2, seeds, batch,
+// actions]; omega: [seeds, batch], 1 for plain SAC; step: int32 scalar, the number of
+// updates before this one. The losses of the seeds are summed: each seed's gradient is
+// that of its own. Result: the variables afterwards, and Metrics as [metricsCount, seeds].
+func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (variables, *Node) {
+	c := p.cfg
+	alpha := p.alphaOf(v.alpha.values, omega) // [seeds, 1]
+
+	// y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')], a' ~ pi(.|s')
+	nextAction, nextLogProb := p.act(v.actor.values, b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
+	nextQ := ReduceMin(p.value(v.target, b.next, nextAction, b.after), 1)
+	soft := Sub(nextQ, Mul(alpha, nextLogProb))
+	y := StopGradient(Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma)))
+
+	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j.
+	q := p.value(v.critic.values, b.observation, b.action, b.before)
+	diff := Sub(q, ExpandAxes(y, 1))
+	criticLoss := ReduceSum(ReduceMean(Mul(ExpandAxes(omega, 1), Mul(diff, diff)), -1), -1)
+	v.critic = descend(p.critic, v.critic, criticLoss, step, c.CriticRate)
+
+	// Actor: 1/|B| sum of alpha log pi(a|s) - min_j Q_j(s, a), a ~ pi(.|s), with the new Q.
+	action, logProb := p.act(v.actor.values, b.observation, b.before, Squeeze(Slice(noise, AxisElem(1)), 0))
+	actionQ := ReduceMin(p.value(v.critic.values, b.observation, action, b.before), 1)
+	actorLoss := ReduceMean(Sub(Mul(alpha, logProb), actionQ), -1)
+	v.actor = descend(p.actor, v.actor, actorLoss, step, c.ActorRate)
+
+	// Entropy coefficient: 1/|B| sum of -alpha (log pi(a|s) + target), target = -actions.
+	if c.LearnAlpha {
+		gap := StopGradient(AddScalar(logProb, -float64(c.Actions)))
+		alphaLoss := ReduceMean(Neg(Mul(alpha, gap)), -1)
+		v.alpha = descend(p.alpha, v.alpha, alphaLoss, step, c.AlphaRate)
+	}
+
+	// Target network: psi' <- tau psi + (1 - tau) psi'.
+	target := make([]*Node, len(v.target))
+	for i, psi := range v.critic.values {
+		target[i] = Add(MulScalar(psi, c.Tau), MulScalar(v.target[i], 1-c.Tau))
+	}
+	v.target = target
+
+	return v, Stack([]*Node{criticLoss, actorLoss, ReduceMean(q, 1, 2), Neg(ReduceMean(logProb, -1)),
+		Squeeze(alpha, -1), ReduceMean(omega, -1)}, 0)
+}
+
+// descend is one step of Adam on the sum over seeds of a loss of shape [seeds].
+func descend(params []net.Param, l learned, loss, step *Node, rate float64) learned {
+	if len(params) == 0 {
+		return l
+	}
+	grads := Gradient(ReduceAllSum(loss), l.values...)
+	next, m, v := loop.Adam(l.values, grads, l.m, l.v, step, Scalar(step.Graph(), dtypes.Float32, rate))
+	for i, x := range next {
+		next[i] = StopGradient(x) // the next loss is not a function of how this one was reached
+	}
+	return learned{next, m, v}
+}
+
+// act draws actions of the policy, with their log-probabilities. observation: [seeds,
+// batch, observations], steps: [seeds, history, batch, step] or nil, noise: [seeds, batch,
+// actions]. Results: [seeds, batch, actions] and [seeds, batch].
+func (p *programs) act(values []*Node, observation, steps, noise *Node) (action, logProb *Node) {
+	s := net.Bind(observation.Graph(), p.actor, values, true)
+	mean, logStd := p.actorNet(s, observation, steps)
+	return squash(mean, logStd, noise)
+}
+
+// value is Q1 and Q2. action: [seeds, batch, actions], result: [seeds, 2, batch].
+func (p *programs) value(values []*Node, observation, action, steps *Node) *Node {
+	s := net.Bind(observation.Graph(), p.critic, values, true)
+	return p.criticNet(s, observation, action, steps)
+}
+
+// actorNet and criticNet are the networks for all seeds. Each has a context of its own,
+// trained by its own loss; Q1 and Q2 share the critic's.
+func (p *programs) actorNet(s *net.Scope, observation, steps *Node) (mean, logStd *Node) {
+	s = s.Copies(p.seeds)
+	return p.cfg.policy(s, join(p.cfg.context(s, steps), observation))
+}
+
+func (p *programs) criticNet(s *net.Scope, observation, action, steps *Node) *Node {
+	s = s.Copies(p.seeds)
+	return p.cfg.twinQ(s, join(p.cfg.context(s, steps), observation, action))
+}
+
+// alphaNet is the entropy coefficient, exp of a learned number for each seed.
+func (p *programs) alphaNet(s *net.Scope) *Node {
+	return Exp(s.Copies(p.seeds).Bias("log", net.Constant(math.Log(p.cfg.Alpha)), 1))
+}
+
+// alphaOf is the entropy coefficient, learned or fixed, [seeds, 1].
+func (p *programs) alphaOf(values []*Node, like *Node) *Node {
+	if p.cfg.LearnAlpha {
+		return p.alphaNet(net.Bind(like.Graph(), p.alpha, values, true))
+	}
+	return AddScalar(ZerosLike(SliceAxis(like, -1, AxisRange(0, 1))), p.cfg.Alpha)
+}
+
+// unpack takes a minibatch of the replay apart. rows: [seeds, batch, rowWidth], window:
+// [seeds, history+1, batch, stepWidth] with the steps t-H to t, or nil.
+func (c Config) unpack(rows, window *Node) minibatch {
+	at := 0
+	part := func(n int) *Node {
+		at += n
+		return lastAxis(rows, at-n, at)
+	}
+	b := minibatch{action: part(c.Actions), reward: Squeeze(part(1), -1), observation: part(c.Observations),
+		next: part(c.Observations), terminal: Squeeze(part(1), -1)}
+	if window != nil {
+		h := window.Shape().Dim(1) - 1
+		b.before = SliceAxis(window, 1, AxisRange(0, h))
+		b.after = SliceAxis(window, 1, AxisRange(1, h+1))
+	}
+	return b
+}
+
+// list and unlist turn the variables into the arrays that a compiled program takes and
+// gives, and back.
+func (v variables) list() []*Node {
+	return slices.Concat(v.actor.values, v.critic.values, v.alpha.values, v.target,
+		v.actor.m, v.critic.m, v.alpha.m, v.actor.v, v.critic.v, v.alpha.v)
+}
+
+func (p *programs) unlist(nodes []*Node) (v variables) {
+	take := func(params []net.Param) []*Node {
+		head := nodes[:len(params)]
+		nodes = nodes[len(params):]
+		return head
+	}
+	v.actor.values, v.critic.values, v.alpha.values, v.target = take(p.actor), take(p.critic), take(p.alpha), take(p.critic)
+	v.actor.m, v.critic.m, v.alpha.m = take(p.actor), take(p.critic), take(p.alpha)
+	v.actor.v, v.critic.v, v.alpha.v = take(p.actor), take(p.critic), take(p.alpha)
+	return v
+}
