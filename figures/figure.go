@@ -37,7 +37,18 @@ type Panel struct {
 	Reference *Reference  // nil for none
 	YRange    *[2]float64 // limits of the y axis; nil fits them to the data
 	Notes     []string    // sentences that concern this panel alone
+	Films     []Film      // shown below the chart on the page
 }
+
+// Film is a moving picture: an SVG that animates by itself.
+type Film struct {
+	Name  string // part of the file's name, for example "sac"
+	Title string // what it shows
+	SVG   []byte
+}
+
+// FilmStem returns the name of a film's file without extension, such as "fig02-a-sac-film".
+func (f Figure) FilmStem(p Panel, film Film) string { return f.FileStem(p) + "-" + film.Name + "-film" }
 
 // Reference is a horizontal line, such as "Everything" at 0 in a relative chart.
 type Reference struct {
@@ -133,6 +144,11 @@ func (p Panel) validate() error {
 	}
 	if r := p.Reference; r != nil && (!finite(r.Value) || !hexColor.MatchString(r.Color)) {
 		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q", r.Label, r.Value, r.Color)
+	}
+	for _, film := range p.Films {
+		if !fileSafe.MatchString(film.Name) || len(film.SVG) == 0 {
+			return fmt.Errorf("the film %q needs a name of letters, digits, - and _, and a picture", film.Name)
+		}
 	}
 	seen := map[string]bool{}
 	for _, s := range p.Series {

@@ -68,9 +68,11 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	if err := fig.Validate(); err != nil {
 		return nil, err
 	}
+	type film struct{ Stem, Title string }
 	type section struct {
 		Stem, Title, Alt string
 		Notes            []string
+		Films            []film
 	}
 	title := cmp.Or(fig.Title, fig.Name)
 	data := struct {
@@ -81,7 +83,11 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	}{Title: title, Caption: fig.Caption, Source: fig.Source}
 	for _, p := range fig.Panels {
 		notes := Figure{}.footnotes(p) // the source stands once, at the foot of the page
-		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), p.AltText(), notes})
+		var films []film
+		for _, f := range p.Films {
+			films = append(films, film{fig.FilmStem(p, f), f.Title})
+		}
+		data.Panels = append(data.Panels, section{fig.FileStem(p), panelTitle(p), p.AltText(), notes, films})
 	}
 	script, err := pageScript(describe(fig, fig.Panels), []string{opts.EchartsJS, newSettings(options).script}, nil)
 	if err != nil {

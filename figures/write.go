@@ -17,7 +17,7 @@ type file struct {
 }
 
 // Write draws the figure into the folder dir, which it makes if need be: for each panel
-// <name>-<key>.csv (that panel's rows), .svg and .png, then provenance.json (provenance
+// <name>-<key>.csv (that panel's rows), .svg, .png and its films, then provenance.json (provenance
 // as JSON) and index.html.
 //
 // Everything is drawn before anything is written, each file is written under a
@@ -105,5 +105,9 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 		return nil, err
 	}
 	stem := fig.FileStem(p)
-	return []file{{stem + ".csv", table.Bytes()}, {stem + ".svg", svg}, {stem + ".png", png}}, nil
+	files := []file{{stem + ".csv", table.Bytes()}, {stem + ".svg", svg}, {stem + ".png", png}}
+	for _, film := range p.Films {
+		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
+	}
+	return files, nil
 }

@@ -43,6 +43,15 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	return nil
 }
 
+// Films shows the moving pictures of a figure.
+func Films(fig figures.Figure) {
+	for _, p := range fig.Panels {
+		for _, film := range p.Films {
+			output.display(message{data: map[string]any{svgMIME: string(film.SVG), plainMIME: fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))}})
+		}
+	}
+}
+
 // seriesOf is the data of a panel for `go run ./kernel check`: of each series one line of
 // points "x,mean" or, where there is an interval, "x,mean,low,high", with semicolons
 // between them.

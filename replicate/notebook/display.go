@@ -16,6 +16,7 @@ const (
 	plainMIME = "text/plain"
 	htmlMIME  = "text/html"
 	pngMIME   = "image/png"
+	svgMIME   = "image/svg+xml"
 
 	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, or
 	// {"series": {name: points}} for a chart, as [Charts] writes them.

@@ -103,6 +103,7 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 			return err
 		}
 		panel.Notes = slices.Concat(p.Settings.notes(l, p), p.Settings.findings(p, r.Rows))
+		panel.Films = p.Settings.films(l, p)
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {

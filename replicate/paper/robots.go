@@ -78,6 +78,23 @@ func often(every int) string {
 	return fmt.Sprintf("after every %d episodes", every)
 }
 
+// films are episodes of the last evaluation, of the first seed of each series that has one.
+func (s robots) films(l *Lab, p PanelPlan) []figures.Film {
+	var out []figures.Film
+	for _, name := range p.Series {
+		for _, job := range p.Jobs {
+			film := l.Store.Attached(job.Spec, reinforce.Film)
+			if job.Series != name || film == nil {
+				continue
+			}
+			look, _ := figures.LookUp(name)
+			out = append(out, figures.Film{Name: name, Title: fmt.Sprintf("%s after %d episodes, seed %d, one evaluation episode", look.Label, s.Episodes, job.Spec.Seed), SVG: film})
+			break
+		}
+	}
+	return out
+}
+
 // findings compares the series where they end: the interquartile mean over seeds of the
 // last quarter's mean return.
 func (s robots) findings(p PanelPlan, rows []figures.Row) []string {

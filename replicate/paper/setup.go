@@ -34,6 +34,7 @@ type Setup interface {
 	xLabel() string                     // what a step is
 
 	findings(p PanelPlan, rows []figures.Row) []string // what the rows say beyond the table, in sentences
+	films(l *Lab, p PanelPlan) []figures.Film          // moving pictures that are stored beside the runs
 }
 
 // supervised is the protocol of Section 3.1, package continual.
@@ -74,6 +75,8 @@ func (s supervised) standsIn(l *Lab) bool   { return l.Env.StandsIn(s.Settings) 
 func (s supervised) xLabel() string         { return "time step t" }
 
 func (s supervised) findings(PanelPlan, []figures.Row) []string { return nil }
+
+func (s supervised) films(*Lab, PanelPlan) []figures.Film { return nil }
 
 func (s supervised) notes(l *Lab, p PanelPlan) []string {
 	var out []string

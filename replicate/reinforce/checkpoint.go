@@ -39,7 +39,7 @@ func (t *training) keep(ctx context.Context) error {
 
 // save writes the checkpoint in one atomic step.
 func (t *training) save() error {
-	file, err := renameio.NewPendingFile(t.path, renameio.WithPermissions(0o644))
+	file, err := renameio.NewPendingFile(t.files.State, renameio.WithPermissions(0o644))
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (t *training) save() error {
 
 // load reads the checkpoint into the agents. After an error they cannot be used.
 func (t *training) load() error {
-	file, err := os.Open(t.path)
+	file, err := os.Open(t.files.State)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func (t *training) load() error {
 	r := bufio.NewReaderSize(file, 1<<20)
 	line, err := r.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("%s has no first line", t.path)
+		return fmt.Errorf("%s has no first line", t.files.State)
 	}
 	var c checkpoint
 	if err := json.Unmarshal(line, &c); err != nil || len(c.Returns) != len(t.seeds) || c.Episode < 0 {
-		return fmt.Errorf("the first line of %s is damaged", t.path)
+		return fmt.Errorf("the first line of %s is damaged", t.files.State)
 	}
 	if err := t.agent.Load(r); err != nil {
 		return err

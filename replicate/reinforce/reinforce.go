@@ -42,8 +42,8 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 			return nil, err
 		}
 		for together := range slices.Chunk(seeds, s.Stack) {
-			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, state string) (runs.GroupStep, func(), error) {
-				return e.start(ctx, s, name, members, state)
+			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+				return e.start(ctx, s, name, members, files)
 			}}
 			for _, seed := range together {
 				jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
@@ -81,7 +81,7 @@ func (s Settings) cost(l learner) float64 {
 }
 
 // start prepares the agents of a group, from its checkpoint if there is one.
-func (e *Env) start(ctx context.Context, s Settings, name string, members []runs.Spec, state string) (runs.GroupStep, func(), error) {
+func (e *Env) start(ctx context.Context, s Settings, name string, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 	seeds := make([]int64, len(members))
 	for i, m := range members {
 		seeds[i] = m.Seed
@@ -95,7 +95,7 @@ func (e *Env) start(ctx context.Context, s Settings, name string, members []runs
 		free()
 		return nil, nil, err
 	}
-	t := &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, path: state, log: e.Log}
+	t := &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, files: files, members: members, log: e.Log}
 	stop := func() {
 		t.close()
 		fleet.close()

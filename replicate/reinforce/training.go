@@ -21,7 +21,8 @@ type training struct {
 	learner  learner
 	seeds    []int64
 	fleet    *fleet
-	path     string // of the checkpoint
+	files    runs.Files
+	members  []runs.Spec
 	log      io.Writer
 
 	agent   *sac.Agent

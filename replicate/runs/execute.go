@@ -307,7 +307,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	}
 	begin := time.Now()
 	specs := specsOf(members)
-	step, stop, err := task.start(ctx, specs, e.store.statePath(specs))
+	step, stop, err := task.start(ctx, specs, Files{e.store.statePath(specs), e.store})
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)
 	}

@@ -22,9 +22,10 @@ type walkers struct {
 	fail    func(t int) error
 }
 
-func (w *walkers) start(_ context.Context, members []Spec, state string) (GroupStep, func(), error) {
+func (w *walkers) start(_ context.Context, members []Spec, files Files) (GroupStep, func(), error) {
 	w.started = append(w.started, members)
 	w.sums, w.next = map[string]float64{}, 0
+	state := files.State
 	if text, err := os.ReadFile(state); err == nil {
 		fields := strings.Fields(string(text))
 		fmt.Sscan(fields[0], &w.next)
@@ -153,7 +154,7 @@ func TestGroupFails(t *testing.T) {
 	if err != nil || len(report.Failed) != 3 || !strings.Contains(report.Failed[2].Err.Error(), "out of luck") {
 		t.Errorf("report %+v, error %v", report, err)
 	}
-	short := &Group{Start: func(context.Context, []Spec, string) (GroupStep, func(), error) {
+	short := &Group{Start: func(context.Context, []Spec, Files) (GroupStep, func(), error) {
 		return func(context.Context, int) ([][]Row, error) { return make([][]Row, 1), nil }, nil, nil
 	}}
 	jobs := []Job{{Spec: spec(7), Steps: upTo(1), Group: short}, {Spec: spec(8), Steps: upTo(1), Group: short}}

@@ -15,9 +15,8 @@ type StepFunc func(ctx context.Context, t int) ([]Row, error)
 // compiled program. Unlike a StepFunc it may carry state from step to step.
 type Group struct {
 	// Start prepares the computation of the members' runs, of which some may be stored
-	// already and missing here. state is the path of a file in which it may keep what it
-	// needs to go on after a break; the file is removed when all runs are finished.
-	Start func(ctx context.Context, members []Spec, state string) (step GroupStep, stop func(), err error)
+	// already and missing here.
+	Start func(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error)
 }
 
 // GroupStep computes step t of every member, in their order. It is called with increasing

@@ -131,6 +131,11 @@ func (m *merger) run(spec Spec) error {
 	if !ok || len(union.rows) == 0 {
 		return nil
 	}
+	for _, store := range m.from {
+		if err := m.into.copyAttachments(store, spec); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !union.news:
 		m.report.Unchanged++

@@ -88,11 +88,11 @@ func (t *task) specs() []Spec {
 }
 
 // start prepares the task's jobs; a job alone is a group of one.
-func (t *task) start(ctx context.Context, members []Spec, state string) (step GroupStep, stop func(), err error) {
+func (t *task) start(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error) {
 	defer recovered(&err)
 	job := t.jobs[0]
 	if job.Group != nil {
-		step, stop, err = job.Group.Start(ctx, members, state)
+		step, stop, err = job.Group.Start(ctx, members, files)
 	} else {
 		one := job.Step
 		if job.Start != nil {

@@ -1,0 +1,39 @@
+package runs
+
+import (
+	"context"
+	"os"
+	"testing"
+)
+
+// An attachment stays beside its run, is no run itself, and goes along when runs are merged.
+func TestAttachments(t *testing.T) {
+	from, into := open(t, t.TempDir()), open(t, t.TempDir())
+	group := &Group{Start: func(_ context.Context, members []Spec, files Files) (GroupStep, func(), error) {
+		return func(_ context.Context, at int) ([][]Row, error) {
+			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))
+		}, nil, nil
+	}}
+	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Group: group})
+	if got := string(from.Attached(spec(0), "film.svg")); got != "<svg/>" {
+		t.Errorf("attached %q", got)
+	}
+	if got := from.Attached(spec(1), "film.svg"); got != nil {
+		t.Errorf("attached %q to a run that is not there", got)
+	}
+	if list, problems, err := from.Finished(); err != nil || len(list) != 1 || len(problems) > 0 {
+		t.Errorf("%d runs listed, %v, %v", len(list), problems, err)
+	}
+	for range 2 {
+		if _, err := Merge(t.Context(), into, []*Store{from}); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(into.Attached(spec(0), "film.svg")); got != "<svg/>" {
+			t.Errorf("merged %q", got)
+		}
+		// What is there stays.
+		if err := os.WriteFile(from.attachmentPath(spec(0), "film.svg"), []byte("other"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
