@@ -46,12 +46,12 @@ func (c Config) twinQ(s *net.Scope, x *Node) *Node {
 // other. steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
 func gru(s *net.Scope, steps *Node, hidden int) *Node {
 	seeds, history, batch, width := steps.Shape().Dim(0), steps.Shape().Dim(1), steps.Shape().Dim(2), steps.Shape().Dim(3)
-	inputs := net.Dense(s.In("input"), Reshape(steps, seeds, history*batch, width), 3*hidden, net.Lecun)
-	inputs = Reshape(inputs, seeds, history, batch, 3*hidden)
-	h := Zeros(s.Graph(), inputs.Shape().Clone())
-	h = Reshape(Slice(h, AxisRange(), AxisElem(0), AxisRange(), AxisRange(0, hidden)), seeds, batch, hidden)
+	h := Zeros(s.Graph(), shapeOf(seeds, batch, hidden))
 	for t := range history {
-		x := Reshape(Slice(inputs, AxisRange(), AxisElem(t)), seeds, batch, 3*hidden)
+		// One product a step: the gradient of a slice of all products would fill arrays of
+		// the whole window with zeros, once a step.
+		step := Reshape(Slice(steps, AxisRange(), AxisElem(t)), seeds, batch, width)
+		x := net.Dense(s.In("input"), step, 3*hidden, net.Lecun)
 		u := net.Dense(s.In("state"), h, 3*hidden, net.Lecun)
 		gates := Sigmoid(Add(lastAxis(x, 0, 2*hidden), lastAxis(u, 0, 2*hidden)))
 		r, z := lastAxis(gates, 0, hidden), lastAxis(gates, hidden, 2*hidden)
