@@ -137,16 +137,51 @@ func TestSeedsOfPanels(t *testing.T) {
 
 // TestStatistics against values by hand.
 func TestStatistics(t *testing.T) {
-	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1}}
+	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
+		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
 	for name, want := range map[Statistic]float64{
 		Level: 4, Difference: 2, Share: 5.5 / 7, Slope: 100, Correlation: 0, CorrelationGain: -1,
-		Phase: 2 - (1+3+4+5+6)/5., Ratio: 1,
+		Phase: 2 - (1+3+4+5+6)/5., Ratio: 1, End: 7, Sooner: -2, Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if len(statistics) != 8 {
-		t.Errorf("%d statistics, 8 are tested", len(statistics))
+	if len(statistics) != 11 {
+		t.Errorf("%d statistics, 11 are tested", len(statistics))
+	}
+}
+
+// TestSooner: what never comes to where the base ends counts as one measurement late.
+func TestSooner(t *testing.T) {
+	at := []float64{10, 20, 30, 40, 50, 60, 70, 80}
+	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three is there at 70
+	for _, c := range []struct {
+		series []float64
+		want   float64
+	}{
+		{base, 0},
+		{[]float64{0, 6, 6, 6, 6, 6, 6, 6}, 30},
+		{[]float64{6, 0, 0, 0, 0, 0, 0, 0}, 60},
+		{[]float64{0, 0, 0, 0, 0, 0, 0, 5}, -20},
+	} {
+		if got := sooner(curve{t: at, series: c.series, base: base}); got != c.want {
+			t.Errorf("%v comes %v sooner, want %v", c.series, got, c.want)
+		}
+	}
+}
+
+// TestSpread: the distance of each seed from the median over seeds, of series minus base.
+func TestSpread(t *testing.T) {
+	var rows []figures.Row
+	for seed, v := range []float64{1, 2, 6} {
+		for at := range 2 {
+			rows = append(rows, figures.Row{Panel: "a", Series: "sac-omega", Seed: int64(seed), T: at, Metric: "return", Value: v + float64(100*at)},
+				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
+		}
+	}
+	got, err := Spread.perSeed(rows, Part{Panel: "a", Series: "sac-omega", Base: "sac"}, "return")
+	if want := []float64{1 - 3, 0, 4 - 12}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
 	}
 }

@@ -1,9 +1,7 @@
 package reinforce
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"sync"
 
 	"tvps/data/env"
@@ -19,11 +17,11 @@ type fleet struct {
 	rewards []float64   // of the last step
 }
 
-// newFleet makes the robots; the first on a machine fetches MuJoCo and the models.
-func newFleet(ctx context.Context, s Settings, seeds []int64, log io.Writer) (*fleet, error) {
+// newFleet makes a robot for each seed.
+func newFleet(seeds []int64, build func(seed int64) (env.Env, error)) (*fleet, error) {
 	f := &fleet{seeds: seeds, rewards: make([]float64, len(seeds))}
 	for _, seed := range seeds {
-		robot, err := newRobot(ctx, s, seed, log)
+		robot, err := build(seed)
 		if err != nil {
 			f.close()
 			return nil, err

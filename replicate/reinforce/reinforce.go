@@ -28,6 +28,8 @@ const protocol = "1"
 type Env struct {
 	Backend *backend.Backend
 	Log     io.Writer // slow preparations are told here; may be nil
+
+	robot func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error) // nil for newRobot
 }
 
 // Jobs returns one run for each series and seed; those of a learner train together, as
@@ -90,7 +92,11 @@ func (e *Env) start(ctx context.Context, s Settings, name string, members []runs
 	if err != nil {
 		return nil, nil, err
 	}
-	fleet, err := newFleet(ctx, s, seeds, e.Log)
+	robot := e.robot
+	if robot == nil {
+		robot = newRobot
+	}
+	fleet, err := newFleet(seeds, func(seed int64) (env.Env, error) { return robot(ctx, s, seed, e.Log) })
 	if err != nil {
 		free()
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/env"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/settings"
@@ -15,10 +16,10 @@ import (
 // concern every run, "claw" that scenario, "sac" every learner, "context" and "omega" the
 // learners that have them, "plan" none.
 type Settings struct {
-	Scenario string `set:"scenario" of:"task" doc:"cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2)"`
+	Scenario string `set:"scenario" of:"task" doc:"cheetah (Half-Cheetah WindVel), claw (ROBEL D'Claw) (Section 3.2), or halfcheetah (the usual task, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"steps of an episode (cheetah 50, claw 40: the reference implementations; I19)"`
 	Repeat   int    `set:"repeat" of:"claw" doc:"claw: episodes of a task before the next one (2, Fig. 2; 25, Fig. 10 and 11)"`
-	Valves   int    `set:"valves" of:"claw" doc:"claw: valves in the sequence, the first of a random order of the ten (10, Section 3.2)"`
+	Valves   int    `set:"valves" of:"claw" doc:"claw: how many of the ten valves are in the sequence (10, Section 3.2)"`
 
 	Every            int `set:"every" of:"evaluate" doc:"episodes between two evaluations"`
 	EvaluateEpisodes int `set:"evaluate-episodes" of:"evaluate" doc:"episodes of an evaluation (cheetah 50, claw 5, Table 1; I20)"`
@@ -66,7 +67,7 @@ var rules = settings.Rules{
 }
 
 // Scenarios lists the robots.
-func Scenarios() []string { return []string{"cheetah", "claw"} }
+func Scenarios() []string { return []string{"cheetah", "claw", "halfcheetah"} }
 
 // Fields lists the settings in their order.
 func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
@@ -83,8 +84,8 @@ func (s Settings) Validate() error {
 	if s.Every > s.Episodes {
 		return fmt.Errorf("setting every=%d: the first evaluation would come after the %d episodes", s.Every, s.Episodes)
 	}
-	if s.Valves > valves {
-		return fmt.Errorf("setting valves=%d: there are %d", s.Valves, valves)
+	if s.Valves > env.Valves {
+		return fmt.Errorf("setting valves=%d: there are %d", s.Valves, env.Valves)
 	}
 	for _, name := range Learners() {
 		if err := s.agent(learners[name], 1, 1).Validate(); err != nil {
@@ -93,9 +94,6 @@ func (s Settings) Validate() error {
 	}
 	return nil
 }
-
-// valves is the number of D'Claw's tasks.
-const valves = 10
 
 // PlannedSteps are the numbers of episodes after which the agent is evaluated.
 func (s Settings) PlannedSteps() []int {

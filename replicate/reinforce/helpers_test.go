@@ -1,0 +1,101 @@
+package reinforce
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"tvps/data/env"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/runs"
+)
+
+// cart is a robot of one line: it is to stand at a place that its episode's number decides.
+type cart struct{ at, target float64 }
+
+func (c *cart) Sizes() (observations, actions, horizon int) { return 2, 1, 5 }
+func (c *cart) Task(int) string                             { return "a place" }
+func (c *cart) Close()                                      {}
+
+func (c *cart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	c.target, c.at = float64(episode%3)-1, .1*rng.NormFloat64()
+	obs[0], obs[1] = c.at, c.target
+	return nil
+}
+
+func (c *cart) Step(action, obs []float64) (float64, error) {
+	c.at += action[0]
+	obs[0], obs[1] = c.at, c.target
+	return -(c.at - c.target) * (c.at - c.target), nil
+}
+
+// watched are carts that tell how many episodes have begun on all of them together.
+func watched(begin func(begun int) error) func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
+	var begun atomic.Int64
+	return func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
+		return &watchedCart{begun: &begun, begin: begin}, nil
+	}
+}
+
+type watchedCart struct {
+	cart
+	begun *atomic.Int64
+	begin func(begun int) error
+}
+
+func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	if err := c.begin(int(c.begun.Add(1))); err != nil {
+		return err
+	}
+	return c.cart.Reset(episode, rng, obs)
+}
+
+// carts is an Env whose robots are carts.
+func carts(t *testing.T) *Env {
+	t.Helper()
+	return &Env{Backend: backendtest.Open(t, ""), robot: func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }}
+}
+
+// miniature are settings that take a second.
+func miniature() Settings {
+	return Settings{Scenario: "cheetah", Horizon: 5, Repeat: 2, Valves: 10, Every: 4, EvaluateEpisodes: 3,
+		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true, Replay: 60, BurnIn: 10, UpdateEvery: 1,
+		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1, Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
+		Episodes: 16, Stack: 2}
+}
+
+// run computes the runs of a learner and returns their rows by seed.
+func run(t *testing.T, e *Env, store *runs.Store, s Settings, series string, seeds ...int64) map[int64][]runs.Row {
+	t.Helper()
+	jobs, err := Jobs(e, s, []string{series}, seeds, MeasureReturn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain []runs.Job
+	for _, job := range jobs {
+		plain = append(plain, job.Job)
+	}
+	report, err := runs.Execute(t.Context(), store, plain, runs.Options{Workers: 2})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int64][]runs.Row{}
+	for _, r := range report.Results {
+		out[r.Spec.Seed] = r.Rows
+	}
+	return out
+}
+
+func open(t *testing.T) *runs.Store {
+	t.Helper()
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}

@@ -1,0 +1,193 @@
+package reinforce
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/runs"
+)
+
+// ofMetric leaves the rows of one metric.
+func ofMetric(rows []runs.Row, metric string) []runs.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
+}
+
+// A group that is broken off within an episode's step goes on from its checkpoint and ends
+// with the rows of an unbroken one, for every learner; a damaged checkpoint costs time only.
+func TestBrokenRunsEndAlike(t *testing.T) {
+	e, s := carts(t), miniature()
+	for _, series := range Learners() {
+		want := run(t, e, open(t), s, series, 0, 1)
+		for _, damage := range []bool{false, true} {
+			store := open(t)
+			breakOff(t, e, store, s, series, 10)
+			states, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
+			if len(states) != 1 {
+				t.Fatalf("%s: checkpoints %v", series, states)
+			}
+			if damage {
+				text, err := os.ReadFile(states[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				text[len(text)/2] ^= 0xff
+				if err := os.WriteFile(states[0], text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := run(t, e, store, s, series, 0, 1); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, damaged %v: broken off\n%v\nunbroken\n%v", series, damage, got, want)
+			}
+		}
+	}
+}
+
+// breakOff cancels when that many episodes have begun.
+func breakOff(t *testing.T, e *Env, store *runs.Store, s Settings, series string, episodes int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	broken := *e
+	broken.robot = watched(func(begun int) error {
+		if begun > 2*episodes {
+			cancel()
+		}
+		return nil
+	})
+	jobs, err := Jobs(&broken, s, []string{series}, []int64{0, 1}, MeasureReturn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := runs.Execute(ctx, store, []runs.Job{jobs[0].Job, jobs[1].Job}, runs.Options{})
+	if err != nil || !report.Interrupted {
+		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// Agents that train in one program learn what each learns alone; how many episodes lie
+// between two evaluations changes no return.
+func TestNeitherStackNorEvaluationMatters(t *testing.T) {
+	e, s := carts(t), miniature()
+	together := run(t, e, open(t), s, "sac-context-omega", 0, 1)
+	alone, rare := s, s
+	alone.Stack = 1
+	if got := run(t, e, open(t), alone, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
+		t.Errorf("alone\n%v\ntogether\n%v", got, together)
+	}
+	rare.Every = 8
+	for seed, rows := range run(t, e, open(t), rare, "sac-context-omega", 0, 1) {
+		often := slices.DeleteFunc(ofMetric(together[seed], MeasureReturn), func(r runs.Row) bool { return r.T%8 != 0 })
+		if got := ofMetric(rows, MeasureReturn); len(got) != 2 || !slices.Equal(got, often) {
+			t.Errorf("seed %d: evaluated rarely %v, often %v", seed, got, often)
+		}
+	}
+}
+
+// Without updates of g omega is 1, and every number is that of plain SAC.
+func TestOmegaOneIsSAC(t *testing.T) {
+	e, s := carts(t), miniature()
+	s.GUpdates = 0
+	for _, pair := range [][2]string{{"sac", "sac-omega"}, {"sac-context", "sac-context-omega"}} {
+		a, b := run(t, e, open(t), s, pair[0], 3), run(t, e, open(t), s, pair[1], 3)
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("%s\n%v\n%s\n%v", pair[0], a, pair[1], b)
+		}
+	}
+	s.GUpdates = 20
+	if a, b := run(t, e, open(t), s, "sac", 3), run(t, e, open(t), s, "sac-omega", 3); reflect.DeepEqual(a, b) {
+		t.Error("a fitted omega changes nothing")
+	}
+}
+
+// The agent learns to stand where it should: its return rises far above that of an agent
+// that does not train.
+func TestLearns(t *testing.T) {
+	e, s := carts(t), miniature()
+	s.Episodes, s.Every, s.Hidden, s.Batch, s.Replay, s.Alpha, s.LearnAlpha = 60, 60, 32, 32, 1000, .01, false
+	idle := s
+	idle.BurnIn = 1000
+	for seed, rows := range run(t, e, open(t), s, "sac", 0, 1) {
+		before := run(t, e, open(t), idle, "sac", seed)[seed]
+		if after := rows[0].Value; after < -1.5 || after < before[0].Value+1 {
+			t.Errorf("seed %d: return %v, untrained %v", seed, after, before[0].Value)
+		}
+	}
+}
+
+// What a learner does not use is no part of its run.
+func TestIdentity(t *testing.T) {
+	e, s := carts(t), miniature()
+	id := func(s Settings, series string) string {
+		jobs, err := Jobs(e, s, []string{series}, []int64{0}, MeasureReturn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return jobs[0].Spec.ID()
+	}
+	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "stack": "5", "episodes": "99", "repeat": "25", "batch": "9"} {
+		changed := s
+		if err := changed.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		for series, with := range learners {
+			want := map[string]bool{"history": with.context, "g-rate": with.omega, "batch": true}[name]
+			if got := id(changed, series) != id(s, series); got != want {
+				t.Errorf("%s: another %s is another run: %v, want %v", series, name, got, want)
+			}
+		}
+	}
+	claw := s
+	claw.Scenario = "claw"
+	again := claw
+	again.Repeat = 25
+	if id(claw, "sac") == id(again, "sac") {
+		t.Error("the claw's repeats are no part of its run")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	e, s := carts(t), miniature()
+	for _, c := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}}, {"scenario", "cheeta", []string{`did you mean "cheetah"`}},
+		{"g-layers", "1", []string{"omega layers"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
+	} {
+		bad := s
+		err := bad.Set(c.name, c.value)
+		if err == nil {
+			_, err = Jobs(e, bad, []string{"sac"}, []int64{0}, MeasureReturn)
+		}
+		demand.Error(t, err, c.words...)
+	}
+	_, err := Jobs(e, s, []string{"sac-omge"}, []int64{0}, MeasureReturn)
+	demand.Error(t, err, `did you mean "sac-omega"`)
+	_, err = Jobs(e, s, []string{"sac"}, []int64{0}, "accuracy")
+	demand.Error(t, err, "accuracy", "return")
+}
+
+// A robot that breaks ends its group with an error that names the seed.
+func TestRobotBreaks(t *testing.T) {
+	e, s := carts(t), miniature()
+	e.robot = watched(func(begun int) error {
+		if begun > 6 {
+			return errors.New("the arm fell off")
+		}
+		return nil
+	})
+	jobs, err := Jobs(e, s, []string{"sac"}, []int64{0}, MeasureReturn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := runs.Execute(t.Context(), open(t), []runs.Job{jobs[0].Job}, runs.Options{})
+	if err != nil || len(report.Failed) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	demand.Error(t, report.Failed[0].Err, "seed 0", "the arm fell off")
+}
