@@ -67,7 +67,7 @@ type Options struct {
 	IndexURL string    // JSON page of the plugin's package; "" for PyPI
 
 	// Tests put other wheels and another second source in place.
-	pins     map[string]pin
+	pins     map[string]artifact.Wheel
 	fallback func(context.Context, Options) (string, error)
 }
 
@@ -155,14 +155,6 @@ func recoverTo(err *error, doing string) {
 
 // oneLine is the text of err without line breaks: GoMLX's errors may hold several.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
-// pin is a plugin that this package knows: the wheel to download and the file in it.
-type pin struct {
-	wheel        artifact.File // without URL: the package index knows it
-	member       string        // path of the plugin in the wheel
-	pluginSHA256 string
-	pluginSize   int64
-}
 
 func logf(log io.Writer, format string, args ...any) {
 	if log != nil {

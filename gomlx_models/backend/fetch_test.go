@@ -73,9 +73,8 @@ func TestAlteredPluginInWheel(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
 	opts := options(cache, x.URL)
-	for platform, p := range opts.pins {
-		p.pluginSHA256 = strings.Repeat("0", 64)
-		opts.pins[platform] = p
+	for _, wheel := range opts.pins {
+		wheel.Members[0].SHA256 = strings.Repeat("0", 64)
 	}
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "instead of 0000", cache, fakeWheel)

@@ -48,14 +48,10 @@ func makeWheel() []byte {
 	return buf.Bytes()
 }
 
-func fakePins() map[string]pin {
+func fakePins() map[string]artifact.Wheel {
 	wheel := makeWheel()
-	return map[string]pin{runtime.GOOS + "-" + runtime.GOARCH: {
-		wheel:        artifact.File{Name: fakeWheel, SHA256: hexSum(wheel), Size: int64(len(wheel))},
-		member:       pluginMember,
-		pluginSHA256: hexSum(fakePlugin()),
-		pluginSize:   int64(len(fakePlugin())),
-	}}
+	return map[string]artifact.Wheel{runtime.GOOS + "-" + runtime.GOARCH: pluginWheel(
+		fakeWheel, hexSum(wheel), int64(len(wheel)), hexSum(fakePlugin()), int64(len(fakePlugin())))}
 }
 
 // index is a package index with one wheel.

@@ -1,0 +1,246 @@
+package artifact
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Wheel is a pinned wheel of PyPI, the Python package index, and those of its files
+// that are wanted. The index knows its address.
+type Wheel struct {
+	Package, Release string
+	Name             string // file name of the wheel
+	SHA256           string // of the wheel, lower-case hexadecimal
+	Size             int64  // of the wheel, bytes
+	What             string // what messages call the wanted files, such as "the XLA plugin"
+	Members          []Member
+}
+
+// Member is a file in a wheel.
+type Member struct {
+	Path   string // in the wheel, with slashes
+	Name   string // in the folder that it is unpacked to, with slashes; "" for the last part of Path
+	SHA256 string // lower-case hexadecimal
+	Size   int64  // bytes
+	Perm   os.FileMode
+}
+
+// WheelOptions adjusts Wheel.Unpack. The zero value is silent and asks PyPI.
+type WheelOptions struct {
+	Log     io.Writer
+	NoFetch bool   // never download: a missing file is an error
+	Index   string // JSON page of the package; "" for PyPI's
+
+	// Hash returns the SHA-256 of a file; nil reads the whole file at each call.
+	Hash func(path string) (string, error)
+}
+
+// In returns where the file lies once the wheel is unpacked in dir.
+func (m Member) In(dir string) string {
+	name := m.Name
+	if name == "" {
+		name = m.Path[strings.LastIndex(m.Path, "/")+1:]
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// Unpack makes sure that the wheel's members are in dir, and fetches the wheel if one
+// is missing or damaged (then fetched is true). Processes that ask for the same folder
+// at once fetch it once. What is not a pinned file, byte for byte, is never left behind.
+// Errors are those of Fetch; an index that cannot be reached is ErrNetwork.
+func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetched bool, err error) {
+	if w.complete(dir, opts) {
+		return false, nil
+	}
+	if opts.NoFetch {
+		for _, path := range w.damaged(dir, opts) {
+			return false, explain(ErrDamaged, nil, "%s %s is damaged; the next run fetches it again", w.What, path)
+		}
+		return false, explain(fs.ErrNotExist, nil, "%s is not in %s yet", w.What, dir)
+	}
+	unlock, err := Lock(ctx, filepath.Join(dir, ".lock"), w.What, opts.Log)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if w.complete(dir, opts) {
+		return false, nil // another process was faster
+	}
+	for _, path := range w.damaged(dir, opts) {
+		logf(opts.Log, "%s %s is damaged: fetching it again", w.What, path)
+		if err := os.Remove(path); err != nil {
+			return false, fmt.Errorf("%s %s is damaged and cannot be removed: %w", w.What, path, err)
+		}
+	}
+	return true, w.fetch(ctx, dir, opts)
+}
+
+func (w Wheel) complete(dir string, opts WheelOptions) bool {
+	return !slices.ContainsFunc(w.Members, func(m Member) bool { return !m.matches(m.In(dir), opts) })
+}
+
+// damaged lists the files that are there but are not the pinned ones.
+func (w Wheel) damaged(dir string, opts WheelOptions) []string {
+	var list []string
+	for _, m := range w.Members {
+		path := m.In(dir)
+		if _, err := os.Stat(path); err == nil && !m.matches(path, opts) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// matches says whether path is the pinned file.
+func (m Member) matches(path string, opts WheelOptions) bool {
+	if opts.Hash == nil {
+		return File{SHA256: m.SHA256, Size: m.Size}.Verify(path) == nil
+	}
+	if partSize(path) != m.Size {
+		return false
+	}
+	sum, err := opts.Hash(path)
+	return err == nil && sum == m.SHA256
+}
+
+// fetch downloads the wheel to dir and unpacks its members. The caller holds the lock.
+func (w Wheel) fetch(ctx context.Context, dir string, opts WheelOptions) error {
+	file := File{Name: w.Name, SHA256: w.SHA256, Size: w.Size}
+	path := filepath.Join(dir, w.Name)
+	if file.Verify(path) != nil { // whole if a process was killed while it unpacked
+		var err error
+		if file.URL, err = w.lookUp(ctx, opts.Index); err != nil {
+			return err
+		}
+		if err := Fetch(ctx, file, path, Options{Log: opts.Log}); err != nil {
+			return err
+		}
+	}
+	archive, err := zip.OpenReader(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer archive.Close()
+	for _, m := range w.Members {
+		if err := w.unpack(&archive.Reader, m, dir, opts); err != nil {
+			return err
+		}
+	}
+	os.Remove(path)
+	os.Remove(path + ".lock") // nobody waits for it: whoever fetches holds the folder's lock
+	return nil
+}
+
+// unpack writes one member to its place, checks its bytes on the way and reads it back.
+func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptions) error {
+	member, err := archive.Open(m.Path)
+	if err != nil {
+		return fmt.Errorf("%s holds no %s", w.Name, m.Path)
+	}
+	defer member.Close()
+	path := m.In(dir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return explainDisk(err, path, w.What)
+	}
+	perm := m.Perm
+	if perm == 0 {
+		perm = 0o644
+	}
+	err = WriteFile(path, w.What, perm, func(out io.Writer) error {
+		bar := NewProgress(opts.Log, "unpacking "+w.What, m.Size)
+		defer bar.Close()
+		return m.copyChecked(io.MultiWriter(out, bar), member, w)
+	})
+	if err != nil {
+		return err
+	}
+	if !m.matches(path, opts) {
+		os.Remove(path)
+		return fmt.Errorf("%s reads back other bytes than were written: the disk is failing; it was deleted", path)
+	}
+	return nil
+}
+
+func (m Member) copyChecked(out io.Writer, member io.Reader, w Wheel) error {
+	got, err := sum(sha256.New(), io.TeeReader(member, out))
+	if err != nil {
+		return fmt.Errorf("unpacking %s: %w", w.Name, err)
+	}
+	if got != m.SHA256 {
+		return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, w.Name, got, m.SHA256)
+	}
+	return nil
+}
+
+// release is what the index says about one file of a release.
+type release struct {
+	Filename string            `json:"filename"`
+	URL      string            `json:"url"`
+	Digests  map[string]string `json:"digests"`
+}
+
+// lookUp asks the package index for the wheel's address.
+func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
+	if index == "" {
+		index = "https://pypi.org/pypi/" + w.Package + "/json"
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
+	if err != nil {
+		return "", fmt.Errorf("the package index %s: %w", index, err)
+	}
+	resp, err := Client().Do(req)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return "", err
+		}
+		return "", explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", explain(ErrStatus, nil, "the package index %s answered %q", index, resp.Status)
+	}
+	var info struct {
+		Releases map[string][]release `json:"releases"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<20)).Decode(&info); err != nil {
+		return "", fmt.Errorf("the package index %s sent no package description (%w)", index, err)
+	}
+	return w.choose(info.Releases[w.Release], index)
+}
+
+// choose picks the pinned wheel from the index's answer. A mirror may give addresses
+// relative to its own.
+func (w Wheel) choose(files []release, index string) (string, error) {
+	i := slices.IndexFunc(files, func(f release) bool { return f.Filename == w.Name })
+	if i < 0 {
+		return "", fmt.Errorf("the package index %s does not list %s", index, w.Name)
+	}
+	if got := files[i].Digests["sha256"]; !strings.EqualFold(got, w.SHA256) {
+		return "", explain(ErrDamaged, nil, "the package index %s offers %s with SHA-256 %s, but this program expects %s: it is not the same file",
+			index, w.Name, got, w.SHA256)
+	}
+	base, err := url.Parse(index)
+	if err != nil {
+		return "", fmt.Errorf("the package index %s: %w", index, err)
+	}
+	address, err := base.Parse(files[i].URL)
+	if err != nil {
+		return "", fmt.Errorf("the package index %s gives %s the address %q, which is none", index, w.Name, files[i].URL)
+	}
+	return address.String(), nil
+}

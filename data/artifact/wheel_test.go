@@ -1,0 +1,100 @@
+package artifact
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// smallWheel is a wheel with two wanted files and one that is not, and its pin.
+func smallWheel(t *testing.T) ([]byte, Wheel) {
+	t.Helper()
+	var buf bytes.Buffer
+	archive := zip.NewWriter(&buf)
+	for _, name := range []string{"p/a.xml", "p/unwanted", "p/meshes/b.stl"} {
+		f, err := archive.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write([]byte("content of " + name))
+	}
+	archive.Close()
+	member := func(path, name string) Member {
+		sum := sha256.Sum256([]byte("content of " + path))
+		return Member{Path: path, Name: name, SHA256: hex.EncodeToString(sum[:]), Size: int64(len("content of " + path))}
+	}
+	f := pinned("", buf.Bytes())
+	return buf.Bytes(), Wheel{Package: "p", Release: "1.0", Name: "p-1.0.whl", SHA256: f.SHA256, Size: f.Size, What: "the test file",
+		Members: []Member{member("p/a.xml", ""), member("p/meshes/b.stl", "meshes/c.stl")}}
+}
+
+// serveWheel is an index whose address of the wheel is relative to its own, as mirrors
+// give it.
+func serveWheel(t *testing.T, data []byte, w Wheel) *server {
+	return serve(t, func(s *server, out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/pypi/p/json" {
+			whole(data)(s, out, r)
+			return
+		}
+		json.NewEncoder(out).Encode(map[string]any{"releases": map[string]any{"1.0": []release{
+			{Filename: "other.whl", URL: "/other"},
+			{Filename: w.Name, URL: "../../files/p.whl", Digests: map[string]string{"sha256": w.SHA256}},
+		}}})
+	})
+}
+
+func TestUnpackWheel(t *testing.T) {
+	data, w := smallWheel(t)
+	s, dir := serveWheel(t, data, w), t.TempDir()
+	opts := WheelOptions{Index: s.URL + "/pypi/p/json"}
+	if fetched, err := w.Unpack(t.Context(), dir, opts); err != nil || !fetched {
+		t.Fatal(fetched, err)
+	}
+	check(t, nil, nil, "", filepath.Join(dir, "x"), "a.xml", "meshes")
+	checkContent(t, filepath.Join(dir, "a.xml"), []byte("content of p/a.xml"))
+	checkContent(t, w.Members[1].In(dir), []byte("content of p/meshes/b.stl"))
+
+	requests := s.requests.Load()
+	if fetched, err := w.Unpack(t.Context(), dir, opts); err != nil || fetched || s.requests.Load() != requests {
+		t.Errorf("the second call: fetched %v, %d requests, %v", fetched, s.requests.Load()-requests, err)
+	}
+	os.WriteFile(w.Members[1].In(dir), []byte("content of p/meshes/B.stl"), 0o644)
+	opts.NoFetch = true
+	_, err := w.Unpack(t.Context(), dir, opts)
+	check(t, err, ErrDamaged, "is damaged; the next run", filepath.Join(dir, "x"), "a.xml", "meshes")
+	opts.NoFetch = false
+	if fetched, err := w.Unpack(t.Context(), dir, opts); err != nil || !fetched {
+		t.Error("an altered file was kept:", err)
+	}
+	checkContent(t, w.Members[1].In(dir), []byte("content of p/meshes/b.stl"))
+}
+
+func TestUnpackWheelErrors(t *testing.T) {
+	data, w := smallWheel(t)
+	s, dir := serveWheel(t, data, w), t.TempDir()
+	opts := WheelOptions{Index: s.URL + "/pypi/p/json", NoFetch: true}
+	_, err := w.Unpack(t.Context(), dir, opts)
+	check(t, err, fs.ErrNotExist, "the test file is not in", filepath.Join(dir, "x"))
+
+	opts.NoFetch = false
+	other := w
+	other.Release = "2.0"
+	if _, err := other.Unpack(t.Context(), dir, opts); err == nil || !strings.Contains(err.Error(), "does not list p-1.0.whl") {
+		t.Error(err)
+	}
+	w.Members[1].SHA256 = strings.Repeat("0", 64)
+	_, err = w.Unpack(t.Context(), dir, opts)
+	check(t, err, ErrDamaged, "instead of 0000", filepath.Join(dir, "x"), "a.xml", "meshes", w.Name)
+
+	s.Close()
+	_, err = w.Unpack(t.Context(), t.TempDir(), opts)
+	check(t, err, ErrNetwork, "cannot be reached", filepath.Join(dir, "x"), "a.xml", "meshes", w.Name)
+}

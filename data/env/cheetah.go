@@ -1,0 +1,195 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tvps/data/env/mujoco"
+)
+
+// CheetahOptions chooses between the paper's task and the usual one.
+type CheetahOptions struct {
+	Options
+	Plain   bool // gymnasium's HalfCheetah-v5: no wind, reward for speed
+	Horizon int  // steps of an episode; 0 for 50, or 1000 if Plain
+}
+
+// Cheetah is Half-Cheetah WindVel (Section 3.2, after Xie et al.): a two-legged runner in
+// the plane that is to keep a target velocity in a wind along its way. Wind and target are
+// constant in an episode and change with its number i:
+//
+//	wind   = 10 sin(0.2 i) N
+//	target = 1.5 + 1.5 sin(0.5 i) m/s
+//
+// The reward is -|v - target| - 0.05 |a|^2, with v the torso's velocity after the step.
+// Plain is gymnasium's HalfCheetah-v5 instead: the mean velocity over the step - 0.1 |a|^2.
+//
+// An observation has 17 numbers: the positions of the joints without that along the way
+// (8) and all velocities (9). An action has 6: torques in units of each motor's gear.
+// A step is 5 time steps of 0.01 s. Episodes end only with the horizon.
+type Cheetah struct {
+	plain   bool
+	horizon int
+	sim     *mujoco.Sim
+	limbs   limbs
+	action  [6]float64
+	wind    float64 // N
+	target  float64 // m/s
+}
+
+const (
+	cheetahJoints = 9
+	cheetahObs    = 2*cheetahJoints - 1
+	cheetahSkip   = 5
+	cheetahDelta  = cheetahSkip * 0.01 // s, of one step
+)
+
+// windMotor pushes the torso along the way with a force of its control, in newtons.
+const windMotor = `<motor name="wind" joint="rootx" gear="1" ctrllimited="true" ctrlrange="-50 50"/>`
+
+// NewCheetah starts a Half-Cheetah, fetching MuJoCo and the model if they are not there.
+func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
+	lib, err := opts.library(ctx)
+	if err != nil {
+		return nil, err
+	}
+	xml, err := cheetahXML(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	model, err := lib.Model(xml, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
+	}
+	defer model.Close()
+	c := &Cheetah{plain: opts.Plain, horizon: opts.Horizon}
+	if c.horizon == 0 {
+		c.horizon = map[bool]int{false: 50, true: 1000}[opts.Plain]
+	}
+	if c.sim, err = model.Sim(); err != nil {
+		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
+	}
+	if c.limbs, err = newLimbs(model, c.sim, "torso", "head", "bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// cheetahXML is gymnasium's model, with the wind as a seventh motor.
+func cheetahXML(ctx context.Context, opts CheetahOptions) ([]byte, error) {
+	files, err := readWheel(ctx, gymnasiumWheel, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	xml := files["half_cheetah.xml"]
+	if opts.Plain {
+		return xml, nil
+	}
+	end := []byte("</actuator>")
+	return bytes.Replace(xml, end, append([]byte(windMotor), end...), 1), nil
+}
+
+// conditions returns the force along the way in an episode, N, and the target velocity, m/s.
+func (c *Cheetah) conditions(episode int) (wind, target float64) {
+	if c.plain {
+		return 0, 0
+	}
+	i := float64(episode)
+	return 10 * math.Sin(0.2*i), 1.5 + 1.5*math.Sin(0.5*i)
+}
+
+// Sizes returns 17, 6 and the horizon.
+func (c *Cheetah) Sizes() (observation, action, horizon int) { return cheetahObs, 6, c.horizon }
+
+// Task names wind and target of an episode.
+func (c *Cheetah) Task(episode int) string {
+	if c.plain {
+		return "run as fast as you can"
+	}
+	wind, target := c.conditions(episode)
+	return fmt.Sprintf("wind %+.1f N, target %.1f m/s", wind, target)
+}
+
+// Reset puts the runner at rest with noise as gymnasium's: uniform in [-0.1, 0.1] on the
+// positions, normal of deviation 0.1 on the velocities.
+func (c *Cheetah) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	if err := checkObs(obs, cheetahObs); err != nil {
+		return err
+	}
+	if err := c.sim.Reset(); err != nil {
+		return err
+	}
+	for i := range c.sim.QPos {
+		c.sim.QPos[i] += 0.2*rng.Float64() - 0.1
+	}
+	for i := range c.sim.QVel {
+		c.sim.QVel[i] = 0.1 * rng.NormFloat64()
+	}
+	return c.begin(episode, obs)
+}
+
+// begin starts an episode at the present positions and velocities.
+func (c *Cheetah) begin(episode int, obs []float64) error {
+	c.wind, c.target = c.conditions(episode)
+	if err := c.sim.Forward(); err != nil {
+		return err
+	}
+	c.observe(obs)
+	return nil
+}
+
+// Step moves on by 0.05 s.
+func (c *Cheetah) Step(action, obs []float64) (reward float64, err error) {
+	if err := checkObs(obs, cheetahObs); err != nil {
+		return 0, err
+	}
+	if err := clip(c.action[:], action); err != nil {
+		return 0, err
+	}
+	copy(c.sim.Ctrl, c.action[:])
+	if !c.plain {
+		c.sim.Ctrl[6] = c.wind
+	}
+	before := c.sim.QPos[0]
+	if err := c.sim.Step(cheetahSkip); err != nil {
+		return 0, err
+	}
+	c.observe(obs)
+	if c.plain {
+		return (c.sim.QPos[0]-before)/cheetahDelta - 0.1*squares(c.action[:]), nil
+	}
+	return -math.Abs(c.sim.QVel[0]-c.target) - 0.05*squares(c.action[:]), nil
+}
+
+func (c *Cheetah) observe(obs []float64) {
+	copy(obs, c.sim.QPos[1:])
+	copy(obs[cheetahJoints-1:], c.sim.QVel)
+}
+
+// Close frees the simulation.
+func (c *Cheetah) Close() { c.sim.Close() }
+
+func squares(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return sum
+}
+
+// CheetahPose is what can be seen of a Half-Cheetah at one moment.
+type CheetahPose struct {
+	Limbs        []Limb
+	X            float64 // the torso's place along the way, m
+	Velocity     float64 // m/s
+	Wind, Target float64 // N, m/s
+}
+
+// Pose returns what can be seen now.
+func (c *Cheetah) Pose() CheetahPose {
+	return CheetahPose{Limbs: c.limbs.now(), X: c.sim.QPos[0], Velocity: c.sim.QVel[0], Wind: c.wind, Target: c.target}
+}

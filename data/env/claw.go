@@ -1,0 +1,219 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tvps/data/random"
+)
+
+// ClawOptions chooses the sequence of valves.
+type ClawOptions struct {
+	Options
+	Repeat  int   // episodes of a task before the next one; 0 for 2
+	Tasks   []int // the valves that take part; nil for all ten
+	Seed    int64 // of their order
+	Horizon int   // steps of an episode; 0 for 40
+}
+
+// Claw is the ROBEL D'Claw (Section 3.2, after Yang et al.): three fingers of three joints
+// that are to turn a valve by half a turn. The task is which of ten valves it is. The valves
+// come in one random order, each Repeat times before the next, and that sequence repeats.
+//
+// The reward, with the valve's error e and the joints' angles q and velocities w, is
+//
+//	-5 |e| - |q - q0| - |those w with |w| >= 0.5| + 10 [|e| < 0.25] + 50 [|e| < 0.1]
+//
+// An observation has 21 numbers: q (9), w (9), cosine and sine of the valve's angle, and e.
+// An action has 9: where the joints are to go, in units of 0.48, pi/3 and pi/2 rad for each
+// finger, but no further than 0.1 pi rad from where they are. A step is 40 time steps of
+// 0.0025 s. Each episode begins in the same state.
+type Claw struct {
+	order   []int
+	repeat  int
+	horizon int
+	sims    [Valves]*clawSim // nil for valves that do not take part
+	now     *clawSim
+	valve   int
+	action  [clawJoints]float64
+}
+
+const (
+	clawJoints = 9
+	clawObs    = 2*clawJoints + 3
+	clawSkip   = 40
+	clawTarget = math.Pi // rad, where the valve is to be
+
+	// ClawSuccess is the error of the valve, rad, below which an episode has succeeded.
+	ClawSuccess = 0.1
+)
+
+// pi is a variable so that pi/3 is rounded at run time, as in other languages.
+var pi = math.Pi
+
+// clawReach is the furthest way of a joint in one step, rad.
+var clawReach = 0.1 * pi
+
+// clawScale is the range of each joint's target, and clawStart its angle at rest, rad.
+var (
+	clawScale = [clawJoints]float64{.48, pi / 3, pi / 2, .48, pi / 3, pi / 2, .48, pi / 3, pi / 2}
+	clawStart = [clawJoints]float64{0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3}
+)
+
+// NewClaw starts a D'Claw, fetching MuJoCo and the robot's model if they are not there.
+func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
+	order, err := clawOrder(opts.Tasks, opts.Seed)
+	if err != nil {
+		return nil, err
+	}
+	c := &Claw{order: order, repeat: opts.Repeat, horizon: opts.Horizon}
+	if c.repeat == 0 {
+		c.repeat = 2
+	}
+	if c.horizon == 0 {
+		c.horizon = 40
+	}
+	lib, err := opts.library(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, err := readWheel(ctx, robelWheel, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range order {
+		if c.sims[v], err = newClawSim(lib, files, v); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	c.now, c.valve = c.sims[order[0]], order[0]
+	return c, nil
+}
+
+// clawOrder is the random order of the tasks by a seed.
+func clawOrder(tasks []int, seed int64) ([]int, error) {
+	if tasks == nil {
+		for v := range Valves {
+			tasks = append(tasks, v)
+		}
+	}
+	seen := [Valves]bool{}
+	for _, v := range tasks {
+		if v < 0 || v >= Valves || seen[v] {
+			return nil, fmt.Errorf("the D'Claw's tasks are %v: name each valve from 0 to %d at most once", tasks, Valves-1)
+		}
+		seen[v] = true
+	}
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("the D'Claw has no task: name valves from 0 to %d", Valves-1)
+	}
+	order := make([]int, len(tasks))
+	for i, k := range random.New(seed, "order of the valves").Perm(len(tasks)) {
+		order[i] = tasks[k]
+	}
+	return order, nil
+}
+
+// Sizes returns 21, 9 and the horizon.
+func (c *Claw) Sizes() (observation, action, horizon int) { return clawObs, clawJoints, c.horizon }
+
+// Valve returns the valve of an episode, from 0.
+func (c *Claw) Valve(episode int) int { return c.order[episode/c.repeat%len(c.order)] }
+
+// Task names the valve of an episode.
+func (c *Claw) Task(episode int) string {
+	v := c.Valve(episode)
+	return fmt.Sprintf("valve %d (%s)", v, valves[v].name)
+}
+
+// Reset puts the episode's valve under the claw. It draws nothing from rng.
+func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
+	if err := checkObs(obs, clawObs); err != nil {
+		return err
+	}
+	c.valve = c.Valve(episode)
+	c.now = c.sims[c.valve]
+	if err := c.now.Reset(); err != nil {
+		return err
+	}
+	copy(c.now.QPos, clawStart[:])
+	if err := c.now.Forward(); err != nil {
+		return err
+	}
+	c.observe(obs)
+	return nil
+}
+
+// Step moves on by 0.1 s.
+func (c *Claw) Step(action, obs []float64) (reward float64, err error) {
+	if err := checkObs(obs, clawObs); err != nil {
+		return 0, err
+	}
+	if err := clip(c.action[:], action); err != nil {
+		return 0, err
+	}
+	s := c.now
+	for i, a := range c.action {
+		s.Ctrl[i] = s.QPos[i] + min(max(a*clawScale[i]-s.QPos[i], -clawReach), clawReach)
+	}
+	if err := s.Step(clawSkip); err != nil {
+		return 0, err
+	}
+	c.observe(obs)
+	return clawReward(obs), nil
+}
+
+func (c *Claw) observe(obs []float64) {
+	s, angle := c.now, c.now.QPos[clawJoints]
+	copy(obs, s.QPos[:clawJoints])
+	copy(obs[clawJoints:], s.QVel[:clawJoints])
+	obs[2*clawJoints], obs[2*clawJoints+1] = math.Cos(angle), math.Sin(angle)
+	obs[clawObs-1] = clawError(angle)
+}
+
+// clawError is the way to the target, in [-pi, pi).
+func clawError(angle float64) float64 {
+	e := math.Mod(clawTarget-angle+math.Pi, 2*math.Pi)
+	if e < 0 {
+		e += 2 * math.Pi
+	}
+	return e - math.Pi
+}
+
+// clawReward is the reward of Claw at an observation.
+func clawReward(obs []float64) float64 {
+	distance, speed := 0.0, 0.0
+	for i, q := range obs[:clawJoints] {
+		distance += (q - clawStart[i]) * (q - clawStart[i])
+	}
+	for _, w := range obs[clawJoints : 2*clawJoints] {
+		if math.Abs(w) >= 0.5 {
+			speed += w * w
+		}
+	}
+	e := math.Abs(obs[clawObs-1])
+	reward := -5*e - math.Sqrt(distance) - math.Sqrt(speed)
+	if e < 0.25 {
+		reward += 10
+	}
+	if e < 0.1 {
+		reward += 50
+	}
+	return reward
+}
+
+// Success says whether the valve is where it is to be, within ClawSuccess.
+func (c *Claw) Success() bool { return math.Abs(clawError(c.now.QPos[clawJoints])) < ClawSuccess }
+
+// Close frees the simulations.
+func (c *Claw) Close() {
+	for v, s := range c.sims {
+		if s != nil {
+			s.Close()
+			c.sims[v] = nil
+		}
+	}
+}

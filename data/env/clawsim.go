@@ -1,0 +1,162 @@
+package env
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+
+	"tvps/data/env/mujoco"
+)
+
+// clawSim is the claw over one valve.
+type clawSim struct {
+	*mujoco.Sim
+	bodies, tips []float64 // places of all bodies, and of all sites
+	joints       [3][3]int // bodies of each finger, from the root
+	ends         [3]int    // sites at the ends of the fingers
+}
+
+// clawScene is the world about the official robot: the floor, the mount that it hangs
+// from, and a valve on a motor. The motor is a little wider than its valve's hub, so the two
+// must not collide. Parts that are only seen are left out.
+const clawScene = `<mujoco model="claw">
+  <include file="assets/dependencies3xh.xml"/>
+  <compiler discardvisual="true"/>
+  <asset>%s</asset>
+  <default>
+    <default class="motor"><geom condim="4" margin="0.0005" group="4"/></default>
+    <default class="valve">
+      <joint type="hinge" limited="true" damping="0.1" armature="0.001"/>
+      <geom condim="4" margin="0.0005" group="4" friction="0.2 0.005 0.0001"/>
+    </default>
+  </default>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 0.1"/>
+    <body name="mount" pos="0 0 0.335">
+      <geom type="cylinder" size="0.03 0.005"/>
+      <include file="assets/chain3xh.xml"/>
+    </body>
+    <body name="base" pos="0 0 %v">
+      <geom class="motor" type="mesh" mesh="xh28_hull" pos="0 0 0.018" euler="0 0 1.57"/>
+      %s
+    </body>
+  </worldbody>
+  <contact><exclude body1="base" body2="valve"/></contact>
+</mujoco>`
+
+// clawModel returns the scene with a valve and the files that it includes. The benchmark's
+// position servos are five times as stiff as the official ones.
+func clawModel(files map[string][]byte, v int) (xml []byte, assets map[string][]byte, err error) {
+	assets = maps.Clone(files)
+	for name, data := range assets { // MuJoCo's parser takes no declaration after a comment, as stands there
+		if strings.HasSuffix(name, ".xml") {
+			assets[name] = bytes.Replace(data, []byte(`<?xml version="1.0"?>`), nil, 1)
+		}
+	}
+	servos := assets["assets/dependencies3xh.xml"]
+	if n := bytes.Count(servos, []byte(`kp="2"`)); n != clawJoints {
+		return nil, nil, fmt.Errorf("the D'Claw's model has %d servos of gain 2 instead of %d", n, clawJoints)
+	}
+	servos = bytes.ReplaceAll(servos, []byte(`kp="2"`), []byte(`kp="10"`))
+	assets["assets/dependencies3xh.xml"] = bytes.ReplaceAll(servos, []byte("../dclaw/"), nil)
+	mesh, body, base := valves[v].mjcf()
+	return fmt.Appendf(nil, clawScene, mesh, base, body), assets, nil
+}
+
+// newClawSim compiles the scene with valve v.
+func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, error) {
+	xml, assets, err := clawModel(files, v)
+	if err != nil {
+		return nil, err
+	}
+	model, err := lib.Model(xml, assets)
+	if err != nil {
+		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
+	}
+	defer model.Close()
+	sim, err := model.Sim()
+	if err != nil {
+		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
+	}
+	s := &clawSim{Sim: sim}
+	if err := s.find(model); err != nil {
+		sim.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// find looks up what a picture shows.
+func (s *clawSim) find(model *mujoco.Model) (err error) {
+	for f, names := range [3][4]string{
+		{"FF10", "FFL11", "FFL12", "FFtip"}, {"MF20", "MFL21", "MFL22", "MFtip"}, {"TH30", "THL31", "THL32", "THtip"},
+	} {
+		for k := range 3 {
+			if s.joints[f][k], err = model.ID(mujoco.Body, names[k]); err != nil {
+				return err
+			}
+		}
+		if s.ends[f], err = model.ID(mujoco.Site, names[3]); err != nil {
+			return err
+		}
+	}
+	if s.bodies, err = s.Output("xpos"); err != nil {
+		return err
+	}
+	s.tips, err = s.Output("site_xpos")
+	return err
+}
+
+// ClawPose is what can be seen of a D'Claw at one moment.
+type ClawPose struct {
+	Fingers [3][4][3]float64 // the joints of each finger and its tip, m
+	Valve   string           // its name
+	Shapes  []Shape          // of the valve from above, at its angle
+	Angle   float64          // of the valve, rad
+	Target  float64          // rad
+	Success bool
+}
+
+// Shape is the outline of a convex part of a valve from above: what lies within Radius of
+// the polygon of Corners (or of the line between two). Lengths are in metres.
+type Shape struct {
+	Corners [][2]float64
+	Radius  float64
+}
+
+// Pose returns what can be seen now.
+func (c *Claw) Pose() ClawPose {
+	s := c.now
+	angle := s.QPos[clawJoints]
+	p := ClawPose{Valve: valves[c.valve].name, Angle: angle, Target: clawTarget, Success: c.Success(), Shapes: valves[c.valve].shapes(angle)}
+	for f := range p.Fingers {
+		for k, body := range s.joints[f] {
+			copy(p.Fingers[f][k][:], s.bodies[3*body:])
+		}
+		copy(p.Fingers[f][3][:], s.tips[3*s.ends[f]:])
+	}
+	return p
+}
+
+// shapes returns the valve's outlines from above at an angle.
+func (v valve) shapes(angle float64) []Shape {
+	var list []Shape
+	for _, s := range v.plate.slabs {
+		list = append(list, shape(s.corners, s.round, angle))
+	}
+	for _, c := range v.capsules {
+		list = append(list, shape(c.ends(), capsuleRound, angle+capsuleTurn))
+	}
+	return list
+}
+
+func shape(corners []point, radius, angle float64) Shape {
+	sin, cos := math.Sincos(angle)
+	s := Shape{Radius: radius / 1000}
+	for _, p := range corners {
+		s.Corners = append(s.Corners, [2]float64{(cos*p[0] - sin*p[1]) / 1000, (sin*p[0] + cos*p[1]) / 1000})
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package env
+
+import (
+	"testing"
+
+	"tvps/data/env/mujoco"
+	"tvps/data/env/mujoco/mujocotest"
+)
+
+func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {
+	t.Helper()
+	c, err := NewCheetah(t.Context(), opts)
+	mujocotest.SkipWithout(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func newClaw(t testing.TB, opts ClawOptions) *Claw {
+	t.Helper()
+	c, err := NewClaw(t.Context(), opts)
+	mujocotest.SkipWithout(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// both returns one of each robot.
+func both(t testing.TB) map[string]Env {
+	return map[string]Env{"cheetah": newCheetah(t, CheetahOptions{}), "claw": newClaw(t, ClawOptions{Tasks: []int{0, 4, 9}})}
+}
+
+// wave fills an action with numbers in [-1, 1] that differ from step to step, the same as
+// action in testdata/trajectories.py.
+func wave(step int, action []float64) {
+	for j := range action {
+		action[j] = float64((7*step+5*j+3*step*j)%11-5) / 5
+	}
+}
+
+// lookUp reads parameters of a model.
+func parameter(t testing.TB, s *mujoco.Sim, name string) []float64 {
+	t.Helper()
+	values, err := s.Parameter(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}

@@ -1,0 +1,90 @@
+package mujoco
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Model is a compiled model. It is safe for concurrent use until it is closed.
+type Model struct {
+	lib     *Library
+	address uintptr // mjModel*
+}
+
+// Kind is a kind of named element of a model (MuJoCo's mjtObj).
+type Kind int
+
+// The kinds of elements that can be looked up.
+const (
+	Body     Kind = 1
+	Joint    Kind = 3
+	Geom     Kind = 5
+	Site     Kind = 6
+	Actuator Kind = 19
+)
+
+// compiling lets one model be compiled at a time: MuJoCo remembers the last one it parsed.
+var compiling sync.Mutex
+
+// mainFile is the name of the model itself beside its assets.
+const mainFile = "main.xml"
+
+// Model compiles a model from MJCF. Assets are the files that it includes or names, such
+// as meshes, by their paths relative to it. Nothing is read from the disk.
+func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err error) {
+	compiling.Lock()
+	defer compiling.Unlock()
+	defer guard(&err, "compiling a model")
+
+	files := new([8]uintptr) // mjVFS, which is one pointer
+	call(l.fn.mj_defaultVFS, uintptr(unsafe.Pointer(files)))
+	defer func() { call(l.fn.mj_deleteVFS, uintptr(unsafe.Pointer(files))) }()
+	if err := l.addFile(files, mainFile, xml); err != nil {
+		return nil, err
+	}
+	for name, data := range assets {
+		if err := l.addFile(files, name, data); err != nil {
+			return nil, err
+		}
+	}
+	name, message := cString(mainFile), make([]byte, 1024)
+	address := call(l.fn.mj_loadXML, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(files)),
+		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
+	if address == 0 {
+		return nil, fmt.Errorf("MuJoCo cannot compile the model: %s", oneLine(untilZero(message)))
+	}
+	return &Model{lib: l, address: address}, nil
+}
+
+func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
+	if len(data) == 0 {
+		return fmt.Errorf("the model file %s is empty", name)
+	}
+	cName := cString(name)
+	if r := int32(call(l.fn.mj_addBufferVFS, uintptr(unsafe.Pointer(files)), uintptr(unsafe.Pointer(&cName[0])),
+		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))); r != 0 {
+		return fmt.Errorf("MuJoCo does not take the model file %s (code %d): is there another of that name?", name, r)
+	}
+	return nil
+}
+
+// ID returns the index of a named element among those of its kind.
+func (m *Model) ID(kind Kind, name string) (int, error) {
+	cName := cString(name)
+	id := int32(call(m.lib.fn.mj_name2id, m.address, uintptr(kind), uintptr(unsafe.Pointer(&cName[0]))))
+	if id < 0 {
+		return 0, fmt.Errorf("the model has no element %q of kind %d", name, kind)
+	}
+	return int(id), nil
+}
+
+// Close frees the model. Simulations of it go on: each has its own copy.
+func (m *Model) Close() {
+	call(m.lib.fn.mj_deleteModel, m.address)
+	m.address = 0
+}
+
+// oneLine is s without line breaks: MuJoCo's messages may have several lines.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,187 @@
+// Package mujoco runs MuJoCo, the physics engine that the paper's robots live in
+// (Section 3.2), from Go without a C compiler: it loads libmujoco 4.0.0 at run time
+// (package purego) and uses MuJoCo's batch interface, so that no layout of a C struct
+// has to be known. A Model is compiled from MJCF, MuJoCo's XML; a Sim is one simulation of
+// it whose state is seen as Go slices.
+//
+// The library comes from PyPI, named here with its hash, and is kept in the cache folder.
+package mujoco
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"tvps/data/artifact"
+
+	"github.com/ebitengine/purego"
+)
+
+// PathEnv names a libmujoco to use as it is, in place of the pinned one.
+const PathEnv = "TVPS_MUJOCO"
+
+// Version is the release of MuJoCo that this package is written for.
+const Version = "4.0.0"
+
+// versionNumber is what mj_version of that release returns.
+const versionNumber = 4000000
+
+// ErrPlatform says that no library is known for this operating system and processor.
+var ErrPlatform = errors.New("no MuJoCo library for this platform")
+
+// Options adjusts Open. The zero value is silent and uses the real sources.
+type Options struct {
+	Log      io.Writer // progress; nil for none
+	CacheDir string    // where the library is kept; "" for artifact.CacheDir
+	NoFetch  bool      // never download: a missing library is an error
+	Index    string    // JSON page of the package index; "" for PyPI's
+}
+
+// Library is a loaded libmujoco. It is safe for concurrent use and is never unloaded.
+type Library struct {
+	Path string // the file that was loaded
+	fn   functions
+}
+
+// functions holds the addresses of the C functions, by their names.
+type functions struct {
+	mj_version, mj_versionString, mju_setLogHandler,
+	mj_defaultVFS, mj_addBufferVFS, mj_deleteVFS,
+	mj_loadXML, mj_deleteModel, mj_name2id,
+	mjb_makeBatch, mjb_deleteBatch, mjb_stateComponent, mjb_output, mjb_expand,
+	mjb_reset, mjb_forward, mjb_step, mjb_error, mjb_warning uintptr
+}
+
+// loaded holds the libraries of this process by path: loading one twice would install
+// two log handlers.
+var loaded = struct {
+	sync.Mutex
+	byPath map[string]*Library
+}{byPath: map[string]*Library{}}
+
+// Open loads the library, fetching it first if it is not there. Each error is one
+// sentence: ErrPlatform where there is no library, artifact.ErrNetwork where it cannot
+// be fetched.
+func Open(ctx context.Context, opts Options) (*Library, error) {
+	path, err := find(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	loaded.Lock()
+	defer loaded.Unlock()
+	if lib := loaded.byPath[path]; lib != nil {
+		return lib, nil
+	}
+	lib, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	loaded.byPath[path] = lib
+	return lib, nil
+}
+
+// find returns the path of the library: what PathEnv names, or the pinned one in the cache.
+func find(ctx context.Context, opts Options) (string, error) {
+	if path := os.Getenv(PathEnv); path != "" {
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf("%s=%s: there is no such file; name a libmujoco %s, or leave the variable away to have one fetched",
+				PathEnv, path, Version)
+		}
+		return filepath.Abs(path)
+	}
+	platform := runtime.GOOS + "-" + runtime.GOARCH
+	wheel, ok := wheels[platform]
+	if !ok {
+		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; name a libmujoco.so of that release with %s",
+			ErrPlatform, wheelPackage, Version, platform, PathEnv)
+	}
+	if opts.CacheDir == "" {
+		dir, err := artifact.CacheDir()
+		if err != nil {
+			return "", err
+		}
+		opts.CacheDir = dir
+	}
+	dir := filepath.Join(opts.CacheDir, "mujoco", Version+"-"+platform)
+	_, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index})
+	if err != nil {
+		return "", fmt.Errorf("MuJoCo cannot be had: %w; or name a libmujoco %s with %s", err, Version, PathEnv)
+	}
+	return wheel.Members[0].In(dir), nil
+}
+
+// load opens the file, finds the functions and puts the log handler in place.
+func load(path string) (*Library, error) {
+	handle, err := openLibrary(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to have it fetched again, or see %s", path, err, PathEnv)
+	}
+	lib := &Library{Path: path}
+	for name, address := range lib.fn.byName() {
+		if *address, err = findSymbol(handle, name); err != nil {
+			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; see %s", path, name, Version, PathEnv)
+		}
+	}
+	if got := int32(call(lib.fn.mj_version)); got != versionNumber {
+		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; see %s",
+			path, goString(call(lib.fn.mj_versionString)), Version, PathEnv)
+	}
+	call(lib.fn.mju_setLogHandler, logHandler())
+	return lib, nil
+}
+
+func (f *functions) byName() map[string]*uintptr {
+	return map[string]*uintptr{
+		"mj_version": &f.mj_version, "mj_versionString": &f.mj_versionString, "mju_setLogHandler": &f.mju_setLogHandler,
+		"mj_defaultVFS": &f.mj_defaultVFS, "mj_addBufferVFS": &f.mj_addBufferVFS, "mj_deleteVFS": &f.mj_deleteVFS,
+		"mj_loadXML": &f.mj_loadXML, "mj_deleteModel": &f.mj_deleteModel, "mj_name2id": &f.mj_name2id,
+		"mjb_makeBatch": &f.mjb_makeBatch, "mjb_deleteBatch": &f.mjb_deleteBatch,
+		"mjb_stateComponent": &f.mjb_stateComponent, "mjb_output": &f.mjb_output, "mjb_expand": &f.mjb_expand,
+		"mjb_reset": &f.mjb_reset, "mjb_forward": &f.mjb_forward, "mjb_step": &f.mjb_step,
+		"mjb_error": &f.mjb_error, "mjb_warning": &f.mjb_warning,
+	}
+}
+
+// call calls the C function at address fn with integers and pointers.
+//
+//go:uintptrescapes
+func call(fn uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(fn, args...)
+	return r
+}
+
+// pointer makes a pointer of an address in C memory, which Go's collector neither moves
+// nor frees.
+func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
+
+// goString copies the C string at the address.
+func goString(address uintptr) string {
+	if address == 0 {
+		return ""
+	}
+	p := (*byte)(pointer(address))
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(p, n))
+}
+
+// cString is s with the closing zero byte that C wants.
+func cString(s string) []byte { return append([]byte(s), 0) }
+
+// untilZero is the C string in a buffer.
+func untilZero(buf []byte) string {
+	for i, c := range buf {
+		if c == 0 {
+			return string(buf[:i])
+		}
+	}
+	return string(buf)
+}

@@ -1,0 +1,219 @@
+package mujoco_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tvps/data/artifact"
+	"tvps/data/env/mujoco"
+	"tvps/data/env/mujoco/mujocotest"
+)
+
+// slider is a mass of 2 kg on a rail without friction, pushed by a motor of gear 3.
+const slider = `<mujoco>
+  <option timestep="0.01" gravity="0 0 0"/>
+  <worldbody>
+    <body name="cart" pos="0 1 0">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <geom name="box" type="box" size=".1 .1 .1" mass="2"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="push" joint="x" gear="3" ctrllimited="true" ctrlrange="-1 1"/></actuator>
+</mujoco>`
+
+func newSim(t testing.TB, xml string, assets map[string][]byte) *mujoco.Sim {
+	t.Helper()
+	model, err := mujocotest.Open(t).Model([]byte(xml), assets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := model.Sim()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.Close() // the simulation has its own copy
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Force over mass is acceleration: semi-implicit Euler gives v_n = n a h and
+// x_n = a h^2 n (n + 1) / 2.
+func TestStep(t *testing.T) {
+	s := newSim(t, slider, nil)
+	xpos, err := s.Output("xpos")
+	if err != nil || len(xpos) != 6 {
+		t.Fatal(xpos, err)
+	}
+	s.Ctrl[0] = 0.5
+	if err := s.Step(7); err != nil {
+		t.Fatal(err)
+	}
+	const a, h = 0.5 * 3 / 2, 0.01
+	if v, x := s.QVel[0], s.QPos[0]; math.Abs(v-7*a*h) > 1e-14 || math.Abs(x-a*h*h*28) > 1e-14 {
+		t.Errorf("v = %v, x = %v", v, x)
+	}
+	if xpos[3] != s.QPos[0] || xpos[4] != 1 {
+		t.Errorf("the body is at %v, the joint at %v", xpos[3:], s.QPos[0])
+	}
+	s.Ctrl[0] = 0
+	s.Applied[0] = -1
+	s.Step(1)
+	if v := s.QVel[0]; math.Abs(v-(7*a*h-h/2)) > 1e-14 {
+		t.Errorf("an applied force of -1 N gives v = %v", v)
+	}
+	if err := s.Reset(); err != nil || s.QPos[0] != 0 || s.QVel[0] != 0 || s.Ctrl[0] != 0 || s.Applied[0] != 0 {
+		t.Errorf("after Reset: %+v, %v", s, err)
+	}
+}
+
+func TestParameterAndID(t *testing.T) {
+	model, err := mujocotest.Open(t).Model([]byte(slider), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	s, err := model.Sim()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	body, err := model.ID(mujoco.Body, "cart")
+	if err != nil || body != 1 {
+		t.Error(body, err)
+	}
+	for kind, name := range map[mujoco.Kind]string{mujoco.Joint: "x", mujoco.Geom: "box", mujoco.Actuator: "push"} {
+		if id, err := model.ID(kind, name); err != nil || id != 0 {
+			t.Error(name, id, err)
+		}
+	}
+	if _, err := model.ID(mujoco.Site, "nowhere"); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Error(err)
+	}
+	if mass, err := s.Parameter("body_mass"); err != nil || !slices.Equal(mass, []float64{0, 2}) {
+		t.Error(mass, err)
+	}
+	for _, read := range []func(string) ([]float64, error){s.Output, s.Parameter} {
+		if _, err := read("no_such_field"); err == nil || !strings.Contains(err.Error(), "no_such_field") {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Parameter("geom_type"); err == nil { // integers
+		t.Error("integers were taken for floating-point numbers")
+	}
+}
+
+// Assets are found by the names that the model uses: an included file in a folder, and a
+// mesh that it names (a tetrahedron as STL would be binary; OBJ is text).
+func TestAssets(t *testing.T) {
+	tetrahedron := "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+	s := newSim(t, `<mujoco><compiler meshdir="meshes"/><include file="parts/body.xml"/></mujoco>`, map[string][]byte{
+		"parts/body.xml": []byte(`<mujocoinclude><asset><mesh name="m" file="t.obj"/></asset><worldbody><body><freejoint/>
+			<geom type="mesh" mesh="m" density="600"/></body></worldbody></mujocoinclude>`),
+		"meshes/t.obj": []byte(tetrahedron),
+	})
+	if mass, err := s.Parameter("body_mass"); err != nil || math.Abs(mass[1]-100) > 1e-9 { // 600 / 6
+		t.Error(mass, err)
+	}
+}
+
+func TestBadModels(t *testing.T) {
+	lib := mujocotest.Open(t)
+	for xml, words := range map[string]string{
+		"": "empty", "no xml": "cannot compile", "<mujoco><worldbody><body><geom/></body></worldbody></mujoco>": "cannot compile",
+		strings.Replace(slider, `joint="x"`, `joint="y"`, 1):                         "y",
+		`<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>`:                    "gone.stl",
+		`<mujoco><worldbody><body><joint type="slide"/></body></worldbody></mujoco>`: "mass and inertia",
+	} {
+		if m, err := lib.Model([]byte(xml), nil); m != nil || err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", xml, err)
+		}
+	}
+	wait := sync.WaitGroup{} // models compile from several goroutines
+	for range 4 {
+		wait.Go(func() {
+			if m, err := lib.Model([]byte(slider), nil); err != nil {
+				t.Error(err)
+			} else {
+				m.Close()
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// A number that is not finite is an error, and Reset mends it.
+func TestNotFinite(t *testing.T) {
+	s := newSim(t, slider, nil)
+	for name, c := range map[string]struct {
+		at    *float64
+		value float64
+		words string
+	}{
+		"position": {&s.QPos[0], math.NaN(), "position"},
+		"velocity": {&s.QVel[0], math.Inf(1), "velocity"},
+		"control":  {&s.Ctrl[0], math.NaN(), "control"},
+		"force":    {&s.Applied[0], 1e300, "acceleration"},
+	} {
+		*c.at = c.value
+		if err := s.Step(3); !errors.Is(err, mujoco.ErrDiverged) || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Reset(); err != nil {
+			t.Errorf("%s: Reset: %v", name, err)
+		}
+		if err := s.Step(1); err != nil || s.QPos[0] != 0 {
+			t.Errorf("%s: after Reset: %v, at %v", name, err, s.QPos[0])
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	s := newSim(t, slider, nil)
+	if n := testing.AllocsPerRun(100, func() {
+		s.Ctrl[0] = 0.1
+		if err := s.Step(5); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("a step allocates %v times", n)
+	}
+}
+
+// MuJoCo's default is to write messages to a file in the working folder.
+func TestNoLogFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := newSim(t, slider, nil)
+	s.QPos[0] = math.NaN()
+	s.Step(1)
+	if files, _ := filepath.Glob("*"); len(files) > 0 {
+		t.Errorf("MuJoCo left %q", files)
+	}
+}
+
+func TestMissingLibrary(t *testing.T) {
+	t.Setenv(mujoco.PathEnv, "/no/such/libmujoco.so")
+	if _, err := mujoco.Open(t.Context(), mujoco.Options{}); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+		t.Error(err)
+	}
+	broken := filepath.Join(t.TempDir(), "libmujoco.so")
+	os.WriteFile(broken, []byte("not a library"), 0o755)
+	t.Setenv(mujoco.PathEnv, broken)
+	if _, err := mujoco.Open(t.Context(), mujoco.Options{}); err == nil || !strings.Contains(err.Error(), "cannot be loaded as libmujoco") {
+		t.Error(err)
+	}
+	t.Setenv(mujoco.PathEnv, "")
+	_, err := mujoco.Open(t.Context(), mujoco.Options{CacheDir: t.TempDir(), NoFetch: true})
+	if err == nil || !errors.Is(err, mujoco.ErrPlatform) && !strings.Contains(err.Error(), "is not in") {
+		t.Error(err)
+	}
+	_, err = mujoco.Open(t.Context(), mujoco.Options{CacheDir: t.TempDir(), Index: "http://127.0.0.1:1/json"})
+	if !errors.Is(err, mujoco.ErrPlatform) && (!errors.Is(err, artifact.ErrNetwork) || !strings.Contains(err.Error(), mujoco.PathEnv)) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,142 @@
+package mujoco
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Sim is one simulation of a model. It is not for concurrent use; several Sims may run
+// at once, each on its own goroutine. The slices lie in MuJoCo's memory: they keep their
+// place, and must not be used after Close.
+type Sim struct {
+	QPos    []float64 // positions of the joints, m or rad; may be written
+	QVel    []float64 // velocities of the joints, m/s or rad/s; may be written
+	Ctrl    []float64 // inputs of the actuators; may be written
+	Applied []float64 // forces and torques put on the joints from outside, N or N.m; may be written
+
+	lib      *Library
+	address  uintptr    // mjBatch* of one simulation
+	warnings []int32    // pairs of what and how often, one for each kind of warning
+	step     [5]uintptr // arguments of mjb_step, kept so that a step allocates nothing
+}
+
+// Bits of the components of a state (mjtState).
+const (
+	stateQPos    = 1 << 1
+	stateQVel    = 1 << 2
+	stateCtrl    = 1 << 6
+	stateApplied = 1 << 7
+)
+
+// Stages of a computation (mjtStage).
+const (
+	stageNone         = 0
+	stageVelocity     = 2 // positions of bodies and all that follows from velocities
+	stageAcceleration = 3 // forces and accelerations too
+)
+
+// warnings are the kinds of warning that MuJoCo counts (mjtWarning).
+var warnings = []string{
+	"the inertia matrix is singular", "there are too many contacts", "there are too many constraints",
+	"a position is not finite or too large", "a velocity is not finite or too large",
+	"an acceleration is not finite or too large: the simulation has diverged", "a control is not finite or too large",
+}
+
+// ErrDiverged says that a simulation left the range of useful numbers. Its state is then
+// of no use until the next Reset.
+var ErrDiverged = errors.New("the simulation is broken")
+
+// Sim starts a simulation of the model in its default state.
+func (m *Model) Sim() (s *Sim, err error) {
+	defer guard(&err, "starting a simulation")
+	config := struct {
+		threads    int32
+		persistent bool
+	}{1, true}
+	message := make([]byte, 1024)
+	address := call(m.lib.fn.mjb_makeBatch, m.address, 1, uintptr(unsafe.Pointer(&config)),
+		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
+	if address == 0 {
+		return nil, fmt.Errorf("MuJoCo cannot simulate the model: %s", oneLine(untilZero(message)))
+	}
+	s = &Sim{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
+	s.QPos, s.QVel = s.state(stateQPos), s.state(stateQVel)
+	s.Ctrl, s.Applied = s.state(stateCtrl), s.state(stateApplied)
+	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn.mjb_warning, address))), 2*len(warnings))
+	return s, s.Reset()
+}
+
+func (s *Sim) state(component uintptr) []float64 {
+	var size int32
+	address := call(s.lib.fn.mjb_stateComponent, s.address, component, uintptr(unsafe.Pointer(&size)))
+	return floats(address, size)
+}
+
+func floats(address uintptr, n int32) []float64 {
+	if n == 0 || address == 0 {
+		return nil
+	}
+	return unsafe.Slice((*float64)(pointer(address)), n)
+}
+
+// Output returns a field of MuJoCo's mjData, such as "xpos" (positions of bodies, 3 numbers
+// each) or "geom_xmat", that each call of Reset, Forward and Step brings up to date.
+func (s *Sim) Output(field string) ([]float64, error) {
+	return s.field(s.lib.fn.mjb_output, "output", field)
+}
+
+// Parameter returns a field of MuJoCo's mjModel, such as "body_mass", of this simulation
+// alone. It may be written.
+func (s *Sim) Parameter(field string) ([]float64, error) {
+	return s.field(s.lib.fn.mjb_expand, "parameter", field)
+}
+
+func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error) {
+	defer guard(&err, what+" "+field)
+	name := cString(field)
+	var size, elemSize int32
+	address := call(fn, s.address, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&elemSize)))
+	if address == 0 || elemSize != 8 {
+		return nil, fmt.Errorf("MuJoCo has no %s %q of floating-point numbers", what, field)
+	}
+	return floats(address, size), nil
+}
+
+// Reset puts the model's default state in place. Write QPos and QVel and call Forward to
+// start elsewhere.
+func (s *Sim) Reset() error {
+	return s.check(call(s.lib.fn.mjb_reset, s.address, 0, 0, 0, stageNone))
+}
+
+// Forward computes forces and accelerations at the present state, which does not move.
+func (s *Sim) Forward() error {
+	return s.check(call(s.lib.fn.mjb_forward, s.address, 0, 0, stageAcceleration))
+}
+
+// Step moves on by n time steps with the present controls. A state or control that is not
+// finite is ErrDiverged. It allocates nothing.
+func (s *Sim) Step(n int) error {
+	s.step[3] = uintptr(n)
+	return s.check(call(s.lib.fn.mjb_step, s.step[:]...))
+}
+
+// check looks at the outcome of a call: failed simulations, and warnings since the last
+// Reset. MuJoCo itself goes on after a warning, from its default state.
+func (s *Sim) check(failed uintptr) error {
+	if int32(failed) != 0 {
+		return fmt.Errorf("MuJoCo says: %s", oneLine(goString(call(s.lib.fn.mjb_error, s.address, 0))))
+	}
+	for i, text := range warnings {
+		if s.warnings[2*i+1] != 0 {
+			return fmt.Errorf("%w: %s", ErrDiverged, text)
+		}
+	}
+	return nil
+}
+
+// Close frees the simulation.
+func (s *Sim) Close() {
+	call(s.lib.fn.mjb_deleteBatch, s.address)
+	*s = Sim{}
+}
