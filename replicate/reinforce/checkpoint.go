@@ -11,7 +11,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// A checkpoint is a line of JSON and behind it the agents, between two episodes. There are
+// A checkpoint is a line of JSON and behind it the agents, between two episodes of training. There are
 // no environments in it: an episode's start depends on its number and seed alone.
 type checkpoint struct {
 	Episode int         `json:"episode"` // the next one

@@ -3,6 +3,7 @@ package reinforce
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -69,21 +70,51 @@ func breakOff(t *testing.T, e *Env, store *runs.Store, s Settings, series string
 	}
 }
 
-// Agents that train in one program learn what each learns alone; how many episodes lie
-// between two evaluations changes no return.
-func TestNeitherStackNorEvaluationMatters(t *testing.T) {
+// Agents that train in one program learn what each learns alone, but for rounding, whoever
+// the others are, and also when their runs are stored already; how many episodes lie between
+// two evaluations changes no return.
+func TestNeitherOthersNorEvaluationMatter(t *testing.T) {
 	e, s := carts(t), miniature()
 	together := run(t, e, open(t), s, "sac-context-omega", 0, 1)
 	alone, rare := s, s
 	alone.Stack = 1
-	if got := run(t, e, open(t), alone, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
-		t.Errorf("alone\n%v\ntogether\n%v", got, together)
+	for seed, rows := range run(t, e, open(t), alone, "sac-context-omega", 0, 1) {
+		for i, row := range rows {
+			if want := together[seed][i]; math.Abs(row.Value-want.Value) > 1e-3*math.Abs(want.Value) {
+				t.Errorf("seed %d alone %v, together %v", seed, row, want)
+			}
+		}
+	}
+	if got := run(t, e, open(t), s, "sac-context-omega", 1, 5); !slices.Equal(got[1], together[1]) {
+		t.Errorf("seed 1 with 5\n%v\nwith 0\n%v", got[1], together[1])
+	}
+	store := open(t)
+	run(t, e, store, s, "sac-context-omega", 0, 1)
+	forget(t, store, 1)
+	if got := run(t, e, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
+		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
 	}
 	rare.Every = 8
 	for seed, rows := range run(t, e, open(t), rare, "sac-context-omega", 0, 1) {
 		often := slices.DeleteFunc(ofMetric(together[seed], MeasureReturn), func(r runs.Row) bool { return r.T%8 != 0 })
 		if got := ofMetric(rows, MeasureReturn); len(got) != 2 || !slices.Equal(got, often) {
 			t.Errorf("seed %d: evaluated rarely %v, often %v", seed, got, often)
+		}
+	}
+}
+
+// forget removes the run of a seed.
+func forget(t *testing.T, store *runs.Store, seed int64) {
+	t.Helper()
+	specs, _, err := store.Finished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs {
+		if spec.Seed == seed {
+			if err := os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -129,7 +160,7 @@ func TestIdentity(t *testing.T) {
 		}
 		return jobs[0].Spec.ID()
 	}
-	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "stack": "5", "episodes": "99", "repeat": "25", "batch": "9"} {
+	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"} {
 		changed := s
 		if err := changed.Set(name, value); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"tvps/data/env"
+	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/runs"
 )
@@ -45,11 +46,11 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 		}
 		for together := range slices.Chunk(seeds, s.Stack) {
 			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
-				return e.start(ctx, s, name, members, files)
+				return e.start(ctx, s, name, together, members, files)
 			}}
 			for _, seed := range together {
 				jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
-					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name)},
+					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name, len(together))},
 					Steps: s.PlannedSteps(),
 					Cost:  s.cost(learners[name]),
 					Group: group,
@@ -60,10 +61,12 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 	return jobs, nil
 }
 
-// identity is everything that can change a run's numbers, but for its seed.
-func (e *Env) identity(s Settings, name string) map[string]string {
+// identity is everything that can change a run's numbers, but for its seed. How many seeds
+// share the program is part of it, since XLA rounds a stack of two otherwise than one; which
+// seeds they are is not.
+func (e *Env) identity(s Settings, name string, together int) map[string]string {
 	info := e.Backend.Info
-	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": env.Version}
+	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": mujoco.Version, "together": fmt.Sprint(together)}
 	maps.Copy(id, s.identity(learners[name]))
 	return id
 }
@@ -82,12 +85,9 @@ func (s Settings) cost(l learner) float64 {
 	return (steps*update/float64(s.UpdateEvery) + float64(s.EvaluateEpisodes*s.Horizon)*width) / 1e6
 }
 
-// start prepares the agents of a group, from its checkpoint if there is one.
-func (e *Env) start(ctx context.Context, s Settings, name string, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
-	seeds := make([]int64, len(members))
-	for i, m := range members {
-		seeds[i] = m.Seed
-	}
+// start prepares the agents of a group, from its checkpoint if there is one. All seeds
+// train, also those whose runs are stored and not among the members.
+func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 	engine, free, err := e.engine(ctx)
 	if err != nil {
 		return nil, nil, err

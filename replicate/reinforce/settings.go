@@ -52,7 +52,7 @@ type Settings struct {
 	Clip     string  `set:"clip" of:"omega" doc:"min1, exp1 or none (omega clip 1, Table 1; I2)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"episodes of training (the paper does not say; I22)"`
-	Stack    int `set:"stack" of:"plan" doc:"seeds that train in one compiled program; no number depends on it"`
+	Stack    int `set:"stack" of:"plan" doc:"seeds that train in one compiled program; rounding depends on it"`
 }
 
 // rules say which values the settings may take.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"tvps/gomlx_models/backend"
@@ -129,12 +130,12 @@ func (t *training) train() error {
 }
 
 // evaluate runs the coming episodes' tasks with the mean action and without learning, and
-// reports for every agent the mean undiscounted return.
+// reports for every member the mean undiscounted return.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	s := t.settings
 	sums, reached := make([]float64, len(t.seeds)), make([]float64, len(t.seeds))
 	for k := range s.EvaluateEpisodes {
-		if err := ctx.Err(); err != nil {
+		if err := t.keep(ctx); err != nil {
 			return nil, err
 		}
 		if err := t.fleet.reset(t.episode+k, "evaluate"); err != nil {
@@ -163,13 +164,14 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 			}
 		}
 	}
-	rows := make([][]runs.Row, len(t.seeds))
+	rows := make([][]runs.Row, len(t.members))
 	n := float64(s.EvaluateEpisodes)
-	for i := range rows {
-		rows[i] = []runs.Row{{T: t.episode, Metric: MeasureReturn, Value: sums[i] / n},
+	for k, member := range t.members {
+		i := slices.Index(t.seeds, member.Seed)
+		rows[k] = []runs.Row{{T: t.episode, Metric: MeasureReturn, Value: sums[i] / n},
 			{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}}
 		if s.Scenario == "claw" {
-			rows[i] = append(rows[i], runs.Row{T: t.episode, Metric: Success, Value: reached[i] / n})
+			rows[k] = append(rows[k], runs.Row{T: t.episode, Metric: Success, Value: reached[i] / n})
 		}
 	}
 	return rows, nil

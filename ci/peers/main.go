@@ -1,0 +1,104 @@
+// Command peers computes our side of a comparison: the learning curve of package sac on
+// gymnasium's HalfCheetah-v5, with every setting as halfcheetah.py has it for SBX.
+//
+//	go run ./ci/peers -out ours.csv [-results DIR] [-steps 20000] [-seeds 5]
+//
+// It goes on where it stopped. What both programs measured is in this folder, and a test
+// compares the curves.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/reinforce"
+	"tvps/replicate/runs"
+)
+
+const horizon, episodesBetween = 1000, 2 // of HalfCheetah-v5; evaluated every 2,000 steps
+
+func main() {
+	out := flag.String("out", "ours.csv", "file of the curve")
+	results := flag.String("results", "results", "folder of the runs")
+	steps := flag.Int("steps", 20000, "steps of training")
+	seeds := flag.Int("seeds", 5, "number of seeds, from 0")
+	stack := flag.Int("stack", 1, "seeds in one compiled program")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *out, *results, settings(*steps, *stack), *seeds); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// settings are those of halfcheetah.py.
+func settings(steps, stack int) reinforce.Settings {
+	return reinforce.Settings{
+		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1, Every: episodesBetween, EvaluateEpisodes: 5, Episodes: steps / horizon, Stack: stack,
+		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
+		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
+		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2, Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
+	}
+}
+
+func run(ctx context.Context, out, results string, s reinforce.Settings, seeds int) error {
+	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	store, err := runs.Open(results)
+	if err != nil {
+		return err
+	}
+	list := make([]int64, seeds)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	wanted, err := reinforce.Jobs(&reinforce.Env{Backend: b, Log: os.Stderr}, s, []string{"sac"}, list, reinforce.MeasureReturn)
+	if err != nil {
+		return err
+	}
+	var jobs []runs.Job
+	for _, w := range wanted {
+		jobs = append(jobs, w.Job)
+	}
+	report, err := runs.Execute(ctx, store, jobs, runs.Options{Workers: 1, Out: os.Stderr})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return write(out, report)
+}
+
+// write puts the returns into a CSV file.
+func write(path string, report runs.Report) error {
+	rows := [][]string{{"series", "seed", "t", "metric", "value"}}
+	for _, r := range slices.SortedFunc(maps.Values(report.Results), func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }) {
+		for _, row := range r.Rows {
+			if row.Metric == reinforce.MeasureReturn {
+				rows = append(rows, []string{"ours", strconv.FormatInt(r.Spec.Seed, 10), strconv.Itoa(row.T * horizon), row.Metric, strconv.FormatFloat(row.Value, 'f', 3, 64)})
+			}
+		}
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := csv.NewWriter(file).WriteAll(rows); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
