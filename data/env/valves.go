@@ -75,7 +75,7 @@ var valves = [Valves]valve{
 	{name: "bar", plate: plate{
 		slabs: []slab{{[]point{{-3.44, -69.8}, {-3.44, 72.38}}, 19.5, -19.24, -19.24}},
 		hub:   point{-3.48, 1.27}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
-		mass: .38813, centre: point{-3.442, 1.287}, level: -21.65, inertia: 8.7023e-4}},
+		mass: .38813, centre: point{-3.442, 1.287}, level: -21.65, inertia: 8.5414e-4}},
 	{name: "three arms", capsules: []capsule{
 		{point{0, 38}, math.Pi / 2, 35}, {point{-34, -19}, math.Pi/2 + 2*math.Pi/3, 35}, {point{34, -19}, math.Pi/2 - 2*math.Pi/3, 35}}},
 	{name: "cross", capsules: []capsule{{point{0, 0}, 0, 74}, {point{0, 0}, math.Pi / 2, 74}}},

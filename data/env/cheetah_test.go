@@ -1,0 +1,113 @@
+package env
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Wind and target of the first episodes, worked by hand: 10 sin(0.2 i), 1.5 + 1.5 sin(0.5 i).
+func TestCheetahTasks(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	for episode, want := range map[int]struct {
+		wind, target float64
+		words        string
+	}{
+		0:  {0, 1.5, "wind +0.0 N, target 1.5 m/s"},
+		1:  {1.98669, 2.21914, "wind +2.0 N, target 2.2 m/s"},
+		8:  {9.99574, 0.36480, "wind +10.0 N, target 0.4 m/s"},
+		24: {-9.96165, 0.69514, "wind -10.0 N, target 0.7 m/s"},
+	} {
+		wind, target := c.conditions(episode)
+		if math.Abs(wind-want.wind) > 1e-5 || math.Abs(target-want.target) > 1e-5 || c.Task(episode) != want.words {
+			t.Errorf("episode %d: wind %v, target %v, %q", episode, wind, target, c.Task(episode))
+		}
+	}
+	if n, m, horizon := c.Sizes(); n != 17 || m != 6 || horizon != 50 {
+		t.Error(n, m, horizon)
+	}
+	if _, _, horizon := newCheetah(t, CheetahOptions{Plain: true}).Sizes(); horizon != 1000 {
+		t.Error("the plain horizon is", horizon)
+	}
+}
+
+// The reward follows from what is seen and done.
+func TestCheetahReward(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	obs := make([]float64, 17)
+	c.Reset(3, rand.New(rand.NewPCG(1, 2)), obs)
+	for step := range 20 {
+		action := []float64{0.5, -0.5, 0.1, 0, 1, float64(step%3) - 1}
+		got, err := c.Step(action, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const target = 2.9962424799060817 // 1.5 + 1.5 sin(1.5)
+		last := action[5]
+		if want := -math.Abs(obs[8]-target) - 0.05*(0.25+0.25+0.01+1+last*last); math.Abs(got-want) > 1e-12 {
+			t.Errorf("step %d: reward %v, want %v", step, got, want)
+		}
+	}
+}
+
+// The observation is all but the place along the way, and noise has the documented size.
+func TestCheetahReset(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	obs, rng := make([]float64, 17), rand.New(rand.NewPCG(3, 4))
+	var widest, squared float64
+	const episodes = 500
+	for i := range episodes {
+		if err := c.Reset(i, rng, obs); err != nil {
+			t.Fatal(err)
+		}
+		for k := range 8 {
+			widest = max(widest, math.Abs(obs[k]))
+			if obs[k] != c.sim.QPos[k+1] {
+				t.Fatal("an observed position is another one")
+			}
+		}
+		for k := range 9 {
+			squared += obs[8+k] * obs[8+k] / (9 * episodes)
+			if obs[8+k] != c.sim.QVel[k] {
+				t.Fatal("an observed velocity is another one")
+			}
+		}
+	}
+	if widest > 0.1 || widest < 0.0999 {
+		t.Errorf("the widest position is %v, want nearly 0.1", widest)
+	}
+	if sd := math.Sqrt(squared); math.Abs(sd-0.1) > 0.003 { // 4 standard errors are .0042 / sqrt 2
+		t.Errorf("velocities have the deviation %v, want 0.1", sd)
+	}
+}
+
+// In the air the wind moves the centre of mass as it moves 14 kg: in n time steps of h by
+// F/m h^2 n (n + 1) / 2.
+func TestWindPushes(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	mass := 0.
+	for _, m := range parameter(t, c.sim, "body_mass") {
+		mass += m
+	}
+	if math.Abs(mass-14) > 1e-9 {
+		t.Errorf("the cheetah weighs %v kg", mass)
+	}
+	centre, err := c.sim.Output("subtree_com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs := make([]float64, 17)
+	c.sim.Reset()
+	c.sim.QPos[1] = 3 // m above the usual
+	if err := c.begin(8, obs); err != nil {
+		t.Fatal(err)
+	}
+	from := centre[3]
+	if _, err := c.Step(make([]float64, 6), obs); err != nil {
+		t.Fatal(err)
+	}
+	want := 9.99574 / 14 * 0.01 * 0.01 * 15
+	if moved := centre[3] - from; math.Abs(moved-want) > 0.01*want {
+		t.Errorf("the wind moves the centre of mass by %v m, want %v", moved, want)
+	}
+}

@@ -1,0 +1,207 @@
+package env
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Each valve turns freely: 0.5 N.m for a second against a damping of 0.1 N.m.s/rad turn it
+// by nearly 0.5 (1 - (1 - e^-r) / r) / 0.1 with r = 0.1 / inertia. Masses and
+// inertias about the axis are those of the reference meshes in MuJoCo 4.0.0.
+func TestValvesTurnFreely(t *testing.T) {
+	want := [Valves]struct{ mass, inertia float64 }{
+		{0.296949, 0.001390944}, {0.646353, 0.002728689}, {0.388127, 0.001859385}, {0.476435, 0.001999938}, {0.556791, 0.002336553},
+		{0.194962, 0.001137651}, {0.289331, 0.001305967}, {0.418133, 0.001591686}, {0.413826, 0.001569664}, {0.217005, 0.001172418},
+	}
+	c := newClaw(t, ClawOptions{})
+	for v, s := range c.sims {
+		s.Reset()
+		copy(s.QPos, clawStart[:])
+		copy(s.Ctrl, clawStart[:])
+		s.Applied[clawJoints] = 0.5
+		if err := s.Step(400); err != nil {
+			t.Fatal(err)
+		}
+		rate := 0.1 / want[v].inertia
+		turn := 0.5 / 0.1 * (1 - (1-math.Exp(-rate))/rate)
+		if got := s.QPos[clawJoints]; math.Abs(got-turn) > 0.002 || math.Abs(got-4.9) > 0.05 {
+			t.Errorf("valve %d turns by %v rad, want %v", v, got, turn)
+		}
+		mass, inertia := parameter(t, s.Sim, "body_mass"), parameter(t, s.Sim, "dof_M0")
+		if m := mass[len(mass)-1]; math.Abs(m-want[v].mass) > 1e-5 {
+			t.Errorf("valve %d weighs %v kg, want %v", v, m, want[v].mass)
+		}
+		if i := inertia[clawJoints]; math.Abs(i-want[v].inertia) > 1e-6 {
+			t.Errorf("valve %d has the inertia %v, want %v", v, i, want[v].inertia)
+		}
+	}
+}
+
+// The sizes of the valves: half the extent along x and y of what the fingers can touch, mm,
+// as in the outlines of the reference meshes.
+func TestValveOutlines(t *testing.T) {
+	want := map[int][4]float64{ // least x and y, greatest x and y
+		0: {-45.7, -45.5, 45.0, 45.2}, 1: {-47.0, -91.4, 43.7, 90.0}, 2: {-23.0, -89.3, 16.1, 91.9},
+		5: {-42.8, -50.0, 50.1, 56.4}, 6: {-57.2, -33.0, 60.1, 69.2}, 7: {-60.0, -60.0, 60.1, 54.4},
+		8: {-52.7, -60.0, 52.1, 60.1}, 9: {-54.3, -45.0, 56.1, 60.2},
+	}
+	for v, box := range want {
+		got := [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+		for _, s := range valves[v].shapes(0) {
+			for _, p := range s.Corners {
+				for k := range 2 {
+					got[k] = min(got[k], 1000*(p[k]-s.Radius))
+					got[2+k] = max(got[2+k], 1000*(p[k]+s.Radius))
+				}
+			}
+		}
+		for k := range box {
+			if math.Abs(got[k]-box[k]) > 0.3 {
+				t.Errorf("valve %d reaches %.1f, want %.1f", v, got, box)
+				break
+			}
+		}
+	}
+}
+
+func TestClawReward(t *testing.T) {
+	obs := make([]float64, clawObs)
+	copy(obs, clawStart[:])
+	obs[0], obs[4] = obs[0]+0.3, obs[4]-0.4  // distance 0.5
+	obs[9], obs[12], obs[17] = 0.49, -3, 0.5 // 0.49 is not counted: sqrt(9.25)
+	for e, bonus := range map[float64]float64{-math.Pi: 0, 0.25: 0, 0.2: 10, -0.1: 10, 0.099: 60, 0: 60} {
+		obs[clawObs-1] = e
+		want := -5*math.Abs(e) - 0.5 - math.Sqrt(9.25) + bonus
+		if got := clawReward(obs); math.Abs(got-want) > 1e-12 {
+			t.Errorf("error %v: reward %v, want %v", e, got, want)
+		}
+	}
+	for angle, want := range map[float64]float64{
+		0: -math.Pi, math.Pi: 0, math.Pi - 0.05: 0.05, 4: math.Pi - 4, -math.Pi + 0.05: -0.05, 2*math.Pi + 3: math.Pi - 3, -6.28: -math.Pi + 6.28 - 2*math.Pi + 2*math.Pi,
+	} {
+		if got := clawError(angle); math.Abs(math.Remainder(got-want, 2*math.Pi)) > 1e-12 || got < -math.Pi || got >= math.Pi {
+			t.Errorf("at %v rad the error is %v, want %v", angle, got, want)
+		}
+	}
+}
+
+// At the beginning of each episode the claw is open and the valve half a turn away.
+func TestClawReset(t *testing.T) {
+	c := newClaw(t, ClawOptions{})
+	obs := make([]float64, clawObs)
+	want := append(slices.Concat(clawStart[:], make([]float64, clawJoints)), 1, 0, -math.Pi)
+	for episode := range 20 {
+		if err := c.Reset(episode, nil, obs); err != nil || !slices.Equal(obs, want) {
+			t.Errorf("episode %d begins with %v, %v", episode, obs, err)
+		}
+		for f, finger := range c.Pose().Fingers {
+			tip := finger[3]
+			if r := math.Hypot(tip[0], tip[1]); math.Abs(r-0.119) > 0.001 || math.Abs(tip[2]-0.140) > 0.001 {
+				t.Errorf("tip %d is at %v", f, tip)
+			}
+		}
+	}
+}
+
+// The joints go where they are told to, as far as they may in one step.
+func TestClawMoves(t *testing.T) {
+	c := newClaw(t, ClawOptions{Tasks: []int{0}})
+	obs := make([]float64, clawObs)
+	c.Reset(0, nil, obs)
+	action := make([]float64, clawJoints)
+	for i := range action {
+		action[i] = clawStart[i] / clawScale[i]
+	}
+	action[0] = 0.5 // 0.24 rad
+	action[1] = 0   // pi/3 away: three steps and a bit
+	c.Step(action, obs)
+	if c.now.Ctrl[0] != 0.24 || math.Abs(c.now.Ctrl[1]-(clawStart[1]+0.1*math.Pi)) > 1e-12 {
+		t.Errorf("the servos are told %v", c.now.Ctrl)
+	}
+	for range 8 {
+		c.Step(action, obs)
+	}
+	if math.Abs(obs[0]-0.24) > 0.03 || math.Abs(obs[1]) > 0.1 {
+		t.Errorf("the joints are at %v", obs[:9])
+	}
+}
+
+// The tasks come in one order, each Repeat times, over and over.
+func TestClawOrder(t *testing.T) {
+	for _, repeat := range []int{2, 25} {
+		c := &Claw{repeat: repeat}
+		var err error
+		if c.order, err = clawOrder(nil, 7); err != nil {
+			t.Fatal(err)
+		}
+		sorted := slices.Sorted(slices.Values(c.order))
+		if !slices.Equal(sorted, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || slices.IsSorted(c.order) {
+			t.Errorf("the order %v is not a random one of all valves", c.order)
+		}
+		for episode := range 3 * Valves * repeat {
+			if want := c.order[episode/repeat%10]; c.Valve(episode) != want {
+				t.Errorf("repeat %d, episode %d: valve %d, want %d", repeat, episode, c.Valve(episode), want)
+			}
+		}
+		if first := c.Valve(0); c.Valve(repeat-1) != first || c.Valve(repeat) == first || c.Valve(10*repeat) != first {
+			t.Error("a task is not repeated as often as it should be")
+		}
+	}
+	a, _ := clawOrder(nil, 1)
+	b, _ := clawOrder(nil, 1)
+	other, _ := clawOrder(nil, 2)
+	if !slices.Equal(a, b) || slices.Equal(a, other) {
+		t.Error("the order does not follow from the seed:", a, b, other)
+	}
+	if some, err := clawOrder([]int{8, 3}, 0); err != nil || !slices.Equal(slices.Sorted(slices.Values(some)), []int{3, 8}) {
+		t.Error(some, err)
+	}
+	for _, tasks := range [][]int{{10}, {-1}, {1, 1}, {}} {
+		if _, err := NewClaw(t.Context(), ClawOptions{Tasks: tasks}); err == nil || !strings.Contains(err.Error(), "from 0 to 9") {
+			t.Errorf("tasks %v: %v", tasks, err)
+		}
+	}
+	if got := (&Claw{order: []int{4}, repeat: 2}).Task(11); got != "valve 4 (cross)" {
+		t.Error(got)
+	}
+}
+
+// A script that closes the fingers, sweeps them to one side, opens them and sweeps back
+// turns valves by half a turn and more, on some through the target.
+func TestScriptedGrip(t *testing.T) {
+	for valve, script := range map[int]struct {
+		side, middle, end float64
+		period            int
+	}{4: {-1, 0, 0.2, 6}, 6: {-1, 0.2, 0, 8}, 9: {-1, 0.2, 0, 8}} {
+		c := newClaw(t, ClawOptions{Tasks: []int{valve}})
+		obs, action := make([]float64, clawObs), make([]float64, clawJoints)
+		c.Reset(0, nil, obs)
+		furthest, succeeded := 0., false
+		for step := range 40 {
+			phase := step % script.period
+			closed := phase >= script.period/4 && phase <= script.period*3/4
+			for f := 0; f < clawJoints; f += 3 {
+				action[f], action[f+1], action[f+2] = script.side, -1, 2./3
+				if closed {
+					action[f+1], action[f+2] = script.middle, script.end
+				}
+				if phase >= script.period/2 {
+					action[f] = -script.side
+				}
+			}
+			if _, err := c.Step(action, obs); err != nil {
+				t.Fatal(err)
+			}
+			furthest = max(furthest, math.Abs(c.now.QPos[clawJoints]))
+			if near := math.Abs(obs[clawObs-1]) < 0.1; near != c.Success() {
+				t.Errorf("valve %d: success is %v at an error of %v", valve, c.Success(), obs[clawObs-1])
+			}
+			succeeded = succeeded || c.Success()
+		}
+		if furthest < 3 || succeeded != (valve != 6) {
+			t.Errorf("valve %d turned by %.2f rad, success on the way: %v", valve, furthest, succeeded)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package env
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/env/mujoco"
+)
+
+// play runs an episode with the actions of wave and returns all observations and rewards
+// in one row.
+func play(t testing.TB, e Env, episode int) []float64 {
+	t.Helper()
+	n, m, horizon := e.Sizes()
+	obs, action := make([]float64, n), make([]float64, m)
+	if err := e.Reset(episode, rand.New(rand.NewPCG(1, uint64(episode))), obs); err != nil {
+		t.Fatal(err)
+	}
+	row := slices.Clone(obs)
+	for step := range horizon {
+		wave(step/3, action)
+		reward, err := e.Step(action, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row = append(append(row, obs...), reward)
+	}
+	return row
+}
+
+// What an episode shows does not depend on what was before it, not even on a broken one.
+func TestResetIsExact(t *testing.T) {
+	fresh := both(t)
+	for name, e := range both(t) {
+		first := play(t, e, 3)
+		play(t, e, 4)
+		_, m, _ := e.Sizes()
+		n, _, _ := e.Sizes()
+		bad := slices.Repeat([]float64{math.NaN()}, m)
+		if _, err := e.Step(bad, make([]float64, n)); err == nil || !strings.Contains(err.Error(), "NaN") {
+			t.Errorf("%s: an action of NaN: %v", name, err)
+		}
+		if !slices.Equal(play(t, e, 3), first) {
+			t.Errorf("%s: episode 3 is another one the second time", name)
+		}
+		if !slices.Equal(play(t, fresh[name], 3), first) {
+			t.Errorf("%s: episode 3 is another one in a new environment", name)
+		}
+		if slices.Equal(play(t, e, 6), first) {
+			t.Errorf("%s: episodes 3 and 6 are the same", name)
+		}
+	}
+}
+
+// Two goroutines with a robot each see what one sees after the other.
+func TestConcurrent(t *testing.T) {
+	one, two := both(t), both(t)
+	for name, e := range one {
+		want := play(t, e, 5)
+		got := make(chan []float64)
+		for _, e := range []Env{e, two[name]} {
+			go func() { got <- play(t, e, 5) }()
+		}
+		for range 2 {
+			if !slices.Equal(<-got, want) {
+				t.Errorf("%s: another episode on two goroutines", name)
+			}
+		}
+	}
+}
+
+func TestBrokenState(t *testing.T) {
+	cheetah, claw := newCheetah(t, CheetahOptions{}), newClaw(t, ClawOptions{Tasks: []int{2}})
+	for name, c := range map[string]struct {
+		env Env
+		sim *mujoco.Sim
+	}{"cheetah": {cheetah, cheetah.sim}, "claw": {claw, claw.now.Sim}} {
+		n, m, _ := c.env.Sizes()
+		obs := make([]float64, n)
+		play(t, c.env, 0)
+		c.sim.QPos[1] = math.NaN()
+		_, err := c.env.Step(make([]float64, m), obs)
+		if !errors.Is(err, mujoco.ErrDiverged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, size := range [][2]int{{n - 1, m}, {n, m + 1}} {
+			if _, err := c.env.Step(make([]float64, size[1]), make([]float64, size[0])); err == nil || !strings.Contains(err.Error(), "instead of") {
+				t.Errorf("%s: sizes %v: %v", name, size, err)
+			}
+		}
+		if err := c.env.Reset(0, rand.New(rand.NewPCG(1, 1)), obs[1:]); err == nil || !strings.Contains(err.Error(), "instead of") {
+			t.Errorf("%s: Reset with a short observation: %v", name, err)
+		}
+		play(t, c.env, 0)
+	}
+}
+
+// An action beyond [-1, 1] is cut to it, also where it costs.
+func TestActionsAreCut(t *testing.T) {
+	for name, e := range both(t) {
+		n, m, _ := e.Sizes()
+		var rows [2][]float64
+		for i, size := range []float64{1, 3} {
+			obs, action := make([]float64, n), make([]float64, m)
+			e.Reset(1, rand.New(rand.NewPCG(1, 1)), obs)
+			for j := range action {
+				action[j] = size * float64(1-j%2*2)
+			}
+			reward, err := e.Step(action, obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows[i] = append(obs, reward)
+		}
+		if !slices.Equal(rows[0], rows[1]) {
+			t.Errorf("%s: an action of 3 is not that of 1: %v, %v", name, rows[1], rows[0])
+		}
+	}
+}
+
+func TestStepDoesNotAllocate(t *testing.T) {
+	for name, e := range both(t) {
+		n, m, _ := e.Sizes()
+		obs, action := make([]float64, n), make([]float64, m)
+		rng := rand.New(rand.NewPCG(1, 1))
+		e.Reset(0, rng, obs)
+		if got := testing.AllocsPerRun(20, func() { e.Step(action, obs) }); got != 0 {
+			t.Errorf("%s: a step allocates %v times", name, got)
+		}
+	}
+}
+
+func BenchmarkCheetahStep(b *testing.B) {
+	b.Run("one", func(b *testing.B) { benchmark(b, func() Env { return newCheetah(b, CheetahOptions{}) }, 1) })
+	b.Run("two", func(b *testing.B) { benchmark(b, func() Env { return newCheetah(b, CheetahOptions{}) }, 2) })
+}
+
+func BenchmarkClawStep(b *testing.B) {
+	b.Run("one", func(b *testing.B) { benchmark(b, func() Env { return newClaw(b, ClawOptions{}) }, 1) })
+	b.Run("two", func(b *testing.B) { benchmark(b, func() Env { return newClaw(b, ClawOptions{}) }, 2) })
+}
+
+// benchmark steps environments on as many goroutines; ns/op is for a step of each.
+func benchmark(b *testing.B, open func() Env, goroutines int) {
+	envs := make([]Env, goroutines)
+	for i := range envs {
+		envs[i] = open()
+	}
+	done := make(chan error)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, e := range envs {
+		go func() { done <- steps(e, b.N) }()
+	}
+	for range envs {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*goroutines)/b.Elapsed().Seconds(), "steps/s")
+}
+
+func steps(e Env, count int) error {
+	n, m, horizon := e.Sizes()
+	obs, action := make([]float64, n), make([]float64, m)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range count {
+		if i%horizon == 0 {
+			if err := e.Reset(i/horizon, rng, obs); err != nil {
+				return err
+			}
+		}
+		for j := range action {
+			action[j] = 2*rng.Float64() - 1
+		}
+		if _, err := e.Step(action, obs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

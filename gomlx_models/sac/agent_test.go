@@ -1,0 +1,256 @@
+package sac
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+)
+
+// TestActSeesTheHistoryOfTheEpisode compares Act with the float64 policy on the steps of
+// the present episode, also just after an episode's end, for the agent's own rollout and
+// for another that starts in the middle.
+func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
+	a := open(t, backend.Go, tiny(tinyContext), 3, 9)
+	shake(t, a)
+	other := a.NewRollout("evaluation")
+	var all [][]Transition
+	for k := range 12 {
+		now := randomTransitions(a, k, 6)
+		observations := [][]float32{now[0].Observation, now[1].Observation}
+		for name, act := range map[string]func([][]float32, Mode) ([][]float32, error){"training": a.Act, "evaluation": other.Act} {
+			got, err := act(observations, Mean)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range a.seeds {
+				var seen []Transition
+				for j, ts := range all {
+					if name == "training" || j >= 8 {
+						seen = append(seen, ts[i])
+					}
+				}
+				steps := refHistory(a.cfg, append(seen, now[i]), len(seen), 0)
+				want, _ := snapshot(t, a, i).actor.policy(a.cfg, wide(observations[i]), steps, []float64{0, 0})
+				near(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), got[i], want, 1e-5)
+			}
+		}
+		if err := a.Observe(now); err != nil {
+			t.Fatal(err)
+		}
+		if k >= 8 {
+			if err := other.Remember(now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append(all, now)
+	}
+}
+
+// TestModes: the mean is reproducible and draws nothing; samples scatter around it as the
+// policy says; the burn-in is uniform on [-1, 1].
+func TestModes(t *testing.T) {
+	a := open(t, backend.Go, tiny(), 3)
+	shake(t, a)
+	observation := [][]float32{{1, -.5, .3}}
+	v := snapshot(t, a, 0)
+	out := v.actor.mlp(a.cfg, "policy", wide(observation[0]), 4, 0)
+	const draws = 3000
+	sum, square, uniform, below := 0., 0., 0., 0
+	for range draws {
+		s, err := a.Act(observation, Sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := math.Atanh(float64(s[0][0]))
+		sum, square = sum+u/draws, square+u*u/draws
+		r, err := a.Act(observation, Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		uniform += float64(r[0][1]) * float64(r[0][1]) / draws
+		if r[0][0] < -.5 {
+			below++
+		}
+	}
+	std := math.Exp(out[2])
+	if math.Abs(sum-out[0]) > 4*std/math.Sqrt(draws) || math.Abs(math.Sqrt(square-sum*sum)/std-1) > .06 {
+		t.Errorf("samples have mean %v and deviation %v, not %v and %v", sum, math.Sqrt(square-sum*sum), out[0], std)
+	}
+	if math.Abs(uniform-1./3) > .02 || math.Abs(float64(below)/draws-.25) > .04 {
+		t.Errorf("uniform actions have a mean square of %v, and %d of %d below -.5", uniform, below, draws)
+	}
+	acts := a.rollout.acts
+	if _, err := a.Act(observation, Mean); err != nil || a.rollout.acts != acts {
+		t.Errorf("the mean used up random numbers (%v)", err)
+	}
+}
+
+// TestStackIsItsSeedsAlone compares three seeds in one program with three programs. On the
+// Go backend the bits are equal. XLA adds up in another order when shapes differ, and Adam
+// makes a step of any gradient however small; so there one update is compared, and its
+// gradients.
+func TestStackIsItsSeedsAlone(t *testing.T) {
+	seeds := []int64{3, 1, 4}
+	for name, c := range map[string]struct {
+		cfg     Config
+		updates int
+		alone   []int // which of the seeds
+		tol     float64
+	}{
+		backend.Go:      {tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
+		backend.Default: {tiny(), 1, []int{1}, 1e-6},
+	} {
+		run := func(seeds ...int64) (*Agent, [][]float32) {
+			a := open(t, name, c.cfg, seeds...)
+			episodes(t, a, 30)
+			actions, err := a.Act(slices.Repeat([][]float32{{.1, .2, .3}}, len(seeds)), Sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range c.updates {
+				update(t, a)
+			}
+			return a, actions
+		}
+		stack, together := run(seeds...)
+		for _, i := range c.alone {
+			seed := seeds[i]
+			one, alone := run(seed)
+			near(t, "actions", together[i], wide(alone[0]), c.tol)
+			got, want := snapshot(t, stack, i), snapshot(t, one, 0)
+			for _, part := range []string{"actor/m", "critic/m", "alpha/m", "actor/v", "critic/v", "alpha/v"} {
+				for _, array := range got.moments[part].names {
+					near(t, fmt.Sprintf("%q: seed %d, %s %s", name, seed, part, array), narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
+				}
+			}
+		}
+	}
+}
+
+// TestLearnsAPointMass: a point on a line is pushed towards 0. The agent's mean return
+// must come near that of the best policy, which no constant or random push does.
+func TestLearnsAPointMass(t *testing.T) {
+	cfg := DefaultConfig(1, 1)
+	cfg.Hidden, cfg.Batch, cfg.Alpha, cfg.ActorRate, cfg.CriticRate = 32, 64, .02, 3e-3, 3e-3
+	a := open(t, "", cfg, 0, 1)
+	const length, episodes, burnIn = 10, 60, 100
+	for e := range episodes {
+		runEpisode(t, a, a.rollout, e, length, func(ts []Transition, mode *Mode) {
+			if err := a.Observe(ts); err != nil {
+				t.Fatal(err)
+			}
+			*mode = Sample
+			if a.Observed() < burnIn {
+				*mode = Uniform
+				return
+			}
+			update(t, a)
+		})
+	}
+	rest := a.NewRollout("evaluation")
+	learned, idle, best := make([]float64, 2), make([]float64, 2), make([]float64, 2)
+	for e := range 20 {
+		returns := runEpisode(t, a, rest, 1000+e, length, func(_ []Transition, mode *Mode) { *mode = Mean })
+		for i, x := range startStates(a, 1000+e) {
+			learned[i] += returns[i]
+			for range length {
+				best[i] -= math.Pow(max(0, math.Abs(x)-.5), 2)
+				x = math.Copysign(max(0, math.Abs(x)-.5), x)
+			}
+			idle[i] -= length * math.Pow(startStates(a, 1000+e)[i], 2)
+		}
+	}
+	for i := range learned {
+		if learned[i] < idle[i]+.9*(best[i]-idle[i]) {
+			t.Errorf("seed %d earns %v; doing nothing earns %v, the best policy %v", a.seeds[i], learned[i], idle[i], best[i])
+		}
+	}
+}
+
+// startStates draws where each seed's point starts in an episode, in [-2, 2].
+func startStates(a *Agent, episode int) []float64 {
+	out := make([]float64, len(a.seeds))
+	for i, seed := range a.seeds {
+		out[i] = 4*random.New(seed, "point mass", episode).Float64() - 2
+	}
+	return out
+}
+
+// runEpisode pushes each seed's point by half its action; the reward is -x^2. step sees
+// the transitions and says how to act next.
+func runEpisode(t *testing.T, a *Agent, r *Rollout, episode, length int, step func(ts []Transition, mode *Mode)) []float64 {
+	t.Helper()
+	x, returns, mode := startStates(a, episode), make([]float64, len(a.seeds)), Mean
+	step0 := a.Observed() == 0
+	if step0 {
+		mode = Uniform
+	} else if r == a.rollout {
+		mode = Sample
+	}
+	for k := range length {
+		var observations [][]float32
+		for _, v := range x {
+			observations = append(observations, []float32{float32(v)})
+		}
+		actions, err := r.Act(observations, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ts []Transition
+		for i := range x {
+			x[i] += .5 * float64(actions[i][0])
+			returns[i] -= x[i] * x[i]
+			ts = append(ts, Transition{Observation: observations[i], Action: actions[i], Reward: float32(-x[i] * x[i]),
+				Next: []float32{float32(x[i])}, Last: k == length-1, Episode: episode})
+		}
+		step(ts, &mode)
+	}
+	return returns
+}
+
+func TestAgentRefuses(t *testing.T) {
+	b := backendtest.Open(t, backend.Go).Backend
+	for want, c := range map[string]struct {
+		seeds  []int64
+		change func(*Config)
+	}{
+		"no seeds":                        {nil, func(*Config) {}},
+		"seed 2 is given twice":           {[]int64{2, 1, 2}, func(*Config) {}},
+		"hidden is 0":                     {[]int64{1}, func(c *Config) { c.Hidden = 0 }},
+		"gamma is 1.5":                    {[]int64{1}, func(c *Config) { c.Gamma = 1.5 }},
+		"alpha is 0":                      {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = 0, true }},
+		"actor rate is NaN":               {[]int64{1}, func(c *Config) { c.ActorRate = math.NaN() }},
+		"context history is 0":            {[]int64{1}, func(c *Config) { c.Context = &Context{Hidden: 3} }},
+		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
+		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
+		`method "standard" is not one of`: {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Method = "standard" }},
+	} {
+		cfg := tiny(c.change)
+		_, err := New(b, cfg, c.seeds)
+		demand.Error(t, err, "sac: ", want)
+	}
+	a := open(t, backend.Go, tiny(), 1)
+	_, err := a.Update()
+	demand.Error(t, err, "the replay is empty")
+	_, err = a.Act([][]float32{{1, 2}}, Sample)
+	demand.Error(t, err, "observation of seed 1 has 2 values, not 3")
+	demand.Error(t, a.FitOmega(), "no omega")
+}
+
+// TestDivergenceIsAnError: a reward at the edge of float32 makes the loss infinite.
+func TestDivergenceIsAnError(t *testing.T) {
+	a := open(t, backend.Go, tiny(), 1, 2)
+	ts := randomTransitions(a, 0, 10)
+	ts[1].Reward = math.MaxFloat32
+	if err := a.Observe(ts); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Update()
+	demand.Error(t, err, "of seed 2 became +Inf after 1 updates", "lower the learning rates")
+}

@@ -1,0 +1,101 @@
+package sac
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/gomlx_models/backend"
+)
+
+// everything is an agent with all that a checkpoint holds, whose replay has wrapped.
+func everything(t *testing.T) *Agent {
+	cfg := tiny(tinyContext, learnAlpha, tinyOmega)
+	cfg.Capacity = 17
+	return open(t, backend.Go, cfg, 3, 4)
+}
+
+// live makes two steps of training and returns the actions.
+func live(t *testing.T, a *Agent) (actions [][]float32) {
+	t.Helper()
+	for range 2 {
+		k := a.Observed()
+		ts := randomTransitions(a, k, 7)
+		got, err := a.Act([][]float32{ts[0].Observation, ts[1].Observation}, Sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actions = append(actions, got...)
+		if err := a.Observe(ts); err != nil {
+			t.Fatal(err)
+		}
+		update(t, a)
+	}
+	return actions
+}
+
+func saved(t *testing.T, a *Agent) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestLoadGoesOnWithTheSameBits saves in the middle of an episode, at several sizes of the
+// replay, and compares what follows: actions, arrays, and the next checkpoint's bytes.
+func TestLoadGoesOnWithTheSameBits(t *testing.T) {
+	for _, transitions := range []int{0, 9, 17, 38} {
+		a, b := everything(t), everything(t)
+		fill(t, a, transitions, 7)
+		if transitions > 0 {
+			live(t, a)
+		}
+		path := filepath.Join(t.TempDir(), "agent")
+		if err := a.SaveFile(path); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, b, 3, 7) // what b did before must not matter
+		live(t, b)
+		if err := b.LoadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			same(t, "actions", live(t, b), live(t, a))
+		}
+		same(t, "variables", flat(t, b.state), flat(t, a.state))
+		same(t, "g", flat(t, b.g), flat(t, a.g))
+		if !bytes.Equal(saved(t, a), saved(t, b)) {
+			t.Error("the next checkpoints differ")
+		}
+	}
+}
+
+// TestLoadRefuses: each error leaves the agent as it was.
+func TestLoadRefuses(t *testing.T) {
+	a := everything(t)
+	fill(t, a, 20, 7)
+	live(t, a)
+	good := saved(t, a)
+	damaged := bytes.Clone(good)
+	damaged[len(damaged)/2] ^= 0x10
+	before := flat(t, a.state)
+	for what, data := range map[string][]byte{"empty": nil, "cut off": good[:len(good)-9], "damaged": damaged, "no checkpoint": []byte("hello")} {
+		if err := a.Load(bytes.NewReader(data)); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	same(t, "variables after refused checkpoints", flat(t, a.state), before)
+	other := open(t, backend.Go, a.cfg, 3, 5)
+	demand.Error(t, other.Load(bytes.NewReader(good)), "it is of seeds [3 4], not [3 5]")
+	cfg := a.cfg
+	cfg.Gamma = .5
+	demand.Error(t, open(t, backend.Go, cfg, 3, 4).Load(bytes.NewReader(good)), "other settings")
+	if err := a.LoadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package sac
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// tiny is a configuration that a test can work out by loops.
+func tiny(change ...func(*Config)) Config {
+	c := DefaultConfig(3, 2)
+	c.Hidden, c.Batch, c.Capacity, c.ActorRate, c.CriticRate, c.AlphaRate, c.Gamma, c.Tau = 4, 5, 1000, 1e-3, 2e-3, 3e-3, .9, .05
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+func tinyContext(c *Config) { c.Context = &Context{Hidden: 3, History: 4} }
+func tinyOmega(c *Config) {
+	c.Omega = DefaultOmega()
+	c.Omega.Hidden, c.Omega.Batch, c.Omega.Rate, c.Omega.Waves, c.Omega.Updates = 5, 16, .05, 2, 6
+}
+func learnAlpha(c *Config) { c.LearnAlpha = true }
+
+func open(tb testing.TB, backend string, cfg Config, seeds ...int64) *Agent {
+	tb.Helper()
+	a, err := New(backendtest.Open(tb, backend).Backend, cfg, seeds)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(a.Close)
+	return a
+}
+
+// evaluate runs a graph function once and returns the flat values of its results.
+func evaluate(tb testing.TB, fn func(in []*Node) []*Node, args ...any) [][]float32 {
+	tb.Helper()
+	exec, err := NewExec(backendtest.Open(tb, "").Backend, fn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := net.Run(exec, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return flat(tb, out)
+}
+
+func flat(tb testing.TB, ts []*tensors.Tensor) [][]float32 {
+	tb.Helper()
+	v, err := net.FromTensors(ts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+// near demands that each value is within tol of what is wanted, relative to 1 or to the
+// wanted value where that is larger.
+func near(tb testing.TB, what string, got []float32, want []float64, tol float64) {
+	tb.Helper()
+	if len(got) != len(want) {
+		tb.Fatalf("%s: %d values, not %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if d := math.Abs(float64(got[i]) - want[i]); !(d <= tol*max(1, math.Abs(want[i]))) {
+			tb.Fatalf("%s: value %d is %v, not %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// same demands equal bits.
+func same(tb testing.TB, what string, a, b [][]float32) {
+	tb.Helper()
+	if len(a) != len(b) {
+		tb.Fatalf("%s: %d arrays, not %d", what, len(a), len(b))
+	}
+	for i := range a {
+		if !slices.Equal(a[i], b[i]) {
+			tb.Fatalf("%s: array %d differs", what, i)
+		}
+	}
+}
+
+// bindBias binds an actor of zeros whose last layer has the given biases.
+func bindBias(a *Agent, g *Graph, bias float32) *net.Scope {
+	var values []*Node
+	for _, p := range a.programs.actor {
+		v := Zeros(g, shapeOf(p.Dims...))
+		if p.Name == "policy/out/biases" {
+			v = AddScalar(v, float64(bias))
+		}
+		values = append(values, v)
+	}
+	return net.Bind(g, a.programs.actor, values, false)
+}

@@ -1,0 +1,147 @@
+package sac
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g is fitted with
+// a rate of 0 and so stays 0, train to the very bits of one without omega.
+func TestOmegaOneIsPlainSAC(t *testing.T) {
+	train := func(name string, change func(*Config)) (*Agent, [][]float32) {
+		a := open(t, name, tiny(change), 3, 4)
+		var out [][]float32
+		for range 4 {
+			fill(t, a, 15, 6)
+			m := update(t, a)
+			out = append(out, m.CriticLoss, m.ActorLoss, m.Q, m.Entropy, m.Omega)
+		}
+		return a, append(out, flat(t, a.state)...)
+	}
+	for _, name := range []string{backend.Go, backend.Default} {
+		_, plain := train(name, func(*Config) {})
+		still, fitted := train(name, func(c *Config) { tinyOmega(c); c.Omega.Rate = 0 })
+		same(t, "rate 0", fitted, plain)
+		if still.fits == 0 {
+			t.Error("g was never fitted")
+		}
+	}
+	_, plain := train(backend.Go, func(*Config) {})
+	_, unfitted := train(backend.Go, func(c *Config) { tinyOmega(c); c.Omega.Updates = 0 })
+	same(t, "M = 0", unfitted, plain)
+	_, moved := train(backend.Go, tinyOmega)
+	if slices.Equal(moved[len(moved)-1], plain[len(plain)-1]) {
+		t.Error("an omega that is not 1 trains to the same bits")
+	}
+}
+
+// drifting fills a replay with episodes whose observation is N(mu_t, 1), mu_t = .25 t.
+func drifting(t *testing.T, a *Agent, times, length int) {
+	t.Helper()
+	for k := range times * length {
+		var ts []Transition
+		for _, seed := range a.seeds {
+			rng := random.New(seed, "drifting", k)
+			s := float32(.25*float64(k/length) + rng.NormFloat64())
+			ts = append(ts, Transition{Observation: []float32{s}, Action: []float32{2*rng.Float32() - 1}, Next: []float32{s},
+				Last: k%length == length-1, Episode: k / length})
+		}
+		if err := a.Observe(ts); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOmegaOfAKnownDrift: g learns log omega of a drifting Gaussian, which for Method 1 is
+// log p_T(s) - log p_t(s), and for Method 2 the difference of log p_t(s) - log mean over
+// the other times of p (see package propensity).
+func TestOmegaOfAKnownDrift(t *testing.T) {
+	const times, length = 6, 1000
+	logP := func(s float64, t int) float64 { return -math.Pow(s-.25*float64(t), 2) / 2 }
+	deviation := func(s float64, t int) float64 {
+		others := 0.
+		for u := range times {
+			if u != t {
+				others += math.Exp(logP(s, u)) / (times - 1)
+			}
+		}
+		return logP(s, t) - math.Log(others)
+	}
+	for method, exact := range map[propensity.Method]func(s float64, t int) float64{
+		propensity.Method1: logP, propensity.Method2: deviation,
+	} {
+		cfg := DefaultConfig(1, 1)
+		cfg.Batch = 1000
+		cfg.Omega = DefaultOmega()
+		cfg.Omega.Method, cfg.Omega.Clip, cfg.Omega.Updates, cfg.Omega.Rate, cfg.Omega.Waves, cfg.Omega.Hidden = method, propensity.ClipNone, 1000, 1e-3, 2, 32
+		a := open(t, "", cfg, 5)
+		drifting(t, a, times, length)
+		if err := a.FitOmega(); err != nil {
+			t.Fatal(err)
+		}
+		rows, window, noise, at := a.draw()
+		omega, err := a.weights(rows, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := flatOf(t, omega)
+		net.Free(append(window, rows, noise, omega)...)
+		for i, r := range a.replay {
+			miss, spread := 0., 0.
+			number := r.episodeOf(at[i])
+			for b, k := range at[i] {
+				s := float64(r.row(k)[2]) // action, reward, observation
+				want := exact(s, times-1) - exact(s, int(number[b]))
+				miss += math.Pow(math.Log(float64(got[i*cfg.Batch+b]))-want, 2)
+				spread += want * want
+			}
+			if miss/spread > .1 {
+				t.Errorf("%s, seed %d: log omega leaves %.2f of the exact one's squares", method, a.seeds[i], miss/spread)
+			}
+		}
+	}
+}
+
+// TestOmegaIsFittedAsOftenAsAsked counts the updates of g and looks at T.
+func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
+	for _, c := range []struct{ every, fits, present int }{
+		{1, 4 * 6, 4}, // after episodes 1, 2, 3, 4; with episode 0 alone there is nothing to tell apart
+		{2, 2 * 6, 3}, // after 1 and 3
+		{0, 22 * 6, 5},
+	} {
+		a := open(t, backend.Go, tiny(tinyOmega, func(c2 *Config) { c2.Omega.Every = c.every }), 1, 2)
+		for range 27 { // five episodes of 5 steps, and two steps of the sixth
+			fill(t, a, 1, 5)
+			update(t, a)
+		}
+		if a.fits != c.fits || a.present[1].Episode != c.present {
+			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.fits, a.present[1].Episode, c.fits, c.present)
+		}
+	}
+}
+
+// TestEncodings compares the graph's encodings of time with math.Sin.
+func TestEncodings(t *testing.T) {
+	for _, time := range []TimeEncoding{TimeFourier, TimePeriods, TimeScalar} {
+		o := &Omega{Time: time, Waves: 4}
+		for _, now := range []float32{1, 40, 2999} {
+			var want []float64
+			ts := []float32{0, now / 2, now}
+			for _, v := range ts {
+				want = append(want, refEncode(o, float64(v), float64(now))...)
+			}
+			got := evaluate(t, func(in []*Node) []*Node { return []*Node{o.encode(in[0], in[1])} },
+				tensors.FromFlatDataAndDimensions(ts, 1, 3), tensors.FromFlatDataAndDimensions([]float32{now}, 1, 1))
+			near(t, string(time), got[0], want, 1e-3)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package sac
+
+import (
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// squashed evaluates squash for a policy of one action, at each noise.
+func squashed(tb testing.TB, mean, logStd float64, noise []float32) (action, logProb []float32) {
+	out := evaluate(tb, func(in []*Node) []*Node {
+		a, l := squash(AddScalar(ZerosLike(in[0]), mean), AddScalar(ZerosLike(in[0]), logStd), in[0])
+		return []*Node{a, l}
+	}, tensors.FromFlatDataAndDimensions(noise, len(noise), 1))
+	return out[0], out[1]
+}
+
+// TestDensityIntegratesToOne integrates exp(log pi) over the actions.
+func TestDensityIntegratesToOne(t *testing.T) {
+	noise := make([]float32, 40001)
+	for i := range noise {
+		noise[i] = float32(i-20000) / 2500 // -8 to 8
+	}
+	for _, c := range []struct{ mean, logStd float64 }{{0, 0}, {.7, -1}, {-1.5, -.5}, {0, .7}, {.3, -4}} {
+		action, logProb := squashed(t, c.mean, c.logStd, noise)
+		sum := 0.
+		for i := 1; i < len(noise); i++ {
+			p := (math.Exp(float64(logProb[i])) + math.Exp(float64(logProb[i-1]))) / 2
+			sum += p * (float64(action[i]) - float64(action[i-1]))
+		}
+		if math.Abs(sum-1) > 2e-3 {
+			t.Errorf("mean %v, log std %v: the density integrates to %v", c.mean, c.logStd, sum)
+		}
+	}
+}
+
+// TestLogProbabilityIsAChangeOfVariables compares log pi with the normal's density over
+// the slope of the noise's way to the action, taken by finite differences in float64.
+func TestLogProbabilityIsAChangeOfVariables(t *testing.T) {
+	noise := []float32{-3, -1, -.2, 0, .5, 1.5, 2.5}
+	for _, c := range []struct{ mean, logStd float64 }{{0, 0}, {1.2, -.7}, {-2, .2}} {
+		_, logProb := squashed(t, c.mean, c.logStd, noise)
+		want := make([]float64, len(noise))
+		for i, e := range wide(noise) {
+			action := func(e float64) float64 { return math.Tanh(c.mean + math.Exp(c.logStd)*e) }
+			slope := (action(e+1e-5) - action(e-1e-5)) / 2e-5
+			want[i] = -e*e/2 - math.Log(2*math.Pi)/2 - math.Log(slope)
+		}
+		near(t, "log pi", logProb, want, 1e-4)
+	}
+}
+
+// TestLogProbabilityStaysFinite is where tanh(u) rounds to 1: there log(1 - tanh(u)^2) is
+// -inf, and the true value 2 log 2 - 2 |u|.
+func TestLogProbabilityStaysFinite(t *testing.T) {
+	for _, mean := range []float64{30, -30, 200} {
+		_, logProb := squashed(t, mean, 0, []float32{0})
+		near(t, "log pi", logProb, []float64{-math.Log(2*math.Pi)/2 - 2*math.Ln2 + 2*math.Abs(mean)}, 1e-5)
+	}
+}
+
+// TestSeveralActionsMultiply: log pi of independent actions is the sum of theirs.
+func TestSeveralActionsMultiply(t *testing.T) {
+	noise := []float32{.3, -1.1, 2}
+	_, each := squashed(t, .4, -.3, noise)
+	out := evaluate(t, func(in []*Node) []*Node {
+		_, l := squash(AddScalar(ZerosLike(in[0]), .4), AddScalar(ZerosLike(in[0]), -.3), in[0])
+		return []*Node{l}
+	}, tensors.FromFlatDataAndDimensions(noise, 1, 3))
+	near(t, "log pi", out[0], []float64{float64(each[0]) + float64(each[1]) + float64(each[2])}, 1e-5)
+}
+
+// TestLogStdIsClamped moves the last layer's bias far out.
+func TestLogStdIsClamped(t *testing.T) {
+	cfg := tiny()
+	a := open(t, "go", cfg, 1)
+	for _, c := range []struct{ bias, want float32 }{{1e3, 2}, {-1e3, -20}} {
+		got := evaluate(t, func(in []*Node) []*Node {
+			_, logStd := a.programs.actorNet(bindBias(a, in[0].Graph(), c.bias), in[0], nil)
+			return []*Node{logStd}
+		}, tensors.FromFlatDataAndDimensions([]float32{1, 2, 3}, 1, 1, 3))
+		near(t, "log std", got[0], []float64{float64(c.want), float64(c.want)}, 0)
+	}
+}
