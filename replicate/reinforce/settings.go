@@ -127,6 +127,9 @@ const (
 	Success        = "success"
 )
 
+// Film is the attachment of a run that shows one of its last evaluation episodes.
+const Film = "film.svg"
+
 // CheckSeries tells whether a learner exists and the measure is one of this protocol.
 func CheckSeries(name, measure string) error {
 	if measure != MeasureReturn {
