@@ -1,0 +1,158 @@
+package film
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/env"
+	"tvps/data/env/mujoco/mujocotest"
+)
+
+// record films an episode of swinging.
+func record(t *testing.T, e env.Env, episode int) []byte {
+	t.Helper()
+	n, m, horizon := e.Sizes()
+	obs, action := make([]float64, n), make([]float64, m)
+	if err := e.Reset(episode, rand.New(rand.NewPCG(1, 1)), obs); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(e, episode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range horizon {
+		swing(e, step, action)
+		reward, err := e.Step(action, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(reward)
+	}
+	var out bytes.Buffer
+	if err := f.WriteSVG(&out); err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("TVPS_FILMS"); dir != "" { // to look at
+		os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".svg"), out.Bytes(), 0o644)
+	}
+	return out.Bytes()
+}
+
+// swing closes, turns and opens the claw, and lets the cheetah trot.
+func swing(e env.Env, step int, action []float64) {
+	if _, ok := e.(*env.Claw); !ok {
+		for j := range action {
+			action[j] = float64(1 - (step/4+j)%2*2)
+		}
+		return
+	}
+	phase := step % 6
+	for f := 0; f < len(action); f += 3 {
+		action[f], action[f+1], action[f+2] = -1, -1, 2./3
+		if phase >= 1 && phase <= 4 {
+			action[f+1], action[f+2] = 0, .2
+		}
+		if phase >= 3 {
+			action[f] = 1
+		}
+	}
+}
+
+// elements counts the elements of an SVG and fails if it is no XML or has a script.
+func elements(t *testing.T, data []byte) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return count
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			count[e.Name.Local]++
+			for _, a := range e.Attr {
+				if a.Name.Local == "values" && e.Name.Local != "animate" && e.Name.Local != "animateTransform" {
+					t.Error(e.Name.Local, "has values")
+				}
+			}
+		}
+	}
+}
+
+func TestCheetahFilm(t *testing.T) {
+	c, err := env.NewCheetah(t.Context(), env.CheetahOptions{})
+	mujocotest.SkipWithout(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	data := record(t, c, 4)
+	count := elements(t, data)
+	if count["line"] != 8+1 || count["script"] != 0 || count["animate"] < 4*8+51 || count["animateTransform"] != 1 || len(data) > 100_000 {
+		t.Errorf("%d bytes, elements %v", len(data), count)
+	}
+	for _, words := range []string{"wind +7.2 N", "target 2.86 m/s", "step 0 of 50, return 0.0, velocity", "step 50 of 50", "shown 3 times slower"} {
+		if !strings.Contains(string(data), words) {
+			t.Errorf("the film does not say %q", words)
+		}
+	}
+	if !bytes.Equal(data, record(t, c, 4)) {
+		t.Error("the film of the same episode differs")
+	}
+}
+
+func TestClawFilm(t *testing.T) {
+	for v, shapes := range map[int]int{1: 2, 4: 2, 9: 1} {
+		c, err := env.NewClaw(t.Context(), env.ClawOptions{Tasks: []int{v}})
+		mujocotest.SkipWithout(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(c.Task(0)[:7], func(t *testing.T) {
+			data := record(t, c, 0)
+			count := elements(t, data)
+			if count["polygon"] != shapes || count["polyline"] != 3 || count["script"] != 0 || count["animateTransform"] != 1 || len(data) > 100_000 {
+				t.Errorf("%d bytes, elements %v", len(data), count)
+			}
+			for _, words := range []string{c.Task(0), "step 0 of 40, return 0.0, valve at 0°", "step 40 of 40", ">target<"} {
+				if !strings.Contains(string(data), words) {
+					t.Errorf("the film does not say %q", words)
+				}
+			}
+		})
+		c.Close()
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if got := spread(5, 60); !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
+		t.Error(got)
+	}
+	if got := spread(1001, 60); len(got) != 60 || got[0] != 0 || got[59] != 1000 || !slices.IsSorted(got) {
+		t.Error(got)
+	}
+	if got := spread(1, 60); !slices.Equal(got, []int{0}) {
+		t.Error(got)
+	}
+}
+
+// other is a robot that no film knows.
+type other struct{ env.Env }
+
+func (other) Task(int) string { return "nothing" }
+
+func TestUnknownRobot(t *testing.T) {
+	if _, err := New(other{}, 0); err == nil || !strings.Contains(err.Error(), "film.other") {
+		t.Error(err)
+	}
+}

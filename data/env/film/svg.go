@@ -1,0 +1,89 @@
+package film
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// svg is a picture whose animated attributes all take one value for each frame.
+type svg struct {
+	out     bytes.Buffer
+	seconds float64 // of one round
+	frames  int
+}
+
+func newSVG(width, height int, seconds float64, frames int) *svg {
+	s := &svg{seconds: max(seconds, 0.1), frames: frames}
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif">`, width, height, width, height)
+	s.printf(`<rect width="%d" height="%d" fill="#ffffff"/>`, width, height)
+	return s
+}
+
+func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+
+func (s *svg) text(x, y float64, anchor string, size int, text string) {
+	s.printf(`<text x="%.0f" y="%.0f" text-anchor="%s" font-size="%d" fill="#222">%s</text>`, x, y, anchor, size, escape(text))
+}
+
+// animate returns an element that moves an attribute of its parent through the values;
+// "" if they are all the same.
+func (s *svg) animate(attribute string, values []string) string {
+	if same(values) {
+		return ""
+	}
+	return fmt.Sprintf(`<animate attributeName="%s" values="%s" %s/>`, attribute, strings.Join(values, ";"), s.timing())
+}
+
+// transform does the same for a transformation: "translate" or "rotate".
+func (s *svg) transform(kind string, values []string) string {
+	return fmt.Sprintf(`<animateTransform attributeName="transform" type="%s" values="%s" %s/>`, kind, strings.Join(values, ";"), s.timing())
+}
+
+func (s *svg) timing() string { return fmt.Sprintf(`dur="%.3gs" repeatCount="indefinite"`, s.seconds) }
+
+// captions shows one text after the other at the same place.
+func (s *svg) captions(x, y float64, texts []string) {
+	for i, text := range texts {
+		if len(texts) == 1 {
+			s.text(x, y, "start", 13, text)
+			return
+		}
+		from, to := float64(i)/float64(len(texts)), float64(i+1)/float64(len(texts))
+		first, values, times := "hidden", "hidden;visible;hidden", fmt.Sprintf("0;%.4f;%.4f", from, to)
+		switch i {
+		case 0:
+			first, values, times = "visible", "visible;hidden", fmt.Sprintf("0;%.4f", to)
+		case len(texts) - 1:
+			values, times = "hidden;visible", fmt.Sprintf("0;%.4f", from)
+		}
+		s.printf(`<text x="%.0f" y="%.0f" font-size="13" fill="#222" visibility="%s">%s<animate attributeName="visibility" values="%s" keyTimes="%s" calcMode="discrete" %s/></text>`,
+			x, y, first, escape(text), values, times, s.timing())
+	}
+}
+
+func (s *svg) writeTo(w io.Writer) error {
+	s.printf("</svg>")
+	_, err := w.Write(s.out.Bytes())
+	return err
+}
+
+func same(values []string) bool {
+	for _, v := range values {
+		if v != values[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// number is a coordinate in pixels.
+func number(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") }
+
+func escape(text string) string {
+	var b bytes.Buffer
+	xml.EscapeText(&b, []byte(text))
+	return b.String()
+}
