@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"tvps/data/env"
+	"tvps/data/env/film"
 	"tvps/data/random"
 	"tvps/gomlx_models/sac"
 )
@@ -98,6 +99,19 @@ func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transit
 		return err
 	})
 	return out, err
+}
+
+// films begin a record of every robot's episode; none if they are of a kind that has no film.
+func (f *fleet) films(episode int) []*film.Film {
+	var out []*film.Film
+	for _, robot := range f.robots {
+		one, err := film.New(robot, episode)
+		if err != nil {
+			return nil
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // atTarget tells which robots that have a target are there.

@@ -1,6 +1,7 @@
 package reinforce
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -8,10 +9,12 @@ import (
 	"slices"
 	"time"
 
+	"tvps/data/env/film"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/runs"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -114,9 +117,7 @@ func (t *training) train() error {
 		if err := t.agent.Observe(transitions); err != nil {
 			return err
 		}
-		for i, reward := range t.fleet.rewards {
-			sums[i] += reward
-		}
+		floats.Add(sums, t.fleet.rewards)
 		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
 			if _, err := t.agent.Update(); err != nil {
 				return err
@@ -130,7 +131,8 @@ func (t *training) train() error {
 }
 
 // evaluate runs the coming episodes' tasks with the mean action and without learning, and
-// reports for every member the mean undiscounted return.
+// reports for every member the mean undiscounted return. The last evaluation's first episode
+// is filmed.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	s := t.settings
 	sums, reached := make([]float64, len(t.seeds)), make([]float64, len(t.seeds))
@@ -138,26 +140,11 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 		if err := t.keep(ctx); err != nil {
 			return nil, err
 		}
-		if err := t.fleet.reset(t.episode+k, "evaluate"); err != nil {
+		returns, err := t.show(t.episode+k, k == 0 && t.episode+s.Every > s.Episodes)
+		if err != nil {
 			return nil, err
 		}
-		rollout := t.agent.NewRollout("evaluate")
-		for step := range s.Horizon {
-			actions, err := rollout.Act(t.fleet.seen(), sac.Mean)
-			if err != nil {
-				return nil, err
-			}
-			transitions, err := t.fleet.step(actions, t.episode+k, step == s.Horizon-1)
-			if err != nil {
-				return nil, err
-			}
-			if err := rollout.Remember(transitions); err != nil {
-				return nil, err
-			}
-			for i, reward := range t.fleet.rewards {
-				sums[i] += reward
-			}
-		}
+		floats.Add(sums, returns)
 		for i, in := range t.fleet.atTarget() {
 			if in {
 				reached[i]++
@@ -175,4 +162,53 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// show is one episode with the mean action; its result is the return of each seed.
+func (t *training) show(episode int, filmed bool) (returns []float64, err error) {
+	if err := t.fleet.reset(episode, "evaluate"); err != nil {
+		return nil, err
+	}
+	var films []*film.Film
+	if filmed {
+		films = t.fleet.films(episode)
+	}
+	rollout := t.agent.NewRollout("evaluate")
+	returns = make([]float64, len(t.seeds))
+	for step := range t.settings.Horizon {
+		actions, err := rollout.Act(t.fleet.seen(), sac.Mean)
+		if err != nil {
+			return nil, err
+		}
+		transitions, err := t.fleet.step(actions, episode, step == t.settings.Horizon-1)
+		if err != nil {
+			return nil, err
+		}
+		if err := rollout.Remember(transitions); err != nil {
+			return nil, err
+		}
+		floats.Add(returns, t.fleet.rewards)
+		for i, f := range films {
+			f.Add(t.fleet.rewards[i])
+		}
+	}
+	return returns, t.attach(films)
+}
+
+// attach keeps the films beside the members' runs.
+func (t *training) attach(films []*film.Film) error {
+	for i, f := range films {
+		member := slices.IndexFunc(t.members, func(m runs.Spec) bool { return m.Seed == t.seeds[i] })
+		if member < 0 {
+			continue
+		}
+		var svg bytes.Buffer
+		if err := f.WriteSVG(&svg); err != nil {
+			return err
+		}
+		if err := t.files.Attach(t.members[member], Film, svg.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
