@@ -71,18 +71,18 @@ func (e *Env) identity(s Settings, name string, together int) map[string]string 
 	return id
 }
 
-// cost estimates the relative work of the episodes between two evaluations.
+// cost estimates the milliseconds of a seed between two evaluations on one core.
 func (s Settings) cost(l learner) float64 {
-	width := float64(s.Hidden * s.Hidden)
-	update := float64(s.Batch) * width * float64(s.Layers)
-	if l.context { // two GRUs, and for the targets both again
-		update += float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30) * 2
+	perStep := map[string]float64{"claw": 1.5}[s.Scenario] + .3 // measured: simulation, and the dispatch of an action
+	units := float64(s.Batch * s.Hidden * s.Hidden * s.Layers)
+	if l.context { // two GRUs, at s and at s'
+		units += 4 * float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30)
 	}
+	update := .3 + units*1.2e-7 // measured at 256 units and batches of 256
 	if l.omega {
 		update *= 1.15
 	}
-	steps := float64(s.Every * s.Horizon)
-	return (steps*update/float64(s.UpdateEvery) + float64(s.EvaluateEpisodes*s.Horizon)*width) / 1e6
+	return float64(s.Every*s.Horizon)*(perStep+update/float64(s.UpdateEvery)) + float64(s.EvaluateEpisodes*s.Horizon)*perStep
 }
 
 // start prepares the agents of a group, from its checkpoint if there is one. All seeds
