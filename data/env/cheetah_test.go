@@ -111,3 +111,30 @@ func TestWindPushes(t *testing.T) {
 		t.Errorf("the wind moves the centre of mass by %v m, want %v", moved, want)
 	}
 }
+
+// At rest the torso is a capsule of a metre at a height of 0.7 m, and the hind thigh hangs
+// from its end: its middle is (.1, -.13) from there, at an angle of -3.8 rad to the vertical.
+func TestCheetahPose(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	c.sim.Reset()
+	if err := c.begin(3, make([]float64, 17)); err != nil {
+		t.Fatal(err)
+	}
+	p := c.Pose()
+	if len(p.Limbs) != 8 || p.X != 0 || p.Velocity != 0 || math.Abs(p.Wind-5.64642) > 1e-5 || math.Abs(p.Target-2.99624) > 1e-5 {
+		t.Errorf("%+v", p)
+	}
+	sin, cos := math.Sincos(-3.8)
+	for i, want := range map[int]Limb{
+		0: {From: [3]float64{0.5, 0, 0.7}, To: [3]float64{-0.5, 0, 0.7}, Radius: 0.046},
+		2: {From: [3]float64{-0.4 - 0.145*sin, 0, 0.57 - 0.145*cos}, To: [3]float64{-0.4 + 0.145*sin, 0, 0.57 + 0.145*cos}, Radius: 0.046},
+	} {
+		got := p.Limbs[i]
+		for k := range 3 {
+			if math.Abs(got.From[k]-want.From[k]) > 1e-6 || math.Abs(got.To[k]-want.To[k]) > 1e-6 || got.Radius != want.Radius {
+				t.Errorf("limb %d is %v, want %v", i, got, want)
+				break
+			}
+		}
+	}
+}

@@ -48,7 +48,12 @@ func TestPythonTrajectories(t *testing.T) {
 	python = withMuJoCo(t, python)
 	dir := t.TempDir()
 	writeModels(t, dir)
-	cmd := exec.CommandContext(t.Context(), python, "testdata/trajectories.py", dir)
+	script, err := filepath.Abs("testdata/trajectories.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, script, dir)
+	cmd.Dir = dir // where Python's MuJoCo writes its log
 	out, err := cmd.Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		t.Fatalf("%v: %s", err, exit.Stderr)

@@ -6,6 +6,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/net"
 )
 
 // cheetah is an agent of Half-Cheetah's sizes whose replay holds so many transitions, in
@@ -87,4 +88,74 @@ func update(tb testing.TB, a *Agent) *Metrics {
 		tb.Fatal(err)
 	}
 	return m
+}
+
+// BenchmarkAct times an action of each seed.
+func BenchmarkAct(b *testing.B) {
+	for name, change := range map[string]func(*Config){"sac": nil, "sac-context": withContext} {
+		for _, seeds := range []int{1, 5} {
+			b.Run(fmt.Sprintf("%s/seeds=%d", name, seeds), func(b *testing.B) {
+				a := cheetah(b, seeds, 60, change)
+				observations := make([][]float32, seeds)
+				for i := range observations {
+					observations[i] = make([]float32, a.cfg.Observations)
+				}
+				for b.Loop() {
+					if _, err := a.Act(observations, Sample); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkFitOmega times the M updates of g, of which a fit consists.
+func BenchmarkFitOmega(b *testing.B) {
+	for _, seeds := range []int{1, 3} {
+		b.Run(fmt.Sprintf("seeds=%d", seeds), func(b *testing.B) {
+			a := cheetah(b, seeds, 1000, withOmega)
+			for b.Loop() {
+				if err := a.FitOmega(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReplay times an insertion into a full replay, and drawing a minibatch from it
+// with and without windows.
+func BenchmarkReplay(b *testing.B) {
+	for _, capacity := range []int{1e5, 1e6} {
+		a := cheetah(b, 1, 0, func(c *Config) { c.Capacity, c.Context = capacity, DefaultContext() })
+		ts := randomTransitions(a, 0, 50)
+		k := 0
+		insert := func() {
+			ts[0].Episode, ts[0].Last = k/50, k%50 == 49
+			if err := a.Observe(ts); err != nil {
+				b.Fatal(err)
+			}
+			k++
+		}
+		for range capacity {
+			insert()
+		}
+		b.Run(fmt.Sprintf("insert/capacity=%d", capacity), func(b *testing.B) {
+			for b.Loop() {
+				insert()
+			}
+		})
+		for name, context := range map[string]*Context{"rows": nil, "windows": DefaultContext()} {
+			b.Run(fmt.Sprintf("draw %s/capacity=%d", name, capacity), func(b *testing.B) {
+				a.cfg.Context = context
+				for b.Loop() {
+					rows, window, noise, _ := a.draw()
+					net.Free(append(window, rows, noise)...)
+					a.updates++
+				}
+			})
+		}
+		a.cfg.Context = DefaultContext()
+	}
 }

@@ -76,9 +76,12 @@ func TestDrawsAreUniform(t *testing.T) {
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
 		for step := range n {
 			tr := randomTransitions(&Agent{cfg: cfg, seeds: []int64{0}}, k, 1<<30)[0]
-			tr.Episode, tr.Last = number, step == n-1 && number != 4
+			tr.Episode, tr.Last, tr.Terminal = number, step == n-1 && number < 3, step == n-1 && number == 3
 			r.add(tr)
 			k++
+		}
+		if r.open != (number == 4) {
+			t.Errorf("after the last step of episode %d, open is %v", number, r.open)
 		}
 	}
 	const draws = 60000
@@ -92,6 +95,9 @@ func TestDrawsAreUniform(t *testing.T) {
 	counts = map[int]int{}
 	for b, i := range at {
 		number := int(r.episodeOf([]int{i})[0])
+		if i < r.oldest() {
+			t.Fatalf("transition %d is drawn, but overwritten", i)
+		}
 		if r.known(true)[time[b]].Number != number {
 			t.Fatalf("transition %d of episode %d is drawn for episode %d", i, number, r.known(true)[time[b]].Number)
 		}

@@ -54,9 +54,10 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 	nextAction, nextLogProb := p.act(v.actor.values, b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
 	nextQ := ReduceMin(p.value(v.target, b.next, nextAction, b.after), 1)
 	soft := Sub(nextQ, Mul(alpha, nextLogProb))
-	y := StopGradient(Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma)))
+	y := Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma))
 
-	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j.
+	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
+	// it depends on actor and target network only.
 	q := p.value(v.critic.values, b.observation, b.action, b.before)
 	diff := Sub(q, ExpandAxes(y, 1))
 	criticLoss := ReduceSum(ReduceMean(Mul(ExpandAxes(omega, 1), Mul(diff, diff)), -1), -1)

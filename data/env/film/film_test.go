@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -16,8 +17,8 @@ import (
 	"tvps/data/env/mujoco/mujocotest"
 )
 
-// record films an episode of swinging.
-func record(t *testing.T, e env.Env, episode int) []byte {
+// record films an episode of swinging and returns the film and the sum of rewards.
+func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	t.Helper()
 	n, m, horizon := e.Sizes()
 	obs, action := make([]float64, n), make([]float64, m)
@@ -28,6 +29,7 @@ func record(t *testing.T, e env.Env, episode int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	total := 0.
 	for step := range horizon {
 		swing(e, step, action)
 		reward, err := e.Step(action, obs)
@@ -35,6 +37,7 @@ func record(t *testing.T, e env.Env, episode int) []byte {
 			t.Fatal(err)
 		}
 		f.Add(reward)
+		total += reward
 	}
 	var out bytes.Buffer
 	if err := f.WriteSVG(&out); err != nil {
@@ -43,7 +46,7 @@ func record(t *testing.T, e env.Env, episode int) []byte {
 	if dir := os.Getenv("TVPS_FILMS"); dir != "" { // to look at
 		os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".svg"), out.Bytes(), 0o644)
 	}
-	return out.Bytes()
+	return out.Bytes(), total
 }
 
 // swing closes, turns and opens the claw, and lets the cheetah trot.
@@ -96,17 +99,20 @@ func TestCheetahFilm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	data := record(t, c, 4)
+	data, total := record(t, c, 4)
 	count := elements(t, data)
 	if count["line"] != 8+1 || count["script"] != 0 || count["animate"] < 4*8+51 || count["animateTransform"] != 1 || len(data) > 100_000 {
 		t.Errorf("%d bytes, elements %v", len(data), count)
 	}
-	for _, words := range []string{"wind +7.2 N", "target 2.86 m/s", "step 0 of 50, return 0.0, velocity", "step 50 of 50", "shown 3 times slower"} {
+	for _, words := range []string{"wind +7.2 N", "target 2.86 m/s", "step 0 of 50, return 0.0, velocity", fmt.Sprintf("step 50 of 50, return %.1f,", total), "shown 3 times slower"} {
 		if !strings.Contains(string(data), words) {
 			t.Errorf("the film does not say %q", words)
 		}
 	}
-	if !bytes.Equal(data, record(t, c, 4)) {
+	if n := strings.Count(string(data), `"hidden;visible;hidden"`); n != 49 {
+		t.Errorf("%d captions come and go instead of 49", n)
+	}
+	if again, _ := record(t, c, 4); !bytes.Equal(data, again) {
 		t.Error("the film of the same episode differs")
 	}
 }
@@ -119,12 +125,12 @@ func TestClawFilm(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(c.Task(0)[:7], func(t *testing.T) {
-			data := record(t, c, 0)
+			data, total := record(t, c, 0)
 			count := elements(t, data)
 			if count["polygon"] != shapes || count["polyline"] != 3 || count["script"] != 0 || count["animateTransform"] != 1 || len(data) > 100_000 {
 				t.Errorf("%d bytes, elements %v", len(data), count)
 			}
-			for _, words := range []string{c.Task(0), "step 0 of 40, return 0.0, valve at 0°", "step 40 of 40", ">target<"} {
+			for _, words := range []string{c.Task(0), "step 0 of 40, return 0.0, valve at 0°", fmt.Sprintf("step 40 of 40, return %.1f,", total), ">target<"} {
 				if !strings.Contains(string(data), words) {
 					t.Errorf("the film does not say %q", words)
 				}
