@@ -73,12 +73,12 @@ var scenarioSettings = map[string]map[string][]string{
 	"noshift":  cifar("steps=180", "stride=17", "first=7"),
 	"cheetah": {
 		"paper": cheetahPaper,
-		"small": slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1000", "every=50", "burn-in=2000"}),
+		"small": slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000"}),
 		"tiny":  slices.Concat(cheetahPaper, robotTiny),
 	},
 	"claw": {
 		"paper": clawPaper,
-		"small": slices.Concat(clawPaper, robotSmall, []string{"episodes=1500", "every=75", "burn-in=2000"}),
+		"small": slices.Concat(clawPaper, robotSmall, []string{"episodes=1000", "every=50", "burn-in=2000"}),
 		"tiny":  slices.Concat(clawPaper, robotTiny),
 	},
 	"clear": {

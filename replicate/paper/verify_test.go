@@ -126,7 +126,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d of %d runs are stored", stored, of)
 	}
 	for id, verdict := range map[string]Verdict{
-		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds, "fig2b-context-sac": Undecided,
+		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds, "fig2b-context-sac": Holds,
 		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided, "fig11-stable": Undecided, "fig14-similar": DoesNotHold,
 	} {
 		if c := claim(t, v, id); c.Verdict != verdict {
