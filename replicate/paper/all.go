@@ -32,6 +32,7 @@ func entries() []Entry {
 // CheckAll tells whether the options make sense for every figure. All its errors are
 // mistakes of the user's.
 func CheckAll(o Options) error {
+	o.Across = true
 	for _, entry := range entries() {
 		if _, err := PanelSettings(*entry.Figure, o); err != nil {
 			return fmt.Errorf("%s: %w", entry.Figure.Name, err)
@@ -51,6 +52,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if err := CheckAll(o); err != nil {
 		return nil, err
 	}
+	o.Across = true
 	if err := o.checkOut(); err != nil {
 		return nil, err
 	}

@@ -77,6 +77,7 @@ type Options struct {
 	Seeds     []int64  // empty for the figure's own
 	Learners  []string // in place of those of the panels that show accuracy or return; empty for those
 	Overrides []string // name=value
+	Across    bool     // asked of several figures: what a figure's protocol does not have is not meant for it
 	Workers   int
 	Out       string // folder for pages, pictures, tables and claims
 }
@@ -160,15 +161,19 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	var out []PanelPlan
 	for _, p := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, p.Key)
-		setup, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, applicable(p, f, o.Overrides, chosen)))
+		overrides, learners := applicable(p, f, o.Overrides, chosen), o.Learners
+		if o.Across {
+			overrides, learners = o.meant(setupOf(p.Scenario), overrides)
+		}
+		setup, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, overrides))
 		if err != nil {
 			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
 		}
 		if !chosen {
 			continue
 		}
-		if len(o.Learners) > 0 && p.open() {
-			p.Series = withBase(setup.Base(), o.Learners)
+		if len(learners) > 0 && p.open() {
+			p.Series = withBase(setup.Base(), learners)
 			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 {
 				return nil, Usage(fmt.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", ")))
 			}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/replicate/continual"
-	"tvps/replicate/reinforce"
 	"tvps/replicate/settings"
 )
 
@@ -99,7 +97,7 @@ var (
 	}
 	cheetahPaper = slices.Concat(robot, []string{"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50"})
 	clawPaper    = slices.Concat(robot, []string{"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5"})
-	robotSmall   = []string{"hidden=128", "batch=128", "replay=200000"}
+	robotSmall   = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
 	robotTiny    = []string{"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5", "history=10", "g-hidden=16", "g-batch=64"}
 )
 
@@ -118,10 +116,7 @@ func cifar(steps string, smallSteps ...string) map[string][]string {
 // SettingsFor returns the settings of a scenario at a scale, with overrides of the
 // form name=value on top.
 func SettingsFor(scenario, scale string, overrides []string) (Setup, error) {
-	var s Setup = supervised{continual.Settings{Scenario: scenario}}
-	if slices.Contains(reinforce.Scenarios(), scenario) {
-		s = robots{reinforce.Settings{Scenario: scenario}}
-	}
+	s := setupOf(scenario)
 	byScale, ok := scenarioSettings[scenario]
 	if !ok {
 		return s, fmt.Errorf("there is no scenario %q", scenario)

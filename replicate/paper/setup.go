@@ -2,10 +2,12 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/continual"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 )
@@ -35,6 +37,37 @@ type Setup interface {
 
 	findings(p PanelPlan, rows []figures.Row) []string // what the rows say beyond the table, in sentences
 	films(l *Lab, p PanelPlan) []figures.Film          // moving pictures that are stored beside the runs
+}
+
+// protocols are the two, without any setting.
+var protocols = []Setup{supervised{}, robots{}}
+
+// setupOf is the protocol of a scenario, without its other settings.
+func setupOf(scenario string) Setup {
+	if slices.Contains(reinforce.Scenarios(), scenario) {
+		return robots{reinforce.Settings{Scenario: scenario}}
+	}
+	return supervised{continual.Settings{Scenario: scenario}}
+}
+
+// forOthers tells whether something is known to another protocol, and not to this one.
+func forOthers(s Setup, known func(s Setup) bool) bool {
+	return !known(s) && slices.ContainsFunc(protocols, known)
+}
+
+// meant leaves out overrides and learners that only the other protocol has: in what is asked
+// of several figures at once they are not meant for this one.
+func (o Options) meant(s Setup, overrides []string) (left, learners []string) {
+	left = slices.DeleteFunc(slices.Clone(overrides), func(override string) bool {
+		name, _, err := splitOverride(override)
+		return err == nil && forOthers(s, func(s Setup) bool {
+			return slices.ContainsFunc(s.Fields(), func(f settings.Field) bool { return f.Name == name })
+		})
+	})
+	learners = slices.DeleteFunc(slices.Clone(o.Learners), func(name string) bool {
+		return forOthers(s, func(s Setup) bool { return slices.Contains(s.Learners(), name) })
+	})
+	return left, learners
 }
 
 // supervised is the protocol of Section 3.1, package continual.

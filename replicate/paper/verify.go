@@ -56,6 +56,7 @@ func (l *Lab) lookAt(ctx context.Context, f Figure, o Options) (stored, error) {
 	if err := ctx.Err(); err != nil {
 		return stored{}, fmt.Errorf("broken off: %w", err)
 	}
+	o.Across = true
 	s, err := l.look(f, o)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", f.Name, err)
