@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/data/env"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/runs"
 )
@@ -52,10 +53,12 @@ func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	return c.cart.Reset(episode, rng, obs)
 }
 
-// carts is an Env whose robots are carts.
-func carts(t *testing.T) *Env {
+// carts is an Env whose robots are carts. The Go backend has nothing to compile.
+func carts(t *testing.T) *Env { return cartsOn(t, backend.Go) }
+
+func cartsOn(t *testing.T, name string) *Env {
 	t.Helper()
-	return &Env{Backend: backendtest.Open(t, ""), robot: func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }}
+	return &Env{Backend: backendtest.Open(t, name), robot: func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }}
 }
 
 // miniature are settings that take a second.
