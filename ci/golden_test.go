@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 	if out == "" {
 		out = makeFigures(t)
 	}
-	for _, name := range []string{"fig01", "fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig12", "fig13", "fig14"} {
+	for _, name := range []string{"fig01", "fig02", "fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "fig11", "fig12", "fig13", "fig14"} {
 		t.Run(name, func(t *testing.T) {
 			got := readFigure(t, filepath.Join(out, name), name)
 			path := filepath.Join("golden", name+"-tiny.csv")

@@ -83,7 +83,7 @@ func withMuJoCo(t *testing.T, python string) string {
 		{inside, "-c", check},
 	} {
 		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, out)
+			t.Skipf("Python's MuJoCo cannot be installed: %q: %v\n%s", args, err, out)
 		}
 	}
 	return inside
