@@ -167,6 +167,7 @@ func statusCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				o.Across = len(chosen) > 1
 				plan, err := lab.Plan(f, o)
 				if err != nil {
 					return err

@@ -52,7 +52,7 @@ func TestMistakes(t *testing.T) {
 		{study("--update", under), 1, []string{under, "--update"}},
 		{study("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
 		{study("--out", under), 1, []string{under, "--out"}},
-		{[]string{"status", "fig2"}, 2, []string{`"fig2"`, `did you mean "fig1"`}},
+		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
 		{[]string{"pretrain", "--epochs", "1"}, 1, []string{"full CIFAR-10", "TVPS_DATA"}},

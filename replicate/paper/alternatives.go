@@ -3,7 +3,8 @@ package paper
 import "slices"
 
 // study is what the interpretations are compared on: a Gaussian and a label shift, as in
-// two panels of Figure 1. Its panels are the study's tables, their series the columns.
+// two panels of Figure 1, and the two robots of Figure 2. Its panels are the study's tables,
+// their series the columns.
 var study = Figure{
 	Name:  "study",
 	Title: "What the alternatives to the interpretations do",
@@ -12,12 +13,17 @@ var study = Figure{
 			Series: append(slices.Clone(compared), "standard")},
 		{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
 			Series: append(slices.Clone(compared), "standard", "pretrained")},
+		{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw", Set: []string{"repeat=2"}, Series: comparedRobots, Measure: "return"},
+		{Key: "cheetah", Title: "Half-Cheetah WindVel, panel b of figure 2", Scenario: "cheetah", Series: comparedRobots, Measure: "return"},
 	},
 }
 
 // compared are the learners of a row that names none: of these, those that its settings
 // can change.
-var compared = []string{"everything", "recent", "finetune", "ours", "exact"}
+var (
+	compared       = []string{"everything", "recent", "finetune", "ours", "exact"}
+	comparedRobots = []string{"sac", "sac-omega"}
+)
 
 // studySteps is which steps of the label shift the study takes, by scale, where those of
 // the figure are too many for so many rows. A stride is coprime to T = 6 here, too.
@@ -69,6 +75,23 @@ var (
 	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
 )
 
+// ofRobots are the rows of both robots. The literal reading of Table 1 is the default, but
+// for what the small scale makes smaller.
+var ofRobots = []Alternative{
+	{Name: "table1", About: "I22", Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "clip=min1"},
+		Text: "Table 1 read literally, M = 4 minibatches after every episode", Slow: "an hour", Literal: true},
+	{Name: "table1-updates", About: "I22, I24", Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=0", "clip=min1"},
+		Text: "Table 1 read literally, M = 4 minibatches before every update", Slow: "two hours", Literal: true},
+	{Name: "g-every-update", About: "I24", Set: []string{"g-every=0"}, Text: "g is fitted before every update", Slow: "half an hour"},
+	{Name: "g-long", About: "I24", Set: []string{"g-rate=1e-3", "g-updates=40"}, Text: "ten times the minibatches at ten times the rate", Slow: "a quarter of an hour"},
+	{Name: "g-wide", About: "I24", Set: []string{"g-hidden=256"}, Slow: "a quarter of an hour"},
+	{Name: "time-periods", About: "I25", Set: []string{"g-time=periods"}, Slow: "a quarter of an hour"},
+	{Name: "time-scalar", About: "I25", Set: []string{"g-time=scalar"}, Slow: "a quarter of an hour"},
+	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e", Slow: "a quarter of an hour"},
+	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}, Slow: "a quarter of an hour"},
+	{Name: "method1", About: "I13", Set: []string{"method=method1"}, Slow: "a quarter of an hour"},
+}
+
 // alternatives are the rows of each table. The default comes before them.
 var alternatives = map[string][]Alternative{
 	"gaussian": slices.Concat([]Alternative{
@@ -99,4 +122,6 @@ var alternatives = map[string][]Alternative{
 		{Name: "no-limit", About: "I10", Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
 			Slow: "half an hour", Literal: true},
 	}),
+	"claw":    slices.Concat(ofRobots, []Alternative{{Name: "alpha-learned", About: "I21", Set: []string{"learn-alpha=true"}, Slow: "a quarter of an hour"}}),
+	"cheetah": slices.Concat(ofRobots, []Alternative{{Name: "alpha-fixed", About: "I21", Set: []string{"learn-alpha=false"}, Slow: "a quarter of an hour"}}),
 }

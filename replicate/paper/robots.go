@@ -41,6 +41,9 @@ func (s robots) jobs(l *Lab, series []string, seeds []int64, measure string) ([]
 	return reinforce.Jobs(&reinforce.Env{Backend: l.Env.Backend, Log: l.Stderr}, s.Settings, series, seeds, measure)
 }
 
+func (s robots) compared() []string      { return comparedRobots }
+func (s robots) unit() (float64, string) { return 1, "" }
+
 func (s robots) dataNote(*Lab) string { return "" }
 func (s robots) standsIn(*Lab) bool   { return false }
 func (s robots) xLabel() string       { return "episode" }

@@ -3,6 +3,8 @@ package paper
 import (
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -219,6 +221,56 @@ func checkPanel(t *testing.T, p Panel, scale string) {
 	for _, name := range slices.Concat(p.Series, p.MeanLines) {
 		if err := s.CheckSeries(name, p.Measure); err != nil || !slices.Contains(p.Series, name) {
 			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
+		}
+	}
+}
+
+// TestAcrossFigures: what is asked of all figures concerns those whose protocol has it; what
+// neither has is a mistake, and so is what a single figure does not have.
+func TestAcrossFigures(t *testing.T) {
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"}, Learners: []string{"recent", "sac-omega"}, Across: true}
+	supervised, err := PanelSettings(fig01, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" || !slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
+		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
+	}
+	rl, err := PanelSettings(fig02, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := rl[1].Settings.(robots); s.Episodes != 16 || s.Clip != "none" || !slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
+		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
+	}
+	if err := CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}); err != nil {
+		t.Error(err)
+	}
+	demand.Error(t, CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}), `did you mean "epochs"`)
+	demand.Error(t, CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
+	o.Across = false
+	_, err = PanelSettings(fig02, o)
+	demand.Error(t, err, `"epochs"`)
+}
+
+// TestSettingsNameTheirInterpretation: an interpretation that a setting names exists.
+func TestSettingsNameTheirInterpretation(t *testing.T) {
+	document, err := os.ReadFile("INTERPRETATIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setup := range protocols {
+		named := 0
+		for _, f := range setup.Fields() {
+			for _, about := range regexp.MustCompile(`\bI\d+\b`).FindAllString(f.Doc, -1) {
+				named++
+				if !regexp.MustCompile(`(?m)^## ` + about + ` `).Match(document) {
+					t.Errorf("%s names %s, which is no interpretation", f.Name, about)
+				}
+			}
+		}
+		if named == 0 {
+			t.Errorf("no setting of %T names an interpretation", setup)
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Setup interface {
 	Learners() []string
 	CheckSeries(name, measure string) error
 
+	compared() []string                  // learners of a row of the study, their base first
+	unit() (factor float64, sign string) // in which its tables give the measure
 	jobs(l *Lab, series []string, seeds []int64, measure string) ([]runs.Wanted, error)
 	notes(l *Lab, p PanelPlan) []string // what a panel was made from, in sentences
 	dataNote(l *Lab) string             // which data, without a full stop; empty where they are drawn
@@ -102,6 +104,9 @@ func (s supervised) CheckSeries(name, measure string) error {
 func (s supervised) jobs(l *Lab, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	return continual.Jobs(l.Env, s.Settings, series, seeds, measure)
 }
+
+func (s supervised) compared() []string      { return compared }
+func (s supervised) unit() (float64, string) { return 100, "%" }
 
 func (s supervised) dataNote(l *Lab) string { return l.Env.DataNote(s.Settings) }
 func (s supervised) standsIn(l *Lab) bool   { return l.Env.StandsIn(s.Settings) }

@@ -66,7 +66,7 @@ func StudySettings(o StudyOptions) ([]StudyPlan, error) {
 		return nil, Usage(fmt.Errorf("--update rewrites whole tables: leave out --row"))
 	}
 	o.Overrides = slices.Concat(studySteps[o.Scale], o.Overrides)
-	o.Learners = nil
+	o.Learners, o.Across = nil, true
 	panels, err := PanelSettings(study, o.Options)
 	if err != nil {
 		return nil, err
@@ -118,9 +118,9 @@ func checkRows(panels []PanelPlan, names []string) error {
 func (a Alternative) plan(p PanelPlan) (StudyRowPlan, error) {
 	row := StudyRowPlan{PanelPlan: p, Alternative: a}
 	row.Key += "/" + a.Name
-	row.Series = compared
+	row.Series = p.Settings.compared()
 	if a.Series != nil {
-		row.Series = slices.Concat(compared[:1], a.Series)
+		row.Series = slices.Concat(row.Series[:1], a.Series)
 	}
 	for _, o := range a.Set {
 		name, value, err := splitOverride(o)

@@ -31,6 +31,9 @@ type StudyTable struct {
 	Steps    []int      `json:"steps"`
 	Rows     []StudyRow `json:"rows"`
 	Left     []LeftOut  `json:"left-out"`
+
+	factor float64 // of what the cells show
+	sign   string
 }
 
 // StudyRow is one setting: its learners, those that it can change, against Everything
@@ -46,7 +49,8 @@ type StudyRow struct {
 
 // studyLegend says what the cells are.
 const studyLegend = `Mean accuracy of Everything, and of the others minus Everything under the same setting in
-points of a hundred, with the 95% interval (Student's t over seeds, paired by seed and step).
+points of a hundred (on the robots: return, and SAC in place of Everything), with the 95% interval
+(Student's t over seeds, paired by seed and step).
 A cell is empty where a setting changes nothing, or was not asked about.
 `
 
@@ -55,6 +59,7 @@ func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTa
 	d := plan.Default
 	t := StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
 	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Settings.notes(l, d)...)
+	t.factor, t.sign = d.Settings.unit()
 	t.Notes = append(t.Notes, CommitNote+commit(r.Record.MadeBy)+".")
 	add := func(p PanelPlan, row StudyRow) {
 		rows := collect(p, r.Report)
@@ -117,7 +122,7 @@ func (t StudyTable) cells() [][]string {
 	for _, row := range t.Rows {
 		line := []string{t.label(row), row.About}
 		for _, name := range t.Columns {
-			line = append(line, row.cell(name, t.Columns[0]))
+			line = append(line, t.cell(row, name))
 		}
 		out = append(out, line)
 	}
@@ -142,27 +147,28 @@ func (t StudyTable) label(row StudyRow) string {
 	return strings.Join(parts, ", ")
 }
 
-// cell is what a learner reached: the accuracy of the base, or the difference to it.
-func (r StudyRow) cell(name, base string) string {
+// cell is what a learner reached: the measure of the base, or the difference to it.
+func (t StudyTable) cell(r StudyRow, name string) string {
 	s, ok := r.Results[name]
+	base := t.Columns[0]
 	switch {
 	case slices.Contains(r.Lacking, name):
 		return "not run"
 	case !ok, name == base && !r.Own:
 		return ""
 	case name == base:
-		return points("%.1f", s.Mean.Mean) + "%"
+		return rounded("%.1f", t.factor*s.Mean.Mean) + t.sign
 	}
-	text := points("%+.1f", s.Difference.Mean)
+	text := rounded("%+.1f", t.factor*s.Difference.Mean)
 	if s.Difference.N > 1 {
-		text += fmt.Sprintf(" [%s, %s]", points("%.1f", s.Difference.Low), points("%.1f", s.Difference.High))
+		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low), rounded("%.1f", t.factor*s.Difference.High))
 	}
 	return text
 }
 
-// points is a share in points of a hundred, never minus zero.
-func points(format string, v float64) string {
-	text := fmt.Sprintf(format, 100*v)
+// rounded is never minus zero.
+func rounded(format string, v float64) string {
+	text := fmt.Sprintf(format, v)
 	if strings.Trim(text, "-0.") == "" {
 		return fmt.Sprintf(format, 0.)
 	}

@@ -17,7 +17,7 @@ func byHand() StudyTable {
 		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n}, Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
-	return StudyTable{
+	return StudyTable{factor: 100, sign: "%",
 		Scenario: "gaussian", Title: "Drifting Gaussian", Command: "go run ./replicate study --scale small --scenario gaussian",
 		Notes: []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."}, Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
 		Rows: []StudyRow{

@@ -66,8 +66,8 @@ func TestAlternatives(t *testing.T) {
 			if scale == "small" && len(plan.Left) > 0 {
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
-			if err := continualOf(t, plan.Default.Settings).CheckStride(); err != nil {
-				t.Errorf("%s, %s: %v", scale, plan.Key, err)
+			if s, ok := plan.Default.Settings.(supervised); ok && s.CheckStride() != nil {
+				t.Errorf("%s, %s: %v", scale, plan.Key, s.CheckStride())
 			}
 		}
 	}
@@ -114,7 +114,10 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"g-rate=1e-4", "g-rate=1e-3", "g-start=previous", "g-label=false", "g-time=scalar", "g-time=fourier", "g-time=embedding",
 		"clip=exp1", "clip=none", "method=method1", "window=5", "window=20", "max-updates=0",
 	}
+	robots := []string{"g-every=0", "g-every=1", "g-rate=1e-3 g-updates=40", "g-time=periods", "g-time=scalar", "clip=exp1", "clip=none", "method=method1"}
 	want := map[string][]string{
+		"claw":     append(slices.Clone(robots), "learn-alpha=true"),
+		"cheetah":  append(slices.Clone(robots), "learn-alpha=false"),
 		"gaussian": everywhere,
 		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-join=even", "g-network=conv5 g-input=pixels"),
 	}
@@ -127,7 +130,7 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(Studies(), []string{"gaussian", "cifar10b"}) || len(alternatives) != 2 {
+	if !slices.Equal(Studies(), []string{"gaussian", "cifar10b", "claw", "cheetah"}) || len(alternatives) != 4 {
 		t.Errorf("scenarios %v", Studies())
 	}
 }
@@ -144,6 +147,12 @@ func TestLiteralRows(t *testing.T) {
 		"cifar10b/table2": {both, images, minibatches}, "cifar10b/table2-epochs": {both, images, epochs},
 		"cifar10b/table2-conv5": {both, images, conv, minibatches}, "cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
 		"cifar10b/no-limit": {{"epochs": "20", "max-updates": "0"}},
+	}
+	table1 := map[string]string{"hidden": "256", "layers": "2", "batch": "256", "gamma": "0.99", "tau": "0.005", "actor-rate": "0.0003", "critic-rate": "0.0003",
+		"replay": "1000000", "burn-in": "10000", "g-layers": "4", "g-rate": "0.0001", "g-updates": "4", "g-batch": "512", "clip": "min1"}
+	for _, robot := range []string{"claw", "cheetah"} {
+		want[robot+"/table1"] = []map[string]string{table1, {"g-every": "1"}}
+		want[robot+"/table1-updates"] = []map[string]string{table1, {"g-every": "0"}}
 	}
 	for _, scale := range Scales {
 		plans, err := StudySettings(StudyOptions{Options: Options{Scale: scale}})
