@@ -103,3 +103,26 @@ func TestWriteToReadOnlyFolder(t *testing.T) {
 		t.Errorf("error %v, files %v", err, names(t, dir))
 	}
 }
+
+// A film is a file beside the panel's, and the page shows it.
+func TestFilms(t *testing.T) {
+	fig := sampleFigure(t)
+	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
+	dir := t.TempDir()
+	if err := Write(fig, append(sampleRows(), Row{"b", "ours", 0, 1, "accuracy", 1}), nil, dir); err != nil {
+		t.Fatal(err)
+	}
+	if film, err := os.ReadFile(filepath.Join(dir, "fig01-a-sac-omega-film.svg")); err != nil || string(film) != "<svg/>" {
+		t.Errorf("film %q, %v", film, err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil || !strings.Contains(string(page), `<img src="fig01-a-sac-omega-film.svg" alt="An &lt;episode&gt;">`) {
+		t.Errorf("the page does not show the film, %v", err)
+	}
+	for _, bad := range []Film{{Name: "a/b", SVG: []byte("<svg/>")}, {Name: "empty"}} {
+		fig.Panels[0].Films = []Film{bad}
+		if err := fig.Validate(); err == nil || !strings.Contains(err.Error(), "panel a") {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

@@ -125,3 +125,16 @@ func TestChartsCarryTheirData(t *testing.T) {
 		}
 	}
 }
+
+func TestFilms(t *testing.T) {
+	r := record(t)
+	fig, _ := sample(t)
+	fig.Panels[1].Films = []figures.Film{{Name: "sac", Title: "An episode", SVG: []byte("<svg/>")}}
+	Films(fig)
+	if got := r.types(); !slices.Equal(got, []string{"[image/svg+xml text/plain]"}) {
+		t.Fatalf("outputs %v", got)
+	}
+	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" || text != "Film: An episode (fig99-b-sac-film)" {
+		t.Errorf("%q, %q", svg, text)
+	}
+}

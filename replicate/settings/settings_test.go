@@ -1,0 +1,57 @@
+package settings
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+)
+
+type sample struct {
+	Shape string  `set:"shape" of:"look" doc:"its form"`
+	Sides int     `set:"sides" of:"look" doc:"how many"`
+	Size  float64 `set:"size" of:"place" doc:"how large"`
+	Empty bool    `set:"empty" of:"look" doc:"whether it is filled"`
+}
+
+var rules = Rules{Choices: map[string][]string{"shape": {"round", "angular"}}, Minimum: map[string]int{"sides": 0}}
+
+func TestSet(t *testing.T) {
+	var s sample
+	for _, f := range []Field{{Name: "shape", Value: "round"}, {Name: "sides", Value: "0"}, {Name: "size", Value: "1e-3"}, {Name: "empty", Value: "true"}} {
+		if err := rules.Set(&s, f.Name, f.Value); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := (sample{"round", 0, .001, true}); s != want || rules.Check(s) != nil {
+		t.Errorf("%+v, want %+v; %v", s, want, rules.Check(s))
+	}
+	if got, want := Fields(s), []Field{{"shape", "round", "its form", "look"}, {"sides", "0", "how many", "look"},
+		{"size", "0.001", "how large", "place"}, {"empty", "true", "whether it is filled", "look"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := Of(s, "look"), map[string]string{"shape": "round", "sides": "0", "empty": "true"}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"shapes", "round", []string{`"shapes"`, `did you mean "shape"`}},
+		{"shape", "rond", []string{"shape=rond", "round, angular", `did you mean "round"`}},
+		{"sides", "2.5", []string{"sides=2.5", "whole number"}},
+		{"sides", "-1", []string{"sides=-1", "at least 0"}},
+		{"size", "0", []string{"size=0", "positive"}},
+		{"size", "large", []string{"size=large", "a number"}},
+		{"size", "NaN", []string{"finite"}},
+		{"empty", "perhaps", []string{"true or false"}},
+	} {
+		s := sample{Shape: "round", Size: 1}
+		demand.Error(t, rules.Set(&s, c.name, c.value), c.words...)
+	}
+	demand.Error(t, rules.Check(sample{Shape: "flat", Size: 1}), "shape=flat")
+}
