@@ -5,8 +5,8 @@
     venv/bin/python ci/peers/halfcheetah.py sbx.csv [steps [seeds]]
 
 Every setting that package reinforce sets for the scenario halfcheetah is set here alike. A
-row is the mean undiscounted return of five episodes with the mean action. The last row of a
-seed has the steps with updates in a second, evaluation not counted.
+row is the mean undiscounted return of five episodes with the mean action; steps with updates
+a second, evaluation not counted, are printed.
 """
 import csv
 import sys
@@ -35,7 +35,7 @@ def evaluate(model, env, seed):
 
 with open(path, "w", newline="") as out:
     rows = csv.writer(out)
-    rows.writerow(["series", "seed", "t", "metric", "value"])
+    rows.writerow(["panel", "series", "seed", "t", "metric", "value"])
     for seed in range(seeds):
         env, other = gymnasium.make("HalfCheetah-v5"), gymnasium.make("HalfCheetah-v5")
         model = SAC("MlpPolicy", env, seed=seed, learning_rate=3e-4, buffer_size=1_000_000, learning_starts=BURN_IN, batch_size=256,
@@ -46,7 +46,6 @@ with open(path, "w", newline="") as out:
             model.learn(EVERY, reset_num_timesteps=False)
             spent += time.time() - begin
             value = evaluate(model, other, seed)
-            rows.writerow(["sbx", seed, t, "return", f"{value:.3f}"])
+            rows.writerow(["halfcheetah", "sbx", seed, t, "return", f"{value:.3f}"])
             out.flush()
             print(seed, t, round(value, 1), f"{t / spent:.0f} steps/s", flush=True)
-        rows.writerow(["sbx", seed, steps, "steps-per-second", f"{steps / spent:.1f}"])

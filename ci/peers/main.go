@@ -1,27 +1,29 @@
 // Command peers computes our side of a comparison: the learning curve of package sac on
 // gymnasium's HalfCheetah-v5, with every setting as halfcheetah.py has it for SBX.
 //
-//	go run ./ci/peers -out ours.csv [-results DIR] [-steps 20000] [-seeds 5]
+//	go run ./ci/peers -stack 5 -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
 // It goes on where it stopped. What both programs measured is in this folder, and a test
 // compares the curves.
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"syscall"
 
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
+
+	"github.com/google/renameio/v2"
 )
 
 const horizon, episodesBetween = 1000, 2 // of HalfCheetah-v5; evaluated every 2,000 steps
@@ -84,21 +86,17 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 
 // write puts the returns into a CSV file.
 func write(path string, report runs.Report) error {
-	rows := [][]string{{"series", "seed", "t", "metric", "value"}}
+	var rows []figures.Row
 	for _, r := range slices.SortedFunc(maps.Values(report.Results), func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }) {
 		for _, row := range r.Rows {
 			if row.Metric == reinforce.MeasureReturn {
-				rows = append(rows, []string{"ours", strconv.FormatInt(r.Spec.Seed, 10), strconv.Itoa(row.T * horizon), row.Metric, strconv.FormatFloat(row.Value, 'f', 3, 64)})
+				rows = append(rows, figures.Row{Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed, T: row.T * horizon, Metric: row.Metric, Value: row.Value})
 			}
 		}
 	}
-	file, err := os.Create(path)
-	if err != nil {
+	var text bytes.Buffer
+	if err := figures.WriteCSV(&text, rows); err != nil {
 		return err
 	}
-	if err := csv.NewWriter(file).WriteAll(rows); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	return renameio.WriteFile(path, text.Bytes(), 0o644)
 }
