@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gomlx/go-xla/installer"
 )
 
 // Wheel is a pinned wheel of PyPI, the Python package index, and those of its files
@@ -185,48 +187,89 @@ func (m Member) copyChecked(out io.Writer, member io.Reader, w Wheel) error {
 	return nil
 }
 
-// release is what the index says about one file of a release.
-type release struct {
-	Filename string            `json:"filename"`
-	URL      string            `json:"url"`
-	Digests  map[string]string `json:"digests"`
-}
+// indexTimeout is how long the index may take to answer.
+const indexTimeout = 30 * time.Second
 
 // lookUp asks the package index for the wheel's address.
 func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
-	if index == "" {
-		index = "https://pypi.org/pypi/" + w.Package + "/json"
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
-	if err != nil {
-		return "", fmt.Errorf("the package index %s: %w", index, err)
-	}
-	resp, err := Client().Do(req)
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
+	if index == "" {
+		info, err := w.askPyPI(ctx)
+		if err != nil {
 			return "", err
 		}
-		return "", explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
+		// Addresses relative to the page mean the same relative to the project's.
+		return w.choose(info.Releases[w.Release], info.Info.ProjectURL)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return "", explain(ErrStatus, nil, "the package index %s answered %q", index, resp.Status)
-	}
-	var info struct {
-		Releases map[string][]release `json:"releases"`
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<20)).Decode(&info); err != nil {
-		return "", fmt.Errorf("the package index %s sent no package description (%w)", index, err)
+	info, err := askIndex(ctx, index)
+	if err != nil {
+		return "", err
 	}
 	return w.choose(info.Releases[w.Release], index)
 }
 
+// askPyPI asks the index that go-xla's installer knows, which takes no context: when ctx
+// ends, the call is left behind.
+func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
+	type answer struct {
+		info *installer.PipPackageInfo
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		info, err := installer.GetPipInfo(w.Package)
+		answers <- answer{info, err}
+	}()
+	select {
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err()
+		}
+		return nil, unreachable(ctx.Err())
+	case a := <-answers:
+		switch broken := new(url.Error); {
+		case errors.As(a.err, &broken):
+			return nil, unreachable(broken)
+		case a.err != nil:
+			return nil, fmt.Errorf("the package index sent no description of %s (%w)", w.Package, a.err)
+		}
+		return a.info, nil
+	}
+}
+
+func unreachable(err error) error {
+	return explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
+}
+
+// askIndex reads a package's page of another index.
+func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the package index %s: %w", index, err)
+	}
+	resp, err := Client().Do(req)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+		return nil, unreachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, explain(ErrStatus, nil, "the package index %s answered %q", index, resp.Status)
+	}
+	info := &installer.PipPackageInfo{}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<20)).Decode(info); err != nil {
+		return nil, fmt.Errorf("the package index %s sent no package description (%w)", index, err)
+	}
+	return info, nil
+}
+
 // choose picks the pinned wheel from the index's answer. A mirror may give addresses
 // relative to its own.
-func (w Wheel) choose(files []release, index string) (string, error) {
-	i := slices.IndexFunc(files, func(f release) bool { return f.Filename == w.Name })
+func (w Wheel) choose(files []installer.PipReleaseInfo, index string) (string, error) {
+	i := slices.IndexFunc(files, func(f installer.PipReleaseInfo) bool { return f.Filename == w.Name })
 	if i < 0 {
 		return "", fmt.Errorf("the package index %s does not list %s", index, w.Name)
 	}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gomlx/go-xla/installer"
 )
 
 // smallWheel is a wheel with two wanted files and one that is not, and its pin.
@@ -44,7 +46,7 @@ func serveWheel(t *testing.T, data []byte, w Wheel) *server {
 			whole(data)(s, out, r)
 			return
 		}
-		json.NewEncoder(out).Encode(map[string]any{"releases": map[string]any{"1.0": []release{
+		json.NewEncoder(out).Encode(map[string]any{"releases": map[string]any{"1.0": []installer.PipReleaseInfo{
 			{Filename: "other.whl", URL: "/other"},
 			{Filename: w.Name, URL: "../../files/p.whl", Digests: map[string]string{"sha256": w.SHA256}},
 		}}})
