@@ -60,6 +60,7 @@ func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) 
 // load opens the plugin, checks it with a small computation and describes it.
 func load(plugin found, name, config string, opts Options) (b *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
+	keepMemory()
 	if err := checkLibrary(plugin.path); err != nil {
 		return nil, err
 	}
