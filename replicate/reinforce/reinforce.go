@@ -88,6 +88,21 @@ func (s Settings) cost(l learner) float64 {
 // start prepares the agents of a group, from its checkpoint if there is one. All seeds
 // train, also those whose runs are stored and not among the members.
 func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+	t, stop, err := e.training(ctx, s, name, seeds)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.files, t.members = files, members
+	if err := t.begin(); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return t.step, stop, nil
+}
+
+// training makes a robot for each seed and takes a client of the backend; the agents come
+// with training.begin or training.renew. stop frees all of it.
+func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int64) (t *training, stop func(), err error) {
 	engine, free, err := e.engine(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -101,17 +116,12 @@ func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64,
 		free()
 		return nil, nil, err
 	}
-	t := &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, files: files, members: members, log: e.Log}
-	stop := func() {
+	t = &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, log: e.Log}
+	return t, func() {
 		t.close()
 		fleet.close()
 		free()
-	}
-	if err := t.begin(); err != nil {
-		stop()
-		return nil, nil, err
-	}
-	return t.step, stop, nil
+	}, nil
 }
 
 // engine opens a client of its own for a group: the CPU plugin runs the programs of one
