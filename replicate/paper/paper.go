@@ -249,6 +249,13 @@ func (l *Lab) figure(ctx context.Context, f Figure, o Options) (*Result, error) 
 	if err := o.checkOut(); err != nil {
 		return nil, err
 	}
+	anew, err := l.prepare(ctx, plan, o)
+	if err == nil && anew {
+		plan, err = l.Plan(f, o)
+	}
+	if err != nil {
+		return nil, err
+	}
 	report, err := l.execute(ctx, plan, o)
 	if err != nil {
 		return nil, err
@@ -285,6 +292,22 @@ func (l *Lab) execute(ctx context.Context, plan []PanelPlan, o Options) (runs.Re
 		return pick(*l.done, plan), nil
 	}
 	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: l.provenance()})
+}
+
+// prepare finds out what the runs that are not stored depend on; anew tells that the plan
+// must be made again.
+func (l *Lab) prepare(ctx context.Context, plan []PanelPlan, o Options) (anew bool, err error) {
+	for _, p := range plan {
+		if l.stored(p.Jobs) {
+			continue
+		}
+		found, err := p.Settings.prepare(ctx, l, p, o.Workers)
+		if err != nil {
+			return false, err
+		}
+		anew = anew || found
+	}
+	return anew, nil
 }
 
 // jobsOf lists the runs of all panels.

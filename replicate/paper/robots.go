@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,16 @@ func (s robots) Learners() []string { return reinforce.Learners() }
 func (s robots) CheckSeries(name, measure string) error { return reinforce.CheckSeries(name, measure) }
 
 func (s robots) jobs(l *Lab, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
-	return reinforce.Jobs(&reinforce.Env{Backend: l.Env.Backend, Log: l.Stderr}, s.Settings, series, seeds, measure)
+	return reinforce.Jobs(s.env(l), s.Settings, series, seeds, measure)
+}
+
+func (s robots) env(l *Lab) *reinforce.Env {
+	return &reinforce.Env{Backend: l.Env.Backend, CacheDir: l.Env.CacheDir, Log: l.Stderr}
+}
+
+// prepare measures how many seeds train fastest together, which decides what the jobs are.
+func (s robots) prepare(ctx context.Context, l *Lab, p PanelPlan, workers int) (found bool, err error) {
+	return reinforce.MeasureStack(ctx, s.env(l), s.Settings, p.Series, len(p.Seeds), workers)
 }
 
 func (s robots) compared() []string      { return comparedRobots }

@@ -93,12 +93,12 @@ var (
 		"repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005", "actor-rate=3e-4", "critic-rate=3e-4",
 		"alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1", "context-hidden=30", "history=30",
 		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2", "g-time=fourier", "g-frequencies=8", "clip=min1",
-		"stack=3",
+		"stack=0",
 	}
 	cheetahPaper = slices.Concat(robot, []string{"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50"})
 	clawPaper    = slices.Concat(robot, []string{"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5"})
 	robotSmall   = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
-	robotTiny    = []string{"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5", "history=10", "g-hidden=16", "g-batch=64"}
+	robotTiny    = []string{"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5", "history=10", "g-hidden=16", "g-batch=64", "stack=3"}
 )
 
 var periodic = []string{"steps=100", "period=5", "amplitude=2"}

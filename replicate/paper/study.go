@@ -213,13 +213,14 @@ func (l *Lab) Study(ctx context.Context, o StudyOptions) (*StudyResult, error) {
 			return nil, err
 		}
 	}
-	var all []PanelPlan
-	for _, plan := range plans {
-		all = append(all, plan.Default)
-		for _, row := range plan.Rows {
-			all = append(all, row.PanelPlan)
-		}
+	anew, err := l.prepare(ctx, panelsOf(plans), o.Options)
+	if err == nil && anew {
+		plans, err = l.PlanStudy(o)
 	}
+	if err != nil {
+		return nil, err
+	}
+	all := panelsOf(plans)
 	report, err := l.execute(ctx, all, o.Options)
 	if err != nil {
 		return nil, err
@@ -235,6 +236,18 @@ func (l *Lab) Study(ctx context.Context, o StudyOptions) (*StudyResult, error) {
 		return r, err
 	}
 	return r, report.Err()
+}
+
+// panelsOf lists the defaults and all rows.
+func panelsOf(plans []StudyPlan) []PanelPlan {
+	var all []PanelPlan
+	for _, plan := range plans {
+		all = append(all, plan.Default)
+		for _, row := range plan.Rows {
+			all = append(all, row.PanelPlan)
+		}
+	}
+	return all
 }
 
 // finishStudy prints and writes the tables. A file is not updated with tables that lack

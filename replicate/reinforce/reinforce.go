@@ -14,6 +14,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"tvps/data/env"
 	"tvps/data/env/mujoco"
@@ -27,14 +28,16 @@ const protocol = "1"
 
 // Env is what all runs of a process share.
 type Env struct {
-	Backend *backend.Backend
-	Log     io.Writer // slow preparations are told here; may be nil
+	Backend  *backend.Backend
+	CacheDir string    // where it is kept how many seeds train fastest together
+	Log      io.Writer // slow preparations are told here; may be nil
 
-	robot func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error) // nil for newRobot
+	robot  func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error) // nil for newRobot
+	moment time.Duration                                                                     // of a measurement of speed; 0 for stackDuration
 }
 
 // Jobs returns one run for each series and seed; those of a learner train together, as
-// many as Settings.Stack says. Errors are impossible settings and series.
+// many as Settings.Stack says or MeasureStack found. Errors are impossible settings and series.
 func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 		if err := CheckSeries(name, measure); err != nil {
 			return nil, err
 		}
-		for together := range slices.Chunk(seeds, s.Stack) {
+		for together := range slices.Chunk(seeds, e.stack(s, name, len(seeds))) {
 			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 				return e.start(ctx, s, name, together, members, files)
 			}}

@@ -2,7 +2,6 @@ package reinforce
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tvps/data/env"
@@ -52,7 +51,7 @@ type Settings struct {
 	Clip     string  `set:"clip" of:"omega" doc:"min1, exp1 or none (omega clip 1, Table 1; I2)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"episodes of training (the paper does not say; I22)"`
-	Stack    int `set:"stack" of:"plan" doc:"seeds that train in one compiled program; rounding depends on it"`
+	Stack    int `set:"stack" of:"plan" doc:"seeds that train in one compiled program, 0 for as many as are fastest on this machine, measured once; rounding depends on it"`
 }
 
 // rules say which values the settings may take.
@@ -63,7 +62,7 @@ var rules = settings.Rules{
 		"g-time":   {"fourier", "periods", "scalar"},
 		"clip":     {"min1", "exp1", "none"},
 	},
-	Minimum: map[string]int{"burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
+	Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
 }
 
 // Scenarios lists the robots.
@@ -149,7 +148,6 @@ func (s Settings) identity(l learner) map[string]string {
 			parts = append(parts, part)
 		}
 	}
-	slices.Sort(parts)
 	return settings.Of(s, parts...)
 }
 
