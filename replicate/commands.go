@@ -188,7 +188,7 @@ func statusCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	flags.registerPlan(cmd)
+	flags.registerPlan(cmd, paper.AllFigures()...)
 	return cmd
 }
 

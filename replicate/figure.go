@@ -13,7 +13,6 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 
 	"github.com/spf13/cobra"
@@ -38,18 +37,19 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
 }
 
-// registerPlan adds the flags that say which runs a figure is made of.
-func (f *figureFlags) registerPlan(cmd *cobra.Command) {
+// registerPlan adds the flags that say which runs a figure is made of: one of the
+// given figures.
+func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) {
 	f.registerSettings(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
-	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(continual.Learners(), ", "))
+	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(paper.LearnersOf(figures...), ", "))
 	flags.IntVar(&f.stride, "stride", 0, "train at every how many steps (0: the scale's choice)")
 }
 
 // register adds those that concern the making of the figure, too.
-func (f *figureFlags) register(cmd *cobra.Command) {
-	f.registerPlan(cmd)
+func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
+	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, "figNN")
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
 }
@@ -111,7 +111,7 @@ func figureCommands() []*cobra.Command {
 				return err
 			},
 		}
-		flags.register(cmd)
+		flags.register(cmd, *entry.Figure)
 		out = append(out, cmd)
 	}
 	return out

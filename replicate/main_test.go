@@ -3,11 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"tvps/replicate/continual"
 	"tvps/replicate/paper"
+	"tvps/replicate/reinforce"
 )
 
 // TestMistakes: what was asked for wrongly ends with exit code 2, what failed with 1,
@@ -73,6 +76,16 @@ func TestHelp(t *testing.T) {
 		code, stdout, stderr := newShop(t).run(t, args...)
 		if code != 0 || stderr != "" || !strings.Contains(stdout, "Usage:") {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+// A figure names the learners that it has, and no others.
+func TestHelpNamesLearners(t *testing.T) {
+	for command, learners := range map[string][]string{"fig1": continual.Learners(), "fig2": reinforce.Learners()} {
+		slices.Sort(learners)
+		if _, stdout, _ := newShop(t).run(t, command, "--help"); !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {
+			t.Errorf("%s does not name %q:\n%s", command, learners, stdout)
 		}
 	}
 }

@@ -51,6 +51,18 @@ func AllFigures() []Figure {
 	return out
 }
 
+// LearnersOf lists the learners that the figures' scenarios have, in order.
+func LearnersOf(figures ...Figure) []string {
+	var out []string
+	for _, f := range figures {
+		for _, p := range f.Panels {
+			out = append(out, setupOf(p.Scenario).Learners()...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // lookAt is look, unless the user broke it off.
 func (l *Lab) lookAt(ctx context.Context, f Figure, o Options) (stored, error) {
 	if err := ctx.Err(); err != nil {
