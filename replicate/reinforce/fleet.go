@@ -14,13 +14,14 @@ import (
 type fleet struct {
 	seeds   []int64
 	robots  []env.Env
-	now     [][]float64 // observations
+	now     [][]float64 // present observations, as the robots write them
+	seen    [][]float32 // and as the agents see them, [seeds][observations]
 	rewards []float64   // of the last step
 }
 
 // newFleet makes a robot for each seed.
 func newFleet(seeds []int64, build func(seed int64) (env.Env, error)) (*fleet, error) {
-	f := &fleet{seeds: seeds, rewards: make([]float64, len(seeds))}
+	f := &fleet{seeds: seeds, seen: make([][]float32, len(seeds)), rewards: make([]float64, len(seeds))}
 	for _, seed := range seeds {
 		robot, err := build(seed)
 		if err != nil {
@@ -63,17 +64,10 @@ func (f *fleet) each(do func(i int) error) error {
 // reset begins an episode everywhere; its noise depends on seed, purpose and number.
 func (f *fleet) reset(episode int, purpose string) error {
 	return f.each(func(i int) error {
-		return f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
+		err := f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
+		f.seen[i] = narrow(f.now[i])
+		return err
 	})
-}
-
-// seen are the present observations, [seeds][observations].
-func (f *fleet) seen() [][]float32 {
-	out := make([][]float32, len(f.now))
-	for i, values := range f.now {
-		out[i] = narrow(values)
-	}
-	return out
 }
 
 func narrow(values []float64) []float32 {
@@ -92,10 +86,10 @@ func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transit
 		for j, v := range actions[i] {
 			action[j] = float64(v)
 		}
-		before := narrow(f.now[i])
+		before := f.seen[i]
 		reward, err := f.robots[i].Step(action, f.now[i])
-		f.rewards[i] = reward
-		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: narrow(f.now[i]), Last: last, Episode: episode}
+		f.rewards[i], f.seen[i] = reward, narrow(f.now[i])
+		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: f.seen[i], Last: last, Episode: episode}
 		return err
 	})
 	return out, err

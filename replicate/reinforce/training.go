@@ -106,7 +106,7 @@ func (t *training) train() error {
 		if t.agent.Observed() < s.BurnIn {
 			mode = sac.Uniform
 		}
-		actions, err := t.agent.Act(t.fleet.seen(), mode)
+		actions, err := t.agent.Act(t.fleet.seen, mode)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (t *training) show(episode int, filmed bool) (returns []float64, err error)
 	rollout := t.agent.NewRollout("evaluate")
 	returns = make([]float64, len(t.seeds))
 	for step := range t.settings.Horizon {
-		actions, err := rollout.Act(t.fleet.seen(), sac.Mean)
+		actions, err := rollout.Act(t.fleet.seen, sac.Mean)
 		if err != nil {
 			return nil, err
 		}

@@ -15,17 +15,14 @@ type Files struct {
 	store *Store
 }
 
-// Attachment is the path of a file that stays beside a run, such as "film.svg". No number
-// may depend on it: it may be lacking.
-func (f Files) Attachment(spec Spec, name string) string { return f.store.attachmentPath(spec, name) }
-
 // attachmentPath keeps a run's attachments apart from its own files, which have a dot
 // behind the ID.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
 
-// Attach writes an attachment in one atomic step.
+// Attach writes a file that stays beside a run, such as "film.svg", in one atomic step. No
+// number may depend on it: it may be lacking.
 func (f Files) Attach(spec Spec, name string, content []byte) error {
-	if err := writeAtomic(f.Attachment(spec, name), content); err != nil {
+	if err := writeAtomic(f.store.attachmentPath(spec, name), content); err != nil {
 		return fmt.Errorf("%s of %s cannot be kept (%w)", name, spec, cause(err))
 	}
 	return nil

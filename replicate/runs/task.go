@@ -39,8 +39,7 @@ func newTasks(jobs []Job) ([]*task, error) {
 	var tasks []*task
 	byGroup := map[*Group]*task{}
 	for _, job := range wanted {
-		slices.Sort(job.Steps)
-		job.Steps = slices.Compact(job.Steps)
+		job.Steps = distinct(job.Steps)
 		if job.Group != nil && byGroup[job.Group] != nil {
 			byGroup[job.Group].jobs = append(byGroup[job.Group].jobs, *job)
 			continue
