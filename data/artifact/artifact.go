@@ -136,6 +136,14 @@ func sum(h hash.Hash, r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// CacheDirOr is the given folder, or CacheDir if it is empty.
+func CacheDirOr(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	return CacheDir()
+}
+
 // CacheDir is the folder for downloaded and computed files that can be had again:
 // $TVPS_CACHE, or "tvps" in the user's cache folder (~/.cache on Linux). It need not
 // exist yet.

@@ -45,12 +45,9 @@ func scene(path, sha256 string, size int64) artifact.Member {
 
 // readWheel returns the wheel's wanted files by their names, from the cache or the index.
 func readWheel(ctx context.Context, w artifact.Wheel, opts Options) (map[string][]byte, error) {
-	cache := opts.CacheDir
-	if cache == "" {
-		var err error
-		if cache, err = artifact.CacheDir(); err != nil {
-			return nil, err
-		}
+	cache, err := artifact.CacheDirOr(opts.CacheDir)
+	if err != nil {
+		return nil, err
 	}
 	dir := filepath.Join(cache, "env", w.Package+"-"+w.Release)
 	if _, err := w.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch}); err != nil {

@@ -86,12 +86,11 @@ func (b *Backend) Finalize() (err error) {
 // Only Default falls back to Go, with one line of warning to opts.Log. It does not do
 // so when ctx is done or when a plugin that PluginPathEnv names cannot be used.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
-	if opts.CacheDir == "" && name != Go {
-		dir, err := artifact.CacheDir()
-		if err != nil {
+	if name != Go {
+		var err error
+		if opts.CacheDir, err = artifact.CacheDirOr(opts.CacheDir); err != nil {
 			return nil, err
 		}
-		opts.CacheDir = dir
 	}
 	switch {
 	case name == Go:

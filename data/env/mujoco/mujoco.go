@@ -101,16 +101,12 @@ func find(ctx context.Context, opts Options) (string, error) {
 		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; name a libmujoco.so of that release with %s",
 			ErrPlatform, wheelPackage, Version, platform, PathEnv)
 	}
-	if opts.CacheDir == "" {
-		dir, err := artifact.CacheDir()
-		if err != nil {
-			return "", err
-		}
-		opts.CacheDir = dir
-	}
-	dir := filepath.Join(opts.CacheDir, "mujoco", Version+"-"+platform)
-	_, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index})
+	cache, err := artifact.CacheDirOr(opts.CacheDir)
 	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
+	if _, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index}); err != nil {
 		return "", fmt.Errorf("MuJoCo cannot be had: %w; or name a libmujoco %s with %s", err, Version, PathEnv)
 	}
 	return wheel.Members[0].In(dir), nil
