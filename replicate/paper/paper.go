@@ -174,7 +174,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 		}
 		if len(learners) > 0 && p.open() {
 			p.Series = withBase(setup.Base(), learners)
-			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 {
+			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 && !p.Absolute {
 				return nil, Usage(fmt.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", ")))
 			}
 		}

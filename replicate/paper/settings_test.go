@@ -130,6 +130,14 @@ func TestPanelSettings(t *testing.T) {
 	}
 }
 
+// Returns are not relative to another learner's: SAC may stand alone.
+func TestBaseStandsAloneWhereNothingIsRelative(t *testing.T) {
+	plan, err := PanelSettings(fig02, Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"sac"}})
+	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, []string{"sac"}) {
+		t.Errorf("plan %v, error %v", plan, err)
+	}
+}
+
 func TestPanelSettingsErrors(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
