@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,11 +57,8 @@ func NewProvenance(backend string, versions map[string]string) Provenance {
 	p.Host, _ = os.Hostname()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		maps.Copy(p.Versions, moduleVersions(info))
-		p.Commit, p.Dirty = stampedCommit(info)
-		if p.Commit == "" {
-			p.Commit, p.Dirty = workingCommit(ownModule)
-		}
 	}
+	p.Commit, p.Dirty = programCommit()
 	maps.Copy(p.Versions, versions)
 	return p
 }
@@ -81,6 +79,19 @@ func moduleVersions(info *debug.BuildInfo) map[string]string {
 	}
 	return versions
 }
+
+// programCommit is the commit that this program was built from. It is asked once: while a
+// long run goes on, its working directory may move to another.
+var programCommit = sync.OnceValues(func() (commit string, dirty bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	if commit, dirty = stampedCommit(info); commit != "" {
+		return commit, dirty
+	}
+	return workingCommit(ownModule)
+})
 
 // stampedCommit returns the commit that `go build` wrote into the program.
 func stampedCommit(info *debug.BuildInfo) (commit string, dirty bool) {

@@ -55,12 +55,13 @@ func TestNoGit(t *testing.T) {
 	}
 }
 
-// The commit is taken from the module's own repository only, and a changed
-// file makes it dirty.
+// The commit is taken from the module's own repository only, and a changed file makes it
+// dirty. A program that runs keeps the one that it had.
 func TestWorkingCommit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}
+	before := NewProvenance("", nil).Commit
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("go.mod", []byte("module tvps\n\ngo 1.26\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -72,6 +73,9 @@ func TestWorkingCommit(t *testing.T) {
 	}
 	if commit, dirty := workingCommit("tvps"); len(commit) < 40 || dirty {
 		t.Errorf("commit %q, dirty %t", commit, dirty)
+	}
+	if now := NewProvenance("", nil).Commit; now != before {
+		t.Errorf("the program was built from %q, and later from %q", before, now)
 	}
 	if commit, _ := workingCommit("example.com/stranger"); commit != "" {
 		t.Errorf("took a stranger's commit %q", commit)
