@@ -47,15 +47,15 @@ func TestGatherAgainstAList(t *testing.T) {
 }
 
 // gathering is a program that gathers rows and windows.
-func gathering(t *testing.T, a *Agent) *Exec {
-	t.Helper()
+func gathering(tb testing.TB, a *Agent) *Exec {
+	tb.Helper()
 	exec, err := NewExec(a.backend, func(in []*Node) []*Node {
 		return []*Node{gather(in[0], in[1], a.cfg.rowWidth()), gather(in[0], in[2], a.cfg.stepWidth())}
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(exec.Finalize)
+	tb.Cleanup(exec.Finalize)
 	return exec
 }
 
