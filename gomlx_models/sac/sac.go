@@ -15,7 +15,13 @@
 //		metrics, err := agent.Update()
 //	}
 //
-// update.go holds the algorithm in reading order, omega.go the score.
+// The replay lies on the device, where programs gather their minibatches; an update sends
+// only the numbers of rows and random numbers. It takes 4 bytes a value: 168 MB a seed for a
+// million transitions of Half-Cheetah, on the CPU only as far as it is filled, on a GPU at
+// once, and twice while transitions are inserted.
+//
+// update.go holds the algorithm in reading order, omega.go the score, store.go the replay on
+// the device, and replay.go what the host knows of it.
 package sac
 
 import (
