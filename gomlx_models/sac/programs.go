@@ -107,7 +107,7 @@ func (p *programs) updateGraph(in []*Node) []*Node {
 	step, store, rows, noise, omega, rest := in[0], in[1], in[2], in[3], in[4], in[5:]
 	window, state := p.optional(rest)
 	if window != nil {
-		window = gather(store, window, p.cfg.stepWidth())
+		window = p.cfg.gatherSteps(store, window)
 	}
 	b := p.cfg.unpack(gather(store, rows, p.cfg.rowWidth()), window)
 	next, metrics := p.update(p.unlist(state), b, noise, omega, step)

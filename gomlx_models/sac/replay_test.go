@@ -50,7 +50,7 @@ func TestGatherAgainstAList(t *testing.T) {
 func gathering(tb testing.TB, a *Agent) *Exec {
 	tb.Helper()
 	exec, err := NewExec(a.backend, func(in []*Node) []*Node {
-		return []*Node{gather(in[0], in[1], a.cfg.rowWidth()), gather(in[0], in[2], a.cfg.stepWidth())}
+		return []*Node{gather(in[0], in[1], a.cfg.rowWidth()), a.cfg.gatherSteps(in[0], in[2])}
 	})
 	if err != nil {
 		tb.Fatal(err)

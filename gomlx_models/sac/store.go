@@ -240,10 +240,16 @@ func (s *store) fill(backend compute.Backend, write func(flat []float32) error) 
 	return nil
 }
 
-// gather is the rows of the array that an int32 index of any shape names: their first
-// width values, and zeros where the index is negative. Result: [..., width].
+// gather is the rows of the array that an int32 index of any shape names, their first
+// width values. Result: [..., width].
 func gather(array, index *Node, width int) *Node {
-	rows := lastAxis(Gather(array, ExpandAxes(MaxScalar(index, 0), -1)), 0, width)
-	there := BroadcastToDims(ExpandAxes(GreaterOrEqual(index, ScalarZero(index.Graph(), index.DType())), -1), rows.Shape().Dimensions...)
-	return Where(there, rows, ZerosLike(rows))
+	return lastAxis(Gather(array, ExpandAxes(index, -1)), 0, width)
+}
+
+// gatherSteps is the steps that a window's index names, with zeros where it is negative.
+// index: [seeds, history+1, batch], result: [seeds, history+1, batch, stepWidth].
+func (c Config) gatherSteps(array, index *Node) *Node {
+	steps := gather(array, MaxScalar(index, 0), c.stepWidth())
+	there := GreaterOrEqual(index, ScalarZero(index.Graph(), index.DType()))
+	return Where(BroadcastToDims(ExpandAxes(there, -1), steps.Shape().Dimensions...), steps, ZerosLike(steps))
 }
