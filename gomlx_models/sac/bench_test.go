@@ -124,38 +124,75 @@ func BenchmarkFitOmega(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay times an insertion into a full replay, and drawing a minibatch from it
-// with and without windows.
+// BenchmarkReplay times an insertion, drawing which transitions make a
+// minibatch, with and without windows, and the program that gathers both. An
+// insertion should take as long at a million rows as at ten thousand, and gathering only
+// what the memory's caches make of it. "apart" is the replay of a device with memory of its
+// own, where an insertion copies the array.
 func BenchmarkReplay(b *testing.B) {
-	for _, capacity := range []int{1e5, 1e6} {
-		a := cheetah(b, 1, 0, func(c *Config) { c.Capacity, c.Context = capacity, DefaultContext() })
-		ts := randomTransitions(a, 0, 50)
-		k := 0
-		insert := func() {
-			ts[0].Episode, ts[0].Last = k/50, k%50 == 49
-			if err := a.Observe(ts); err != nil {
-				b.Fatal(err)
+	for _, capacity := range []int{1e4, 1e6} {
+		for _, kind := range []string{"shared", "apart"} {
+			a := cheetah(b, 1, 0, func(c *Config) { c.Capacity, c.Context = capacity, DefaultContext() })
+			if kind == "apart" {
+				copied(b, a)
 			}
-			k++
-		}
-		for range capacity {
-			insert()
-		}
-		b.Run(fmt.Sprintf("insert/capacity=%d", capacity), func(b *testing.B) {
-			for b.Loop() {
-				insert()
+			insert := inserting(b, a)
+			if kind == "shared" {
+				for range capacity {
+					insert()
+				}
 			}
-		})
-		for name, context := range map[string]*Context{"rows": nil, "windows": DefaultContext()} {
-			b.Run(fmt.Sprintf("draw %s/capacity=%d", name, capacity), func(b *testing.B) {
-				a.cfg.Context = context
+			b.Run(fmt.Sprintf("insert %s/capacity=%d", kind, capacity), func(b *testing.B) {
 				for b.Loop() {
-					rows, window, noise, _ := a.draw()
-					net.Free(append(window, rows, noise)...)
-					a.updates++
+					insert()
+					if _, err := a.store.current(); err != nil {
+						b.Fatal(err)
+					}
 				}
 			})
+			if kind == "shared" {
+				benchmarkDraw(b, a)
+			}
 		}
-		a.cfg.Context = DefaultContext()
 	}
+}
+
+// inserting is a function that puts one more transition into the replay, the values of
+// which are always the same.
+func inserting(b *testing.B, a *Agent) func() {
+	ts := randomTransitions(a, 0, 50)
+	k := 0
+	return func() {
+		ts[0].Episode, ts[0].Last = k/50, k%50 == 49
+		if err := a.Observe(ts); err != nil {
+			b.Fatal(err)
+		}
+		k++
+	}
+}
+
+func benchmarkDraw(b *testing.B, a *Agent) {
+	for name, context := range map[string]*Context{"rows": nil, "windows": DefaultContext()} {
+		b.Run(fmt.Sprintf("draw %s/capacity=%d", name, a.cfg.Capacity), func(b *testing.B) {
+			a.cfg.Context = context
+			for b.Loop() {
+				rows, window, noise, _ := a.draw()
+				net.Free(append(window, rows, noise)...)
+				a.updates++
+			}
+		})
+	}
+	a.cfg.Context = DefaultContext()
+	exec := gathering(b, a)
+	b.Run(fmt.Sprintf("gather/capacity=%d", a.cfg.Capacity), func(b *testing.B) {
+		for b.Loop() {
+			rows, window, noise, _ := a.draw()
+			out, err := net.Run(exec, a.store.array, rows, window)
+			if err != nil {
+				b.Fatal(err)
+			}
+			net.Free(append(append(window, out...), rows, noise)...)
+			a.updates++
+		}
+	})
 }

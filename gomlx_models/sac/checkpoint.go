@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 
 	"tvps/gomlx_models/net"
 
@@ -83,23 +84,25 @@ func (a *Agent) writeBody(w io.Writer, head []byte) error {
 			}
 		}
 	}
-	for _, r := range a.replay {
-		if err := r.transfer(func(data any) error { return binary.Write(w, binary.LittleEndian, data) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.store.read(func(flat []float32) error {
+		return transfer(a.replay, flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
+	})
 }
 
-// transfer hands the replay's arrays to a function that writes or fills them.
-func (r *replay) transfer(fn func(data any) error) error {
-	if err := fn(r.step); err != nil {
-		return err
-	}
-	for i, chunk := range r.rows {
-		used := min(chunkRows, len(r.step)-i*chunkRows)
-		if err := fn(chunk[:used*r.cfg.rowWidth()]); err != nil {
+// chunkRows is how many rows are encoded at a time.
+const chunkRows = 4096
+
+// transfer hands the replays' arrays to a function that writes or fills them.
+func transfer(replays []*replay, flat []float32, fn func(data any) error) error {
+	for _, r := range replays {
+		if err := fn(r.step); err != nil {
 			return err
+		}
+		w := r.cfg.rowWidth()
+		for chunk := range slices.Chunk(flat[r.base*w:][:len(r.step)*w], chunkRows*w) {
+			if err := fn(chunk); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -161,18 +164,14 @@ func (a *Agent) load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	replays := make([]*replay, len(a.seeds))
-	for i, rh := range h.Replay {
-		if replays[i], err = a.readReplay(z, rh); err != nil {
-			return err
-		}
-	}
-	if n, err := z.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // also checks the sum
-		return fmt.Errorf("it does not end where it should (%v)", err)
+	replays, rows, err := a.readReplay(z, h.Replay)
+	if err != nil {
+		return err
 	}
 	net.Free(a.state...)
 	net.Free(a.g...)
-	a.state, a.g, a.replay, a.present = state, g, replays, h.Present
+	a.store.close()
+	a.state, a.g, a.replay, a.store, a.present = state, g, replays, rows, h.Present
 	a.updates, a.fits, a.rollout.acts, a.rollout.steps = h.Updates, h.Fits, h.Acts, h.Steps
 	return nil
 }
@@ -220,13 +219,32 @@ func readTensors(r io.Reader, like []*tensors.Tensor) ([]*tensors.Tensor, error)
 	return out, nil
 }
 
-func (a *Agent) readReplay(from io.Reader, h replayHeader) (*replay, error) {
-	r := newReplay(a.cfg)
-	r.total, r.open, r.episodes, r.moments = h.Total, h.Open, h.Episodes, h.Moments
-	stored := min(h.Total, a.cfg.Capacity)
-	r.step = make([]int32, stored)
-	for range (stored + chunkRows - 1) / chunkRows {
-		r.rows = append(r.rows, make([]float32, chunkRows*a.cfg.rowWidth()))
+// readReplay reads the replays of all seeds, which end the stream.
+func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replay, *store, error) {
+	replays := make([]*replay, len(list))
+	for i, h := range list {
+		r := newReplay(a.cfg, i)
+		r.total, r.open, r.episodes, r.moments = h.Total, h.Open, h.Episodes, h.Moments
+		r.step = make([]int32, min(h.Total, a.cfg.Capacity))
+		replays[i] = r
 	}
-	return r, r.transfer(func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
+	rows, err := newStore(a.backend, a.cfg, len(list), a.store.shared != nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = rows.fill(a.backend, func(flat []float32) error {
+		err := transfer(replays, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
+		if err != nil {
+			return err
+		}
+		if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // also checks the sum
+			return fmt.Errorf("it does not end where it should (%v)", err)
+		}
+		return nil
+	})
+	if err != nil {
+		rows.close()
+		return nil, nil, err
+	}
+	return replays, rows, nil
 }

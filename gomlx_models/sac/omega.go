@@ -127,13 +127,16 @@ type present struct {
 // fitOnce makes one update of g.
 func (a *Agent) fitOnce() error {
 	o, n := a.cfg.Omega, len(a.seeds)
-	width := a.cfg.rowWidth()
-	rows := make([]float32, n*o.Batch*width)
+	array, err := a.store.current()
+	if err != nil {
+		return err
+	}
+	rows := make([]int32, n*o.Batch)
 	t2, t1, z := make([]float32, n*o.Batch), make([]float32, n*o.Batch), make([]float32, n*o.Batch)
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "triplets", a.fits)
 		at, time := r.byEpisode(rng, o.Batch, o.Every == 0)
-		r.gather(at, rows[i*o.Batch*width:])
+		r.rows(at, rows[i*o.Batch:])
 		known := r.known(o.Every == 0)
 		for b, triplet := range propensity.GenerateData(rng, time, len(known)) {
 			k := i*o.Batch + b
@@ -141,9 +144,9 @@ func (a *Agent) fitOnce() error {
 		}
 	}
 	vector := func(v []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(v, n, o.Batch) }
-	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, o.Batch, width), vector(t2), vector(t1), vector(z)}, a.presentTensors()...)
+	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, o.Batch), vector(t2), vector(t1), vector(z)}, a.presentTensors()...)
 	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.fitting, int32(a.fits), inputs, a.g)
+	out, err := net.Run(a.programs.fitting, int32(a.fits), array, inputs, a.g)
 	if err != nil {
 		return fmt.Errorf("sac: fitting omega: %w", err)
 	}
@@ -164,10 +167,10 @@ func (a *Agent) presentTensors() []*tensors.Tensor {
 		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
 }
 
-// weights returns omega of the minibatch, [seeds, batch]: 1 where there is nothing to
+// weights returns omega of the store's rows of a minibatch, [seeds, batch]: 1 where there is nothing to
 // weigh by. It is a program of its own, so that an update with omega = 1 is the very
 // program that plain SAC runs.
-func (a *Agent) weights(rows *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
+func (a *Agent) weights(array, rows *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	n := len(a.seeds)
 	if a.cfg.Omega == nil || a.fits == 0 {
 		return tensors.FromScalarAndDimensions(float32(1), n, a.cfg.Batch), nil
@@ -178,7 +181,7 @@ func (a *Agent) weights(rows *tensors.Tensor, at [][]int) (*tensors.Tensor, erro
 	}
 	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(t, n, a.cfg.Batch)}, a.presentTensors()...)
 	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.weighing, rows, inputs, a.g[:len(a.programs.g)])
+	out, err := net.Run(a.programs.weighing, array, rows, inputs, a.g[:len(a.programs.g)])
 	if err != nil {
 		return nil, fmt.Errorf("sac: omega: %w", err)
 	}
@@ -200,7 +203,8 @@ func (a *Agent) omegaDue() bool {
 	return true
 }
 
-// xOf is (action, observation) of rows of the replay.
-func (c Config) xOf(rows *Node) *Node {
-	return Concatenate([]*Node{lastAxis(rows, 0, c.Actions), lastAxis(rows, c.Actions+1, c.stepWidth())}, -1)
+// xOf is (action, observation) of transitions. store: the array, rows: [seeds, batch].
+func (p *programs) xOf(store, rows *Node) *Node {
+	c, steps := p.cfg, gather(store, rows, p.cfg.stepWidth())
+	return Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
 }

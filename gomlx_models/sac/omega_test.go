@@ -89,7 +89,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, window, noise, at := a.draw()
-		omega, err := a.weights(rows, at)
+		omega, err := a.weights(a.store.array, rows, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 			miss, spread := 0., 0.
 			number := r.episodeOf(at[i])
 			for b, k := range at[i] {
-				s := float64(r.row(k)[2]) // action, reward, observation
+				s := float64(stored(t, a, i, k)[2]) // action, reward, observation
 				want := exact(s, times-1) - exact(s, int(number[b]))
 				miss += math.Pow(math.Log(float64(got[i*cfg.Batch+b]))-want, 2)
 				spread += want * want

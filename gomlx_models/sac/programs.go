@@ -22,9 +22,9 @@ type programs struct {
 	actor, critic, alpha, g []net.Param // alpha and g are empty where they do not exist
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
-	updating *Exec // (step, rows, noise, omega, window, variables) -> metrics, variables
-	fitting  *Exec // (step, rows, t2, t1, z, now, mean, scale, g) -> loss, g
-	weighing *Exec // (rows, t, now, mean, scale, g) -> omega
+	updating *Exec // (step, store, rows, noise, omega, window, variables) -> metrics, variables
+	fitting  *Exec // (step, store, rows, t2, t1, z, now, mean, scale, g) -> loss, g
+	weighing *Exec // (store, rows, t, now, mean, scale, g) -> omega
 }
 
 func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
@@ -104,20 +104,24 @@ func (p *programs) optional(in []*Node) (window *Node, rest []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	step, rows, noise, omega, rest := in[0], in[1], in[2], in[3], in[4:]
+	step, store, rows, noise, omega, rest := in[0], in[1], in[2], in[3], in[4], in[5:]
 	window, state := p.optional(rest)
-	next, metrics := p.update(p.unlist(state), p.cfg.unpack(rows, window), noise, omega, step)
+	if window != nil {
+		window = p.cfg.gatherSteps(store, window)
+	}
+	b := p.cfg.unpack(gather(store, rows, p.cfg.rowWidth()), window)
+	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
 	return append([]*Node{metrics}, next.list()...)
 }
 
 func (p *programs) fitGraph(in []*Node) []*Node {
-	step, rows, t2, t1, z, now, mean, scale, g := in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8:]
+	step, x, t2, t1, z, now, mean, scale, g := in[0], p.xOf(in[1], in[2]), in[3], in[4], in[5], in[6], in[7], in[8], in[9:]
 	n, k := len(p.g), len(loop.Trainable(p.g))
-	l, loss := p.fit(learned{g[:n], g[n : n+k], g[n+k:]}, standardised(p.cfg.xOf(rows), mean, scale), t2, t1, z, now, step)
+	l, loss := p.fit(learned{g[:n], g[n : n+k], g[n+k:]}, standardised(x, mean, scale), t2, t1, z, now, step)
 	return slices.Concat([]*Node{loss}, l.values, l.m, l.v)
 }
 
 func (p *programs) weighGraph(in []*Node) []*Node {
-	rows, t, now, mean, scale, g := in[0], in[1], in[2], in[3], in[4], in[5:]
-	return []*Node{p.weigh(g, standardised(p.cfg.xOf(rows), mean, scale), t, now)}
+	x, t, now, mean, scale, g := p.xOf(in[0], in[1]), in[2], in[3], in[4], in[5], in[6:]
+	return []*Node{p.weigh(g, standardised(x, mean, scale), t, now)}
 }

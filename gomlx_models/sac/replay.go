@@ -18,24 +18,16 @@ type Transition struct {
 	Episode     int       // number t of the episode, from 0; it never falls
 }
 
-// chunkRows is how many transitions the replay allocates at a time.
-const chunkRows = 4096
-
-// replay holds the latest transitions of one seed, on the host. A compiled program cannot
-// change an array in place: go-xla 0.4.2 hands donated buffers to XLA without marking
-// which result may take their place, so that DynamicUpdateSlice copies the array, which at
-// a million rows of 41 values took 91 ms. Gathering a minibatch here takes microseconds.
-//
-// A row is [action, reward, observation, next, terminal]; its first part is what the
-// context reads of a step.
+// replay is what the host knows of the latest transitions of one seed, whose values lie in
+// the store: enough to draw minibatches and to tell which rows they are.
 type replay struct {
 	cfg      Config
-	rows     [][]float32 // chunks of chunkRows rows
-	step     []int32     // of each row, its number within the episode
-	total    int         // transitions ever inserted; number i lies in row i mod capacity
-	episodes []episode   // that have transitions here, the oldest first
-	open     bool        // the last transition's episode goes on
-	moments  moments     // of all inserted (action, observation)
+	base     int       // of the store's rows, the first of this seed
+	step     []int32   // of each of its rows, the transition's number within the episode
+	total    int       // transitions ever inserted; number i lies in row base + i mod capacity
+	episodes []episode // that have transitions here, the oldest first
+	open     bool      // the last transition's episode goes on
+	moments  moments   // of all inserted (action, observation)
 }
 
 // episode says which transitions an episode has.
@@ -45,8 +37,9 @@ type episode struct {
 	Count  int
 }
 
-func newReplay(cfg Config) *replay {
-	return &replay{cfg: cfg, moments: newMoments(cfg.Actions + cfg.Observations)}
+// newReplay is an empty replay of the given seed of the agent's list.
+func newReplay(cfg Config, seed int) *replay {
+	return &replay{cfg: cfg, base: seed * cfg.Capacity, moments: newMoments(cfg.Actions + cfg.Observations)}
 }
 
 // stepWidth is the length of a step [action, reward, observation].
@@ -55,12 +48,8 @@ func (c Config) stepWidth() int { return c.Actions + 1 + c.Observations }
 // rowWidth is the length of a row of the replay.
 func (c Config) rowWidth() int { return c.stepWidth() + c.Observations + 1 }
 
-// row is the place of transition number i.
-func (r *replay) row(i int) []float32 {
-	i %= r.cfg.Capacity
-	w := r.cfg.rowWidth()
-	return r.rows[i/chunkRows][i%chunkRows*w : (i%chunkRows+1)*w]
-}
+// row is the store's row of transition number i.
+func (r *replay) row(i int) int32 { return int32(r.base + i%r.cfg.Capacity) }
 
 // oldest is the number of the oldest transition that is still there.
 func (r *replay) oldest() int { return max(0, r.total-r.cfg.Capacity) }
@@ -104,7 +93,7 @@ func (r *replay) now() int {
 	return r.episodes[len(r.episodes)-1].Number
 }
 
-// add inserts a checked transition.
+// add counts a checked transition in, whose values the caller puts into the store.
 func (r *replay) add(t Transition) {
 	step := int32(0)
 	if r.open && t.Episode == r.now() {
@@ -113,16 +102,8 @@ func (r *replay) add(t Transition) {
 	at := r.total % r.cfg.Capacity
 	if at == len(r.step) {
 		r.step = append(r.step, 0)
-		if at%chunkRows == 0 {
-			r.rows = append(r.rows, make([]float32, chunkRows*r.cfg.rowWidth()))
-		}
 	}
 	r.step[at] = step
-	terminal := float32(0)
-	if t.Terminal {
-		terminal = 1
-	}
-	copy(r.row(r.total), slices.Concat(t.Action, []float32{t.Reward}, t.Observation, t.Next, []float32{terminal}))
 	r.count(t.Episode)
 	r.total++
 	r.open = !t.Last && !t.Terminal
@@ -169,23 +150,25 @@ func (r *replay) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at []int
 	return at, time
 }
 
-// gather copies the rows of the given transitions. out: [batch, rowWidth].
-func (r *replay) gather(at []int, out []float32) {
-	w := r.cfg.rowWidth()
+// rows are the store's rows of the given transitions. out: [batch].
+func (r *replay) rows(at []int, out []int32) {
 	for b, i := range at {
-		copy(out[b*w:(b+1)*w], r.row(i))
+		out[b] = r.row(i)
 	}
 }
 
-// gatherWindows copies, for each of the given transitions t, the steps t-H to t of its
-// episode; what lies before the episode's beginning, or is overwritten, is zero.
-// out: [H+1, batch, stepWidth], all zero.
-func (r *replay) gatherWindows(at []int, history int, out []float32) {
-	w := r.cfg.stepWidth()
+// windows are, for each of the given transitions t, the store's rows of the steps t-H to t
+// of its episode; -1 for what lies before the episode's beginning, or is overwritten.
+// out: [H+1, batch].
+func (r *replay) windows(at []int, history int, out []int32) {
 	for b, i := range at {
 		known := min(history, int(r.step[i%r.cfg.Capacity]), i-r.oldest())
-		for back := range known + 1 {
-			copy(out[((history-back)*len(at)+b)*w:][:w], r.row(i-back))
+		for back := range history + 1 {
+			row := int32(-1)
+			if back <= known {
+				row = r.row(i - back)
+			}
+			out[(history-back)*len(at)+b] = row
 		}
 	}
 }

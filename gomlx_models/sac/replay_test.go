@@ -8,60 +8,95 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/net"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// TestGatherAgainstAList compares rows, histories and episodes with a list of everything
-// that was ever inserted, before and after the ring has wrapped around, and over the edge
-// of a chunk.
+// TestGatherAgainstAList compares rows, histories and episodes that a program gathers with
+// a list of everything that was ever inserted, before and after the rings of two seeds have
+// wrapped around, in shared memory and not.
 func TestGatherAgainstAList(t *testing.T) {
-	for _, c := range []struct{ capacity, count, every int }{{23, 90, 1}, {1000, 60, 7}, {chunkRows + 5, 2*chunkRows + 50, chunkRows + 40}} {
+	for _, c := range []struct{ capacity, count, every int }{{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40}} {
 		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = c.capacity })
-		r, rng := newReplay(cfg), random.New(0, "lengths")
-		var all []Transition
-		number, left := 0, 1+rng.IntN(9)
-		for k := range c.count {
-			tr := randomTransitions(&Agent{cfg: cfg, seeds: []int64{0}}, k, 1<<30)[0]
-			left--
-			tr.Episode, tr.Last, tr.Terminal = number, left == 0 && k%2 == 0, left == 0 && k%2 == 1
-			if left == 0 {
-				number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be left out
-			}
-			if err := r.check(tr); err != nil {
-				t.Fatal(err)
-			}
-			r.add(tr)
-			all = append(all, tr)
-			if k%c.every == 0 || k == c.count-1 {
-				compareReplay(t, cfg, r, all)
+		for _, a := range []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))} {
+			exec, rng := gathering(t, a), random.New(0, "lengths")
+			all := make([][]Transition, 2)
+			number, left := 0, 1+rng.IntN(9)
+			for k := range c.count {
+				ts := randomTransitions(a, k, 1<<30)
+				left--
+				for i := range ts {
+					ts[i].Episode, ts[i].Last, ts[i].Terminal = number, left == 0 && k%2 == 0, left == 0 && k%2 == 1
+					all[i] = append(all[i], ts[i])
+				}
+				if left == 0 {
+					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be left out
+				}
+				if err := a.Observe(ts); err != nil {
+					t.Fatal(err)
+				}
+				if k%c.every == 0 || k == c.count-1 {
+					compareReplay(t, a, exec, all)
+				}
 			}
 		}
 	}
 }
 
-func compareReplay(t *testing.T, cfg Config, r *replay, all []Transition) {
+// gathering is a program that gathers rows and windows.
+func gathering(tb testing.TB, a *Agent) *Exec {
+	tb.Helper()
+	exec, err := NewExec(a.backend, func(in []*Node) []*Node {
+		return []*Node{gather(in[0], in[1], a.cfg.rowWidth()), a.cfg.gatherSteps(in[0], in[2])}
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(exec.Finalize)
+	return exec
+}
+
+// compareReplay compares some transitions, the oldest and the latest among them.
+func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 	t.Helper()
-	oldest := max(0, len(all)-cfg.Capacity)
-	if r.oldest() != oldest || r.total != len(all) {
-		t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.total, oldest, len(all))
+	const batch = 37
+	cfg, count, h, w := a.cfg, len(all[0]), a.cfg.Context.History, a.cfg.stepWidth()
+	oldest := max(0, count-cfg.Capacity)
+	at, index, past := make([]int, batch), make([]int32, 2*batch), make([]int32, 2*(h+1)*batch)
+	for b := range at {
+		at[b] = oldest + b*(count-1-oldest)/(batch-1)
 	}
-	var at []int
-	for i := len(all) - 1; i >= oldest; i -= 1 + len(all)/500 {
-		at = append(at, i)
-	}
-	rows, h, w := make([]float32, len(at)*cfg.rowWidth()), cfg.Context.History, cfg.stepWidth()
-	windows := make([]float32, (h+1)*len(at)*w)
-	r.gather(at, rows)
-	r.gatherWindows(at, h, windows)
-	number := r.episodeOf(at)
-	for b, i := range at {
-		tr := all[i]
-		terminal := map[bool]float64{true: 1}[tr.Terminal]
-		near(t, fmt.Sprintf("row %d", i), rows[b*cfg.rowWidth():][:cfg.rowWidth()], slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
-		if int(number[b]) != tr.Episode {
-			t.Fatalf("transition %d is said to be of episode %v, not %d", i, number[b], tr.Episode)
+	for s, r := range a.replay {
+		if r.oldest() != oldest || r.total != count {
+			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.total, oldest, count)
 		}
-		for k, want := range append(refHistory(cfg, all, i, oldest), refStep(tr)) {
-			near(t, fmt.Sprintf("step %d before transition %d of %d", h-k, i, len(all)), windows[(k*len(at)+b)*w:][:w], want, 0)
+		r.rows(at, index[s*batch:])
+		r.windows(at, h, past[s*(h+1)*batch:])
+	}
+	array, err := a.store.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch), tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, windows := flatOf(t, out[0]), flatOf(t, out[1])
+	for s, r := range a.replay {
+		number := r.episodeOf(at)
+		for b, i := range at {
+			tr := all[s][i]
+			terminal := map[bool]float64{true: 1}[tr.Terminal]
+			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()], slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
+			if int(number[b]) != tr.Episode {
+				t.Fatalf("transition %d is said to be of episode %v, not %d", i, number[b], tr.Episode)
+			}
+			for k, want := range append(refHistory(cfg, all[s], i, oldest), refStep(tr)) {
+				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count), windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
+			}
 		}
 	}
 }
@@ -70,7 +105,7 @@ func compareReplay(t *testing.T, cfg Config, r *replay, all []Transition) {
 // their lengths, and each transition within its episode.
 func TestDrawsAreUniform(t *testing.T) {
 	cfg := tiny(func(c *Config) { c.Capacity = 30 })
-	r := newReplay(cfg)
+	r := newReplay(cfg, 0)
 	lengths := []int{10, 12, 3, 20, 4}
 	k := 0
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
