@@ -16,8 +16,9 @@ import (
 // Group trains for several members, such as the seeds of a run, at the same time. Each
 // member's code is written as if it were alone and runs on a goroutine of its own; where it
 // calls Fit it waits until all have called, and one program with an axis of copies trains
-// them all. Small networks are faster so (BenchmarkSeeds). Who trains beside a member
-// changes no bit of its numbers; how many there are does, as XLA rounds otherwise.
+// them all. That is faster where an update consists of small operations (BenchmarkSeeds).
+// Who trains beside a member changes no bit of its numbers; how many there are does, as XLA
+// rounds otherwise.
 type Group struct {
 	size int
 

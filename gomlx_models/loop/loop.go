@@ -6,6 +6,8 @@
 // One call runs a chunk of at most Chunk updates, so that a long training can be
 // cancelled and its shapes, hence its compiled program, never change: data lies in
 // arrays of fixed capacity, and how much of them is in use is told by the indices.
+//
+// A Group trains several problems of one shape, such as seeds, in one program.
 package loop
 
 import (

@@ -80,7 +80,9 @@ func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
 
 // BenchmarkSeeds compares a seed that trains alone with a group of three, in one client and
 // in two side by side, as the runs of a figure are: the metric is the time of an update of
-// one seed. Stacking gains where three seeds are faster than one with as many clients.
+// one seed. Stacking gains where three seeds are faster than one with as many clients: the
+// more an update consists of small operations, the more. With this bare network it is a tenth
+// at batches of 128 and nothing at 512.
 func BenchmarkSeeds(b *testing.B) {
 	for _, size := range []seedsSize{{"gaussian classifier", 1, 32, 128}, {"gaussian g", 1, 32, 512}, {"features g", 128, 64, 512}} {
 		for _, clients := range []int{1, 2} {

@@ -42,7 +42,10 @@ func paperGaussian() Settings {
 
 // BenchmarkGaussianStack compares seeds that train alone with three in one program, for one
 // worker and for two side by side, at step 20 of the paper's size. The metric is the time of
-// a seed's step.
+// a seed's step. Measured on two busy cores, medians: everything takes .65 of the time with
+// one worker and with two, ours .87 and .90. An update of the classifier takes .7 of its
+// time. One of g, with batches of 512, takes as long in a stack as alone (1.00 to 1.05), so g
+// is not stacked.
 func BenchmarkGaussianStack(b *testing.B) {
 	for _, name := range []string{"everything", "ours"} {
 		for _, workers := range []int{1, 2} {
