@@ -57,18 +57,22 @@ func AddDecay(values, grads []*Node, decay float64) []*Node {
 }
 
 // adamStep is the Step of a Problem that only has a Loss: Adam on the trainable Params.
-// Its slots are the first moments, then the second.
-func adamStep(problem Problem) (Step, []net.Param) {
+// Its slots are the first moments, then the second. With copies it descends on the sum of
+// their losses, so that each has the gradient that it has alone.
+func adamStep(problem Problem, copies int) (Step, []net.Param) {
 	trained := Trainable(problem.Params)
 	n, k := len(problem.Params), len(trained)
 	moments := Pick(problem.Params, trained)
 	step := func(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
 		values, m, v := state[:n], state[n:n+k], state[n+k:]
 		s := net.Bind(step.Graph(), problem.Params, values, true)
+		if copies > 0 {
+			s = s.Copies(copies)
+		}
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
 		wrt := Pick(values, trained)
-		next, nextM, nextV := Adam(wrt, Gradient(loss, wrt...), m, v, step, rate)
+		next, nextM, nextV := Adam(wrt, Gradient(ReduceAllSum(loss), wrt...), m, v, step, rate)
 		return loss, slices.Concat(Replace(updated, trained, next), nextM, nextV)
 	}
 	return step, slices.Concat(moments, moments)

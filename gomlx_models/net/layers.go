@@ -14,7 +14,7 @@ func Dense(s *Scope, x *Node, out int, init func(fanIn int) Initial) *Node {
 	in := x.Shape().Dim(-1)
 	w := s.Weight("weights", init(in), in, out)
 	b := s.Bias("biases", Constant(0), out)
-	return Add(product(x, w, len(s.copies)), s.between(b, x.Rank()))
+	return Add(product(x, w, len(s.copies)), s.Spread(b, x.Rank()))
 }
 
 // product multiplies matrices, one for each place of the leading axes. One product with
@@ -31,9 +31,9 @@ func product(x, w *Node, leading int) *Node {
 	return DotGeneral(x, []int{leading + 1}, axes, w, []int{leading}, axes)
 }
 
-// between gives a parameter of shape [copies..., n] as many axes as rank, the new ones
-// before the last.
-func (s *Scope) between(x *Node, rank int) *Node {
+// Spread gives an array that holds one value for all samples of a copy, [copies..., dims...],
+// as many axes as rank, the new ones behind those of the copies.
+func (s *Scope) Spread(x *Node, rank int) *Node {
 	for x.Rank() < rank {
 		x = ExpandAxes(x, len(s.copies))
 	}
@@ -44,13 +44,22 @@ func (s *Scope) between(x *Node, rank int) *Node {
 // in a scope of copies [copies..., batch] and [copies..., batch, dim].
 func Embedding(s *Scope, index *Node, rows, dim int, std float64) *Node {
 	table := s.Weight("table", Initial{Std: std}, rows, dim)
-	if len(s.copies) == 0 {
+	return Rows(s, table, index)
+}
+
+// Rows gathers rows of a table. table: [rows, dims...], index: [batch] int32, result:
+// [batch, dims...]; in a scope of copies all have its axes in front, and each copy has a
+// table of its own.
+func Rows(s *Scope, table, index *Node) *Node {
+	leading := len(s.copies)
+	if leading == 0 {
 		return Gather(table, ExpandAxes(index, -1))
 	}
+	rows, dims := table.Shape().Dim(leading), table.Shape().Dimensions[leading+1:]
 	flat := Reshape(index, -1, index.Shape().Dim(-1))
 	first := MulScalar(Iota(s.Graph(), flat.Shape(), 0), rows)
-	found := Gather(Reshape(table, -1, dim), ExpandAxes(Add(flat, first), -1))
-	return Reshape(found, append(slices.Clone(index.Shape().Dimensions), dim)...)
+	found := Gather(Reshape(table, slices.Concat([]int{-1}, dims)...), ExpandAxes(Add(flat, first), -1))
+	return Reshape(found, slices.Concat(index.Shape().Dimensions, dims)...)
 }
 
 const (
@@ -81,7 +90,7 @@ func BatchNorm(s *Scope, x *Node, mode BatchNormMode) *Node {
 	if s.Training() && mode == BatchStatistics {
 		flat := Reshape(x, append(slices.Clone(s.copies), -1, n)...)
 		m := ReduceMean(flat, rows)
-		centred := Sub(flat, s.between(m, flat.Rank()))
+		centred := Sub(flat, s.Spread(m, flat.Rank()))
 		v := ReduceMean(Mul(centred, centred), rows)
 		count := float64(flat.Shape().Dim(rows))
 		s.Update("mean", Add(MulScalar(mean, bnMomentum), MulScalar(m, 1-bnMomentum)))
@@ -90,7 +99,7 @@ func BatchNorm(s *Scope, x *Node, mode BatchNormMode) *Node {
 	}
 	gain := Div(scale, Sqrt(AddScalar(variance, bnEpsilon)))
 	shift := Sub(offset, Mul(mean, gain))
-	return Add(Mul(x, s.between(gain, x.Rank())), s.between(shift, x.Rank()))
+	return Add(Mul(x, s.Spread(gain, x.Rank())), s.Spread(shift, x.Rank()))
 }
 
 // Relu is max(x, 0).

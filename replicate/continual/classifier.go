@@ -30,10 +30,12 @@ type Classifier struct {
 	settings Settings
 	params   []net.Param
 	trainer  *loop.Trainer
+	fitter   loop.Fitter // the trainer, or a place at it (see In)
 	eval     *Exec
 }
 
-// network builds the logits. x: [batch, dims...], result: [batch, classes].
+// network builds the logits. x: [batch, dims...], result: [batch, classes]; in a scope of
+// copies both have its axis in front, but the head of ResNet-18 knows none.
 func network(s *net.Scope, cfg Settings, x *Node, classes int) *Node {
 	switch cfg.Network {
 	case "head":
@@ -58,7 +60,7 @@ const inputMean, inputScale = "input/mean", "input/scale"
 func standardised(s *net.Scope, x *Node) *Node {
 	dim := x.Shape().Dim(-1)
 	mean, scale := s.State(inputMean, net.Constant(0), dim), s.State(inputScale, net.Constant(1), dim)
-	return Div(Sub(x, ExpandLeftToRank(mean, 2)), ExpandLeftToRank(scale, 2))
+	return Div(Sub(x, s.Spread(mean, x.Rank())), s.Spread(scale, x.Rank()))
 }
 
 // Standardise sets the mean and scale of a vector model's inputs from the data that
@@ -107,7 +109,7 @@ func moments(x []float32, rows []int32, mean, scale []float32) {
 func NewClassifier(backend compute.Backend, cfg Settings, pool shapes.Shape, classes int) (*Classifier, error) {
 	c := &Classifier{settings: cfg}
 	logits := func(s *net.Scope, pool, row *Node) *Node {
-		return network(s, cfg, ConvertDType(Gather(pool, ExpandAxes(row, -1)), dtypes.Float32), classes)
+		return network(s, cfg, ConvertDType(net.Rows(s, pool, row), dtypes.Float32), classes)
 	}
 	var err error
 	c.params, err = net.Declare(backend, []shapes.Shape{pool, shapes.Make(dtypes.Int32, cfg.Batch)},
@@ -120,17 +122,26 @@ func NewClassifier(backend compute.Backend, cfg Settings, pool shapes.Shape, cla
 	// the unweighted loss.
 	loss := func(s *net.Scope, data, feeds []*Node) *Node {
 		row, label, weight := feeds[0], feeds[1], feeds[2]
-		return ReduceAllMean(Mul(weight, net.CrossEntropy(logits(s, data[0], row), label)))
+		return ReduceMean(Mul(weight, net.CrossEntropy(logits(s, data[0], row), label)), -1)
 	}
 	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + cfg.Network, Params: c.params, Loss: loss, Data: 1, Feeds: 3, Dispatch: cfg.Network == "head"}, updatesPerCall)
 	if err != nil {
 		return nil, err
 	}
+	c.fitter = c.trainer
 	c.eval, err = NewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), c.params, in[2:], false)
 		return []*Node{ArgMax(logits(s, in[0], in[1]), -1, dtypes.Int32)}
 	})
 	return c, err
+}
+
+// In returns the classifier of a member of a group, whose trainings run together with those
+// of the other members. It shares the compiled programs. The head of ResNet-18 trains alone.
+func (c *Classifier) In(group *loop.Group, member int) *Classifier {
+	other := *c
+	other.fitter = group.Member(member, c.trainer)
+	return &other
 }
 
 // Close frees the compiled programs.
@@ -166,7 +177,7 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 	if err != nil {
 		return nil, err
 	}
-	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates),
+	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates),
 		c.batches(data, weight, order))
 	return values, err
 }
@@ -192,7 +203,7 @@ func normalise(data Samples) ([]float32, error) {
 
 // batches cuts a sequence of random permutations of the data into minibatches.
 func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) loop.Feed {
-	chunk, batch := c.trainer.Chunk(), c.settings.Batch
+	chunk, batch := c.fitter.Chunk(), c.settings.Batch
 	var perm []int
 	return func(_, count int) []*tensors.Tensor {
 		row, label, w := make([]int32, chunk*batch), make([]int32, chunk*batch), make([]float32, chunk*batch)

@@ -16,7 +16,7 @@ import (
 // engine is a client of the backend with what is compiled and held for it. The CPU
 // plugin runs the programs of one client one after the other, and a training inside a
 // compiled loop keeps one processor busy. So runs of vector models that go on side by
-// side have an engine each; no number depends on which. All others share the first: a
+// side have an engine each, and runs that train together one; no number depends on which. All others share the first: a
 // step of ResNet-18 uses every processor by itself, and a GPU has one memory.
 type engine struct {
 	compute.Backend

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -22,7 +21,6 @@ import (
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/runs"
 )
 
 // protocol is raised when the meaning of the same settings changes, so that results
@@ -174,98 +172,6 @@ func (e *Env) checkpoint(s Settings, seed int64) (checkpoint, error) {
 		c, hash, err := resnet.Load(folder, s.Width, split)
 		return checkpoint{c, hash}, err
 	})
-}
-
-// Jobs returns one run for each series and seed. measured is what they report, see
-// MeasureAccuracy and the others; empty for accuracy.
-func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) ([]runs.Wanted, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	var jobs []runs.Wanted
-	for _, seed := range seeds {
-		identity, err := e.Identity(s, seed)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range series {
-			if err := CheckSeries(name, s, measured); err != nil {
-				return nil, err
-			}
-			learner, settings, err := resolve(name, s)
-			if err != nil {
-				return nil, err
-			}
-			jobs = append(jobs, runs.Wanted{Series: name, Job: e.job(settings, learner, seed, measured, identity)})
-		}
-	}
-	return jobs, nil
-}
-
-func (e *Env) job(s Settings, name string, seed int64, measured string, identity map[string]string) runs.Job {
-	settings := s.identity(name, measured)
-	maps.Copy(settings, identity)
-	_, m := measureOf(measured)
-	l := learnerTable[name]
-	return runs.Job{
-		Spec:  runs.Spec{Experiment: e.experiment(s), Learner: name, Seed: seed, Settings: settings},
-		Steps: m.steps(s),
-		Cost:  m.cost(s, l),
-		Start: func(ctx context.Context) (runs.StepFunc, func(), error) {
-			engine, release, err := e.engine(ctx, s)
-			if err != nil {
-				return nil, nil, err
-			}
-			b, err := e.bench(ctx, engine, s, name, seed, measured)
-			if err != nil {
-				release()
-				return nil, nil, err
-			}
-			return m.start(b, l), release, nil
-		},
-	}
-}
-
-// trainingCost estimates the relative work of a learner's step, for the order of runs
-// and the time left.
-func trainingCost(s Settings, l learner) float64 {
-	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
-	full := past * float64(s.Epochs) / float64(s.Batch)
-	if s.MaxUpdates > 0 {
-		full = float64(s.MaxUpdates)
-	}
-	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
-	update := 1. // measured: minibatches of a vector model,
-	if s.Network == "head" {
-		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] // and of the head of ResNet-18
-	}
-	cost := 1 + s.gCost(l)
-	if l.train != nil { // Meta-Weight-Net: three passes forward and back
-		cost += 3 * full * update
-	}
-	for _, p := range l.phases {
-		if first, last := p.steps(s.Steps); first == last {
-			cost += one * update
-		} else {
-			cost += full * update
-		}
-	}
-	return cost
-}
-
-// gCost is the relative work of g at one step.
-func (s Settings) gCost(l learner) float64 {
-	if l.method == "" {
-		return 0
-	}
-	updates := float64(s.GUpdates)
-	if s.GEpochs > 0 {
-		updates = float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
-	}
-	if s.GStart == "previous" {
-		updates *= 2
-	}
-	return 4 * updates // measured: of a minibatch of a vector model
 }
 
 // bench makes the workplace of one run on an engine.

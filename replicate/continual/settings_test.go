@@ -138,7 +138,7 @@ func TestIdentity(t *testing.T) {
 	names := append([]string{"method1", "method2"}, all...)
 	weighted := []string{"ours", "standard"}
 	changes := map[string][]string{
-		"finetune-epochs": {"finetune"}, "clip": {"ours", "standard", "exact"}, "stride": nil, "first": nil,
+		"finetune-epochs": {"finetune"}, "clip": {"ours", "standard", "exact"}, "stride": nil, "first": nil, "stack": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted, "g-time": weighted,
 		"target": nil, "mmd-past": nil, "permutations": nil, "features": nil, // of other measures and scenarios
 		"g-join": weighted, "g-start": weighted, "g-frequencies": weighted, "g-rate": weighted, "g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,

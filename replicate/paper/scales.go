@@ -17,12 +17,12 @@ var (
 		"turn=50", "period=0", "amplitude=0", "reading=listing", "data=auto", "features=auto", "images=0",
 		"hidden=32", "start=pretrained", "block=basic", "batch-norm=batch", "rate=9e-4", "batch=128",
 		"method=method2", "g-label=true", "g-join=first", "g-start=scratch", "g-time=onehot", "g-frequencies=8", "g-batch=512", "window=1", "clip=min1",
-		"target=-1", "mmd-past=2000", "permutations=500", "stride=1", "first=1",
+		"target=-1", "mmd-past=2000", "permutations=500", "stride=1", "first=1", "stack=1",
 	}
 	gaussianPaper = slices.Concat(common, []string{
 		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "network=mlp", "width=16", "checkpoint=committed",
 		"epochs=25", "max-updates=1000", "finetune-epochs=25",
-		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=3e-3", "g-updates=1000", "g-epochs=0",
+		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=3e-3", "g-updates=1000", "g-epochs=0", "stack=3",
 	})
 	cifarPaper = slices.Concat(common, []string{
 		"n=200", "test-n=0", "evaluate=weighted", "network=head", "width=64", "checkpoint=split",

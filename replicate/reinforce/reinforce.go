@@ -69,7 +69,7 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 // seeds they are is not.
 func (e *Env) identity(s Settings, name string, together int) map[string]string {
 	info := e.Backend.Info
-	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": mujoco.Version, "together": fmt.Sprint(together)}
+	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": mujoco.Version, runs.Together: fmt.Sprint(together)}
 	maps.Copy(id, s.identity(learners[name]))
 	return id
 }

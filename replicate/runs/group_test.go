@@ -164,6 +164,19 @@ func TestGroupFails(t *testing.T) {
 	}
 }
 
+// A step's panic is an error, with the stack for the failure's note.
+func TestGuarded(t *testing.T) {
+	_, err := Guarded(func(context.Context, int) ([]Row, error) { panic("out of luck") })(t.Context(), 1)
+	var panicked *panicError
+	if !errors.As(err, &panicked) || err.Error() != "panic: out of luck" || !strings.Contains(panicked.stack, "TestGuarded") {
+		t.Errorf("error %v", err)
+	}
+	rows, err := Guarded(func(_ context.Context, t int) ([]Row, error) { return []Row{{t, "x", 2}}, nil })(t.Context(), 4)
+	if err != nil || !slices.Equal(rows, []Row{{4, "x", 2}}) {
+		t.Errorf("rows %v, error %v", rows, err)
+	}
+}
+
 // While another holds one of its runs, a group waits and holds none.
 func TestGroupClaimsAllOrNone(t *testing.T) {
 	store := open(t, t.TempDir())

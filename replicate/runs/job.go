@@ -24,6 +24,20 @@ type Group struct {
 // on its spec and on t only, not on the other members and not on breaks.
 type GroupStep func(ctx context.Context, t int) ([][]Row, error)
 
+// Together is the name under which a spec's settings say how many runs share a compiled
+// program, as XLA rounds a stack of two otherwise than one. Which runs they are is no part
+// of a spec.
+const Together = "together"
+
+// Guarded returns the step with its panics turned into errors, for groups that run the
+// steps of their members on goroutines.
+func Guarded(step StepFunc) StepFunc {
+	return func(ctx context.Context, t int) (rows []Row, err error) {
+		defer recovered(&err)
+		return step(ctx, t)
+	}
+}
+
 // Job is a run that is wanted and how to compute it.
 type Job struct {
 	Spec  Spec
