@@ -67,7 +67,10 @@ func (s robots) notes(_ *Lab, p PanelPlan) []string {
 		fmt.Sprintf("%d episodes of %d steps, evaluated on the %d coming ones every %d episodes; %d layers of %d units, batches of %d, an update every %s step after %d random ones, alpha %s.",
 			s.Episodes, s.Horizon, s.EvaluateEpisodes, s.Every, s.Layers, s.Hidden, s.Batch, ordinal(s.UpdateEvery), s.BurnIn, alpha),
 	}
-	if s.Scenario == "claw" {
+	switch {
+	case s.Scenario == "claw" && s.Valves == 1:
+		out = append(out, "One valve, the same in every episode.")
+	case s.Scenario == "claw":
 		out = append(out, fmt.Sprintf("%d valves, each %d times before the next.", s.Valves, s.Repeat))
 	}
 	if slices.ContainsFunc(p.Series, func(name string) bool { return strings.Contains(name, "omega") }) {
