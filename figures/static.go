@@ -113,11 +113,15 @@ func newSheet(fig Figure, key string) (sheet, error) {
 	s.title = wrap(titleText, panelTitle(panel), room)
 	s.legend = legendRows(panel, room)
 	for _, note := range fig.footnotes(panel) {
-		s.notes = append(s.notes, wrap(noteText, note, room)...)
+		s.notes = append(s.notes, wrap(noteText, note, noteShare*room)...)
 	}
 	s.height = max(pictureHeight, s.headHeight()+chartHeight+s.footHeight())
 	return s, nil
 }
+
+// noteShare is the part of the width that footnotes take: where a browser has none of the
+// fonts of an SVG's list, the one that it takes may be wider.
+const noteShare = .86
 
 func panelTitle(p Panel) string { return strings.TrimSpace("(" + p.Key + ") " + p.Title) }
 
