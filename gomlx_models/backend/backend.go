@@ -44,6 +44,8 @@ const (
 type Backend struct {
 	compute.Backend
 	Info Info
+
+	again func() (*Backend, error)
 }
 
 // Info says what runs the graphs, for provenance records and messages.
@@ -69,6 +71,25 @@ type Options struct {
 	// Tests put other wheels and another second source in place.
 	pins     map[string]artifact.Wheel
 	fallback func(context.Context, Options) (string, error)
+}
+
+// Identity is what can change the numbers of a program: the backend's name and the plugin.
+func (i Info) Identity() map[string]string {
+	return map[string]string{"backend": i.Name, "plugin": i.PluginSHA256[:min(16, len(i.PluginSHA256))]}
+}
+
+// Serial tells whether the programs of one client run one after the other, as those of the
+// CPU plugin do: work that goes on side by side then needs a client each, see Again. All
+// others share the first; a GPU has one memory.
+func (b *Backend) Serial() bool { return b.Info.Platform == "cpu" && b.Info.PluginPath != "" }
+
+// Again opens another client of the same plugin in the same way. Errors are those of Open.
+func (b *Backend) Again() (*Backend, error) {
+	another, err := b.again()
+	if err != nil {
+		return nil, fmt.Errorf("another client of the backend: %w", err)
+	}
+	return another, nil
 }
 
 // Finalize frees the backend's resources; nothing that was made with it may be used
@@ -128,7 +149,7 @@ func openGo() (b *Backend, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}}
+	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, again: openGo}
 	return b, b.try()
 }
 

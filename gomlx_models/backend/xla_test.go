@@ -47,6 +47,31 @@ func TestOpenXLA(t *testing.T) {
 	}
 }
 
+// Another client of the CPU plugin computes beside the first, outlives it, and is the same
+// to whoever asks what its numbers depend on.
+func TestAgain(t *testing.T) {
+	b := open(t, XLACPU)
+	shared := b.HasSharedBuffers()
+	another, err := b.Again()
+	if err != nil || !b.Serial() || another.Backend == b.Backend {
+		t.Fatalf("serial %v, error %v", b.Serial(), err)
+	}
+	defer another.Finalize()
+	if err := b.Finalize(); err != nil {
+		t.Fatal(err)
+	}
+	if y, err := graph.CallOnce(another.Backend, double, []float32{1, 2}); err != nil || y.Value().([]float32)[1] != 4 {
+		t.Errorf("%v, %v", y, err)
+	}
+	id := b.Info.Identity()
+	if another.Info != b.Info || another.HasSharedBuffers() != shared {
+		t.Errorf("%+v, shared buffers %v", another.Info, another.HasSharedBuffers())
+	}
+	if id["backend"] != XLACPU || len(id) != 2 || id["plugin"] != another.Info.PluginSHA256[:16] {
+		t.Errorf("identity %v", id)
+	}
+}
+
 // A named plugin is used as it is: as a file, in a folder, by path; also where the
 // path makes go-xla think of a GPU.
 func TestNamedPlugin(t *testing.T) {

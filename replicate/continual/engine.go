@@ -1,10 +1,8 @@
 package continual
 
 import (
-	"context"
 	"sync"
 
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/metaweight"
 	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity"
@@ -16,8 +14,9 @@ import (
 // engine is a client of the backend with what is compiled and held for it. The CPU
 // plugin runs the programs of one client one after the other, and a training inside a
 // compiled loop keeps one processor busy. So runs of vector models that go on side by
-// side have an engine each, and runs that train together one; no number depends on which. All others share the first: a
-// step of ResNet-18 uses every processor by itself, and a GPU has one memory.
+// side have an engine each, and runs that train together one; no number depends on which.
+// All others share the first: a step of ResNet-18 uses every processor by itself, and a GPU
+// has one memory.
 type engine struct {
 	compute.Backend
 	mu          sync.Mutex
@@ -30,19 +29,18 @@ type engine struct {
 }
 
 // engine returns an engine for a run and what gives it back.
-func (e *Env) engine(ctx context.Context, s Settings) (*engine, func(), error) {
+func (e *Env) engine(s Settings) (*engine, func(), error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.first == nil {
 		e.first = &engine{Backend: e.Backend.Backend}
 		e.idle = []*engine{e.first}
 	}
-	info := e.Backend.Info
-	if s.Network == "head" || info.Platform != "cpu" || info.PluginPath == "" {
+	if s.Network == "head" || !e.Backend.Serial() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {
-		another, err := backend.Open(ctx, info.PluginPath, backend.Options{})
+		another, err := e.Backend.Again()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -8,7 +8,7 @@ func TestEngines(t *testing.T) {
 	e := &Env{Backend: open(t, "")}
 	take := func(s Settings) (*engine, func()) {
 		t.Helper()
-		taken, release, err := e.engine(t.Context(), s)
+		taken, release, err := e.engine(s)
 		if err != nil {
 			t.Fatal(err)
 		}

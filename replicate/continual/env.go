@@ -63,8 +63,8 @@ func shared[V any](mu *sync.Mutex, m *map[string]V, key string, make func() (V, 
 // Identity is what, besides the settings, can change a run's numbers: the backend,
 // and for images and features the data and the checkpoint.
 func (e *Env) Identity(s Settings, seed int64) (map[string]string, error) {
-	info := e.Backend.Info
-	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))]}
+	id := e.Backend.Info.Identity()
+	id["protocol"] = protocol
 	if _, ok := s.shift(); !ok {
 		return id, nil
 	}

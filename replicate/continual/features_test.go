@@ -35,7 +35,7 @@ func TestStandIn(t *testing.T) {
 	if err != nil || data.Train.Len() != 0 || data.Test.Len() != 200 {
 		t.Fatalf("%d and %d images, %v", data.Train.Len(), data.Test.Len(), err)
 	}
-	engine, release, err := e.engine(t.Context(), s)
+	engine, release, err := e.engine(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestPublishedFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, release, err := e.engine(t.Context(), s)
+	engine, release, err := e.engine(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func newBench(tb testing.TB, engine string, s Settings, name string, seed int64)
 
 // workplace is a bench on an engine that is not given back.
 func workplace(e *Env, s Settings, name string, seed int64) (*bench, error) {
-	engine, _, err := e.engine(context.Background(), s)
+	engine, _, err := e.engine(s)
 	if err != nil {
 		return nil, err
 	}

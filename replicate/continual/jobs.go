@@ -54,7 +54,7 @@ func (e *Env) jobs(s Settings, name string, seeds []int64, measured string) ([]r
 	_, m := measureOf(measured)
 	var group *runs.Group
 	if len(seeds) > 1 {
-		group = &runs.Group{Start: func(ctx context.Context, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
+		group = &runs.Group{Size: len(seeds), Start: func(ctx context.Context, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
 			return e.startGroup(ctx, s, name, seeds, members)
 		}}
 	}
@@ -74,8 +74,6 @@ func (e *Env) jobs(s Settings, name string, seeds []int64, measured string) ([]r
 		}
 		if group == nil {
 			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return e.start(ctx, s, name, seed, measured) }
-		} else {
-			settings[runs.Together] = fmt.Sprint(len(seeds))
 		}
 		jobs = append(jobs, job)
 	}
@@ -84,7 +82,7 @@ func (e *Env) jobs(s Settings, name string, seeds []int64, measured string) ([]r
 
 // start prepares the run of a seed that trains alone.
 func (e *Env) start(ctx context.Context, s Settings, name string, seed int64, measured string) (runs.StepFunc, func(), error) {
-	engine, release, err := e.engine(ctx, s)
+	engine, release, err := e.engine(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +98,7 @@ func (e *Env) start(ctx context.Context, s Settings, name string, seed int64, me
 // startGroup prepares the runs of seeds that train together, on one engine. All seeds
 // train, also those whose runs are stored and not among the members.
 func (e *Env) startGroup(ctx context.Context, s Settings, name string, seeds []int64, members []runs.Spec) (runs.GroupStep, func(), error) {
-	engine, release, err := e.engine(ctx, s)
+	engine, release, err := e.engine(s)
 	if err != nil {
 		return nil, nil, err
 	}

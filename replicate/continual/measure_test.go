@@ -40,7 +40,7 @@ func measuring(t *testing.T, s Settings, learner, name string) *bench {
 		t.Fatal(err)
 	}
 	e := &Env{Backend: open(t, "")}
-	engine, _, err := e.engine(t.Context(), s)
+	engine, _, err := e.engine(s)
 	if err != nil {
 		t.Fatal(err)
 	}

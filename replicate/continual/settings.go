@@ -16,8 +16,7 @@ import (
 // "gaussian", "shift" and "clear" the scenarios of that kind, "classifier" whatever
 // trains one, "vector" and "head" only that kind of model, "finetune", "omega" and
 // "clip" the learners that use them, "score" and "mmd" these measures, "plan" none: it
-// says which steps are run and how many seeds together, not what is learned (Jobs adds
-// the number of seeds to the identity of their runs).
+// says which steps are run and how many seeds together, not what is learned.
 type Settings struct {
 	Scenario  string  `set:"scenario" of:"stream" doc:"which stream (Sections 3.1.2, 3.1.3; Fig. 5, 14; Appendix D.1)"`
 	Steps     int     `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; periodic: 100, Fig. 5; label shift: I9)"`

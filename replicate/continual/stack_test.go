@@ -17,7 +17,7 @@ import (
 // differ by seed.
 func stackedFit(t *testing.T, e *Env, s Settings, seeds ...int64) []net.Values {
 	t.Helper()
-	engine, release, err := e.engine(t.Context(), s)
+	engine, release, err := e.engine(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,43 +165,34 @@ func TestStackFails(t *testing.T) {
 	}
 }
 
-// TestStackIdentity: a seed alone has the identity that it had before seeds were stacked;
-// how many train together is part of it, who they are is not, and what is not stacked has
-// no such part.
+// TestStackIdentity: how many seeds train together, and which, is no part of a run, so that
+// runs that were computed apart serve a figure; what gains nothing is not stacked.
 func TestStackIdentity(t *testing.T) {
 	e := &Env{Backend: open(t, "go")}
-	specs := func(s Settings, stack int, name, measured string, seeds ...int64) []runs.Spec {
+	jobs := func(stack int, name, measured string, seeds ...int64) []runs.Wanted {
 		t.Helper()
+		s := gaussianSettings()
 		s.Stack = stack
 		all, err := Jobs(e, s, []string{name}, seeds, measured)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []runs.Spec
-		for _, job := range all {
-			out = append(out, job.Spec)
-		}
-		return out
+		return all
 	}
-	s := gaussianSettings()
 	for name, id := range map[string]string{"everything": "871bc56e9d475719", "ours": "939f265e374ed568"} {
-		if got := specs(s, 1, name, "", 0)[0].ID(); got != id {
-			t.Errorf("%s of seed 0 alone is %s, it was %s", name, got, id)
+		for _, job := range []runs.Wanted{jobs(1, name, "", 0)[0], jobs(3, name, "", 1, 2, 3, 0)[3], jobs(3, name, "", 0, 1, 2)[0], jobs(2, name, "", 5, 0, 7)[1]} {
+			if got := job.Spec.ID(); got != id {
+				t.Errorf("%s of seed 0 is %s in a group of %+v, want %s", name, got, job.Group, id)
+			}
 		}
-		if got := specs(s, 3, name, "", 1, 2, 3, 0)[3].ID(); got != id {
-			t.Errorf("%s of seed 0, the fourth of a stack of three, is %s, alone %s", name, got, id)
-		}
-		together := specs(s, 3, name, "", 0, 1, 2)
-		if together[0].ID() == id || together[0].Settings[runs.Together] != "3" {
-			t.Errorf("%s in a stack of three has the settings %v", name, together[0].Settings)
-		}
-		if other := specs(s, 3, name, "", 5, 0, 7)[1].ID(); other != together[0].ID() {
-			t.Errorf("%s of seed 0 is %s beside 5 and 7, %s beside 1 and 2", name, other, together[0].ID())
+		all := jobs(3, name, "", 0, 1, 2, 3)
+		if all[0].Group == nil || all[0].Group.Size != 3 || all[2].Group != all[0].Group || all[3].Group != nil {
+			t.Errorf("%s: groups %v, %v, %v, want the first three seeds in one", name, all[0].Group, all[2].Group, all[3].Group)
 		}
 	}
 	for name, measured := range map[string]string{"metaweightnet": "", "ours": MeasureScore, "data": MeasureMean} {
-		if got := specs(s, 3, name, measured, 0, 1, 2)[0].Settings[runs.Together]; got != "" {
-			t.Errorf("%s %s is stacked by %s", name, measured, got)
+		if got := jobs(3, name, measured, 0, 1, 2)[0].Group; got != nil {
+			t.Errorf("%s %s is stacked", name, measured)
 		}
 	}
 }

@@ -162,8 +162,8 @@ func TestLearns(t *testing.T) {
 // What a learner does not use is no part of its run.
 func TestIdentity(t *testing.T) {
 	e, s := carts(t), miniature()
-	id := func(s Settings, series string) string {
-		jobs, err := Jobs(e, s, []string{series}, []int64{0}, MeasureReturn)
+	id := func(s Settings, series string, others ...int64) string {
+		jobs, err := Jobs(e, s, []string{series}, append([]int64{0}, others...), MeasureReturn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,6 +180,9 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("%s: another %s is another run: %v, want %v", series, name, got, want)
 			}
 		}
+	}
+	if id(s, "sac", 1, 2) != id(s, "sac") {
+		t.Error("who trains beside it is part of a run")
 	}
 	claw := s
 	claw.Scenario = "claw"

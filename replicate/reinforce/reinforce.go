@@ -10,7 +10,6 @@ package reinforce
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -48,12 +47,12 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 			return nil, err
 		}
 		for together := range slices.Chunk(seeds, e.stack(s, name, len(seeds))) {
-			group := &runs.Group{Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+			group := &runs.Group{Size: len(together), Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 				return e.start(ctx, s, name, together, members, files)
 			}}
 			for _, seed := range together {
 				jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
-					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name, len(together))},
+					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name)},
 					Steps: s.PlannedSteps(),
 					Cost:  s.cost(learners[name]),
 					Group: group,
@@ -64,12 +63,11 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 	return jobs, nil
 }
 
-// identity is everything that can change a run's numbers, but for its seed. How many seeds
-// share the program is part of it, since XLA rounds a stack of two otherwise than one; which
-// seeds they are is not.
-func (e *Env) identity(s Settings, name string, together int) map[string]string {
-	info := e.Backend.Info
-	id := map[string]string{"protocol": protocol, "backend": info.Name, "plugin": info.PluginSHA256[:min(16, len(info.PluginSHA256))], "mujoco": mujoco.Version, runs.Together: fmt.Sprint(together)}
+// identity is everything that can change a run's numbers, but for its seed and the rounding
+// that the number of seeds in a program brings (runs.Group).
+func (e *Env) identity(s Settings, name string) map[string]string {
+	id := e.Backend.Info.Identity()
+	id["protocol"], id["mujoco"] = protocol, mujoco.Version
 	maps.Copy(id, s.identity(learners[name]))
 	return id
 }
@@ -106,7 +104,7 @@ func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64,
 // training makes a robot for each seed and takes a client of the backend; the agents come
 // with training.begin or training.renew. stop frees all of it.
 func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int64) (t *training, stop func(), err error) {
-	engine, free, err := e.engine(ctx)
+	engine, free, err := e.engine()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,15 +125,13 @@ func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int
 	}, nil
 }
 
-// engine opens a client of its own for a group: the CPU plugin runs the programs of one
-// client one after the other. A GPU has one memory, so there all groups share the first.
-func (e *Env) engine(ctx context.Context) (engine *backend.Backend, free func(), err error) {
-	info := e.Backend.Info
-	if info.Platform != "cpu" || info.PluginPath == "" {
+// engine is a client of the backend for a group.
+func (e *Env) engine() (engine *backend.Backend, free func(), err error) {
+	if !e.Backend.Serial() {
 		return e.Backend, func() {}, nil
 	}
-	if engine, err = backend.Open(ctx, info.PluginPath, backend.Options{}); err != nil {
-		return nil, nil, fmt.Errorf("another client of the backend: %w", err)
+	if engine, err = e.Backend.Again(); err != nil {
+		return nil, nil, err
 	}
 	return engine, func() { engine.Finalize() }, nil
 }

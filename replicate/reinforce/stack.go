@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -174,9 +175,9 @@ func shapeName(name string) string {
 
 // stackKey is everything on which the fastest stack can depend.
 func (e *Env) stackKey(s Settings, name string) map[string]string {
-	info := e.Backend.Info
-	key := map[string]string{"scenario": s.Scenario, "learner": shapeName(name), "network": fmt.Sprintf("%d layers of %d", s.Layers, s.Hidden),
-		"batch": fmt.Sprint(s.Batch), "update-every": fmt.Sprint(s.UpdateEvery), "backend": info.Name, "plugin": info.PluginSHA256, "device": info.Device, "cpus": fmt.Sprint(runtime.NumCPU())}
+	key := e.Backend.Info.Identity()
+	maps.Copy(key, map[string]string{"scenario": s.Scenario, "learner": shapeName(name), "network": fmt.Sprintf("%d layers of %d", s.Layers, s.Hidden),
+		"batch": fmt.Sprint(s.Batch), "update-every": fmt.Sprint(s.UpdateEvery), "device": e.Backend.Info.Device, "cpus": fmt.Sprint(runtime.NumCPU())})
 	if learners[name].context {
 		key["context"] = fmt.Sprintf("%d units, %d steps", s.ContextHidden, s.History)
 	}

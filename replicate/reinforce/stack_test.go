@@ -58,6 +58,9 @@ func groupsOf(t *testing.T, e *Env, s Settings, name string, seeds int) []int {
 	var sizes []int
 	var last *runs.Group
 	for _, job := range jobs {
+		if job.Group != last && last != nil && last.Size != sizes[len(sizes)-1] {
+			t.Errorf("a group of %d says that it has %d", sizes[len(sizes)-1], last.Size)
+		}
 		if job.Group != last {
 			sizes, last = append(sizes, 0), job.Group
 		}

@@ -58,7 +58,7 @@ func (w *walkers) start(_ context.Context, members []Spec, files Files) (GroupSt
 
 // jobs are those of seeds 0..seeds-1.
 func (w *walkers) jobs(seeds, steps int) []Job {
-	group := &Group{Start: w.start}
+	group := &Group{Size: seeds, Start: w.start}
 	var jobs []Job
 	for seed := range seeds {
 		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(steps), Group: group})
@@ -139,6 +139,11 @@ func TestGroupLeavesOutStoredMembers(t *testing.T) {
 		t.Errorf("%d computed, %d cached", report.Computed, report.Cached)
 	}
 	checkSums(t, report, 4, 5)
+	for seed, want := range []int{2, 2, 4, 4} {
+		if got := report.Results[spec(seed).ID()].Provenance.Together; got != want {
+			t.Errorf("seed %d: %d runs in its program, want %d", seed, got, want)
+		}
+	}
 }
 
 // A failure is that of every member, and a wrong number of rows is one.

@@ -14,6 +14,11 @@ type StepFunc func(ctx context.Context, t int) ([]Row, error)
 // Group computes the runs of several jobs together: agents of different seeds in one
 // compiled program. Unlike a StepFunc it may carry state from step to step.
 type Group struct {
+	// Size is how many runs share a compiled program. It is no part of their specs, so that
+	// runs that were computed apart, on several machines, serve a figure that would compute
+	// them together; but XLA rounds a stack of three otherwise than one, so the provenance
+	// tells (Provenance.Together).
+	Size int
 	// Start prepares the computation of the members' runs, of which some may be stored
 	// already and missing here.
 	Start func(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error)
@@ -21,13 +26,9 @@ type Group struct {
 
 // GroupStep computes step t of every member, in their order. It is called with increasing
 // t, after a break only for the steps that are missing. The rows of a member must depend
-// on its spec and on t only, not on the other members and not on breaks.
+// on its spec, on t and on the group's size only, not on who the other members are and not
+// on breaks.
 type GroupStep func(ctx context.Context, t int) ([][]Row, error)
-
-// Together is the name under which a spec's settings say how many runs share a compiled
-// program, as XLA rounds a stack of two otherwise than one. Which runs they are is no part
-// of a spec.
-const Together = "together"
 
 // Guarded returns the step with its panics turned into errors, for groups that run the
 // steps of their members on goroutines.

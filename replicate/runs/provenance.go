@@ -29,8 +29,9 @@ type Provenance struct {
 	Host     string            `json:"host,omitempty"`
 	Platform string            `json:"platform,omitempty"` // operating system/architecture
 	CPUs     int               `json:"cpus,omitempty"`
-	Start    time.Time         `json:"start"`   // of the first session
-	Seconds  float64           `json:"seconds"` // spent on the steps, over all sessions
+	Together int               `json:"together,omitempty"` // runs that shared a compiled program, of the last session; 0 for one alone
+	Start    time.Time         `json:"start"`              // of the first session
+	Seconds  float64           `json:"seconds"`            // spent on the steps, over all sessions
 }
 
 // Duration is the time spent on the run's steps, over all sessions.
@@ -136,7 +137,11 @@ func git(args ...string) (output string, ok bool) {
 }
 
 // forRun returns the template with the run's own fields filled in.
-func (p Provenance) forRun(spec Spec) Provenance {
+func (p Provenance) forRun(job Job) Provenance {
+	spec := job.Spec
+	if p.Together = 0; job.Group != nil && job.Group.Size > 1 {
+		p.Together = job.Group.Size
+	}
 	if p.Config == nil {
 		p.Config = spec.Settings
 	}

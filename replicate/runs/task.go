@@ -144,7 +144,7 @@ func (e *executor) open(job Job) (*member, *Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &member{job: job, rows: so.rows, sessions: so.sessions, seconds: so.seconds, session: e.opts.Provenance.forRun(spec)}
+	m := &member{job: job, rows: so.rows, sessions: so.sessions, seconds: so.seconds, session: e.opts.Provenance.forRun(job)}
 	if prior != nil { // it lacks steps: add them
 		for t, stepRows := range prior.byStep() {
 			m.rows[t] = stepRows
