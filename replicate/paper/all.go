@@ -41,19 +41,6 @@ func CheckAll(o Options) error {
 	return nil
 }
 
-// planAll lists the panels of every figure.
-func (l *Lab) planAll(o Options) []PanelPlan {
-	var plan []PanelPlan
-	for _, entry := range entries() {
-		own, err := l.Plan(*entry.Figure, o)
-		if err != nil {
-			continue // Run will say it again
-		}
-		plan = append(plan, own...)
-	}
-	return plan
-}
-
 // All makes every figure of the catalogue, each in a folder of its own below o.Out. The
 // runs are computed first, in one go, so that a run that several figures share is
 // computed once and the time left is that of everything. A figure that fails, wholly or
@@ -69,13 +56,13 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if err := o.checkOut(); err != nil {
 		return nil, err
 	}
-	plan := l.planAll(o)
-	anew, err := l.prepare(ctx, plan, o)
-	if err != nil {
-		return nil, err
-	}
-	if anew {
-		plan = l.planAll(o)
+	var plan []PanelPlan
+	for _, entry := range entries() {
+		own, err := l.Plan(*entry.Figure, o)
+		if err != nil {
+			continue // Run will say it again
+		}
+		plan = append(plan, own...)
 	}
 	report, err := l.execute(ctx, plan, o)
 	if err != nil {

@@ -249,13 +249,6 @@ func (l *Lab) figure(ctx context.Context, f Figure, o Options) (*Result, error) 
 	if err := o.checkOut(); err != nil {
 		return nil, err
 	}
-	anew, err := l.prepare(ctx, plan, o)
-	if err == nil && anew {
-		plan, err = l.Plan(f, o)
-	}
-	if err != nil {
-		return nil, err
-	}
 	report, err := l.execute(ctx, plan, o)
 	if err != nil {
 		return nil, err
@@ -291,23 +284,26 @@ func (l *Lab) execute(ctx context.Context, plan []PanelPlan, o Options) (runs.Re
 	if l.done != nil {
 		return pick(*l.done, plan), nil
 	}
+	plan = slices.Clone(plan)
+	for i, p := range plan {
+		var err error
+		if plan[i].Jobs, err = l.prepared(ctx, p, o.Workers); err != nil {
+			return runs.Report{}, err
+		}
+	}
 	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: o.Workers, Out: l.Stderr, Provenance: l.provenance()})
 }
 
-// prepare finds out what the runs that are not stored depend on; anew tells that the plan
-// must be made again.
-func (l *Lab) prepare(ctx context.Context, plan []PanelPlan, o Options) (anew bool, err error) {
-	for _, p := range plan {
-		if l.stored(p.Jobs) {
-			continue
-		}
-		found, err := p.Settings.prepare(ctx, l, p, o.Workers)
-		if err != nil {
-			return false, err
-		}
-		anew = anew || found
+// prepared is a panel's jobs as they are best grouped. They are those of the plan: how runs
+// are grouped is no part of them.
+func (l *Lab) prepared(ctx context.Context, p PanelPlan, workers int) ([]runs.Wanted, error) {
+	if l.stored(p.Jobs) {
+		return p.Jobs, nil
 	}
-	return anew, nil
+	if err := p.Settings.prepare(ctx, l, p, workers); err != nil {
+		return nil, err
+	}
+	return p.Settings.jobs(l, p.Series, p.Seeds, p.Measure)
 }
 
 // jobsOf lists the runs of all panels.

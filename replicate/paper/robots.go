@@ -46,8 +46,8 @@ func (s robots) env(l *Lab) *reinforce.Env {
 	return &reinforce.Env{Backend: l.Env.Backend, CacheDir: l.Env.CacheDir, Log: l.Stderr}
 }
 
-// prepare measures how many seeds train fastest together, which decides what the jobs are.
-func (s robots) prepare(ctx context.Context, l *Lab, p PanelPlan, workers int) (found bool, err error) {
+// prepare measures how many seeds train fastest together, by which their jobs are grouped.
+func (s robots) prepare(ctx context.Context, l *Lab, p PanelPlan, workers int) error {
 	return reinforce.MeasureStack(ctx, s.env(l), s.Settings, p.Series, len(p.Seeds), workers)
 }
 

@@ -33,9 +33,8 @@ type Setup interface {
 	compared() []string                  // learners of a row of the study, their base first
 	unit() (factor float64, sign string) // in which its tables give the measure
 	jobs(l *Lab, series []string, seeds []int64, measure string) ([]runs.Wanted, error)
-	// prepare finds out what the jobs of a panel depend on besides the settings, before
-	// they are computed; it tells whether it found anything new.
-	prepare(ctx context.Context, l *Lab, p PanelPlan, workers int) (found bool, err error)
+	// prepare finds out how the jobs of a panel are best grouped, before they are computed.
+	prepare(ctx context.Context, l *Lab, p PanelPlan, workers int) error
 	notes(l *Lab, p PanelPlan) []string // what a panel was made from, in sentences
 	dataNote(l *Lab) string             // which data, without a full stop; empty where they are drawn
 	standsIn(l *Lab) bool               // whether something stands in for the data
@@ -109,7 +108,7 @@ func (s supervised) jobs(l *Lab, series []string, seeds []int64, measure string)
 	return continual.Jobs(l.Env, s.Settings, series, seeds, measure)
 }
 
-func (s supervised) prepare(context.Context, *Lab, PanelPlan, int) (bool, error) { return false, nil }
+func (s supervised) prepare(context.Context, *Lab, PanelPlan, int) error { return nil }
 
 func (s supervised) compared() []string      { return compared }
 func (s supervised) unit() (float64, string) { return 100, "%" }

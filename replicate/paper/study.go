@@ -213,14 +213,13 @@ func (l *Lab) Study(ctx context.Context, o StudyOptions) (*StudyResult, error) {
 			return nil, err
 		}
 	}
-	anew, err := l.prepare(ctx, panelsOf(plans), o.Options)
-	if err == nil && anew {
-		plans, err = l.PlanStudy(o)
+	var all []PanelPlan
+	for _, plan := range plans {
+		all = append(all, plan.Default)
+		for _, row := range plan.Rows {
+			all = append(all, row.PanelPlan)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	all := panelsOf(plans)
 	report, err := l.execute(ctx, all, o.Options)
 	if err != nil {
 		return nil, err
@@ -236,18 +235,6 @@ func (l *Lab) Study(ctx context.Context, o StudyOptions) (*StudyResult, error) {
 		return r, err
 	}
 	return r, report.Err()
-}
-
-// panelsOf lists the defaults and all rows.
-func panelsOf(plans []StudyPlan) []PanelPlan {
-	var all []PanelPlan
-	for _, plan := range plans {
-		all = append(all, plan.Default)
-		for _, row := range plan.Rows {
-			all = append(all, row.PanelPlan)
-		}
-	}
-	return all
 }
 
 // finishStudy prints and writes the tables. A file is not updated with tables that lack

@@ -36,10 +36,9 @@ func benchmarkTrain(b *testing.B, name string, seeds int) {
 		b.Fatal(err)
 	}
 	episode := func() {
-		if err := t.train(); err != nil {
+		if err := t.next(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		t.episode++
 	}
 	for range 3 { // through the random actions, and one with updates
 		episode()

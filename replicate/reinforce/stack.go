@@ -69,10 +69,10 @@ func (e *Env) stack(s Settings, name string, n int) int {
 // MeasureStack measures how many seeds train fastest together on this machine, where the
 // settings leave it open and it is not yet known: for every one of the series, with as
 // many programs side by side as there are workers. It takes half a minute, and tells on
-// Env.Log what it found; found is false where all was known.
-func MeasureStack(ctx context.Context, e *Env, s Settings, series []string, seeds, workers int) (found bool, err error) {
+// Env.Log what it found. Jobs that are asked for afterwards are grouped so.
+func MeasureStack(ctx context.Context, e *Env, s Settings, series []string, seeds, workers int) error {
 	if s.Stack > 0 {
-		return false, nil
+		return nil
 	}
 	for _, name := range series {
 		known := e.readPaces(s, name)
@@ -82,19 +82,18 @@ func MeasureStack(ctx context.Context, e *Env, s Settings, series []string, seed
 			}
 			perSec, err := e.measure(ctx, s, name, k, max(workers, 1))
 			if err != nil {
-				return false, fmt.Errorf("measuring how many seeds train fastest together: %w", err)
+				return fmt.Errorf("measuring how many seeds train fastest together: %w", err)
 			}
 			known.Paces = append(known.Paces, pace{k, perSec})
 			if e.Log != nil {
 				fmt.Fprintf(e.Log, "%s/%s: %d together make %.0f steps a second on this machine\n", s.Scenario, shapeName(name), k, perSec)
 			}
 			if err := e.keepPaces(s, name, known); err != nil {
-				return false, err
+				return err
 			}
-			found = true
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // measure trains k seeds in each of so many programs, for a moment.
@@ -136,16 +135,12 @@ func (e *Env) measure(ctx context.Context, s Settings, name string, k, workers i
 	return float64(steps) / time.Since(begin).Seconds(), err
 }
 
-// next is one more episode.
+// next is one more episode, unless ctx has ended.
 func (t *training) next(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := t.train(); err != nil {
-		return err
-	}
-	t.episode++
-	return nil
+	return t.train()
 }
 
 // together calls do for all trainings side by side and adds up what it counts.
@@ -161,7 +156,8 @@ func together(trainings []*training, do func(t *training) (int, error)) (sum int
 			return err
 		})
 	}
-	return sum, group.Wait()
+	err = group.Wait()
+	return sum, err
 }
 
 // shapeName is the learner that is measured in place of another: omega is a small part of

@@ -89,7 +89,6 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 		if err := t.train(); err != nil {
 			return nil, fmt.Errorf("episode %d: %w", t.episode, err)
 		}
-		t.episode++
 	}
 	return t.evaluate(ctx)
 }
@@ -127,6 +126,7 @@ func (t *training) train() error {
 	for i, sum := range sums {
 		t.returns[i] = append(t.returns[i], sum)
 	}
+	t.episode++
 	return nil
 }
 
