@@ -4,6 +4,7 @@ package backend
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,10 +24,8 @@ const (
 // the time of an update of Soft Actor-Critic with context. Whoever sets MALLOC_... or
 // GLIBC_TUNABLES knows better, and a C library without mallopt stays as it is.
 var keepMemory = sync.OnceFunc(func() {
-	for _, name := range os.Environ() {
-		if strings.HasPrefix(name, "MALLOC_") || strings.HasPrefix(name, "GLIBC_TUNABLES=") {
-			return
-		}
+	if slices.ContainsFunc(os.Environ(), setsMemory) {
+		return
 	}
 	mallopt, err := purego.Dlsym(purego.RTLD_DEFAULT, "mallopt")
 	if err != nil {
@@ -37,3 +36,8 @@ var keepMemory = sync.OnceFunc(func() {
 	set(mmapThreshold, keptMemory)
 	set(trimThreshold, keptMemory)
 })
+
+// setsMemory tells whether a variable of the environment says how memory is kept.
+func setsMemory(variable string) bool {
+	return strings.HasPrefix(variable, "MALLOC_") || strings.HasPrefix(variable, "GLIBC_TUNABLES=")
+}

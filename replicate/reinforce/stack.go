@@ -3,8 +3,6 @@ package reinforce
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"tvps/replicate/runs"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
@@ -182,9 +182,8 @@ func (e *Env) stackKey(s Settings, name string) map[string]string {
 
 func (e *Env) stackFile(s Settings, name string) (string, map[string]string) {
 	key := e.stackKey(s, name)
-	text, _ := json.Marshal(key) // a map of strings, in order
-	sum := sha256.Sum256(text)
-	return filepath.Join(e.CacheDir, "stacks", hex.EncodeToString(sum[:8])+".json"), key
+	id := runs.Spec{Experiment: s.Scenario, Learner: shapeName(name), Settings: key}.ID()
+	return filepath.Join(e.CacheDir, "stacks", id+".json"), key
 }
 
 // readPaces reads what is kept; nothing where there is none, or it cannot be read.
