@@ -27,6 +27,10 @@ import (
 // files or of folders that hold them, as in go-xla.
 const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
 
+// FlagsEnv holds options of XLA, such as --xla_cpu_use_xnnpack=false. The plugin reads it
+// once, and options can change the last digits of numbers.
+const FlagsEnv = "XLA_FLAGS"
+
 // The names that Open knows, besides a path to a PJRT plugin.
 const (
 	Default = ""         // XLACPU, or Go with a warning if no plugin can be had
@@ -59,6 +63,7 @@ type Info struct {
 	PluginVersion string `json:"plugin_version,omitempty"` // release of the plugin, "" if not known
 	PluginSHA256  string `json:"plugin_sha256,omitempty"`  // of the file at PluginPath
 	PJRTAPI       string `json:"pjrt_api,omitempty"`       // version of the plugin's C interface, such as 0.81
+	Flags         string `json:"flags,omitempty"`          // of FlagsEnv, "" for none
 }
 
 // Options adjusts Open. The zero value is silent and uses the real sources.
@@ -73,9 +78,14 @@ type Options struct {
 	fallback func(context.Context, Options) (string, error)
 }
 
-// Identity is what can change the numbers of a program: the backend's name and the plugin.
+// Identity is what can change the numbers of a program: the backend's name, the plugin, and
+// its flags where there are any.
 func (i Info) Identity() map[string]string {
-	return map[string]string{"backend": i.Name, "plugin": i.PluginSHA256[:min(16, len(i.PluginSHA256))]}
+	id := map[string]string{"backend": i.Name, "plugin": i.PluginSHA256[:min(16, len(i.PluginSHA256))]}
+	if i.Flags != "" {
+		id["flags"] = i.Flags
+	}
+	return id
 }
 
 // Serial tells whether the programs of one client run one after the other, as those of the

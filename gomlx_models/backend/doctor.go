@@ -88,6 +88,9 @@ func checkBackend(ctx context.Context, name string, cache Status) []Check {
 func checkPlugin(info Info) Check {
 	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
 		info.PluginPath, orUnknown(info.PluginVersion), info.PJRTAPI, info.PluginSHA256, info.Source)}
+	if info.Flags != "" {
+		c.Detail += fmt.Sprintf(", %s %q", FlagsEnv, info.Flags)
+	}
 	sum, err := hashFile(info.PluginPath)
 	if err == nil && sum != info.PluginSHA256 {
 		err = fmt.Errorf("%s has SHA-256 %s, but had %s when it was put there", info.PluginPath, sum, info.PluginSHA256)

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,7 @@ func TestOpenXLA(t *testing.T) {
 // Another client of the CPU plugin computes beside the first, outlives it, and is the same
 // to whoever asks what its numbers depend on.
 func TestAgain(t *testing.T) {
+	t.Setenv(FlagsEnv, "")
 	b := open(t, XLACPU)
 	shared := b.HasSharedBuffers()
 	another, err := b.Again()
@@ -69,6 +71,24 @@ func TestAgain(t *testing.T) {
 	}
 	if id["backend"] != XLACPU || len(id) != 2 || id["plugin"] != another.Info.PluginSHA256[:16] {
 		t.Errorf("identity %v", id)
+	}
+}
+
+// Options of XLA may change the last digits, so runs under them are other runs.
+func TestFlags(t *testing.T) {
+	t.Setenv(FlagsEnv, "")
+	plain := open(t, XLACPU)
+	defer plain.Finalize()
+	t.Setenv(FlagsEnv, " --xla_cpu_use_xnnpack=true  --xla_cpu_enable_fast_math=false ")
+	b := open(t, XLACPU)
+	defer b.Finalize()
+	id := b.Info.Identity()
+	if id["flags"] != "--xla_cpu_use_xnnpack=true --xla_cpu_enable_fast_math=false" {
+		t.Errorf("identity %v", id)
+	}
+	delete(id, "flags")
+	if !maps.Equal(id, plain.Info.Identity()) {
+		t.Errorf("identity %v, without flags %v", id, plain.Info.Identity())
 	}
 }
 
