@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -52,18 +53,36 @@ func candidates(n int) []int {
 }
 
 // stack is how many of n seeds train together: what the settings say, or where they say 0
-// the fastest of those measured.
+// the number with which all n take the least time by what was measured.
 func (e *Env) stack(s Settings, name string, n int) int {
 	if s.Stack > 0 {
 		return s.Stack
 	}
-	best, known := pace{Seeds: unmeasured}, e.readPaces(s, name)
+	best, least, known := unmeasured, math.Inf(1), e.readPaces(s, name)
 	for _, p := range known.Paces {
-		if p.Seeds <= n && p.PerSec > best.PerSec {
-			best = p
+		if seconds := known.seconds(n, p.Seeds); p.Seeds <= n && seconds < least {
+			best, least = p.Seeds, seconds
 		}
 	}
-	return best.Seeds
+	return best
+}
+
+// seconds is how long a step of n seeds takes in groups of k. The last group, of the
+// seeds that are left over, goes at the pace of the nearest smaller number.
+func (p paces) seconds(n, k int) float64 {
+	rest := n % k
+	return float64(n-rest)/p.perSec(k) + float64(rest)/p.perSec(rest)
+}
+
+// perSec is the pace of the largest measured number up to k; infinite for none.
+func (p paces) perSec(k int) float64 {
+	near := pace{PerSec: math.Inf(1)}
+	for _, other := range p.Paces {
+		if other.Seeds <= k && other.Seeds >= near.Seeds {
+			near = other
+		}
+	}
+	return near.PerSec
 }
 
 // MeasureStack measures how many seeds train fastest together on this machine, where the
@@ -186,13 +205,14 @@ func (e *Env) stackFile(s Settings, name string) (string, map[string]string) {
 	return filepath.Join(e.CacheDir, "stacks", id+".json"), key
 }
 
-// readPaces reads what is kept; nothing where there is none, or it cannot be read.
+// readPaces reads what is kept; nothing where there is none, or it makes no sense.
 func (e *Env) readPaces(s Settings, name string) paces {
 	file, key := e.stackFile(s, name)
 	out := paces{}
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, &out) != nil {
 		out = paces{}
 	}
+	out.Paces = slices.DeleteFunc(out.Paces, func(p pace) bool { return p.Seeds < 1 || p.PerSec <= 0 })
 	out.For = key
 	return out
 }

@@ -117,7 +117,8 @@ func TestStackIsMeasuredOnce(t *testing.T) {
 	}
 }
 
-// Groups are as large as was fastest, among the sizes that so many seeds allow.
+// Groups are of the size with which all seeds together take the least time, those included
+// that are left over.
 func TestGroupsAreOfTheFastestSize(t *testing.T) {
 	e, _, _ := counting(t)
 	s := openStack()
@@ -128,11 +129,12 @@ func TestGroupsAreOfTheFastestSize(t *testing.T) {
 		}
 	}
 	sizes("3 3 1", 7) // nothing is known
-	if err := e.keepPaces(s, "sac", paces{Paces: []pace{{1, 90}, {2, 110}, {3, 100}, {5, 130}}}); err != nil {
+	if err := e.keepPaces(s, "sac", paces{Paces: []pace{{1, 60}, {2, 110}, {3, 100}, {5, 130}}}); err != nil {
 		t.Fatal(err)
 	}
 	sizes("1", 1)
 	sizes("2 2", 4)
+	sizes("3", 3) // 2 are faster, but not with the third one alone
 	sizes("5 2", 7)
 	s.Stack = 4
 	sizes("4 3", 7)
@@ -147,8 +149,13 @@ func TestDamagedStackRecord(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(`{"paces": [{"seeds": 1, "st`), 0o644); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{`{"paces": [{"seeds": 0, "steps_per_second": 5}, {"seeds": 2}]}`, `{"paces": [{"seeds": 1, "st`} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.stack(s, "sac", 5); n != unmeasured {
+			t.Errorf("%s: %d seeds together, want %d", text, n, unmeasured)
+		}
 	}
 	if measure(t, e, s, 1, "sac"); *made != 2 {
 		t.Errorf("%d robots made, want 2", *made)
