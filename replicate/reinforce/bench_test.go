@@ -12,7 +12,7 @@ import (
 // steps/s counts those of every seed. That script prints the same rate of SBX.
 func BenchmarkTrain(b *testing.B) {
 	for _, name := range Learners() {
-		for _, seeds := range []int{1, 2, 3, 5} {
+		for _, seeds := range []int{1, 2, 3, 5, 10} {
 			b.Run(fmt.Sprintf("%s/seeds=%d", name, seeds), func(b *testing.B) { benchmarkTrain(b, name, seeds) })
 		}
 	}
