@@ -12,7 +12,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"slices"
 	"time"
 
 	"tvps/data/env"
@@ -35,8 +34,8 @@ type Env struct {
 	moment time.Duration                                                                     // of a measurement of speed; 0 for stackDuration
 }
 
-// Jobs returns one run for each series and seed; those of a learner train together, as
-// many as Settings.Stack says or MeasureStack found. Errors are impossible settings and series.
+// Jobs returns one run for each series and seed; those of a learner train together, at most
+// as many as Settings.Stack says or MeasureStack found, in groups as even as can be. Errors are impossible settings and series.
 func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -46,7 +45,10 @@ func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([
 		if err := CheckSeries(name, measure); err != nil {
 			return nil, err
 		}
-		for together := range slices.Chunk(seeds, e.stack(s, name, len(seeds))) {
+		rest := seeds
+		for _, size := range shares(len(seeds), e.stack(s, name, len(seeds))) {
+			together := rest[:size]
+			rest = rest[size:]
 			group := &runs.Group{Size: len(together), Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 				return e.start(ctx, s, name, together, members, files)
 			}}

@@ -47,9 +47,21 @@ type paces struct {
 	Paces []pace            `json:"paces"`
 }
 
-// candidates are the stacks that n seeds allow.
+// shares splits n seeds into groups of at most k, as even as can be.
+func shares(n, k int) []int {
+	groups := (n + k - 1) / k
+	sizes := make([]int, groups)
+	for i := range sizes {
+		sizes[i] = (i+1)*n/groups - i*n/groups
+	}
+	return sizes
+}
+
+// candidates are the stacks that n seeds allow: all alone, or none. XLA rounds one agent
+// otherwise than two or more, so a single one beside groups would be the only one whose
+// numbers hang on how fast the others are.
 func candidates(n int) []int {
-	return slices.DeleteFunc(slices.Clone(stacks), func(k int) bool { return k > max(n, 1) })
+	return slices.DeleteFunc(slices.Clone(stacks), func(k int) bool { return k > 1 && (k > n || slices.Contains(shares(n, k), 1)) })
 }
 
 // stack is how many of n seeds train together: what the settings say, or where they say 0
@@ -59,22 +71,25 @@ func (e *Env) stack(s Settings, name string, n int) int {
 		return s.Stack
 	}
 	best, least, known := unmeasured, math.Inf(1), e.readPaces(s, name)
-	for _, p := range known.Paces {
-		if seconds := known.seconds(n, p.Seeds); p.Seeds <= n && seconds < least {
-			best, least = p.Seeds, seconds
+	for _, k := range candidates(n) {
+		measured := slices.ContainsFunc(known.Paces, func(p pace) bool { return p.Seeds == k })
+		if seconds := known.seconds(n, k); measured && seconds < least {
+			best, least = k, seconds
 		}
 	}
 	return best
 }
 
-// seconds is how long a step of n seeds takes in groups of k. The last group, of the
-// seeds that are left over, goes at the pace of the nearest smaller number.
+// seconds is how long a step of n seeds takes in groups of k.
 func (p paces) seconds(n, k int) float64 {
-	rest := n % k
-	return float64(n-rest)/p.perSec(k) + float64(rest)/p.perSec(rest)
+	sum := 0.
+	for _, size := range shares(n, k) {
+		sum += float64(size) / p.perSec(size)
+	}
+	return sum
 }
 
-// perSec is the pace of the largest measured number up to k; infinite for none.
+// perSec is the pace of the largest measured number up to k; infinite where there is none.
 func (p paces) perSec(k int) float64 {
 	near := pace{PerSec: math.Inf(1)}
 	for _, other := range p.Paces {
