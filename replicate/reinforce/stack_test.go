@@ -152,7 +152,7 @@ func TestDamagedStackRecord(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{`{"paces": [{"seeds": 0, "steps_per_second": 5}, {"seeds": 2}]}`, `{"paces": [{"seeds": 1, "st`} {
+	for _, text := range []string{`{"paces": [{"seeds": 0, "steps_per_second": 5}, {"seeds": 1, "steps_per_second": -5}]}`, `{"paces": [{"seeds": 1, "st`} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
