@@ -35,7 +35,8 @@ type Env struct {
 }
 
 // Jobs returns one run for each series and seed; those of a learner train together, at most
-// as many as Settings.Stack says or MeasureStack found, in groups as even as can be. Errors are impossible settings and series.
+// as many as Settings.Stack says or MeasureStack found, in groups as even as can be. Errors
+// are impossible settings and series.
 func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -57,9 +57,9 @@ func shares(n, k int) []int {
 	return sizes
 }
 
-// candidates are the stacks that n seeds allow: all alone, or none. XLA rounds one agent
-// otherwise than two or more, so a single one beside groups would be the only one whose
-// numbers hang on how fast the others are.
+// candidates are the stacks that n seeds allow: all seeds alone, or none of them. XLA rounds
+// one agent otherwise than two or more, so the numbers of one that is left alone beside groups
+// would hang on a measurement of speed.
 func candidates(n int) []int {
 	return slices.DeleteFunc(slices.Clone(stacks), func(k int) bool { return k > 1 && (k > n || slices.Contains(shares(n, k), 1)) })
 }
