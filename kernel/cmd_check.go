@@ -6,6 +6,7 @@ import (
 
 	"tvps/kernel/check"
 	"tvps/kernel/setup"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -28,7 +29,7 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if o.Timeout < 0 {
-				return usage(fmt.Errorf("--timeout must be at least 0"))
+				return usage.Errorf("--timeout must be at least 0")
 			}
 			if files, err = notebooksToCheck(root, files); err != nil {
 				return err
@@ -69,7 +70,7 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 	names := map[string]string{}
 	for _, file := range files {
 		if other, ok := names[stem(file)]; ok {
-			return nil, usage(fmt.Errorf("%s and %s would have the same golden", other, file))
+			return nil, usage.Errorf("%s and %s would have the same golden", other, file)
 		}
 		names[stem(file)] = file
 	}

@@ -7,7 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -50,7 +51,7 @@ func cleanCommand() *cobra.Command {
 // someNotebooks refuses a command line without a file.
 func someNotebooks(cmd *cobra.Command, files []string) error {
 	if len(files) == 0 {
-		return usage(fmt.Errorf("%s needs a notebook, such as notebooks/start.ipynb", cmd.CommandPath()))
+		return usage.Errorf("%s needs a notebook, such as notebooks/start.ipynb", cmd.CommandPath())
 	}
 	return nil
 }
@@ -61,7 +62,7 @@ func clean(file string, write bool) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("cannot read the notebook: %w", err)
 	}
-	nb, err := notebook.Parse(before)
+	nb, err := nbformat.Parse(before)
 	if err != nil {
 		return false, fmt.Errorf("%s %w", file, err)
 	}
@@ -71,7 +72,7 @@ func clean(file string, write bool) (changed bool, err error) {
 		return false, err
 	}
 	if write {
-		err = notebook.WriteFile(file, after)
+		err = nbformat.WriteFile(file, after)
 	}
 	return err == nil, err
 }

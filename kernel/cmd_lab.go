@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"tvps/kernel/setup"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -17,13 +17,13 @@ func labCommand() *cobra.Command {
 		Short: "Start JupyterLab on the notebooks, with the kernel ready",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
-				return usage(fmt.Errorf("%s takes no argument, but got %q; arguments for JupyterLab come after --", cmd.CommandPath(), args[0]))
+				return usage.Errorf("%s takes no argument, but got %q; arguments for JupyterLab come after --", cmd.CommandPath(), args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Port < 0 || o.Port > 65535 {
-				return usage(fmt.Errorf("--port %d is no port", o.Port))
+				return usage.Errorf("--port %d is no port", o.Port)
 			}
 			l, err := at.layout()
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tvps/kernel/runner"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -58,7 +59,7 @@ func runCommand() *cobra.Command {
 func readable(files []string) error {
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
-			return usage(fmt.Errorf("cannot read the notebook: %w", err))
+			return usage.Errorf("cannot read the notebook: %w", err)
 		}
 	}
 	return nil
@@ -79,9 +80,6 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 			jobs[i].Live = f.live(cmd.OutOrStdout(), jobs, i, out)
 		}
 		if prepared[i], err = jobs[i].Prepare(); err != nil {
-			if errors.Is(err, runner.ErrUsage) {
-				return usage(err)
-			}
 			return err
 		}
 	}
@@ -127,16 +125,16 @@ func describe(r runner.Result) string {
 // plan makes a job of each file.
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	if f.resume && f.output == "" {
-		return nil, usage(errors.New("--resume goes on in the output notebook; name it with -o"))
+		return nil, usage.Errorf("--resume goes on in the output notebook; name it with -o")
 	}
 	if f.jobs < 1 || f.timeout < 0 {
-		return nil, usage(errors.New("--jobs must be at least 1 and --timeout at least 0"))
+		return nil, usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 	}
 	parameters := map[string]string{}
 	for _, p := range f.parameters {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, usage(fmt.Errorf("-p takes name=value, and not %q", p))
+			return nil, usage.Errorf("-p takes name=value, and not %q", p)
 		}
 		parameters[name] = value
 	}
@@ -151,7 +149,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		}
 		for _, t := range []string{j.Output, j.HTML} {
 			if other, ok := taken[t]; ok && t != "" {
-				return nil, usage(fmt.Errorf("%s and %s would both be written to %s", other, file, t))
+				return nil, usage.Errorf("%s and %s would both be written to %s", other, file, t)
 			}
 			taken[t] = file
 		}

@@ -9,7 +9,6 @@ package main
 
 import (
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
 
 	"github.com/spf13/cobra"
 )
@@ -21,6 +20,3 @@ func root() *cobra.Command {
 	return cli.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
 		installCommand(), uninstallCommand(), doctorCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())
 }
-
-// usage wraps an error as a mistake of the user's.
-func usage(err error) error { return paper.Usage(err) }

@@ -17,6 +17,7 @@ import (
 	"tvps/replicate/cli"
 	"tvps/replicate/paper"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -205,7 +206,7 @@ func chosenFigures(cmd *cobra.Command, names []string) ([]paper.Figure, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, paper.Usage(fmt.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, settings.Nearest(name, known)))
+			return nil, usage.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, settings.Nearest(name, known))
 		}
 	}
 	return out, nil

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
-	"tvps/replicate/paper"
-	"tvps/replicate/results"
+	"tvps/replicate/export"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -44,7 +44,7 @@ func compareCommand() *cobra.Command {
 func folders(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || most > 0 && len(args) > most {
-			return paper.Usage(fmt.Errorf("`%s` takes results folders, but got %d of them (see `%s --help`)", cmd.UseLine(), len(args), cmd.CommandPath()))
+			return usage.Errorf("`%s` takes results folders, but got %d of them (see `%s --help`)", cmd.UseLine(), len(args), cmd.CommandPath())
 		}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (c *comparing) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := results.Compare(cmd.Context(), a, b)
+	found, err := export.Compare(cmd.Context(), a, b)
 	if err != nil {
 		return asked(err)
 	}
@@ -73,37 +73,37 @@ func (c *comparing) run(cmd *cobra.Command, args []string) error {
 }
 
 // openSide opens a folder with its filter.
-func openSide(name, folder string, where []string) (results.Side, error) {
-	side := results.Side{Name: name, Where: map[string]string{}}
+func openSide(name, folder string, where []string) (export.Side, error) {
+	side := export.Side{Name: name, Where: map[string]string{}}
 	for _, text := range where {
 		key, value, ok := strings.Cut(text, "=")
 		if _, twice := side.Where[key]; !ok || key == "" || twice {
-			return side, paper.Usage(fmt.Errorf("--%s %s: give name=value, and each name once", strings.ToLower(name), text))
+			return side, usage.Errorf("--%s %s: give name=value, and each name once", strings.ToLower(name), text)
 		}
 		side.Where[key] = value
 	}
 	store, err := runs.View(folder)
 	side.Store = store
-	return side, paper.Usage(err)
+	return side, usage.Error(err)
 }
 
 // asked turns a filter that no run passes into a mistake of the user's.
 func asked(err error) error {
-	var filter *results.FilterError
+	var filter *export.FilterError
 	if !errors.As(err, &filter) {
 		return err
 	}
 	switch {
 	case len(filter.Names) == 0:
-		return paper.Usage(fmt.Errorf("%w: it has no finished run", err))
+		return usage.Errorf("%w: it has no finished run", err)
 	case len(filter.Values) == 0:
-		return paper.Usage(fmt.Errorf("%w; did you mean %q?", err, settings.Nearest(filter.Name, filter.Names)))
+		return usage.Errorf("%w; did you mean %q?", err, settings.Nearest(filter.Name, filter.Names))
 	}
-	return paper.Usage(fmt.Errorf("%w; there are %s", err, strings.Join(filter.Values, ", ")))
+	return usage.Errorf("%w; there are %s", err, strings.Join(filter.Values, ", "))
 }
 
 // nothing says why there is nothing to compare.
-func nothing(c *results.Comparison) error {
+func nothing(c *export.Comparison) error {
 	text := fmt.Sprintf("none of the finished runs has a partner (A has %d, B has %d)", c.RunsA, c.RunsB)
 	if nearest := c.Nearest(); nearest != "" {
 		text += "; the nearest differ so: " + nearest + " (see --a and --b)"
@@ -112,7 +112,7 @@ func nothing(c *results.Comparison) error {
 }
 
 // print writes the comparison as text or JSON.
-func (c *comparing) print(w io.Writer, folders []string, found *results.Comparison) error {
+func (c *comparing) print(w io.Writer, folders []string, found *export.Comparison) error {
 	if c.json {
 		problems := []string{}
 		for _, problem := range found.Problems {
@@ -123,7 +123,7 @@ func (c *comparing) print(w io.Writer, folders []string, found *results.Comparis
 		return out.Encode(struct {
 			A string `json:"folder_a"`
 			B string `json:"folder_b"`
-			*results.Comparison
+			*export.Comparison
 			Problems []string `json:"problems"`
 		}{folders[0], folders[1], found, problems})
 	}

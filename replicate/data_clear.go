@@ -8,7 +8,7 @@ import (
 
 	"tvps/data/clear"
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -30,7 +30,7 @@ func clearCommand() *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" && cmd.Flags().Changed("from") {
-				return paper.Usage(errors.New("--from is empty; name a folder or a zip"))
+				return usage.Errorf("--from is empty; name a folder or a zip")
 			}
 			return checkClear(cmd, from, o)
 		},
@@ -60,7 +60,7 @@ func checkClear(cmd *cobra.Command, from string, o clear.Options) error {
 	}
 	report, err := clear.Check(cmd.Context(), path, o)
 	if errors.As(err, new(*clear.UnknownTypeError)) {
-		return paper.Usage(err)
+		return usage.Error(err)
 	}
 	if report != nil {
 		if err := printClear(out, report); err != nil {

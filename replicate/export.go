@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
-	"tvps/replicate/results"
+	"tvps/replicate/export"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -29,7 +29,7 @@ func exportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Write all finished runs as one table, for pandas, DuckDB, polars or a spreadsheet",
 		Long: "Write all finished runs as one table, CSV or Parquet: one line for each measurement, with the\n" +
-			"columns " + strings.Join(results.Columns(), ", ") + ".",
+			"columns " + strings.Join(export.Columns(), ", ") + ".",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -43,15 +43,15 @@ func exportCommand() *cobra.Command {
 
 func (e *exporting) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := e.resolve(term.IsTerminal(int(os.Stdout.Fd()))); err != nil {
-		return paper.Usage(err)
+		return usage.Error(err)
 	}
 	store, err := runs.View(e.folder)
 	if err != nil {
-		return paper.Usage(fmt.Errorf("%w: name another with --results", err))
+		return usage.Errorf("%w: name another with --results", err)
 	}
-	var done results.Exported
+	var done export.Exported
 	write := func(w io.Writer) (err error) {
-		done, err = results.Export(ctx, store, w, results.Format(e.format))
+		done, err = export.Export(ctx, store, w, export.Format(e.format))
 		return err
 	}
 	if e.out == "-" {
@@ -68,19 +68,19 @@ func (e *exporting) run(ctx context.Context, stdout, stderr io.Writer) error {
 // resolve fills in what was not asked for; terminal says what standard output is.
 func (e *exporting) resolve(terminal bool) error {
 	if e.format == "" {
-		e.format = string(results.CSV)
+		e.format = string(export.CSV)
 		if strings.HasSuffix(e.out, ".parquet") {
-			e.format = string(results.Parquet)
+			e.format = string(export.Parquet)
 		}
 	}
-	known := make([]string, len(results.Formats))
-	for i, f := range results.Formats {
+	known := make([]string, len(export.Formats))
+	for i, f := range export.Formats {
 		known[i] = string(f)
 	}
 	if !slices.Contains(known, e.format) {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?", e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
 	}
-	parquet := e.format == string(results.Parquet)
+	parquet := e.format == string(export.Parquet)
 	if e.out == "" {
 		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]
 	}

@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
 	"tvps/replicate/paper"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -70,7 +71,7 @@ func (f *figureFlags) options(name string) (paper.Options, error) {
 		}
 	}
 	if f.workers < 1 {
-		return paper.Options{}, paper.Usage(fmt.Errorf("--workers %d: at least one run must be at work", f.workers))
+		return paper.Options{}, usage.Errorf("--workers %d: at least one run must be at work", f.workers)
 	}
 	o := paper.Options{Scale: f.scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets, Workers: f.workers, Out: f.out}
 	if f.stride != 0 {

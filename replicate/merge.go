@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -28,15 +28,15 @@ func merge(cmd *cobra.Command, into string, others []string) error {
 	for _, folder := range others {
 		store, err := runs.View(folder)
 		if err != nil {
-			return paper.Usage(err)
+			return usage.Error(err)
 		}
 		if same(into, folder) {
-			return paper.Usage(fmt.Errorf("%s and %s are the same folder: merge others into it", into, folder))
+			return usage.Errorf("%s and %s are the same folder: merge others into it", into, folder)
 		}
 		from = append(from, store)
 	}
 	if info, err := os.Stat(into); err == nil && !info.IsDir() {
-		return paper.Usage(fmt.Errorf("%s is a file, and must be a folder or not there", into))
+		return usage.Errorf("%s is a file, and must be a folder or not there", into)
 	}
 	store, err := runs.Open(into)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"tvps/replicate/cli"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func pretrainCommand() *cobra.Command {
 
 func (p *pretraining) run(ctx context.Context) error {
 	if err := p.cfg.Validate(); err != nil {
-		return paper.Usage(err)
+		return usage.Error(err)
 	}
 	if err := paper.CheckBackend(p.name); err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"tvps/replicate/cli"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -46,7 +46,7 @@ func verifyCommand() *cobra.Command {
 
 func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if f.json && f.markdown {
-		return paper.Usage(errors.New("--json and --markdown are two forms of the same table: choose one"))
+		return usage.Errorf("--json and --markdown are two forms of the same table: choose one")
 	}
 	if f.readme != "" {
 		if err := paper.CheckClaims(f.readme); err != nil {

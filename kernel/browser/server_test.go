@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"tvps/kernel/echarts"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 const token = "browser-test"
@@ -76,12 +76,12 @@ func install(t *testing.T) (python string) {
 func copyNotebooks(t *testing.T, names []string) string {
 	dir := t.TempDir()
 	for _, name := range names {
-		nb, err := notebook.Read(filepath.Join(root(t), "notebooks", name))
+		nb, err := nbformat.Read(filepath.Join(root(t), "notebooks", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		nb.RemoveOutputs()
-		if err := notebook.Write(filepath.Join(dir, name), nb); err != nil {
+		if err := nbformat.Write(filepath.Join(dir, name), nb); err != nil {
 			t.Fatal(err)
 		}
 	}

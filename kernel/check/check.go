@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
 )
 
@@ -38,14 +38,14 @@ type Options struct {
 	Live    io.Writer     // gets what the cells show; nil: nobody
 	Report  io.Writer     // gets the differences and a line for each notebook
 
-	run func(context.Context, runner.Job) (*notebook.Notebook, error) // tests put theirs here
+	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // tests put theirs here
 }
 
 // Check checks all the notebooks, one after the other, and reports all differences. The
 // error is ErrDiffer if that is all.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
-		o.run = func(ctx context.Context, j runner.Job) (*notebook.Notebook, error) {
+		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
 			nb, _, err := j.Run(ctx)
 			return nb, err
 		}
@@ -107,7 +107,7 @@ func (o Options) environment(tmp string) ([]string, error) {
 // job is the run of a notebook, at the tiny scale if it has one.
 func (o Options) job(file string, environment []string) (runner.Job, error) {
 	j := runner.Job{File: file, Kernel: Kernel, Timeout: o.Timeout, Live: o.Live, Env: environment}
-	nb, err := notebook.Read(file)
+	nb, err := nbformat.Read(file)
 	if err != nil {
 		return j, err
 	}
@@ -115,7 +115,7 @@ func (o Options) job(file string, environment []string) (runner.Job, error) {
 	if err != nil {
 		return j, fmt.Errorf("%s %w", file, err)
 	}
-	if slices.ContainsFunc(parameters, func(p notebook.Parameter) bool { return p.Name == "scale" }) {
+	if slices.ContainsFunc(parameters, func(p nbformat.Parameter) bool { return p.Name == "scale" }) {
 		j.Parameters = map[string]string{"scale": "tiny"}
 	}
 	if o.Output != "" {

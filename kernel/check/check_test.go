@@ -14,7 +14,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
 )
 
@@ -46,9 +46,9 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	dir := t.TempDir()
 	b := &bench{file: filepath.Join(dir, "nb.ipynb")}
-	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report, run: func(ctx context.Context, j runner.Job) (*notebook.Notebook, error) {
+	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report, run: func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
 		b.jobs = append(b.jobs, j)
-		nb, err := notebook.Read(j.File)
+		nb, err := nbformat.Read(j.File)
 		if err != nil {
 			return nil, err
 		}
@@ -64,15 +64,15 @@ func newBench(t *testing.T) *bench {
 // cells writes the notebook.
 func (b *bench) cells(t *testing.T, sources ...string) {
 	t.Helper()
-	nb := &notebook.Notebook{Minor: 5, Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}}}
+	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}}}
 	for i, source := range sources {
-		c := &notebook.Cell{Type: notebook.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
+		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
 		if strings.HasPrefix(source, "var") {
 			c.Metadata["tags"] = []any{"parameters"}
 		}
 		nb.Cells = append(nb.Cells, c)
 	}
-	if err := notebook.Write(b.file, nb); err != nil {
+	if err := nbformat.Write(b.file, nb); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"tvps/ci"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // golden is what a notebook must emit: a JSON file, one number a line.
@@ -125,7 +125,7 @@ func (g golden) write(file string) (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return false, fmt.Errorf("no folder for the golden: %w", err)
 	}
-	return true, notebook.WriteFile(file, text.Bytes())
+	return true, nbformat.WriteFile(file, text.Bytes())
 }
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

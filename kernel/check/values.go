@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
-// valuesMIME marks the numbers of a notebook, as package tvps/replicate/notebook writes
+// valuesMIME marks the numbers of a notebook, as package tvps/replicate/cells writes
 // them. It is named anew here because that package brings the figures and their backends.
 const valuesMIME = "application/vnd.tvps.values+json"
 
@@ -22,7 +22,7 @@ type number struct {
 
 // collect returns the numbers of a notebook that has run, in the order of its cells, and
 // by name within an output.
-func collect(nb *notebook.Notebook) ([]number, error) {
+func collect(nb *nbformat.Notebook) ([]number, error) {
 	var all []number
 	for _, c := range nb.Cells {
 		for _, o := range c.Outputs {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // CellError says which cell failed and how.
@@ -84,7 +84,7 @@ func reason(s *step, reply jupyter.Reply) string {
 func stderr(s *step) string {
 	var b strings.Builder
 	for _, o := range s.Outputs {
-		if o.Type == notebook.Stream && o.Name == "stderr" {
+		if o.Type == nbformat.Stream && o.Name == "stderr" {
 			b.WriteString(o.Text)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // installGoNB makes a kernelspec "testgonb" for this test, with its own folder for temporary
@@ -65,7 +65,7 @@ func job(t *testing.T, sources ...string) Job {
 	nb.Metadata["kernelspec"] = map[string]any{"name": "testgonb", "language": "go"}
 	dir := t.TempDir()
 	j := Job{File: filepath.Join(dir, "in.ipynb"), Output: filepath.Join(dir, "out.ipynb")}
-	if err := notebook.Write(j.File, nb); err != nil {
+	if err := nbformat.Write(j.File, nb); err != nil {
 		t.Fatal(err)
 	}
 	return j
@@ -101,7 +101,7 @@ func TestGoNBResumes(t *testing.T) {
 	if page, _ := os.ReadFile(j.HTML); !strings.Contains(string(page), "<pre class=\"stdout\">{7} paper\n</pre>") {
 		t.Error("the page does not show the output")
 	}
-	if in, _ := notebook.Read(j.File); !strings.Contains(in.Cells[0].Source, `"tiny"`) {
+	if in, _ := nbformat.Read(j.File); !strings.Contains(in.Cells[0].Source, `"tiny"`) {
 		t.Error("the notebook itself was changed")
 	}
 }
@@ -134,7 +134,7 @@ func TestGoNBFailures(t *testing.T) {
 			if failed.Source != c.source || failed.Number != 1 || result.Ran != 1 {
 				t.Errorf("cell %d of %d that ran, source %q", failed.Number, result.Ran, failed.Source)
 			}
-			out, err := notebook.Read(j.Output)
+			out, err := nbformat.Read(j.Output)
 			if err != nil || len(out.Cells) != 2 || len(out.Cells[1].Outputs) > 0 {
 				t.Errorf("the output notebook: %+v, error %v", out, err)
 			}

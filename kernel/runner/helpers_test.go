@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // scripted is a kernel that does what the first word of a cell says.
@@ -94,10 +94,10 @@ func parse(line string) jupyter.Output {
 }
 
 // newNotebook has a code cell for each source. Tags stand before a source: "#tag source".
-func newNotebook(sources ...string) *notebook.Notebook {
-	nb := &notebook.Notebook{Minor: 5, Metadata: map[string]any{}}
+func newNotebook(sources ...string) *nbformat.Notebook {
+	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{}}
 	for i, source := range sources {
-		c := &notebook.Cell{Type: notebook.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
+		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
 		if tag, rest, ok := strings.Cut(strings.TrimPrefix(source, "#"), " "); ok && strings.HasPrefix(source, "#") {
 			c.Source, c.Metadata["tags"] = rest, []any{tag}
 		}
@@ -120,7 +120,7 @@ func newBench(t *testing.T) *bench {
 	b.Options = Options{
 		Kernel: "k",
 		Start:  func(context.Context) (Kernel, error) { b.started++; return b.scripted, nil },
-		Save:   func(nb *notebook.Notebook) error { b.saves++; return notebook.Write(b.file, nb) },
+		Save:   func(nb *nbformat.Notebook) error { b.saves++; return nbformat.Write(b.file, nb) },
 	}
 	return b
 }
@@ -133,9 +133,9 @@ func (b *bench) again(t *testing.T) {
 	b.started, b.saves = 0, 0
 }
 
-func (b *bench) saved(t *testing.T) *notebook.Notebook {
+func (b *bench) saved(t *testing.T) *nbformat.Notebook {
 	t.Helper()
-	nb, err := notebook.Read(b.file)
+	nb, err := nbformat.Read(b.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (b *bench) saved(t *testing.T) *notebook.Notebook {
 }
 
 // outputs are the outputs of each cell as short text.
-func outputs(nb *notebook.Notebook) string {
+func outputs(nb *nbformat.Notebook) string {
 	var cells []string
 	for _, c := range nb.Cells {
 		var all []string

@@ -12,16 +12,9 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
+	"tvps/replicate/usage"
 )
-
-// ErrUsage is what errors are if what was asked for makes no sense.
-var ErrUsage = errors.New("usage")
-
-type usageError struct{ error }
-
-func (usageError) Is(target error) bool { return target == ErrUsage }
-func (u usageError) Unwrap() error      { return u.error }
 
 // Job is a notebook file to be run.
 type Job struct {
@@ -39,7 +32,7 @@ type Job struct {
 }
 
 // Run runs the notebook and returns it with its outputs, also if a cell failed.
-func (j Job) Run(ctx context.Context) (*notebook.Notebook, Result, error) {
+func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	p, err := j.Prepare()
 	if err != nil {
 		return nil, Result{}, err
@@ -50,21 +43,21 @@ func (j Job) Run(ctx context.Context) (*notebook.Notebook, Result, error) {
 // Prepared is a job whose mistakes would have been found.
 type Prepared struct {
 	job      Job
-	nb       *notebook.Notebook
+	nb       *nbformat.Notebook
 	spec     jupyter.Spec
-	previous *notebook.Notebook
+	previous *nbformat.Notebook
 }
 
 // Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
 func (j Job) Prepare() (*Prepared, error) {
-	nb, err := notebook.Read(j.File)
+	nb, err := nbformat.Read(j.File)
 	if err != nil {
 		return nil, err
 	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
 		err = fmt.Errorf("%s %w", j.File, err)
-		if errors.Is(err, notebook.ErrParameter) {
-			err = usageError{err}
+		if errors.Is(err, nbformat.ErrParameter) {
+			err = usage.Error(err)
 		}
 		return nil, err
 	}
@@ -73,7 +66,7 @@ func (j Job) Prepare() (*Prepared, error) {
 		return nil, err
 	}
 	if j.Resume {
-		p.previous, err = notebook.Read(j.Output)
+		p.previous, err = nbformat.Read(j.Output)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("cannot resume: %w", err)
 		}
@@ -86,7 +79,7 @@ const ours = "tvps"
 
 // find finds the kernel that is asked for, and writes it into the notebook if it is another
 // than the notebook's.
-func (j Job) find(nb *notebook.Notebook) (jupyter.Spec, error) {
+func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 	name := j.Kernel
 	if name == "" {
 		name = nb.Kernel()
@@ -95,14 +88,14 @@ func (j Job) find(nb *notebook.Notebook) (jupyter.Spec, error) {
 		name = ours
 	}
 	if name == "" {
-		return jupyter.Spec{}, usageError{fmt.Errorf("%s does not say which kernel it is for; name one with --kernel", j.File)}
+		return jupyter.Spec{}, usage.Errorf("%s does not say which kernel it is for; name one with --kernel", j.File)
 	}
 	spec, err := jupyter.Find(name)
 	switch {
 	case errors.Is(err, jupyter.ErrNoKernel) && name == ours:
 		return spec, fmt.Errorf("%s is for the kernel %q, which is not installed; run `go run ./kernel install`", j.File, ours)
 	case err != nil && j.Kernel != "":
-		return spec, usageError{err}
+		return spec, usage.Error(err)
 	case err != nil:
 		return spec, fmt.Errorf("%s: %w (or name one with --kernel)", j.File, err)
 	}
@@ -113,7 +106,7 @@ func (j Job) find(nb *notebook.Notebook) (jupyter.Spec, error) {
 }
 
 // Run runs the notebook.
-func (p *Prepared) Run(ctx context.Context) (*notebook.Notebook, Result, error) {
+func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	j := p.job
 	dir, err := filepath.Abs(filepath.Dir(j.File))
 	if err != nil {
@@ -130,7 +123,7 @@ func (p *Prepared) Run(ctx context.Context) (*notebook.Notebook, Result, error) 
 		},
 	}
 	if j.Output != "" {
-		o.Save = func(nb *notebook.Notebook) error { return notebook.Write(j.Output, nb) }
+		o.Save = func(nb *nbformat.Notebook) error { return nbformat.Write(j.Output, nb) }
 	}
 	result, err := Run(ctx, p.nb, o)
 	if err != nil {
@@ -158,11 +151,11 @@ func (p *Prepared) export(dir string) error {
 		file = strings.ReplaceAll(p.spec.Env["TVPS_ECHARTS"], "$$", "$")
 	}
 	echarts, _ := os.ReadFile(file) // without it there are the static pictures
-	page, err := p.nb.HTML(notebook.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: echarts})
+	page, err := p.nb.HTML(nbformat.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: echarts})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.job.File, err)
 	}
-	return notebook.WriteFile(p.job.HTML, page)
+	return nbformat.WriteFile(p.job.HTML, page)
 }
 
 // Each calls run for the numbers below n, at most jobs at a time, and returns their errors

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
+	"tvps/replicate/usage"
 )
 
 // noKernels makes an empty place where kernels are looked for, but for one named test.
@@ -39,7 +40,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 			nb.Metadata["kernelspec"] = map[string]any{"name": kernel, "language": "go"}
 		}
 		path := filepath.Join(dir, name)
-		if err := notebook.Write(path, nb); err != nil {
+		if err := nbformat.Write(path, nb); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -65,7 +66,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		"damaged output":     {Job{File: good, Output: damaged, Resume: true}, "cannot resume", false},
 	} {
 		_, err := c.job.Prepare()
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUsage) != c.usage {
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
 			t.Errorf("%s: error %v; want %q, the user's mistake: %v", name, err, c.want, c.usage)
 		}
 	}

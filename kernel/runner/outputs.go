@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // place is where an output with a display id is.
 type place struct {
-	cell  *notebook.Cell
+	cell  *nbformat.Cell
 	index int
 }
 
@@ -67,7 +67,7 @@ func (c *collector) add(o jupyter.Output) {
 		}
 		c.display(o)
 	case "error":
-		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
+		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
 	}
 }
 
@@ -104,9 +104,9 @@ func (c *collector) stream(o jupyter.Output) {
 		return
 	}
 	last := len(c.cell.Outputs) - 1
-	if last < 0 || c.cell.Outputs[last].Type != notebook.Stream || c.cell.Outputs[last].Name != o.Name {
+	if last < 0 || c.cell.Outputs[last].Type != nbformat.Stream || c.cell.Outputs[last].Name != o.Name {
 		last++
-		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: notebook.Stream, Name: o.Name})
+		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: o.Name})
 		c.texts[last] = &stream{budget: b}
 		b.used += outputCost
 	}
@@ -123,8 +123,8 @@ func (c *collector) display(o jupyter.Output) {
 		c.dropped++
 		return
 	}
-	out := notebook.Output{Type: o.Type, Data: bundle(o.Data), Metadata: bundle(o.Metadata)}
-	if o.Type == notebook.ExecuteResult {
+	out := nbformat.Output{Type: o.Type, Data: bundle(o.Data), Metadata: bundle(o.Metadata)}
+	if o.Type == nbformat.ExecuteResult {
 		out.ExecutionCount = c.cell.number
 	}
 	c.cell.Outputs = append(c.cell.Outputs, out)
@@ -162,7 +162,7 @@ func (c *collector) end() {
 	}
 	if c.dropped > 0 {
 		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data for a cell]\n", c.dropped, dataLimit*c.r.o.Limit)
-		c.cell.Outputs = append(c.cell.Outputs, notebook.Output{Type: notebook.Stream, Name: "stderr", Text: note})
+		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
 }
 
@@ -186,6 +186,6 @@ func (c *collector) shellFailed(reply jupyter.Reply) bool {
 // output, too.
 func (c *collector) shellReply() jupyter.Reply {
 	value := "a shell command failed: " + c.shellError
-	c.add(jupyter.Output{Type: notebook.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})
+	c.add(jupyter.Output{Type: nbformat.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})
 	return jupyter.Reply{Status: "error", Ename: gonbError, Evalue: value, Traceback: []string{value}}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // chain hashes one thing more behind what was hashed before.
@@ -25,7 +25,7 @@ func (r *run) finished() int {
 	if r.o.Previous == nil {
 		return 0
 	}
-	earlier := map[string]*notebook.Cell{}
+	earlier := map[string]*nbformat.Cell{}
 	for _, c := range r.o.Previous.Cells {
 		hash, status := recordOf(c)
 		if status == statusOK || status == statusRaised {
@@ -41,8 +41,8 @@ func (r *run) finished() int {
 }
 
 // recordOf reads what an earlier run wrote down about a cell.
-func recordOf(c *notebook.Cell) (hash, status string) {
-	record, _ := c.Metadata[notebook.Record].(map[string]any)
+func recordOf(c *nbformat.Cell) (hash, status string) {
+	record, _ := c.Metadata[nbformat.Record].(map[string]any)
 	hash, _ = record["hash"].(string)
 	status, _ = record["status"].(string)
 	return hash, status
@@ -50,7 +50,7 @@ func recordOf(c *notebook.Cell) (hash, status string) {
 
 // reuse takes the outputs of the first cells from the earlier run.
 func (r *run) reuse(done int) {
-	earlier := map[string]*notebook.Cell{}
+	earlier := map[string]*nbformat.Cell{}
 	for _, c := range r.o.Previous.Cells {
 		hash, _ := recordOf(c)
 		earlier[hash] = c
@@ -58,7 +58,7 @@ func (r *run) reuse(done int) {
 	for _, s := range r.cells[:done] {
 		c := earlier[s.hash]
 		s.Outputs, s.ExecutionCount = c.Outputs, s.number
-		s.Metadata[notebook.Record] = c.Metadata[notebook.Record]
+		s.Metadata[nbformat.Record] = c.Metadata[nbformat.Record]
 		r.result.Reused++
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 )
 
 // Tags of cells that say how they are run, as in Jupyter's own runner.
@@ -37,8 +37,8 @@ type Kernel interface {
 type Options struct {
 	Start    func(context.Context) (Kernel, error) // a fresh kernel; it is closed at the end
 	Kernel   string                                // its name: cells that ran in another are run again
-	Save     func(*notebook.Notebook) error        // called after each cell; nil: nothing is saved
-	Previous *notebook.Notebook                    // what an earlier run left; its finished cells are not run again
+	Save     func(*nbformat.Notebook) error        // called after each cell; nil: nothing is saved
+	Previous *nbformat.Notebook                    // what an earlier run left; its finished cells are not run again
 	Timeout  time.Duration                         // for one cell; 0: none
 	Live     io.Writer                             // gets what the cells show, as it comes; nil: nobody
 	Limit    int                                   // bytes of a stream of one cell that are kept; 0: DefaultLimit
@@ -50,7 +50,7 @@ type Result struct{ Ran, Reused, Skipped int }
 // Run runs the code cells of a notebook in order and puts their outputs into it. It stops at
 // the first cell that fails, with a *CellError. If ctx ends, the running cell is interrupted,
 // and the error is ctx's.
-func Run(ctx context.Context, nb *notebook.Notebook, o Options) (Result, error) {
+func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) {
 	r := &run{nb: nb, o: o, displays: map[string][]place{}}
 	if r.o.Live == nil {
 		r.o.Live = io.Discard
@@ -75,7 +75,7 @@ func Run(ctx context.Context, nb *notebook.Notebook, o Options) (Result, error) 
 
 // run is a notebook that is being run.
 type run struct {
-	nb       *notebook.Notebook
+	nb       *nbformat.Notebook
 	o        Options
 	cells    []*step // those to run
 	kernel   Kernel
@@ -85,7 +85,7 @@ type run struct {
 
 // step is a cell to run.
 type step struct {
-	*notebook.Cell
+	*nbformat.Cell
 	number int    // among these
 	of     int    // how many there are
 	hash   string // of everything that the cell can see of the notebook
@@ -95,10 +95,10 @@ type step struct {
 func (r *run) plan() {
 	hash := chain("", "kernel", r.o.Kernel)
 	for _, c := range r.nb.Cells {
-		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
+		if c.Type != nbformat.Code || strings.TrimSpace(c.Source) == "" {
 			continue
 		}
-		delete(c.Metadata, notebook.Record)
+		delete(c.Metadata, nbformat.Record)
 		if c.HasTag(SkipTag) {
 			r.result.Skipped++
 			continue
@@ -148,7 +148,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	}
 	status := statusOf(ctx, s, reply, err)
 	s.ExecutionCount = s.number
-	s.Metadata[notebook.Record] = map[string]any{
+	s.Metadata[nbformat.Record] = map[string]any{
 		"hash": s.hash, "status": status, "seconds": time.Since(started).Round(time.Millisecond).Seconds(),
 	}
 	r.result.Ran++

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tvps/kernel/jupyter"
-	"tvps/kernel/notebook"
+	"tvps/kernel/nbformat"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,9 +17,9 @@ import (
 func TestRun(t *testing.T) {
 	b := newBench(t)
 	nb := newNotebook("print one", "#skip-execution print two", "", "#raises-exception fail three", "print four")
-	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Markdown, Source: "print five"})
-	nb.Cells[1].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "kept"}}
-	nb.Cells[4].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "old"}}
+	nb.Cells = append(nb.Cells, &nbformat.Cell{Type: nbformat.Markdown, Source: "print five"})
+	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "kept"}}
+	nb.Cells[4].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "old"}}
 	result, err := Run(context.Background(), nb, b.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +51,15 @@ func TestFailingCell(t *testing.T) {
 	} {
 		b := newBench(t)
 		nb := newNotebook("print one", c.source, "print never")
-		nb.Cells[2].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "of an earlier run"}}
-		nb.Cells[2].Metadata[notebook.Record] = map[string]any{"status": "ok"}
+		nb.Cells[2].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "of an earlier run"}}
+		nb.Cells[2].Metadata[nbformat.Record] = map[string]any{"status": "ok"}
 		_, err := Run(context.Background(), nb, b.Options)
 		var failed *CellError
 		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || errors.Is(err, jupyter.ErrKernelDied) != c.died {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 		got := outputs(b.saved(t))
-		if want := "stdout:one~ / " + c.left + " / "; got != want || nb.Cells[2].Metadata[notebook.Record] != nil {
+		if want := "stdout:one~ / " + c.left + " / "; got != want || nb.Cells[2].Metadata[nbformat.Record] != nil {
 			t.Errorf("%s: outputs %s, want %s; metadata %v", name, got, want, nb.Cells[2].Metadata)
 		}
 		if !b.closed {
@@ -70,7 +70,7 @@ func TestFailingCell(t *testing.T) {
 
 // GoNB prints the exit status to stderr as well; the error says it once.
 func TestReason(t *testing.T) {
-	s := &step{Cell: &notebook.Cell{Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
+	s := &step{Cell: &nbformat.Cell{Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
 	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
 	if got := reason(s, reply); got != "exit status 4\nwhy" {
 		t.Errorf("%q", got)
@@ -142,7 +142,7 @@ func TestInterrupt(t *testing.T) {
 
 func TestSaveFails(t *testing.T) {
 	b := newBench(t)
-	b.Save = func(*notebook.Notebook) error { return errors.New("disk full") }
+	b.Save = func(*nbformat.Notebook) error { return errors.New("disk full") }
 	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil || err.Error() != "disk full" || len(b.ran) != 1 {
 		t.Errorf("error %v after %q", err, b.ran)
 	}

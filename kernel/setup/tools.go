@@ -134,7 +134,7 @@ func buildTools(ctx context.Context, root, dir string) error {
 }
 
 // compiled are the packages that cells import: compiled once, the first cell is quick.
-var compiled = []string{"./replicate/paper", "./replicate/notebook", "./gomlx_models/...", "github.com/janpfeifer/gonb/gonbui"}
+var compiled = []string{"./replicate/paper", "./replicate/cells", "./gomlx_models/...", "github.com/janpfeifer/gonb/gonbui"}
 
 // compile fetches the modules that cells may need and compiles the packages.
 func compile(ctx context.Context, root string) error {

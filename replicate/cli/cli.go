@@ -11,8 +11,8 @@ import (
 	"slices"
 	"syscall"
 
-	"tvps/replicate/paper"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -37,13 +37,13 @@ func Main(root *cobra.Command) {
 	os.Exit(code)
 }
 
-// ExitCode is 0, 2 for a mistake in what was asked for (paper.ErrUsage), 130 if the user
+// ExitCode is 0, 2 for a mistake in what was asked for (usage.Err), 130 if the user
 // broke it off, or 1 for a failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, paper.ErrUsage):
+	case errors.Is(err, usage.Err):
 		return 2
 	case ctx.Err() != nil:
 		return interrupted
@@ -64,7 +64,7 @@ func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return paper.Usage(fmt.Errorf("%w (see `%s --help`)", err, cmd.CommandPath()))
+		return usage.Errorf("%w (see `%s --help`)", err, cmd.CommandPath())
 	})
 	cmd.AddCommand(commands...)
 	return cmd
@@ -81,13 +81,13 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return paper.Usage(fmt.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], settings.Nearest(args[0], names), cmd.CommandPath()))
+	return usage.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], settings.Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments refuses arguments behind a command.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return paper.Usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]))
+		return usage.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/paper"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +18,7 @@ func TestExitCode(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	failure := errors.New("failed")
-	mistake := fmt.Errorf("so: %w", paper.Usage(failure))
+	mistake := fmt.Errorf("so: %w", usage.Error(failure))
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
@@ -58,7 +58,7 @@ func TestRoot(t *testing.T) {
 	} {
 		_, err := call(strings.Fields(line)...)
 		demand.Error(t, err, words...)
-		if !errors.Is(err, paper.ErrUsage) {
+		if !errors.Is(err, usage.Err) {
 			t.Errorf("%s: %v is no mistake of the user's", line, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // smallCatalog puts three figures in place of the catalogue, whose panels share runs: of
@@ -142,7 +143,7 @@ func TestAllErrors(t *testing.T) {
 	w := newCollection(t, "epohcs=3")
 	_, err := w.All(t.Context(), w.options)
 	demand.Error(t, err, "figx", `did you mean "epochs"`)
-	if !errors.Is(err, ErrUsage) {
+	if !errors.Is(err, usage.Err) {
 		t.Errorf("%v is no mistake of the user's", err)
 	}
 	w.options.Overrides = nil

@@ -16,6 +16,7 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // workplace is a lab with folders of its own and what it prints.
@@ -234,7 +235,7 @@ func TestFailedRuns(t *testing.T) {
 	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
 	r, err := Fig1(context.Background(), w.Lab, w.options)
 	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
-	if errors.Is(err, ErrUsage) || r == nil || len(r.Report.Failed) != 2 {
+	if errors.Is(err, usage.Err) || r == nil || len(r.Report.Failed) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "fig01-a.csv")))

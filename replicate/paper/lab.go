@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 )
 
 // LabOptions say what a lab computes with and where it keeps the runs.
@@ -56,7 +56,7 @@ func CheckBackend(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return nil
 	}
-	return Usage(fmt.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), settings.Nearest(name, known)))
+	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?", name, strings.Join(known, ", "), settings.Nearest(name, known))
 }
 
 // ParseSeeds reads "0,1,2" or "0-7" or a mixture.
@@ -70,11 +70,11 @@ func ParseSeeds(text string) ([]int64, error) {
 		a, errA := strconv.ParseInt(from, 10, 32)
 		b, errB := strconv.ParseInt(to, 10, 32)
 		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
-			return nil, Usage(fmt.Errorf("%q is neither a seed nor a range such as 0-7", part))
+			return nil, usage.Errorf("%q is neither a seed nor a range such as 0-7", part)
 		}
 		for s := a; s <= b; s++ {
 			if slices.Contains(out, s) {
-				return nil, Usage(fmt.Errorf("%q names seed %d twice", text, s))
+				return nil, usage.Errorf("%q names seed %d twice", text, s)
 			}
 			out = append(out, s)
 		}

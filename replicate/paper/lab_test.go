@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/usage"
 )
 
 func TestParseSeeds(t *testing.T) {
@@ -17,7 +18,7 @@ func TestParseSeeds(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
-		if got, err := ParseSeeds(text); !errors.Is(err, ErrUsage) {
+		if got, err := ParseSeeds(text); !errors.Is(err, usage.Err) {
 			t.Errorf("%q gives %v, %v, not a mistake of the user's", text, got, err)
 		}
 	}
@@ -33,7 +34,7 @@ func TestOpenLab(t *testing.T) {
 	if lab.Store == nil || lab.Env.Backend.Info.Name != backend.Go || lab.Env.CacheDir == "" {
 		t.Errorf("%+v", lab)
 	}
-	if _, err := OpenLab(context.Background(), LabOptions{Backend: "tpu", Results: results}); !errors.Is(err, ErrUsage) {
+	if _, err := OpenLab(context.Background(), LabOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
 		t.Errorf("a backend that does not exist: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ package paper
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 )
 
 // Figure describes a figure of the paper.
@@ -104,22 +104,6 @@ type Result struct {
 	Record Record // what provenance.json holds
 }
 
-// ErrUsage marks errors in what the user asked for.
-var ErrUsage = errors.New("usage")
-
-// Usage wraps an error as a mistake of the user's.
-func Usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usageError{err}
-}
-
-type usageError struct{ error }
-
-func (usageError) Is(target error) bool { return target == ErrUsage }
-func (u usageError) Unwrap() error      { return u.error }
-
 func splitOverride(o string) (name, value string, err error) {
 	name, value, ok := strings.Cut(o, "=")
 	if !ok || name == "" {
@@ -148,7 +132,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 	}
 	for _, k := range o.Panels {
 		if !slices.Contains(keys, k) {
-			return nil, Usage(fmt.Errorf("%s has no panel %q; did you mean %q? (it has %s)", f.Name, k, settings.Nearest(k, keys), strings.Join(keys, ", ")))
+			return nil, usage.Errorf("%s has no panel %q; did you mean %q? (it has %s)", f.Name, k, settings.Nearest(k, keys), strings.Join(keys, ", "))
 		}
 	}
 	seeds := o.Seeds
@@ -167,7 +151,7 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 		}
 		setup, err := SettingsFor(p.Scenario, o.Scale, slices.Concat(p.Set, overrides))
 		if err != nil {
-			return nil, Usage(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
+			return nil, usage.Error(err) // also in a panel that is not chosen: b.epochs=x is a mistake anyway
 		}
 		if !chosen {
 			continue
@@ -175,12 +159,12 @@ func PanelSettings(f Figure, o Options) ([]PanelPlan, error) {
 		if len(learners) > 0 && p.open() {
 			p.Series = withBase(setup.Base(), learners)
 			if base, _ := figures.LookUp(setup.Base()); len(p.Series) < 2 && !p.Absolute {
-				return nil, Usage(fmt.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", ")))
+				return nil, usage.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)", p.Key, base.Label, strings.Join(setup.Learners(), ", "))
 			}
 		}
 		for _, name := range p.Series {
 			if err := setup.CheckSeries(name, p.Measure); err != nil {
-				return nil, Usage(fmt.Errorf("panel %s: %w", p.Key, err))
+				return nil, usage.Errorf("panel %s: %w", p.Key, err)
 			}
 		}
 		plan := PanelPlan{Panel: p, Settings: setup, Seeds: seeds, Shown: p.metric()}

@@ -16,6 +16,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // BibTeX is how the paper is cited.
@@ -180,7 +181,7 @@ func scenarioTable(scale string) (head []string, rows [][]string, err error) {
 			}
 			s, err := SettingsFor(p.Scenario, scale, nil)
 			if err != nil {
-				return nil, nil, Usage(err)
+				return nil, nil, usage.Error(err)
 			}
 			head = append(head, p.Scenario)
 			for _, field := range s.Fields() {

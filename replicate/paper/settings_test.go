@@ -11,6 +11,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/labelshift"
 	"tvps/replicate/continual"
+	"tvps/replicate/usage"
 )
 
 // TestEveryScaleIsWhole: each scenario has each scale, each scale says every setting,
@@ -156,19 +157,9 @@ func TestPanelSettingsErrors(t *testing.T) {
 	} {
 		_, err := PanelSettings(fig01, c.o)
 		demand.Error(t, err, c.words...)
-		if !errors.Is(err, ErrUsage) {
+		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not marked as a mistake of the user's", err)
 		}
-	}
-}
-
-func TestUsage(t *testing.T) {
-	if Usage(nil) != nil {
-		t.Error("no error became one")
-	}
-	inner := errors.New("inner")
-	if err := Usage(inner); !errors.Is(err, ErrUsage) || !errors.Is(err, inner) || err.Error() != "inner" {
-		t.Errorf("wrapped: %v", err)
 	}
 }
 

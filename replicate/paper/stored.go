@@ -7,6 +7,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // State says how much of a figure is stored.
@@ -51,7 +52,7 @@ func (l *Lab) look(f Figure, o Options) (stored, error) {
 		one := o
 		one.Panels = []string{panel.Key}
 		plan, err := l.Plan(f, one)
-		if errors.Is(err, ErrUsage) {
+		if errors.Is(err, usage.Err) {
 			return s, err
 		}
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
+	"tvps/replicate/usage"
 
 	"github.com/google/renameio/v2"
 )
@@ -59,11 +60,11 @@ func Studies() []string {
 func StudySettings(o StudyOptions) ([]StudyPlan, error) {
 	for _, key := range o.Panels {
 		if !slices.Contains(Studies(), key) {
-			return nil, Usage(fmt.Errorf("the study has no scenario %q; did you mean %q? (%s)", key, settings.Nearest(key, Studies()), strings.Join(Studies(), ", ")))
+			return nil, usage.Errorf("the study has no scenario %q; did you mean %q? (%s)", key, settings.Nearest(key, Studies()), strings.Join(Studies(), ", "))
 		}
 	}
 	if len(o.Rows) > 0 && o.Update != "" {
-		return nil, Usage(fmt.Errorf("--update rewrites whole tables: leave out --row"))
+		return nil, usage.Errorf("--update rewrites whole tables: leave out --row")
 	}
 	o.Overrides = slices.Concat(studySteps[o.Scale], o.Overrides)
 	o.Learners, o.Across = nil, true
@@ -84,7 +85,7 @@ func StudySettings(o StudyOptions) ([]StudyPlan, error) {
 			}
 			row, err := a.plan(p)
 			if err != nil {
-				return nil, Usage(fmt.Errorf("row %s of %s: %w", a.Name, p.Key, err))
+				return nil, usage.Errorf("row %s of %s: %w", a.Name, p.Key, err)
 			}
 			if len(row.Changed) == 0 && !a.Literal {
 				plan.Left = append(plan.Left, LeftOut{a.Name, "it is the default here"})
@@ -108,7 +109,7 @@ func checkRows(panels []PanelPlan, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			slices.Sort(known)
-			return Usage(fmt.Errorf("there is no row %q here; did you mean %q? (%s)", name, settings.Nearest(name, known), strings.Join(slices.Compact(known), ", ")))
+			return usage.Errorf("there is no row %q here; did you mean %q? (%s)", name, settings.Nearest(name, known), strings.Join(slices.Compact(known), ", "))
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
+	"tvps/replicate/usage"
 )
 
 // fieldsOf are the settings by name.
@@ -199,7 +200,7 @@ func TestStudySettingsErrors(t *testing.T) {
 	} {
 		_, err := StudySettings(c.o)
 		demand.Error(t, err, c.words...)
-		if !errors.Is(err, ErrUsage) {
+		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not marked as a mistake of the user's", err)
 		}
 	}

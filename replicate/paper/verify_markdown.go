@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 
+	"tvps/replicate/usage"
+
 	"github.com/google/renameio/v2"
 )
 
@@ -76,7 +78,7 @@ func (v Verification) RewriteClaims(path string) error {
 	}
 	text, err = replaceClaims(text, v.Markdown())
 	if err != nil {
-		return Usage(fmt.Errorf("%s: %w", path, err))
+		return usage.Errorf("%s: %w", path, err)
 	}
 	if err := renameio.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -88,10 +90,10 @@ func (v Verification) RewriteClaims(path string) error {
 func CheckClaims(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Usage(fmt.Errorf("the file for the table of claims cannot be read: %w", err))
+		return usage.Errorf("the file for the table of claims cannot be read: %w", err)
 	}
 	if _, _, err := splitClaims(text); err != nil {
-		return Usage(fmt.Errorf("%s: %w", path, err))
+		return usage.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/replicate/usage"
 )
 
 // handMade is a table with one claim of three parts, one not run and one without command.
@@ -92,7 +93,7 @@ func TestRewriteClaimsRefuses(t *testing.T) {
 		}
 		for _, err := range []error{CheckClaims(path), handMade().RewriteClaims(path)} {
 			demand.Error(t, err, path, "<!-- claims:begin -->", "<!-- claims:end -->")
-			if !errors.Is(err, ErrUsage) {
+			if !errors.Is(err, usage.Err) {
 				t.Errorf("%s: %v is no mistake of the user's", name, err)
 			}
 		}
@@ -100,7 +101,7 @@ func TestRewriteClaimsRefuses(t *testing.T) {
 			t.Errorf("%s: the file became %q, %v", name, got, err)
 		}
 	}
-	if err := CheckClaims(path + ".txt"); !errors.Is(err, ErrUsage) {
+	if err := CheckClaims(path + ".txt"); !errors.Is(err, usage.Err) {
 		t.Errorf("no such file: %v", err)
 	}
 }

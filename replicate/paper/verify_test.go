@@ -20,6 +20,7 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // archive is a lab with made-up runs in its store: nothing is trained.
@@ -254,7 +255,7 @@ func TestVerifyErrors(t *testing.T) {
 	a.options.Scale = "smal"
 	_, err := a.Verify(t.Context(), a.options)
 	demand.Error(t, err, "fig01", `did you mean "small"`)
-	if !errors.Is(err, ErrUsage) {
+	if !errors.Is(err, usage.Err) {
 		t.Errorf("%v is no mistake of the user's", err)
 	}
 	a.options.Scale = "tiny"

@@ -1,0 +1,148 @@
+package nbformat
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"regexp"
+	"strings"
+)
+
+// HTMLOptions say how a notebook is exported.
+type HTMLOptions struct {
+	Title   string // of the page, if the notebook has no heading
+	Dir     string // the notebook's folder, for the pictures that its text shows
+	ECharts []byte // echarts.min.js; nil: charts stay static pictures
+}
+
+var (
+	//go:embed page.html
+	pageText     string
+	pageTemplate = template.Must(template.New("page").Parse(pageText))
+)
+
+// page and block are what the template shows.
+type page struct {
+	Title   string
+	ECharts template.JS
+	Blocks  []block
+}
+
+type block struct {
+	Type    string        // as in Cell
+	Text    template.HTML // markdown
+	Source  string        // code and raw
+	Count   string        // execution count
+	Outputs []template.HTML
+}
+
+// HTML exports a notebook as one page that opens without a network: nothing is loaded, and
+// the browser is told to refuse loading anything. Charts are interactive if the page has
+// ECharts, and else the pictures beside them are shown.
+func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
+	p := page{Title: nb.title(o.Title)}
+	for i, c := range nb.Cells {
+		b := block{Type: c.Type, Source: c.Source}
+		if c.Type == Markdown {
+			text, err := markdownToHTML(c.Source, c.Attachments, o.Dir)
+			if err != nil {
+				return nil, fmt.Errorf("cannot export cell %d: %w", i+1, err)
+			}
+			b.Text = template.HTML(text)
+		}
+		if c.ExecutionCount > 0 {
+			b.Count = fmt.Sprint(c.ExecutionCount)
+		}
+		for _, out := range c.Outputs {
+			text, err := out.html(o.Dir)
+			if err != nil {
+				return nil, fmt.Errorf("cannot export an output of cell %d: %w", i+1, err)
+			}
+			b.Outputs = append(b.Outputs, template.HTML(text))
+		}
+		p.Blocks = append(p.Blocks, b)
+	}
+	if nb.hasCharts() {
+		if bytes.Contains(o.ECharts, []byte("<!--")) {
+			return nil, errors.New("this echarts.min.js cannot be put into a page: it contains <!--")
+		}
+		p.ECharts = template.JS(bytes.ReplaceAll(o.ECharts, []byte("</script"), []byte(`<\/script`)))
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return nil, fmt.Errorf("cannot export the notebook: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// heading matches a heading of Markdown.
+var heading = regexp.MustCompile(`(?m)^#{1,2} +(.+?)[ #]*\r?$`)
+
+// title is the notebook's first heading, or the title given.
+func (nb *Notebook) title(given string) string {
+	for _, c := range nb.Cells {
+		if m := heading.FindStringSubmatch(c.Source); c.Type == Markdown && m != nil {
+			return m[1]
+		}
+	}
+	return given
+}
+
+// hasCharts says whether an output draws with ECharts.
+func (nb *Notebook) hasCharts() bool {
+	for _, c := range nb.Cells {
+		for _, o := range c.Outputs {
+			if text, _ := o.Data.Text("text/html"); strings.Contains(text, "echarts") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forms are the MIME types that a page can show, the best first.
+var forms = []struct {
+	mime string
+	html func(mime, content, dir string) (string, error)
+}{
+	{"text/html", func(_, content, _ string) (string, error) { return content, nil }},
+	{"text/markdown", func(_, content, dir string) (string, error) { return markdownToHTML(content, nil, dir) }},
+	{"image/svg+xml", image},
+	{"image/png", image},
+	{"image/jpeg", image},
+	{"image/gif", image},
+	{"image/webp", image},
+	{"text/latex", func(_, content, _ string) (string, error) {
+		return `<code class="formula display">` + html.EscapeString(strings.Trim(content, "$ \n")) + `</code>`, nil
+	}},
+	{"text/plain", func(_, content, _ string) (string, error) { return "<pre>" + ansiToHTML(content) + "</pre>", nil }},
+}
+
+// image shows a picture in an element of the class that charts look for when they hide the
+// static picture before them.
+func image(mime, content, _ string) (string, error) {
+	return `<div class="jp-RenderedImage"><img alt="" src="` + html.EscapeString(dataURI(mime, content)) + `"></div>`, nil
+}
+
+// html is an output in the best form that it has; empty if it has none.
+func (o Output) html(dir string) (string, error) {
+	switch o.Type {
+	case Stream:
+		return fmt.Sprintf("<pre class=\"%s\">%s</pre>", html.EscapeString(o.Name), ansiToHTML(o.Text)), nil
+	case Error:
+		text := strings.Join(o.Traceback, "\n")
+		if !strings.Contains(plainText(text), o.Evalue) || text == "" {
+			text = strings.TrimSpace(fmt.Sprintf("%s: %s\n%s", o.Ename, o.Evalue, text))
+		}
+		return "<pre class=\"error\">" + ansiToHTML(text) + "</pre>", nil
+	}
+	for _, form := range forms {
+		if content, ok := o.Data.Text(form.mime); ok {
+			return form.html(form.mime, content, dir)
+		}
+	}
+	return "", nil
+}

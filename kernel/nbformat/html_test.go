@@ -1,0 +1,103 @@
+package nbformat
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// export makes a page of a notebook of one code cell with these outputs, and of Markdown.
+func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) string {
+	t.Helper()
+	nb := &Notebook{Cells: []*Cell{
+		{Type: Markdown, Source: markdown, Attachments: map[string]MIMEBundle{"a.png": {"image/png": "QUJD\n"}}},
+		{Type: Code, Source: "if a < b {\n\t<p>\n}", ExecutionCount: 12, Outputs: outputs},
+	}}
+	page, err := nb.HTML(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func display(data MIMEBundle) Output { return Output{Type: DisplayData, Data: data} }
+
+func TestHTML(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sub")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"b.png", "../c.png"} { // a notebook shows nothing from outside its folder
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("DEF"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := export(t, HTMLOptions{Title: "given", Dir: dir},
+		"# The *title* #\n\n**bold** | ~~x~~ $a_1 * b_1 * c$ costs $5 and ($6), $$\\mu\n_t$$ `$no$`\n\n"+
+			"![](attachment:a.png) ![](b.png) ![](../c.png) ![](https://example.org/d.png)\n\n|h|\n|-|\n|cell|\n",
+		Output{Type: Stream, Name: "stderr", Text: "a \x1b[1;31mred\x1b[0m <b>\x1b[K"},
+		Output{Type: Error, Ename: "ERROR", Evalue: "exit status 4", Traceback: []string{"\x1b[31mexit status 4\x1b[0m"}},
+		Output{Type: Error, Ename: "NameError", Evalue: "no x"},
+		display(MIMEBundle{"text/plain": "a picture", "image/png": "R0hJ\n"}),
+		display(MIMEBundle{"text/plain": "fallback", "text/html": "<em id='e'>html</em>", "image/png": "R0hJ"}),
+		display(MIMEBundle{"image/svg+xml": "<svg/>"}),
+		display(MIMEBundle{"text/markdown": "_m_"}),
+		display(MIMEBundle{"text/plain": "1 < 2"}),
+		display(MIMEBundle{"application/json": map[string]any{}}),
+	)
+	for _, want := range []string{
+		"<title>The *title*</title>", "<strong>bold</strong>", "<del>x</del>", "<td>cell</td>",
+		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and ($6),", `<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
+		`<img src="data:image/png;base64,QUJD"`, `<img src="data:image/png;base64,REVG"`, `<img src="../c.png"`,
+		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`,
+		`<pre class="stderr">a <span style="color:#b22b31;font-weight:bold">red</span> &lt;b&gt;</pre>`,
+		`<pre class="error"><span style="color:#b22b31">exit status 4</span></pre>`, `<pre class="error">NameError: no x</pre>`,
+		`<img alt="" src="data:image/png;base64,R0hJ">`, "<em id='e'>html</em>", `src="data:image/svg&#43;xml;base64,PHN2Zy8&#43;"`,
+		"<em>m</em>", "<pre>1 &lt; 2</pre>", "default-src 'none'",
+	} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
+			t.Errorf("no %s in the page:\n%s", want, page)
+		}
+	}
+	for _, wrong := range []string{"fallback", "a picture", "\x1b", "given"} {
+		if strings.Contains(page, wrong) {
+			t.Errorf("%q is in the page", wrong)
+		}
+	}
+}
+
+func TestHTMLCharts(t *testing.T) {
+	chart := display(MIMEBundle{"text/html": `<div data-chart="k"></div><script>window.echarts.init()</script>`})
+	picture := display(MIMEBundle{"image/png": "QUJD"})
+	script := []byte(`window.echarts="</script><b>"`)
+	page := export(t, HTMLOptions{ECharts: script}, "", picture, chart)
+	if !strings.Contains(page, `<script>window.echarts="<\/script><b>"</script>`) {
+		t.Errorf("ECharts is not in the page:\n%s", page)
+	}
+	for name, page := range map[string]string{
+		"no ECharts": export(t, HTMLOptions{}, "", picture, chart),
+		"no chart":   export(t, HTMLOptions{ECharts: script}, "", picture),
+	} {
+		if strings.Contains(page, `<script>window.echarts=`) || !strings.Contains(page, "base64,QUJD") {
+			t.Errorf("%s: the page is\n%s", name, page)
+		}
+	}
+}
+
+func TestColours(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x1b[32ma\x1b[39mb":             `<span style="color:#007427">a</span>b`,
+		"\x1b[91;44ma\x1b[49mb":          `<span style="color:#d02f36;background:#0065ca">a</span><span style="color:#d02f36">b</span>`,
+		"\x1b[38;5;196;4mx":              `<span style="color:#ff0000;text-decoration:underline">x</span>`,
+		"\x1b[48;2;1;2;3mx\x1b[m.":       `<span style="background:#010203">x</span>.`,
+		"\x1b[38;5;244mx":                `<span style="color:#808080">x</span>`,
+		"\x1b[38;5mx\x1b[38;9;9;9my":     "xy",
+		"\x1b]0;title\x07x\x1b[2Jy":      "xy",
+		"\x1b[1;3;2ma\x1b[22mb\x1b[23mc": `<span style="font-weight:bold;opacity:.6;font-style:italic">a</span><span style="font-style:italic">b</span>c`,
+	} {
+		if got := ansiToHTML(text); got != want {
+			t.Errorf("%q became %s, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package nbformat
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sample was written by nbformat 5.11: text outside ASCII, CRLF, Unicode's separators,
+// control characters, unknown fields, all types of cells and outputs.
+const sample = "testdata/jupyter.ipynb"
+
+func read(t *testing.T, file string) *Notebook {
+	t.Helper()
+	nb, err := Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nb
+}
+
+func contents(t *testing.T, nb *Notebook) string {
+	t.Helper()
+	data, err := nb.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestWritesWhatJupyterWrote(t *testing.T) {
+	want, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "copy.ipynb")
+	if err := Write(file, read(t, sample)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("not what Jupyter wrote (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadsText(t *testing.T) {
+	nb := read(t, sample)
+	if want := "# Überschrift — ω(x)\nwith $a_1 < b_2$ & <b>HTML</b>\r\nCRLF\u2028separator \\u2028 typed"; nb.Cells[0].Source != want {
+		t.Errorf("source %q, want %q", nb.Cells[0].Source, want)
+	}
+	out := nb.Cells[2].Outputs[2]
+	if html, _ := out.Data.Text("text/html"); !strings.HasPrefix(html, "<div id=\"gonb_0a1b2c3d\">x</div>\n<script>") {
+		t.Errorf("HTML %q", html)
+	}
+	if nb.Kernel() != "tvps" || nb.Language() != "go" || !nb.Cells[1].HasTag("parameters") || nb.Cells[2].HasTag("parameters") {
+		t.Errorf("kernel %q, language %q, tags %q", nb.Kernel(), nb.Language(), nb.Cells[1].Tags())
+	}
+}
+
+func TestOldNotebookStaysOld(t *testing.T) {
+	old := `{"nbformat": 4, "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "a\nb", "metadata": {"trusted": true}, "outputs": [], "execution_count": 2}]}`
+	nb, err := Parse([]byte("\uFEFF" + old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+ "cells": [
+  {
+   "cell_type": "code",
+   "execution_count": 2,
+   "metadata": {},
+   "outputs": [],
+   "source": [
+    "a\n",
+    "b"
+   ]
+  }
+ ],
+ "metadata": {},
+ "nbformat": 4,
+ "nbformat_minor": 2
+}
+`
+	if diff := cmp.Diff(want, contents(t, nb)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDamagedFiles(t *testing.T) {
+	for name, c := range map[string]struct{ data, want string }{
+		"empty":         {" \n", "is empty"},
+		"cut off":       {"{\"nbformat\": 4,\n\"cells\": [", "ends too early, at line 2 (byte 26)"},
+		"syntax":        {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2 (byte 26): invalid character '}'"},
+		"not UTF-8":     {"{\n\n\"a\": \"\xff\"}", "damaged at line 3 (byte 9): not UTF-8"},
+		"two values":    {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more"},
+		"list":          {"[]", "no object"},
+		"other JSON":    {"{}", "does not say its nbformat"},
+		"format 3":      {`{"nbformat": 3, "worksheets": []}`, "is in the old notebook format 3: open and save it"},
+		"format 5":      {`{"nbformat": 5}`, "format 5, and this program knows format 4"},
+		"cells":         {`{"nbformat": 4, "cells": {}}`, "cells of the notebook is an object"},
+		"a cell":        {`{"nbformat": 4, "cells": [7]}`, "cell 1 is a number"},
+		"a source":      {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 is a number"},
+		"a cell type":   {`{"nbformat": 4, "cells": [{"cell_type": "heading"}]}`, `cell 1 has the type "heading"`},
+		"an output":     {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": ["x"]}]}`, "output 1 of cell 1 is a string"},
+		"a text":        {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "stream", "text": [1]}]}]}`, "text of output 1 of cell 1 is a list"},
+		"a traceback":   {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`, "traceback of output 1 of cell 1 is a string"},
+		"a format":      {`{"nbformat": "4"}`, "nbformat of the notebook is a string"},
+		"an attachment": {`{"nbformat": 4, "cells": [{"cell_type": "raw", "attachments": {"p": 1}}]}`, "p of the attachments of cell 1 is a number"},
+	} {
+		file := filepath.Join(t.TempDir(), "x.ipynb")
+		if err := os.WriteFile(file, []byte(c.data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(file)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), file+" ") {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "real.ipynb"), filepath.Join(dir, "link.ipynb")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.ipynb", link); err != nil {
+		t.Skip("no links here:", err)
+	}
+	bad := read(t, sample)
+	bad.Metadata["bad"] = func() {} // cannot be written
+	if err := Write(link, bad); err == nil {
+		t.Error("a notebook that is no JSON was written")
+	}
+	if data, _ := os.ReadFile(file); string(data) != "old" {
+		t.Errorf("after a failure the file holds %q", data)
+	}
+	if err := Write(link, read(t, sample)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || info.Size() < 1000 {
+		t.Errorf("file %v, error %v", info, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("temporary files were left: %v", left)
+	}
+}

@@ -1,0 +1,242 @@
+package nbformat
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// goHeader makes a file of a cell.
+const goHeader = "package p\n"
+
+// findGo finds the variables and constants of a Go cell that have a literal value.
+func findGo(source string) ([]Parameter, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", goHeader+blankCommands(source), parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, goError(err)
+	}
+	offset := func(pos token.Pos) int { return fset.Position(pos).Offset - len(goHeader) }
+	var found []Parameter
+	for _, d := range file.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok || decl.Tok != token.VAR && decl.Tok != token.CONST {
+			continue
+		}
+		for _, s := range decl.Specs {
+			spec := s.(*ast.ValueSpec)
+			for i, value := range spec.Values {
+				kind := goType(spec.Type, value)
+				if kind == "" || i >= len(spec.Names) {
+					continue
+				}
+				begin, end := offset(value.Pos()), offset(value.End())
+				found = append(found, Parameter{
+					Name: spec.Names[i].Name, Type: kind, Default: source[begin:end],
+					Doc: goDoc(decl, spec), begin: begin, end: end,
+				})
+			}
+		}
+	}
+	return found, nil
+}
+
+// blankCommands puts spaces in place of what is no declaration: GoNB's commands, such as
+// !ls or %env, and all that follows %%, which is the body of main.
+func blankCommands(source string) string {
+	lines := strings.SplitAfter(source, "\n")
+	body := false
+	for i, line := range lines {
+		body = body || startsMain(line)
+		if body || isCommand(line) {
+			end := strings.TrimRight(line, "\r\n")
+			lines[i] = strings.Repeat(" ", len(end)) + line[len(end):]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// isCommand says whether a line of a Go cell is for GoNB.
+func isCommand(line string) bool {
+	line = strings.TrimPrefix(line, "//gonb:")
+	return strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!")
+}
+
+// startsMain says whether the lines that follow are the body of main.
+func startsMain(line string) bool {
+	fields := strings.Fields(strings.TrimPrefix(line, "//gonb:"))
+	return len(fields) > 0 && (fields[0] == "%%" || fields[0] == "%main")
+}
+
+// goError is a parser's first error, at the line of the cell.
+func goError(err error) error {
+	var all scanner.ErrorList
+	if errors.As(err, &all) && len(all) > 0 {
+		return fmt.Errorf("line %d: %s", all[0].Pos.Line-1, all[0].Msg)
+	}
+	return err
+}
+
+// goTypes are the types that a parameter may be declared with.
+var goTypes = map[string]string{
+	"string": "string", "bool": "bool", "float64": "float64", "float32": "float32", "time.Duration": "duration",
+	"int": "int", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
+	"uint": "uint", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
+}
+
+// goType is a parameter's type: the declared one, or that of its literal. It is empty if
+// the value is no literal or the type is another.
+func goType(declared, value ast.Expr) string {
+	kind := literalType(value)
+	if kind == "" || declared == nil {
+		return kind
+	}
+	return goTypes[dotted(declared)]
+}
+
+// dotted writes an identifier, with its package if it has one.
+func dotted(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return dotted(e.X) + "." + e.Sel.Name
+	}
+	return ""
+}
+
+// literalType is the type of a literal; empty for other expressions. A duration is one of
+// the units of package time, or a number times a unit.
+func literalType(value ast.Expr) string {
+	switch v := value.(type) {
+	case *ast.BasicLit:
+		return map[token.Token]string{token.STRING: "string", token.INT: "int", token.FLOAT: "float64"}[v.Kind]
+	case *ast.Ident:
+		if v.Name == "true" || v.Name == "false" {
+			return "bool"
+		}
+	case *ast.UnaryExpr:
+		if v.Op == token.SUB || v.Op == token.ADD {
+			return numeric(literalType(v.X))
+		}
+	case *ast.SelectorExpr:
+		for _, u := range units {
+			if dotted(v) == u.name {
+				return "duration"
+			}
+		}
+	case *ast.BinaryExpr:
+		x, y := literalType(v.X), literalType(v.Y)
+		if v.Op == token.MUL && numeric(x) != "" && numeric(y) != "" && (x == "duration" || y == "duration") {
+			return "duration"
+		}
+	}
+	return ""
+}
+
+// numeric is the type if a sign makes sense before it.
+func numeric(kind string) string {
+	if kind == "string" || kind == "bool" {
+		return ""
+	}
+	return kind
+}
+
+// goDoc is the comment beside a declaration, or above it.
+func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
+	for _, group := range []*ast.CommentGroup{spec.Comment, spec.Doc} {
+		if group != nil {
+			return strings.Join(strings.Fields(group.Text()), " ")
+		}
+	}
+	if decl.Doc != nil && len(decl.Specs) == 1 {
+		return strings.Join(strings.Fields(decl.Doc.Text()), " ")
+	}
+	return ""
+}
+
+// units of durations, the largest first.
+var units = []struct {
+	name string
+	unit time.Duration
+}{
+	{"time.Hour", time.Hour}, {"time.Minute", time.Minute}, {"time.Second", time.Second},
+	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
+}
+
+// goLiteral writes a value in Go.
+func goLiteral(kind, value string) (string, error) {
+	switch {
+	case kind == "string":
+		return strconv.Quote(value), nil
+	case kind == "bool":
+		return boolean(value, "true", "false")
+	case kind == "duration":
+		return goDuration(value)
+	case strings.HasPrefix(kind, "float"):
+		bits, _ := strconv.Atoi(kind[len("float"):])
+		return floating(value, bits)
+	case strings.HasPrefix(kind, "uint"):
+		bits, _ := strconv.Atoi(kind[len("uint"):])
+		n, err := strconv.ParseUint(value, 0, bits)
+		return strconv.FormatUint(n, 10), number(err, "whole number of that size, 0 or more")
+	default:
+		bits, _ := strconv.Atoi(kind[len("int"):])
+		n, err := strconv.ParseInt(value, 0, bits)
+		return strconv.FormatInt(n, 10), number(err, "whole number of that size")
+	}
+}
+
+// number says that a value is no such number if there was an error.
+func number(err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("is no %s", what)
+	}
+	return nil
+}
+
+// boolean writes a truth value in the words of a language.
+func boolean(value, yes, no string) (string, error) {
+	b, err := strconv.ParseBool(strings.ToLower(value))
+	if err != nil {
+		return "", errors.New("is neither true nor false")
+	}
+	if b {
+		return yes, nil
+	}
+	return no, nil
+}
+
+// floating writes a number so that it is a floating-point literal.
+func floating(value string, bits int) (string, error) {
+	f, err := strconv.ParseFloat(value, bits)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return "", errors.New("is no finite number of that size")
+	}
+	s := strconv.FormatFloat(f, 'g', -1, bits)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s, nil
+}
+
+// goDuration writes a duration as a whole number of the largest unit that divides it.
+func goDuration(value string) (string, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return "", errors.New(`is no duration such as "90s" or "1h30m"`)
+	}
+	for _, u := range units {
+		if d%u.unit == 0 && (d != 0 || u.unit == time.Second) {
+			return fmt.Sprintf("%d * %s", d/u.unit, u.name), nil
+		}
+	}
+	return "", errors.New("is no duration") // not reached: nanoseconds divide all
+}

@@ -1,0 +1,53 @@
+package nbformat
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// pythonLine matches an assignment of a literal: name, an optional annotation, the literal,
+// an optional comment.
+var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
+	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
+
+// findPython finds the assignments of a Python cell that have a plain literal, one a line.
+func findPython(source string) ([]Parameter, error) {
+	var found []Parameter
+	for _, m := range pythonLine.FindAllStringSubmatchIndex(source, -1) {
+		p := Parameter{Name: source[m[2]:m[3]], Default: source[m[4]:m[5]], begin: m[4], end: m[5]}
+		if m[6] >= 0 {
+			p.Doc = strings.TrimSpace(source[m[6]:m[7]])
+		}
+		p.Type = pythonType(p.Default)
+		found = append(found, p)
+	}
+	return found, nil
+}
+
+func pythonType(literal string) string {
+	switch {
+	case literal == "True" || literal == "False":
+		return "bool"
+	case strings.ContainsAny(literal[:1], `"'`):
+		return "str"
+	case strings.ContainsAny(literal, ".eE"):
+		return "float"
+	}
+	return "int"
+}
+
+// pythonLiteral writes a value in Python.
+func pythonLiteral(kind, value string) (string, error) {
+	switch kind {
+	case "str":
+		return strconv.Quote(value), nil // all of Go's escapes are Python's
+	case "bool":
+		return boolean(value, "True", "False")
+	case "float":
+		return floating(value, 64)
+	}
+	n, err := strconv.ParseInt(value, 0, 64)
+	return strconv.FormatInt(n, 10), number(err, "whole number")
+}

@@ -1,0 +1,162 @@
+package nbformat
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const goCell = `!ls
+%env A=1
+// scale is how large.
+var scale = "tiny"
+
+var (
+	seeds string = "0,1,2" // 0,1,2 or 0-7
+	n, rate      = 3, 0.5
+	wait         = 90 * time.Second // how long
+	whole float64 = 1
+	small int8 = -1
+	raw = ` + "`a\\b`" + `
+)
+
+const verbose = true
+var computed = f()
+var list = []int{1}
+func f() int { return 1 }
+%%
+scale = "not a declaration"
+`
+
+const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\ncomputed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
+
+// withCell is a notebook of one cell with parameters.
+func withCell(language, source string) *Notebook {
+	return &Notebook{
+		Metadata: map[string]any{"language_info": map[string]any{"name": language}},
+		Cells: []*Cell{
+			{Type: Code, Source: "var other = 1", Metadata: map[string]any{}},
+			{Type: Code, Source: source, Metadata: map[string]any{"tags": []any{"x", ParametersTag}}},
+		},
+	}
+}
+
+func TestParameters(t *testing.T) {
+	for language, c := range map[string]struct{ source, want string }{
+		"go": {goCell, `scale (string, default "tiny"): scale is how large.
+seeds (string, default "0,1,2"): 0,1,2 or 0-7
+n (int, default 3)
+rate (float64, default 0.5)
+wait (duration, default 90 * time.Second): how long
+whole (float64, default 1)
+small (int8, default -1)
+raw (string, default ` + "`a\\b`" + `)
+verbose (bool, default true)`},
+		"python": {pythonCell, `scale (str, default "tiny"): how large
+n (int, default 3)
+rate (float, default 1e-3)
+on (bool, default True)`},
+	} {
+		all, err := withCell(language, c.source).Parameters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, p := range all {
+			lines = append(lines, p.String())
+		}
+		if diff := cmp.Diff(c.want, strings.Join(lines, "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", language, diff)
+		}
+	}
+}
+
+func TestSetParameters(t *testing.T) {
+	for _, c := range []struct{ language, source, name, value, want string }{
+		{"go", goCell, "scale", `say "hi"`, `var scale = "say \"hi\""`},
+		{"go", goCell, "seeds", "7", `seeds string = "7" // 0,1,2 or 0-7`},
+		{"go", goCell, "n", "0x10", "n, rate      = 16, 0.5"},
+		{"go", goCell, "rate", "2", "n, rate      = 3, 2.0"},
+		{"go", goCell, "wait", "1h30m", "wait         = 90 * time.Minute // how long"},
+		{"go", goCell, "wait", "0s", "wait         = 0 * time.Second // how long"},
+		{"go", goCell, "wait", "1.5ms", "wait         = 1500 * time.Microsecond // how long"},
+		{"go", goCell, "whole", "1e-9", "whole float64 = 1e-09"},
+		{"go", goCell, "small", "-128", "small int8 = -128"},
+		{"go", goCell, "raw", "ω\n", `raw = "ω\n"`},
+		{"go", goCell, "verbose", "False", "const verbose = false"},
+		{"python", pythonCell, "scale", "it's", "scale = \"it's\"  # how large\r\n"},
+		{"python", pythonCell, "n", "-4", "n: int = -4\n"},
+		{"python", pythonCell, "rate", "3", "rate = 3.0\n"},
+		{"python", pythonCell, "on", "false", "on = False\n"},
+	} {
+		nb := withCell(c.language, c.source)
+		if err := nb.SetParameters(map[string]string{c.name: c.value}); err != nil {
+			t.Errorf("%s=%s: %v", c.name, c.value, err)
+			continue
+		}
+		if !strings.Contains(nb.Cells[1].Source, c.want) {
+			t.Errorf("%s=%s: no %q in\n%s", c.name, c.value, c.want, nb.Cells[1].Source)
+		}
+		if before, after := strings.Count(c.source, "\n"), strings.Count(nb.Cells[1].Source, "\n"); before != after {
+			t.Errorf("%s=%s: %d lines became %d", c.name, c.value, before, after)
+		}
+		record, _ := nb.Metadata[Record].(map[string]any)
+		if diff := cmp.Diff(map[string]any{c.name: c.value}, record["parameters"]); diff != "" {
+			t.Errorf("%s=%s: recorded (-want +got):\n%s", c.name, c.value, diff)
+		}
+	}
+}
+
+func TestSetSeveralParameters(t *testing.T) {
+	nb := withCell("go", goCell)
+	values := map[string]string{"scale": "a rather long text", "n": "5", "rate": "0.25", "verbose": "f"}
+	if err := nb.SetParameters(values); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`var scale = "a rather long text"`, "n, rate      = 5, 0.25", "const verbose = false", "var computed = f()"} {
+		if !strings.Contains(nb.Cells[1].Source, want) {
+			t.Errorf("no %q in\n%s", want, nb.Cells[1].Source)
+		}
+	}
+	if nb.Cells[0].Source != "var other = 1" {
+		t.Error("another cell was changed")
+	}
+}
+
+func TestParametersRefused(t *testing.T) {
+	listed := `scale (string, default "tiny"): scale is how large.`
+	for _, c := range []struct {
+		language, source, name, value, want string
+		usage                               bool
+	}{
+		{"go", goCell, "scael", "tiny", `has no parameter "scael"; did you mean "scale"?`, true},
+		{"go", goCell, "other", "1", `has no parameter "other"`, true},
+		{"go", goCell, "computed", "1", `has no parameter "computed"`, true},
+		{"go", goCell, "n", "three", `a parameter "n" of type int, and "three" is no whole number`, true},
+		{"go", goCell, "n", "1.5", "is no whole number", true},
+		{"go", goCell, "small", "200", "is no whole number of that size", true},
+		{"go", goCell, "rate", "NaN", "is no finite number", true},
+		{"go", goCell, "verbose", "maybe", "is neither true nor false", true},
+		{"go", goCell, "wait", "90", `is no duration such as "90s"`, true},
+		{"go", "%%\nx := 1", "x", "2", "there is no cell with the tag", true},
+		{"go", "var a = 1\nvar b 2", "a", "2", "cell 2) that cannot be read: line 2:", false},
+		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not known`, false},
+		{"python", pythonCell, "x", "2", `has no parameter "x"`, true},
+		{"python", pythonCell, "n", "2.0", "is no whole number", true},
+	} {
+		nb := withCell(c.language, c.source)
+		err := nb.SetParameters(map[string]string{c.name: c.value})
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrParameter) != c.usage {
+			t.Errorf("%s=%s: error %v; want %q, the user's mistake: %v", c.name, c.value, err, c.want, c.usage)
+			continue
+		}
+		if c.source == goCell && !strings.Contains(err.Error(), listed) {
+			t.Errorf("%s=%s: the error does not list the parameters: %v", c.name, c.value, err)
+		}
+		if nb.Cells[1].Source != c.source {
+			t.Errorf("%s=%s: refused, but the cell was changed", c.name, c.value)
+		}
+	}
+}

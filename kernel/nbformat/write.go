@@ -1,0 +1,154 @@
+package nbformat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Write writes a notebook to a file. Nobody ever sees half of it. The folder must exist.
+func Write(file string, nb *Notebook) error {
+	data, err := nb.Bytes()
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return WriteFile(file, data)
+}
+
+// WriteFile writes data to a file in one step, through a temporary file beside it. A link is
+// followed, and a file that is there keeps its permissions.
+func WriteFile(file string, data []byte) error {
+	target := file
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		target = real
+	}
+	if err := renameio.WriteFile(target, data, 0o644, renameio.WithTempDir(filepath.Dir(target))); err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return nil
+}
+
+// Bytes is the notebook as Jupyter writes it: fields sorted, indented by one space, texts as
+// lists of lines, characters outside ASCII as they are.
+func (nb *Notebook) Bytes() ([]byte, error) {
+	cells := make([]any, len(nb.Cells))
+	for i, c := range nb.Cells {
+		cells[i] = c.json()
+	}
+	top := with(nb.rest, map[string]any{
+		"nbformat": 4, "nbformat_minor": nb.Minor, "metadata": orEmpty(nb.Metadata), "cells": cells,
+	})
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(top); err != nil {
+		return nil, fmt.Errorf("the notebook cannot be written as JSON: %w", err)
+	}
+	return []byte(unescape.Replace(b.String())), nil
+}
+
+// unescape writes the two characters as they are that encoding/json escapes for the sake of
+// JavaScript. A backslash that is escaped itself is passed over.
+var unescape = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
+
+func (c *Cell) json() map[string]any {
+	fields := map[string]any{
+		"cell_type": c.Type, "metadata": orEmpty(c.Metadata), "source": splitLines(c.Source),
+	}
+	if c.ID != "" {
+		fields["id"] = c.ID
+	}
+	if c.Attachments != nil {
+		attachments := map[string]any{}
+		for name, bundle := range c.Attachments {
+			attachments[name] = bundle.json()
+		}
+		fields["attachments"] = attachments
+	}
+	if c.Type == Code {
+		outputs := make([]any, len(c.Outputs))
+		for i, out := range c.Outputs {
+			outputs[i] = out.json()
+		}
+		fields["outputs"], fields["execution_count"] = outputs, orNull(c.ExecutionCount)
+	}
+	return with(c.rest, fields)
+}
+
+func (o Output) json() map[string]any {
+	fields := map[string]any{"output_type": o.Type}
+	switch o.Type {
+	case Stream:
+		fields["name"], fields["text"] = o.Name, splitLines(o.Text)
+	case DisplayData, ExecuteResult:
+		fields["data"], fields["metadata"] = o.Data.json(), orEmpty(o.Metadata)
+		if o.Type == ExecuteResult {
+			fields["execution_count"] = orNull(o.ExecutionCount)
+		}
+	case Error:
+		fields["ename"], fields["evalue"] = o.Ename, o.Evalue
+		fields["traceback"] = append([]string{}, o.Traceback...)
+	}
+	return with(o.rest, fields)
+}
+
+// json splits the texts that Jupyter splits into lines; an image in base64 stays whole.
+func (b MIMEBundle) json() map[string]any {
+	fields := map[string]any{}
+	for mime, value := range b {
+		if text, ok := value.(string); ok && isText(mime) {
+			value = splitLines(text)
+		}
+		fields[mime] = value
+	}
+	return fields
+}
+
+// with adds fields to those that are not known.
+func with(rest, fields map[string]any) map[string]any {
+	all := maps.Clone(orEmpty(rest))
+	maps.Copy(all, fields)
+	return all
+}
+
+// orNull is an execution count as JSON.
+func orNull(count int) any {
+	if count == 0 {
+		return nil
+	}
+	return count
+}
+
+// splitLines splits a text behind each end of a line, of which Jupyter (that is, Python)
+// knows more kinds than others.
+func splitLines(text string) []string {
+	lines := []string{}
+	start := 0
+	for i, r := range text {
+		if i < start { // the \n of a \r\n
+			continue
+		}
+		end := i + len(string(r))
+		switch r {
+		case '\r':
+			if strings.HasPrefix(text[end:], "\n") {
+				end++
+			}
+		case '\n', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029':
+		default:
+			continue
+		}
+		lines = append(lines, text[start:end])
+		start = end
+	}
+	if start < len(text) {
+		lines = append(lines, text[start:])
+	}
+	return lines
+}

@@ -1,0 +1,156 @@
+package cells
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"sort"
+	"strconv"
+	"strings"
+
+	"tvps/figures"
+
+	"golang.org/x/image/draw"
+)
+
+// pictureWidth of a static picture in a notebook, in pixels.
+const pictureWidth = 900
+
+// Charts shows every panel of a figure: see the package comment for how.
+func Charts(fig figures.Figure) {
+	for _, p := range fig.Panels {
+		Exit(chart(output, fig, p))
+	}
+}
+
+func chart(out sink, fig figures.Figure, p figures.Panel) error {
+	snippet, err := figures.Snippet(fig, p.Key, figures.WithCell(Sources()...))
+	if err != nil {
+		return err
+	}
+	picture, err := figures.PNG(fig, p.Key)
+	if err != nil {
+		return err
+	}
+	if picture, err = smaller(picture); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
+	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
+	out.display(message{data: map[string]any{htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: seriesOf(fig.Name, p)}})
+	return nil
+}
+
+// Films shows the moving pictures of a figure.
+func Films(fig figures.Figure) {
+	for _, p := range fig.Panels {
+		for _, film := range p.Films {
+			output.display(message{data: map[string]any{svgMIME: string(film.SVG), plainMIME: fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))}})
+		}
+	}
+}
+
+// seriesOf is the data of a panel for `go run ./kernel check`: of each series one line of
+// points "x,mean" or, where there is an interval, "x,mean,low,high", with semicolons
+// between them.
+func seriesOf(figure string, p figures.Panel) map[string]any {
+	all := map[string]any{}
+	for _, s := range p.Series {
+		var points []string
+		for _, at := range s.Points {
+			numbers := []float64{at.X, at.Mean}
+			if at.Low != at.Mean || at.High != at.Mean {
+				numbers = append(numbers, at.Low, at.High)
+			}
+			points = append(points, commas(numbers))
+		}
+		all[figure+"/"+p.Key+"/"+s.Name] = strings.Join(points, ";")
+	}
+	return map[string]any{"series": all}
+}
+
+func commas(numbers []float64) string {
+	texts := make([]string, len(numbers))
+	for i, x := range numbers {
+		texts[i] = strconv.FormatFloat(x, 'g', 6, 64)
+	}
+	return strings.Join(texts, ",")
+}
+
+// smaller scales a picture down and gives it a palette: a fifth of the bytes.
+func smaller(picture []byte) ([]byte, error) {
+	large, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, fmt.Errorf("the picture of a chart cannot be read back: %w", err)
+	}
+	size := large.Bounds().Size()
+	bounds := image.Rect(0, 0, pictureWidth, size.Y*pictureWidth/size.X)
+	scaled := image.NewRGBA(bounds)
+	draw.CatmullRom.Scale(scaled, bounds, large, large.Bounds(), draw.Src, nil)
+	indexed := image.NewPaletted(bounds, palette(scaled, 64))
+	draw.Draw(indexed, bounds, scaled, image.Point{}, draw.Src)
+	var small bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&small, indexed); err != nil {
+		return nil, fmt.Errorf("the picture of a chart cannot be encoded: %w", err)
+	}
+	return small.Bytes(), nil
+}
+
+// palette is the n most frequent colours, each rounded to 5 bits a channel first, so that
+// the shades of smoothed edges do not crowd out thin lines.
+func palette(picture *image.RGBA, n int) color.Palette {
+	count := map[color.RGBA]int{}
+	for i := 0; i < len(picture.Pix); i += 4 {
+		p := picture.Pix[i : i+3]
+		count[color.RGBA{round5(p[0]), round5(p[1]), round5(p[2]), 255}]++
+	}
+	colours := make([]color.RGBA, 0, len(count))
+	for c := range count {
+		colours = append(colours, c)
+	}
+	sort.Slice(colours, func(i, j int) bool {
+		a, b := colours[i], colours[j]
+		if count[a] != count[b] {
+			return count[a] > count[b]
+		}
+		return int(a.R)<<16|int(a.G)<<8|int(a.B) < int(b.R)<<16|int(b.G)<<8|int(b.B)
+	})
+	var out color.Palette
+	for _, c := range colours[:min(n, len(colours))] {
+		out = append(out, c)
+	}
+	return out
+}
+
+// round5 keeps 5 bits, and white white.
+func round5(v uint8) uint8 { return v>>3<<3 | v>>5 }
+
+// Curve is a line for [Plot] through the points (x[i], y[i]), x increasing.
+func Curve(name string, x, y []float64) figures.Series {
+	s := figures.Series{Name: name}
+	for i := range min(len(x), len(y)) {
+		s.Points = append(s.Points, figures.Point{X: x[i], Mean: y[i], Low: y[i], High: y[i]})
+	}
+	return s
+}
+
+// Dashed is a dashed [Curve], for what is known exactly.
+func Dashed(name string, x, y []float64) figures.Series {
+	s := Curve(name, x, y)
+	s.Style = figures.Dashed
+	return s
+}
+
+// Plot shows a chart of your own, with its number in the notebook.
+func Plot(number int, title, xlabel, ylabel string, curves ...figures.Series) {
+	p := figures.Panel{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
+	for i := range p.Series {
+		if p.Series[i].Color == "" {
+			p.Series[i].Color = figures.Others[i%len(figures.Others)]
+		}
+	}
+	Charts(figures.Figure{Name: "chart", Panels: []figures.Panel{p}})
+}

@@ -1,0 +1,140 @@
+package cells
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+)
+
+// Each panel is a picture, then a chart: two outputs, so that a page without scripts shows
+// the picture.
+func TestChartsAreTwoOutputs(t *testing.T) {
+	t.Setenv("TVPS_ECHARTS", "/home/somebody/echarts.min.js")
+	r := record(t)
+	fig, _ := sample(t)
+	Charts(fig)
+	want := []string{"[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]", "[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]"}
+	if got := r.types(); !slices.Equal(got, want) {
+		t.Fatalf("outputs %v, want %v", got, want)
+	}
+	for _, i := range []int{1, 3} {
+		html := r.content(t, i, htmlMIME)
+		if strings.Count(html, "<script") != 1 || strings.Contains(html, "<script src") || strings.Contains(html, "<img") {
+			t.Errorf("output %d is not one inline script with nothing else to show", i)
+		}
+		if strings.Contains(html, "somebody") {
+			t.Errorf("output %d names a folder of this machine", i)
+		}
+	}
+	if text := r.content(t, 0, plainMIME); text != "Picture: Panel <a> (fig99-a)" {
+		t.Errorf("text %q", text)
+	}
+}
+
+// Only pages that Jupyter does not serve may ask another host, and only the one.
+func TestHosts(t *testing.T) {
+	hosts := func() []string {
+		r := record(t)
+		fig, _ := sample(t)
+		Charts(fig)
+		return regexp.MustCompile(`https?://[^/"]+`).FindAllString(r.content(t, 1, htmlMIME), -1)
+	}
+	t.Setenv("TVPS_ECHARTS", "")
+	if got := hosts(); !slices.Equal(got, []string{"https://go-echarts.github.io"}) {
+		t.Errorf("hosts %v, want only the one for pages elsewhere", got)
+	}
+	t.Setenv("TVPS_ECHARTS", "https://example.com/e.js")
+	if got := hosts(); !slices.Equal(got, []string{"https://example.com", "https://go-echarts.github.io"}) {
+		t.Errorf("hosts %v, want the one that was asked for, too", got)
+	}
+	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" || got[2] != "{base}files/echarts.min.js" {
+		t.Errorf("sources %v", got)
+	}
+}
+
+// The picture is small and still shows every line in its colour.
+func TestPicture(t *testing.T) {
+	r := record(t)
+	fig, _ := sample(t)
+	Charts(fig)
+	data := r.messages[0].data[pngMIME].([]byte)
+	if len(data) > 40<<10 {
+		t.Errorf("%d bytes", len(data))
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexed, ok := picture.(*image.Paletted)
+	if !ok || indexed.Bounds().Dx() != pictureWidth {
+		t.Fatalf("a picture of %T, %v", picture, picture.Bounds())
+	}
+	count := map[string]int{}
+	for _, index := range indexed.Pix {
+		r, g, b, _ := indexed.Palette[index].RGBA()
+		switch r, g, b := r>>8, g>>8, b>>8; {
+		case r == 255 && g == 255 && b == 255:
+			count["white"]++
+		case r > 200 && g < 60 && b < 60:
+			count["ours"]++
+		case b > 160 && r < 60:
+			count["everything"]++
+		}
+	}
+	for _, color := range []string{"white", "ours", "everything"} {
+		if count[color] < 500 {
+			t.Errorf("%d pixels are %s: %v", count[color], color, count)
+		}
+	}
+}
+
+func TestPlot(t *testing.T) {
+	r := record(t)
+	Plot(3, "A title", "x", "y", Curve("one", []float64{1, 2}, []float64{3, 4}), Dashed("two", []float64{1, 2}, []float64{5, 6}))
+	html := r.content(t, 1, htmlMIME)
+	for _, want := range []string{`"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`, figures.Others[0], figures.Others[1]} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in the chart", want)
+		}
+	}
+	if strings.Contains(html, "seed") {
+		t.Error("a plain curve speaks of seeds")
+	}
+}
+
+// A chart carries its data, so that it can be compared without its pixels.
+func TestChartsCarryTheirData(t *testing.T) {
+	r := record(t)
+	fig, _ := sample(t)
+	Charts(fig)
+	Plot(7, "My own", "x", "y", Curve("line", []float64{0, 1.5}, []float64{1. / 3, -2e-7}))
+	for i, want := range map[int]map[string]any{
+		1: {"fig99/a/ours": "0,0.3,-0.97062,1.57062;1,0.3,-0.97062,1.57062;2,0.3,-0.97062,1.57062"},
+		5: {"chart/7/line": "0,0.333333;1.5,-2e-07"},
+	} {
+		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["series"].(map[string]any)
+		if !ok || !maps.Equal(got, want) {
+			t.Errorf("output %d carries %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestFilms(t *testing.T) {
+	r := record(t)
+	fig, _ := sample(t)
+	fig.Panels[1].Films = []figures.Film{{Name: "sac", Title: "An episode", SVG: []byte("<svg/>")}}
+	Films(fig)
+	if got := r.types(); !slices.Equal(got, []string{"[image/svg+xml text/plain]"}) {
+		t.Fatalf("outputs %v", got)
+	}
+	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" || text != "Film: An episode (fig99-b-sac-film)" {
+		t.Errorf("%q, %q", svg, text)
+	}
+}

@@ -1,0 +1,160 @@
+package export
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tvps/replicate/runs"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Format is how a table is written.
+type Format string
+
+// The formats of Export.
+const (
+	CSV     Format = "csv"     // with a header; an unknown value is an empty field
+	Parquet Format = "parquet" // typed columns, dictionaries for text, zstd; an unknown value is null
+)
+
+// Formats lists them.
+var Formats = []Format{CSV, Parquet}
+
+// measurement is one line of the table. The tags are the columns of both formats; an
+// optional one is unknown if it is empty.
+type measurement struct {
+	Experiment string    `parquet:"experiment,dict"`
+	Learner    string    `parquet:"learner,dict"`
+	Seed       int64     `parquet:"seed"`
+	T          int64     `parquet:"t"`
+	Metric     string    `parquet:"metric,dict"`
+	Value      float64   `parquet:"value"`
+	Run        string    `parquet:"run,dict"`      // the run's ID
+	Settings   string    `parquet:"settings,dict"` // a JSON object of texts, sorted by name
+	Backend    string    `parquet:"backend,dict,optional"`
+	Plugin     string    `parquet:"plugin,dict,optional"` // its release
+	Commit     string    `parquet:"commit,dict,optional"` // of the last session
+	Dirty      bool      `parquet:"dirty"`                // whether files differed from the commit
+	Started    time.Time `parquet:"started,timestamp(microsecond)"`
+	Seconds    float64   `parquet:"seconds"` // that the run took, not the row
+}
+
+// rowGroup is the number of rows that a Parquet writer holds in memory.
+const rowGroup = 1 << 17
+
+// Exported says what a table holds.
+type Exported struct {
+	Runs, Rows int
+	Unfinished int     // runs that are under way or were broken off: not in the table
+	Problems   []error // files that cannot be read or trusted: not in the table, each a sentence
+}
+
+// Export writes the rows of all finished runs of a folder as one table in long form:
+// run after run by experiment, learner, seed and ID, and within a run in its own order.
+// Equal runs give equal bytes. Only one run is in memory at a time. The error is for a
+// folder that cannot be listed, a writer that fails, or ctx cancelled.
+func Export(ctx context.Context, store *runs.Store, w io.Writer, format Format) (Exported, error) {
+	var out Exported
+	table := newTable(w, format)
+	finished := map[string]bool{}
+	problems, err := each(ctx, store, func(result *runs.Result) error {
+		rows := measurements(result)
+		finished[result.Spec.ID()] = true
+		out.Runs, out.Rows = out.Runs+1, out.Rows+len(rows)
+		_, err := table.Write(rows)
+		return err
+	})
+	out.Problems = problems
+	if err != nil {
+		return out, err
+	}
+	unfinished, _, err := store.Unfinished()
+	if err != nil {
+		return out, err
+	}
+	unfinished = slices.DeleteFunc(unfinished, func(spec runs.Spec) bool { return finished[spec.ID()] })
+	out.Unfinished = len(unfinished)
+	return out, table.Close()
+}
+
+// measurements are the lines of one run.
+func measurements(result *runs.Result) []measurement {
+	spec, from := result.Spec, result.Provenance
+	settings := canonical(spec.Settings)
+	rows := make([]measurement, len(result.Rows))
+	for i, row := range result.Rows {
+		rows[i] = measurement{
+			Experiment: spec.Experiment, Learner: spec.Learner, Seed: spec.Seed,
+			T: int64(row.T), Metric: row.Metric, Value: row.Value,
+			Run: spec.ID(), Settings: settings,
+			Backend: from.Backend, Plugin: from.Versions["plugin"], Commit: from.Commit, Dirty: from.Dirty,
+			Started: from.Start.UTC(), Seconds: from.Seconds,
+		}
+	}
+	return rows
+}
+
+// tableWriter writes lines of the table.
+type tableWriter interface {
+	Write([]measurement) (int, error)
+	Close() error
+}
+
+func newTable(w io.Writer, format Format) tableWriter {
+	if format == Parquet {
+		return parquet.NewGenericWriter[measurement](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))
+	}
+	table := csvTable{csv.NewWriter(w)}
+	table.out.Write(Columns()) // what fails here fails in Close
+	return table
+}
+
+// Columns are the names of the table's columns, in their order.
+func Columns() []string {
+	var names []string
+	for field := range reflect.TypeFor[measurement]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+type csvTable struct{ out *csv.Writer }
+
+func (c csvTable) Write(rows []measurement) (int, error) {
+	for i := range rows {
+		v := reflect.ValueOf(&rows[i]).Elem()
+		record := make([]string, v.NumField())
+		for j := range record {
+			record[j] = text(v.Field(j).Interface())
+		}
+		if err := c.out.Write(record); err != nil {
+			return i, err
+		}
+	}
+	return len(rows), nil
+}
+
+func (c csvTable) Close() error {
+	c.out.Flush()
+	return c.out.Error()
+}
+
+// text writes a value so that it can be read back without loss; times are in UTC.
+func text(value any) string {
+	switch v := value.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return v.Format("2006-01-02T15:04:05.000000Z")
+	}
+	return fmt.Sprint(value)
+}
