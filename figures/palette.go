@@ -33,6 +33,16 @@ var Looks = []Look{
 	{"sac-context-omega", "SAC with context and ω", "#009e73", Line},
 }
 
+// Declare adds the look of a series, or replaces the one of the same name. Call it from a package's initialisation:
+// figures read the table without a lock.
+func Declare(l Look) {
+	if i := lookIndex(l.Name); i < len(Looks) {
+		Looks[i] = l
+		return
+	}
+	Looks = append(Looks, l)
+}
+
 // Others are colours for series that [Looks] does not know, such as one for each time.
 var Others = []string{"#0072b2", "#e69f00", "#009e73", "#d62728", "#cc79a7", "#56b4e9", "#4a1486", "#000000"}
 

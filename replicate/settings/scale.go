@@ -1,0 +1,31 @@
+package settings
+
+import "fmt"
+
+// Scale is the size of an experiment. It only sets numbers: a scenario lists its settings for each scale, and nothing
+// else compares a scale's name.
+type Scale string
+
+const (
+	Tiny  Scale = "tiny"  // seconds to minutes, for tests and CI
+	Small Scale = "small" // minutes to an hour a figure on two cores; the default
+	Paper Scale = "paper" // the paper's sizes
+)
+
+// Scales lists all scales, smallest first.
+var Scales = []Scale{Tiny, Small, Paper}
+
+// ParseScale returns the scale of that name. The error names the nearest one.
+func ParseScale(name string) (Scale, error) {
+	var names []string
+	for _, s := range Scales {
+		if string(s) == name {
+			return s, nil
+		}
+		names = append(names, string(s))
+	}
+	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%v)", name, Nearest(name, names), Scales)
+}
+
+// ByScale lists settings as name=value for each scale; a later entry overrides an earlier one of the same name.
+type ByScale map[Scale][]string
