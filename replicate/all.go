@@ -7,13 +7,13 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 
 	"github.com/spf13/cobra"
 )
 
-func allCommand() *cobra.Command {
-	flags := &figureFlags{}
+func allCommand(c lab.Catalog) *cobra.Command {
+	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "all",
 		Short: "Make every figure: each run computed once, then all pages, tables and verdicts",
@@ -23,25 +23,25 @@ func allCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := paper.CheckAll(o); err != nil {
+			if err := c.CheckAll(o); err != nil {
 				return err // before a plugin is fetched for nothing
 			}
-			lab, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 			if err != nil {
 				return err
 			}
-			made, err := lab.All(cmd.Context(), o)
+			made, err := l.All(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
 			for _, m := range made {
 				fmt.Fprintln(cmd.OutOrStdout(), m)
 			}
-			return paper.Incomplete(made)
+			return lab.Incomplete(made)
 		},
 	}
 	flags.registerSettings(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", "", "folder of the figures' folders (default figures/out)")
-	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "runs at the same time")
+	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
@@ -146,38 +147,38 @@ func dataCommand() *cobra.Command {
 	return cmd
 }
 
-func statusCommand() *cobra.Command {
-	flags := &figureFlags{}
+func statusCommand(c lab.Catalog) *cobra.Command {
+	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "status [figure ...]",
 		Short: "Show which runs of the figures are done, running, missing or failed",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := chosenFigures(cmd, args)
+			chosen, err := chosenFigures(cmd, c, args)
 			if err != nil {
 				return err
 			}
-			lab, err := flags.lab(cmd.Context(), backend.Options{NoFetch: true})
+			l, err := flags.lab(cmd.Context(), backend.Options{NoFetch: true})
 			if err != nil {
 				return err
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			count := map[string]int{}
 			for _, f := range chosen {
-				o, err := flags.options(f.Name)
+				o, err := flags.options(f.Name())
 				if err != nil {
 					return err
 				}
-				o.Across = len(chosen) > 1
-				plan, err := lab.Plan(f, o)
+				o.AllFigures = len(chosen) > 1
+				plan, err := l.Plan(f, o)
 				if err != nil {
 					return err
 				}
 				for _, p := range plan {
 					for _, job := range p.Jobs {
-						state := lab.Store.State(job.Spec, job.Steps)
+						state := l.Store.State(job.Spec, job.Steps)
 						count[string(state.Kind)]++
-						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, p.Key, job.Spec, job.Spec.ID(), state)
+						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name(), p.Key, job.Spec, job.Spec.ID(), state)
 					}
 				}
 			}
@@ -189,19 +190,18 @@ func statusCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	flags.registerPlan(cmd, paper.AllFigures()...)
+	flags.registerPlan(cmd, c.Figures...)
 	return cmd
 }
 
 // chosenFigures are the named figures, or all.
-func chosenFigures(cmd *cobra.Command, names []string) ([]paper.Figure, error) {
+func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.Figure, error) {
 	var out []paper.Figure
 	var known []string
-	for _, number := range slices.Sorted(maps.Keys(paper.Catalog)) {
-		name := fmt.Sprintf("fig%d", number)
-		known = append(known, name)
-		if len(names) == 0 || slices.Contains(names, name) {
-			out = append(out, *paper.Catalog[number].Figure)
+	for _, f := range c.Figures {
+		known = append(known, f.Command())
+		if len(names) == 0 || slices.Contains(names, f.Command()) {
+			out = append(out, f)
 		}
 	}
 	for _, name := range names {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,7 +12,9 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 
 // figureFlags are the flags that every figure has.
 type figureFlags struct {
+	catalog                             lab.Catalog
 	scale, seeds, backend, results, out string
 	panels, series, sets                []string
 	stride, workers                     int
@@ -31,7 +33,7 @@ type figureFlags struct {
 func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	f.workers = 1
 	flags := cmd.Flags()
-	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (a coffee break), paper (the paper's)")
+	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (seconds to an hour), paper (the paper's)")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: the figure's own, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
@@ -44,8 +46,8 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) 
 	f.registerSettings(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
-	flags.StringSliceVar(&f.series, "series", nil, "these learners in place of the figure's own: "+strings.Join(paper.LearnersOf(figures...), ", "))
-	flags.IntVar(&f.stride, "stride", 0, "train at every how many steps (0: the scale's choice)")
+	flags.StringSliceVar(&f.series, "series", nil, "learners to run instead of the figure's own: "+strings.Join(f.catalog.Learners(figures...), ", "))
+	flags.IntVar(&f.stride, "stride", 0, "train at every N-th step (0: the scale's choice)")
 }
 
 // register adds those that concern the making of the figure, too.
@@ -59,21 +61,26 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "folder of what is made (default figures/out/"+name+")")
-	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at the same time")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 }
 
-func (f *figureFlags) options(name string) (paper.Options, error) {
+func (f *figureFlags) options(name string) (lab.Options, error) {
 	var seeds []int64 // none: the figure's own
 	if f.seeds != "" {
 		var err error
-		if seeds, err = paper.ParseSeeds(f.seeds); err != nil {
-			return paper.Options{}, fmt.Errorf("--seeds: %w", err)
+		if seeds, err = lab.ParseSeeds(f.seeds); err != nil {
+			return lab.Options{}, fmt.Errorf("--seeds: %w", err)
 		}
 	}
-	if f.workers < 1 {
-		return paper.Options{}, usage.Errorf("--workers %d: at least one run must be at work", f.workers)
+	scale, err := settings.ParseScale(f.scale)
+	if err != nil {
+		return lab.Options{}, usage.Error(err)
 	}
-	o := paper.Options{Scale: f.scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets, Workers: f.workers, Out: f.out}
+	if f.workers < 1 {
+		return lab.Options{}, usage.Errorf("--workers %d: give at least 1", f.workers)
+	}
+	o := lab.Options{Scale: scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets,
+		Workers: f.workers, Out: f.out}
 	if f.stride != 0 {
 		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
 	}
@@ -83,49 +90,49 @@ func (f *figureFlags) options(name string) (paper.Options, error) {
 	return o, nil
 }
 
-func figureCommands() []*cobra.Command {
+func figureCommands(c lab.Catalog) []*cobra.Command {
 	var out []*cobra.Command
-	for _, number := range slices.Sorted(maps.Keys(paper.Catalog)) {
-		entry := paper.Catalog[number]
-		flags := &figureFlags{}
+	for _, figure := range c.Figures {
+		flags := &figureFlags{catalog: c}
 		cmd := &cobra.Command{
-			Use:   fmt.Sprintf("fig%d", number),
-			Short: entry.Figure.Title,
-			Long:  entry.Figure.Title + "\n\n" + entry.Figure.Caption,
+			Use:   figure.Command(),
+			Short: figure.Title,
+			Long:  figure.Title + "\n\n" + figure.Caption,
 			Args:  cli.NoArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				o, err := flags.options(entry.Figure.Name)
+				o, err := flags.options(figure.Name())
 				if err != nil {
 					return err
 				}
 				if flags.showConfig {
-					return showConfig(cmd, *entry.Figure, o)
+					return flags.printConfig(cmd, figure, o)
 				}
-				if _, err := paper.PanelSettings(*entry.Figure, o); err != nil {
+				if _, err := c.Panels(figure, o); err != nil {
 					return err // before a plugin is fetched for nothing
 				}
-				lab, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+				l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 				if err != nil {
 					return err
 				}
-				_, err = entry.Run(cmd.Context(), lab, o)
+				_, err = l.Make(cmd.Context(), figure, o)
 				return err
 			},
 		}
-		flags.register(cmd, *entry.Figure)
+		flags.register(cmd, figure)
 		out = append(out, cmd)
 	}
 	return out
 }
 
 // lab opens the backend and the store.
-func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*paper.Lab, error) {
-	return paper.OpenLab(ctx, paper.LabOptions{Backend: f.backend, Open: opts, Results: f.results, Stdout: os.Stdout, Stderr: os.Stderr})
+func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*lab.Lab, error) {
+	return lab.Open(ctx, f.catalog, lab.OpenOptions{Backend: f.backend, Open: opts, Results: f.results,
+		Stdout: os.Stdout, Stderr: os.Stderr})
 }
 
-// showConfig prints the settings of every panel with their meaning and source.
-func showConfig(cmd *cobra.Command, f paper.Figure, o paper.Options) error {
-	panels, err := paper.PanelSettings(f, o)
+// printConfig prints the settings of every panel with their meaning and source.
+func (f *figureFlags) printConfig(cmd *cobra.Command, figure paper.Figure, o lab.Options) error {
+	panels, err := f.catalog.Panels(figure, o)
 	if err != nil {
 		return err
 	}

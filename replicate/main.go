@@ -3,20 +3,24 @@
 //
 //	go run ./replicate fig1
 //
-// See README.md for every command.
+// See replicate/README.md for every command.
 package main
 
 import (
+	"tvps/replicate/catalog"
 	"tvps/replicate/cli"
+	"tvps/replicate/lab"
 
 	"github.com/spf13/cobra"
 )
 
-func main() { cli.Main(root()) }
+func main() { cli.Main(root(catalog.Paper())) }
 
-func root() *cobra.Command {
-	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure", figureCommands()...)
-	cmd.AddCommand(allCommand(), verifyCommand(), reportCommand(), studyCommand(), statusCommand(), doctorCommand(), dataCommand(),
-		pretrainCommand(), exportCommand(), compareCommand(), mergeCommand())
+// root is the command line that makes the figures of a catalog.
+func root(c lab.Catalog) *cobra.Command {
+	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
+		figureCommands(c)...)
+	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c), doctorCommand(),
+		dataCommand(), pretrainCommand(), exportCommand(), compareCommand(), mergeCommand())
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -59,7 +59,7 @@ func (p *pretraining) run(ctx context.Context) error {
 	if err := p.cfg.Validate(); err != nil {
 		return usage.Error(err)
 	}
-	if err := paper.CheckBackend(p.name); err != nil {
+	if err := lab.CheckBackend(p.name); err != nil {
 		return err
 	}
 	if err := p.open(ctx); err != nil {

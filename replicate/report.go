@@ -5,23 +5,24 @@ import (
 	"path/filepath"
 
 	"tvps/replicate/cli"
+	"tvps/replicate/lab"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 )
 
-func reportCommand() *cobra.Command {
-	flags := &figureFlags{}
+func reportCommand(c lab.Catalog) *cobra.Command {
+	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write one self-contained page of all figures as far as they are stored; computes nothing",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			lab, o, err := flags.reader(cmd.Context())
+			l, o, err := flags.reader(cmd.Context())
 			if err != nil {
 				return err
 			}
-			page, err := lab.Report(cmd.Context(), o)
+			page, err := l.Report(cmd.Context(), o)
 			if err != nil {
 				return err
 			}

@@ -6,14 +6,16 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
+	"tvps/replicate/study"
 
 	"github.com/spf13/cobra"
 )
 
 // studyCommand makes the tables that INTERPRETATIONS.md quotes.
-func studyCommand() *cobra.Command {
-	flags := &figureFlags{}
+func studyCommand(c lab.Catalog) *cobra.Command {
+	flags, tables := &figureFlags{catalog: c}, paper.Study()
 	var rows []string
 	var update string
 	cmd := &cobra.Command{
@@ -27,15 +29,15 @@ func studyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := paper.StudyOptions{Options: options, Rows: rows, Update: update}
-			if _, err := paper.StudySettings(o); err != nil {
+			o := study.Options{Options: options, Rows: rows, Update: update}
+			if _, err := study.Plans(c, tables, o); err != nil {
 				return err // before a plugin is fetched for nothing
 			}
-			lab, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 			if err != nil {
 				return err
 			}
-			_, err = lab.Study(cmd.Context(), o)
+			_, err = study.Make(cmd.Context(), l, tables, o)
 			return err
 		},
 	}
@@ -43,8 +45,8 @@ func studyCommand() *cobra.Command {
 	flags.registerMaking(cmd, "study")
 	f := cmd.Flags()
 	f.Lookup("set").Usage = "override a setting in all rows, as epochs=5, or gaussian.epochs=5 for that scenario alone; repeatable"
-	f.IntVar(&flags.stride, "stride", 0, "train at every how many steps (0: the study's choice)")
-	f.StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(paper.Studies(), ", "))
+	f.IntVar(&flags.stride, "stride", 0, "train at every N-th step (0: the study's choice)")
+	f.StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(study.Keys(tables), ", "))
 	f.StringSliceVar(&rows, "row", nil, "only these rows besides the default, slow ones too, as clip-none,method1")
 	f.StringVar(&update, "update", "", "file whose tables, between lines such as <!-- study:gaussian:begin --> and its end, are rewritten")
 	return cmd

@@ -11,7 +11,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -25,8 +25,8 @@ type verifyFlags struct {
 	readme         string
 }
 
-func verifyCommand() *cobra.Command {
-	flags := &verifyFlags{}
+func verifyCommand(c lab.Catalog) *cobra.Command {
+	flags := &verifyFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Judge every claim of the paper by the runs that are stored; computes nothing",
@@ -49,15 +49,15 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		return usage.Errorf("--json and --markdown are two forms of the same table: choose one")
 	}
 	if f.readme != "" {
-		if err := paper.CheckClaims(f.readme); err != nil {
+		if err := lab.CheckClaims(f.readme); err != nil {
 			return fmt.Errorf("--readme: %w", err)
 		}
 	}
-	lab, o, err := f.reader(cmd.Context())
+	l, o, err := f.reader(cmd.Context())
 	if err != nil {
 		return err
 	}
-	v, err := lab.Verify(cmd.Context(), o)
+	v, err := l.Verify(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // reader opens the lab for a command that reads what is stored of all figures and writes
 // one file.
-func (f *figureFlags) reader(ctx context.Context) (*paper.Lab, paper.Options, error) {
+func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err == nil {
-		err = paper.CheckAll(o)
+		err = f.catalog.CheckAll(o)
 	}
 	if err != nil {
 		return nil, o, err
@@ -85,12 +85,12 @@ func (f *figureFlags) reader(ctx context.Context) (*paper.Lab, paper.Options, er
 	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
 		return nil, o, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
-	lab, err := f.lab(ctx, backend.Options{NoFetch: true})
-	return lab, o, err
+	l, err := f.lab(ctx, backend.Options{NoFetch: true})
+	return l, o, err
 }
 
 // print writes the table in the form that was asked for.
-func (f *verifyFlags) print(cmd *cobra.Command, v paper.Verification) error {
+func (f *verifyFlags) print(cmd *cobra.Command, v lab.Verification) error {
 	w := cmd.OutOrStdout()
 	switch {
 	case f.json:

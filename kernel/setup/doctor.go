@@ -119,7 +119,7 @@ const trip = `import (
 
 %%
 var _ *graph.Node
-fmt.Println("figures:", len(paper.Catalog))
+fmt.Println("figures:", len(paper.Figures()))
 `
 
 // roundTrip starts the kernel, runs a cell in it and shuts it down.

@@ -8,7 +8,7 @@
 //
 // GoNB builds each cell into a program and runs it. So no variable outlives a cell, and a
 // figure that two cells want is asked for twice: the second time it comes from the store,
-// as with the command line, which takes the same way ([paper.OpenLab], [paper.Catalog]).
+// as with the command line, which takes the same way ([lab.Open], [catalog.Paper]).
 // Errors end the program, and with it the cell, with one sentence ([Exit], [Must]). An
 // interrupt cancels [Context]; a run then stops after its step, and the next Run goes on.
 //
@@ -48,7 +48,9 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/replicate/paper"
+	"tvps/replicate/catalog"
+	"tvps/replicate/lab"
+	"tvps/replicate/settings"
 )
 
 // repeat is how long further interrupts count as the same one: some front ends signal the
@@ -114,36 +116,42 @@ type Options struct {
 	Out     string   // folder of the figure's files; default $TVPS_OUT/figNN, else figures/out/figNN in $TVPS_ROOT
 }
 
-// Figure computes what is missing of a figure of [paper.Catalog], with a bar that shows
+// Figure computes what is missing of a figure of [catalog.Paper], with a bar that shows
 // how far it is, and returns it. It ends the cell if that fails or is interrupted.
-func Figure(number int, o Options) *paper.Result {
+func Figure(number int, o Options) *lab.Result {
 	return Must(figure(Context(), number, o))
 }
 
-func figure(ctx context.Context, number int, o Options) (*paper.Result, error) {
-	entry, ok := paper.Catalog[number]
+func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
+	figures := catalog.Paper()
+	declared, ok := figures.Figure(number)
 	if !ok {
 		return nil, fmt.Errorf("there is no figure %d yet", number)
 	}
-	o = o.withDefaults(entry.Figure.Name)
+	o = o.withDefaults(declared.Name())
 	var seeds []int64 // none: the figure's own
 	var err error
 	if o.Seeds != "" {
-		seeds, err = paper.ParseSeeds(o.Seeds)
+		seeds, err = lab.ParseSeeds(o.Seeds)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seeds: %w", err)
 	}
-	options := paper.Options{Scale: o.Scale, Panels: o.Panels, Seeds: seeds, Learners: o.Series, Overrides: o.Set, Workers: o.Workers, Out: o.Out}
-	if _, err := paper.PanelSettings(*entry.Figure, options); err != nil {
-		return nil, err // before a plugin is fetched for nothing
-	}
-	bar := newProgress(output)
-	lab, err := paper.OpenLab(ctx, o.lab(bar))
+	scale, err := settings.ParseScale(o.Scale)
 	if err != nil {
 		return nil, err
 	}
-	result, err := entry.Run(ctx, lab, options)
+	options := lab.Options{Scale: scale, Panels: o.Panels, Seeds: seeds, Learners: o.Series, Overrides: o.Set,
+		Workers: o.Workers, Out: o.Out}
+	if _, err := figures.Panels(declared, options); err != nil {
+		return nil, err // before a plugin is fetched for nothing
+	}
+	bar := newProgress(output)
+	l, err := lab.Open(ctx, figures, o.lab(bar))
+	if err != nil {
+		return nil, err
+	}
+	result, err := l.Make(ctx, declared, options)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +161,8 @@ func figure(ctx context.Context, number int, o Options) (*paper.Result, error) {
 }
 
 // lab leaves warnings about the backend on stderr, where they stay.
-func (o Options) lab(bar io.Writer) paper.LabOptions {
-	l := paper.LabOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
+func (o Options) lab(bar io.Writer) lab.OpenOptions {
+	l := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
 	l.Open.Log = os.Stderr
 	return l
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 )
 
 // The tests start the test binary again as a cell's program.
@@ -136,7 +136,7 @@ func miniature(t *testing.T) Options {
 // Computed or from the store, the cell ends up with the same outputs.
 func TestFigureTwice(t *testing.T) {
 	o := miniature(t)
-	last := func() (text, id string, r *paper.Result) {
+	last := func() (text, id string, r *lab.Result) {
 		rec := record(t)
 		r, err := figure(context.Background(), 1, o)
 		if err != nil {
@@ -162,7 +162,7 @@ func TestFigureTwice(t *testing.T) {
 		t.Error("the second bar would replace that of another cell")
 	}
 	for _, s := range computed.Figure.Source {
-		if strings.Contains(s, paper.CommitNote) {
+		if strings.Contains(s, lab.CommitNote) {
 			t.Errorf("the chart names the commit: %q", s)
 		}
 	}

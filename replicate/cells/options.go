@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 )
 
 func (o Options) withDefaults(name string) Options {
@@ -22,7 +22,7 @@ func (o Options) withDefaults(name string) Options {
 
 // stable leaves out the note of the commit: see the package comment.
 func stable(source []string) []string {
-	return slices.DeleteFunc(slices.Clone(source), func(s string) bool { return strings.HasPrefix(s, paper.CommitNote) })
+	return slices.DeleteFunc(slices.Clone(source), func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) })
 }
 
 // Sources are where the script of a chart looks for echarts, after the page itself: the

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 )
 
 // Tables shows the summary of every panel, with its numbers as values: the mean accuracy
 // of each series and its difference to the base.
-func Tables(r *paper.Result) {
+func Tables(r *lab.Result) {
 	for _, t := range r.Tables {
 		Exit(summary(output, r.Figure.Name, t))
 	}
@@ -60,7 +60,7 @@ func interval(e figures.Estimate) string {
 
 // Claims shows each claim of the paper with its verdict here, and what was measured for
 // each of its parts.
-func Claims(r *paper.Result) {
+func Claims(r *lab.Result) {
 	rows := [][]string{{"here it", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range r.Claims {
@@ -75,7 +75,7 @@ func Claims(r *paper.Result) {
 
 // Provenance shows what the figure was made from, in so far as it does not change from one
 // machine or day to the next: scale, seeds, backend, versions, and all settings.
-func Provenance(r *paper.Result) {
+func Provenance(r *lab.Result) {
 	made := r.Record.MadeBy
 	rows := [][]string{{"", ""},
 		{"scale", r.Record.Scale},

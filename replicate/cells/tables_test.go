@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -30,7 +31,7 @@ func values(t *testing.T, m message) map[string]float64 {
 func TestTables(t *testing.T) {
 	r := record(t)
 	fig, rows := sample(t)
-	result := &paper.Result{Figure: fig}
+	result := &lab.Result{Figure: fig}
 	for _, key := range []string{"a", "b"} {
 		s, err := figures.Table(rows, key, "accuracy", "everything")
 		if err != nil {
@@ -74,11 +75,11 @@ func TestValues(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	r := record(t)
-	Claims(&paper.Result{Claims: []paper.Judged{
-		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: paper.Holds, Parts: []paper.JudgedPart{
-			{Part: paper.Part{Panel: "a", Series: "ours", Base: "everything"}, Verdict: paper.Holds, Effect: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}}}},
-		{Claim: paper.Claim{Text: "Not this"}, Verdict: paper.NotRun, Parts: []paper.JudgedPart{
-			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: paper.NotRun}}},
+	Claims(&lab.Result{Claims: []lab.Judged{
+		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: lab.Holds, Parts: []lab.JudgedPart{
+			{Part: paper.Part{Panel: "a", Series: "ours", Base: "everything"}, Verdict: lab.Holds, Effect: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}}}},
+		{Claim: paper.Claim{Text: "Not this"}, Verdict: lab.NotRun, Parts: []lab.JudgedPart{
+			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: lab.NotRun}}},
 	}})
 	html := r.content(t, 0, htmlMIME)
 	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
@@ -96,8 +97,8 @@ func TestProvenance(t *testing.T) {
 	r := record(t)
 	made := runs.NewProvenance("xla:cpu", map[string]string{"plugin": "0.0.1", "tvps": "/home/somebody/tvps"})
 	made.Commit, made.Seconds = "abcdef", 12.5
-	Provenance(&paper.Result{Record: paper.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
-		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]paper.RunRecord, 8)}})
+	Provenance(&lab.Result{Record: lab.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
+		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]lab.RunRecord, 8)}})
 	text := r.content(t, 0, plainMIME)
 	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8", "settings of panel a: batch=128, epochs=25"} {
 		if !strings.Contains(text, want) {

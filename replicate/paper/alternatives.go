@@ -1,35 +1,18 @@
 package paper
 
-import "slices"
+import (
+	"slices"
 
-// study is what the interpretations are compared on: a Gaussian and a label shift, as in
-// two panels of Figure 1, and the two robots of Figure 2. Its panels are the study's tables,
-// their series the columns.
-var study = Figure{
-	Name:  "study",
-	Title: "What the alternatives to the interpretations do",
-	Panels: []Panel{
-		{Key: "gaussian", Title: "Drifting Gaussian, panel a of figure 1", Scenario: "gaussian",
-			Series: append(slices.Clone(compared), "standard")},
-		{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
-			Series: append(slices.Clone(compared), "standard", "pretrained")},
-		{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw", Set: []string{"repeat=2"}, Series: comparedRobots, Measure: "return"},
-		{Key: "cheetah", Title: "Half-Cheetah WindVel, panel b of figure 2", Scenario: "cheetah", Series: comparedRobots, Measure: "return"},
-	},
-}
-
-// compared are the learners of a row that names none: of these, those that its settings
-// can change.
-var (
-	compared       = []string{"everything", "recent", "finetune", "ours", "exact"}
-	comparedRobots = []string{"sac", "sac-omega"}
+	"tvps/replicate/settings"
 )
 
-// studySteps is which steps of the label shift the study takes, by scale, where those of
-// the figure are too many for so many rows. A stride is coprime to T = 6 here, too.
-var studySteps = map[string][]string{
-	"small": {"cifar10b.stride=35"}, // 8, 43, 78, 113
-	"paper": {"cifar10b.stride=11"},
+// Table declares a table of the study: a scenario under the default settings and under alternatives to them.
+type Table struct {
+	Panel                      // its Key names the table, its Series are the columns
+	Compared     []string      // the learners of a row that names none: of these, those that its settings can change
+	Factor       float64       // a cell is the measure times Factor,
+	Unit         string        // with this unit behind it
+	Alternatives []Alternative // the rows; the default comes before them
 }
 
 // Alternative is a row of the study: another reading of the paper than the default.
@@ -39,9 +22,48 @@ type Alternative struct {
 	Set     []string `json:"set"`   // settings over the default's
 	Text    string   `json:"text"`  // what they stand for, where they do not say it
 	Series  []string `json:"-"`     // learners; nil for those that are compared
-	Every   int      `json:"-"`     // only one of so many of the study's steps, to save time; 0 for all
-	Slow    string   `json:"-"`     // how long it takes at the small scale: left out there unless it is asked for
-	Literal bool     `json:"-"`     // a reading of Table 2, listed even where it is the default
+	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
+	Slow    string   `json:"-"`     // time at the small scale of a row that is left out there unless it is named
+	Literal bool     `json:"-"`     // a literal reading of Table 1 or 2, listed even where it is the default
+}
+
+// Study declares what the interpretations are compared on: a Gaussian and a label shift, as in two panels of Figure 1,
+// and the two robots of Figure 2.
+func Study() []Table {
+	return []Table{
+		{
+			Panel: Panel{Key: "gaussian", Title: "Drifting Gaussian, panel a of figure 1", Scenario: "gaussian",
+				Series: append(slices.Clone(compared), "standard")},
+			Compared: compared, Factor: 100, Unit: "%", Alternatives: onGaussian,
+		},
+		{
+			Panel: Panel{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
+				Series: append(slices.Clone(compared), "standard", "pretrained")},
+			Compared: compared, Factor: 100, Unit: "%", Alternatives: onCIFAR10b,
+		},
+		{
+			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw", Set: []string{"repeat=2"},
+				Series: comparedRobots, Measure: "return"},
+			Compared: comparedRobots, Factor: 1, Alternatives: onClaw,
+		},
+		{
+			Panel: Panel{Key: "cheetah", Title: "Half-Cheetah WindVel, panel b of figure 2", Scenario: "cheetah",
+				Series: comparedRobots, Measure: "return"},
+			Compared: comparedRobots, Factor: 1, Alternatives: onCheetah,
+		},
+	}
+}
+
+var (
+	compared       = []string{"everything", "recent", "finetune", "ours", "exact"}
+	comparedRobots = []string{"sac", "sac-omega"}
+)
+
+// StudySteps are settings that choose the steps of the label shift in the study, where those of the figure are too many
+// for so many rows. A stride is coprime to T = 6 here, too.
+var StudySteps = settings.ByScale{
+	settings.Small: {"cifar10b.stride=35"}, // 8, 43, 78, 113
+	settings.Paper: {"cifar10b.stride=11"},
 }
 
 // onlyStandard is the series of rows about what counts as current.
@@ -49,10 +71,14 @@ var onlyStandard = []string{"standard"}
 
 // ofOmega concern g and the weights, in every scenario.
 var ofOmega = []Alternative{
-	{Name: "rate", About: "I1", Set: []string{"g-rate=1e-4", "g-updates=1000", "g-epochs=0"}, Text: "the table's rate alone"},
-	{Name: "updates", About: "I1", Set: []string{"g-rate=3e-3", "g-updates=200", "g-epochs=0"}, Text: "the table's M alone, as minibatches"},
-	{Name: "rate-updates", About: "I1", Set: []string{"g-rate=1e-3", "g-updates=2000", "g-epochs=0"}, Text: "between the two"},
-	{Name: "warm-start", About: "I1", Set: []string{"g-start=previous"}, Text: "g starts where the fit at t - 1 ended"},
+	{Name: "rate", About: "I1",
+		Set: []string{"g-rate=1e-4", "g-updates=1000", "g-epochs=0"}, Text: "the table's rate alone"},
+	{Name: "updates", About: "I1",
+		Set: []string{"g-rate=3e-3", "g-updates=200", "g-epochs=0"}, Text: "the table's M alone, as minibatches"},
+	{Name: "rate-updates", About: "I1",
+		Set: []string{"g-rate=1e-3", "g-updates=2000", "g-epochs=0"}, Text: "between the two"},
+	{Name: "warm-start", About: "I1",
+		Set: []string{"g-start=previous"}, Text: "g starts where the fit at t - 1 ended"},
 	{Name: "no-label", About: "I2", Set: []string{"g-label=false"}},
 	{Name: "time-scalar", About: "I2", Set: []string{"g-time=scalar"}},
 	{Name: "time-fourier", About: "I2", Set: []string{"g-time=fourier"}},
@@ -60,8 +86,10 @@ var ofOmega = []Alternative{
 	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e"},
 	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}},
 	{Name: "method1", About: "I13", Set: []string{"method=method1"}},
-	{Name: "window-5", About: "I8", Set: []string{"window=5"}, Text: "the last 5 steps count as current", Series: onlyStandard},
-	{Name: "window-20", About: "I8", Set: []string{"window=20"}, Text: "the last 20 steps count as current", Series: onlyStandard},
+	{Name: "window-5", About: "I8",
+		Set: []string{"window=5"}, Text: "the last 5 steps count as current", Series: onlyStandard},
+	{Name: "window-20", About: "I8",
+		Set: []string{"window=20"}, Text: "the last 20 steps count as current", Series: onlyStandard},
 }
 
 // Table 2 of the paper, as far as it is about every scenario: Algorithm 2, the
@@ -78,50 +106,77 @@ var (
 // ofRobots are the rows of both robots. The literal reading of Table 1 is the default, but
 // for what the small scale makes smaller.
 var ofRobots = []Alternative{
-	{Name: "table1", About: "I22", Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "clip=min1"},
+	{Name: "table1", About: "I22",
+		Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000",
+			"g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "clip=min1"},
 		Text: "Table 1 read literally, M = 4 minibatches after every episode", Slow: "an hour", Literal: true},
-	{Name: "table1-updates", About: "I22, I24", Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=0", "clip=min1"},
+	{Name: "table1-updates", About: "I22, I24",
+		Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000",
+			"g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=0", "clip=min1"},
 		Text: "Table 1 read literally, M = 4 minibatches before every update", Slow: "two hours", Literal: true},
-	{Name: "g-every-update", About: "I24", Set: []string{"g-every=0"}, Text: "g is fitted before every update", Slow: "half an hour"},
-	{Name: "g-long", About: "I24", Set: []string{"g-rate=1e-3", "g-updates=40"}, Text: "ten times the minibatches at ten times the rate", Slow: "a quarter of an hour"},
+	{Name: "g-every-update", About: "I24",
+		Set: []string{"g-every=0"}, Text: "g is fitted before every update", Slow: "half an hour"},
+	{Name: "g-long", About: "I24",
+		Set:  []string{"g-rate=1e-3", "g-updates=40"},
+		Text: "ten times the minibatches at ten times the rate", Slow: "a quarter of an hour"},
 	{Name: "g-wide", About: "I24", Set: []string{"g-hidden=256"}, Slow: "a quarter of an hour"},
 	{Name: "time-periods", About: "I25", Set: []string{"g-time=periods"}, Slow: "a quarter of an hour"},
 	{Name: "time-scalar", About: "I25", Set: []string{"g-time=scalar"}, Slow: "a quarter of an hour"},
-	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e", Slow: "a quarter of an hour"},
+	{Name: "clip-exponent", About: "I2",
+		Set: []string{"clip=exp1"}, Text: "omega at most e", Slow: "a quarter of an hour"},
 	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}, Slow: "a quarter of an hour"},
 	{Name: "method1", About: "I13", Set: []string{"method=method1"}, Slow: "a quarter of an hour"},
 }
 
-// alternatives are the rows of each table. The default comes before them.
-var alternatives = map[string][]Alternative{
-	"gaussian": slices.Concat([]Alternative{
-		{Name: "table2", About: "I1", Set: slices.Concat(table2, minibatches), Text: "Table 2 read literally, M = 200 minibatches", Literal: true},
-		{Name: "table2-epochs", About: "I1", Set: slices.Concat(table2, passes), Text: "Table 2 read literally, M = 200 epochs", Every: 9, Literal: true},
+// The rows of each table.
+var (
+	onGaussian = slices.Concat([]Alternative{
+		{Name: "table2", About: "I1",
+			Set:  slices.Concat(table2, minibatches),
+			Text: "Table 2 read literally, M = 200 minibatches", Literal: true},
+		{Name: "table2-epochs", About: "I1",
+			Set:  slices.Concat(table2, passes),
+			Text: "Table 2 read literally, M = 200 epochs", Every: 9, Literal: true},
 	}, ofOmega, []Alternative{
 		{Name: "turn-49", About: "I3", Set: []string{"turn=49"}},
 		{Name: "no-limit", About: "I3", Set: []string{"max-updates=0"}, Text: "no limit of minibatches", Every: 9},
 		{Name: "linear", About: "I3", Set: []string{"network=linear"}},
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},
 		{Name: "finetune-0", About: "I7", Set: []string{"finetune-epochs=0"}},
-	}),
-	"cifar10b": slices.Concat([]Alternative{
-		{Name: "table2", About: "I1", Set: slices.Concat(table2Images, minibatches), Text: "Table 2 read literally but for g's network, M = 200 minibatches", Literal: true},
-		{Name: "table2-epochs", About: "I1", Set: slices.Concat(table2Images, passes), Text: "Table 2 read literally but for g's network, M = 200 epochs", Literal: true},
-		{Name: "table2-conv5", About: "I1, I4", Set: slices.Concat(table2Conv, minibatches), Text: "Table 2 read literally, M = 200 minibatches",
+	})
+	onCIFAR10b = slices.Concat([]Alternative{
+		{Name: "table2", About: "I1",
+			Set:  slices.Concat(table2Images, minibatches),
+			Text: "Table 2 read literally but for g's network, M = 200 minibatches", Literal: true},
+		{Name: "table2-epochs", About: "I1",
+			Set:  slices.Concat(table2Images, passes),
+			Text: "Table 2 read literally but for g's network, M = 200 epochs", Literal: true},
+		{Name: "table2-conv5", About: "I1, I4",
+			Set: slices.Concat(table2Conv, minibatches), Text: "Table 2 read literally, M = 200 minibatches",
 			Slow: "a quarter of an hour", Literal: true},
-		{Name: "table2-conv5-epochs", About: "I1, I4", Set: slices.Concat(table2Conv, passes), Text: "Table 2 read literally, M = 200 epochs",
+		{Name: "table2-conv5-epochs", About: "I1, I4",
+			Set: slices.Concat(table2Conv, passes), Text: "Table 2 read literally, M = 200 epochs",
 			Slow: "half an hour for each fit of g", Literal: true},
 	}, ofOmega, []Alternative{
-		{Name: "g-fc3", About: "I4", Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
-		{Name: "join-even", About: "I2", Set: []string{"g-network=mlp", "g-input=features", "g-join=even"}, Text: "features no louder than the label"},
+		{Name: "g-fc3", About: "I4",
+			Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
+		{Name: "join-even", About: "I2",
+			Set:  []string{"g-network=mlp", "g-input=features", "g-join=even"},
+			Text: "features and label on the same relative scale"},
 		{Name: "reinit", About: "I5", Set: []string{"start=reinit"}},
 		{Name: "batch-norm-frozen", About: "I6", Set: []string{"batch-norm=frozen"}},
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},
-		{Name: "block-stage", About: "I10", Set: []string{"block=stage"}, Text: "both blocks of the last stage are trained"},
+		{Name: "block-stage", About: "I10",
+			Set: []string{"block=stage"}, Text: "both blocks of the last stage are trained"},
 		{Name: "limit-300", About: "I10", Set: []string{"max-updates=300"}, Text: "limit of minibatches", Every: 2},
-		{Name: "no-limit", About: "I10", Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
+		{Name: "no-limit", About: "I10",
+			Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
 			Slow: "half an hour", Literal: true},
-	}),
-	"claw":    slices.Concat(ofRobots, []Alternative{{Name: "alpha-learned", About: "I21", Set: []string{"learn-alpha=true"}, Slow: "a quarter of an hour"}}),
-	"cheetah": slices.Concat(ofRobots, []Alternative{{Name: "alpha-fixed", About: "I21", Set: []string{"learn-alpha=false"}, Slow: "a quarter of an hour"}}),
-}
+	})
+	onClaw = slices.Concat(ofRobots, []Alternative{
+		{Name: "alpha-learned", About: "I21", Set: []string{"learn-alpha=true"}, Slow: "a quarter of an hour"},
+	})
+	onCheetah = slices.Concat(ofRobots, []Alternative{
+		{Name: "alpha-fixed", About: "I21", Set: []string{"learn-alpha=false"}, Slow: "a quarter of an hour"},
+	})
+)

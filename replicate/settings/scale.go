@@ -1,6 +1,9 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Scale is the size of an experiment. It only sets numbers: a scenario lists its settings for each scale, and nothing
 // else compares a scale's name.
@@ -29,3 +32,12 @@ func ParseScale(name string) (Scale, error) {
 
 // ByScale lists settings as name=value for each scale; a later entry overrides an earlier one of the same name.
 type ByScale map[Scale][]string
+
+// Split cuts an override of the form name=value.
+func Split(override string) (name, value string, err error) {
+	name, value, ok := strings.Cut(override, "=")
+	if !ok || name == "" {
+		return "", "", fmt.Errorf("the setting %q is not of the form name=value", override)
+	}
+	return name, value, nil
+}

@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/continual"
+	"tvps/replicate/paper"
 )
 
 // Verdict says whether a claim of the paper holds here.
@@ -21,38 +21,9 @@ const (
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
 )
 
-// Claim is a statement of the paper about one figure. It holds if all its parts do.
-type Claim struct {
-	ID    string `json:"id"`
-	Text  string `json:"claim"` // in our words
-	Place string `json:"place"` // where the paper says so
-	Says  string `json:"says"`  // what the paper says, as a quotation or a description of its curves
-	Parts []Part `json:"parts"`
-}
-
-// Part is one number with what is claimed about it: a statistic of two series of a panel
-// lies above a bound, below it, or within it on both sides of 0.
-type Part struct {
-	Panel     string    `json:"panel"`
-	Series    string    `json:"series"`         // what is claimed to be better (or worse)
-	Base      string    `json:"base,omitempty"` // than what
-	Statistic Statistic `json:"statistic"`      // Difference if empty
-	Test      Test      `json:"test"`           // Above if empty
-	Bound     float64   `json:"bound"`
-}
-
-// Test says on which side of its bound a statistic is claimed to lie.
-type Test string
-
-const (
-	Above  Test = "above"
-	Below  Test = "below"
-	Within Test = "within" // between -bound and +bound
-)
-
 // Judged is a claim with what was measured.
 type Judged struct {
-	Claim
+	paper.Claim
 	Figure  string       `json:"figure"`
 	Verdict Verdict      `json:"verdict"`
 	Parts   []JudgedPart `json:"parts"`
@@ -61,18 +32,18 @@ type Judged struct {
 // JudgedPart is a part with its effect. The seed is the unit: the statistic is taken
 // within each seed, the interval is Student's t over seeds.
 type JudgedPart struct {
-	Part
+	paper.Part
 	Metric  string           `json:"metric,omitempty"` // that the panel shows; it names what stands in for its data
 	Verdict Verdict          `json:"verdict"`
 	Effect  figures.Estimate `json:"effect"`
 }
 
 // judgeAll judges the claims of a figure that concern at least one panel of the plan.
-func judgeAll(f Figure, plan []PanelPlan, rows []figures.Row) []Judged {
+func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 	shown := shownIn(plan)
 	var out []Judged
 	for _, c := range f.Claims {
-		if slices.ContainsFunc(c.Parts, func(p Part) bool { return shown[p.Panel] != "" }) {
+		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel] != "" }) {
 			out = append(out, judge(f, c, shown, rows))
 		}
 	}
@@ -89,14 +60,14 @@ func shownIn(plan []PanelPlan) map[string]string {
 }
 
 // judge measures one claim; shown is the metric of each panel.
-func judge(f Figure, c Claim, shown map[string]string, rows []figures.Row) Judged {
-	j := Judged{Claim: c, Figure: f.Name}
+func judge(f paper.Figure, c paper.Claim, shown map[string]string, rows []figures.Row) Judged {
+	j := Judged{Claim: c, Figure: f.Name()}
 	for _, p := range c.Parts {
-		p.Statistic, p.Test = p.Statistic.orDifference(), cmp.Or(p.Test, Above)
+		p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 		part := JudgedPart{Part: p, Metric: shown[p.Panel], Verdict: NotRun}
-		if values, err := p.Statistic.perSeed(rows, p, shown[p.Panel]); err == nil && len(values) > 0 {
+		if values, err := perSeed(rows, p, shown[p.Panel]); err == nil && len(values) > 0 {
 			part.Effect = figures.MeanInterval(values)
-			part.Verdict = p.verdict(part.Effect)
+			part.Verdict = verdictOf(p, part.Effect)
 		}
 		j.Parts = append(j.Parts, part)
 	}
@@ -104,13 +75,13 @@ func judge(f Figure, c Claim, shown map[string]string, rows []figures.Row) Judge
 	return j
 }
 
-// verdict compares the whole interval with the bound.
-func (p Part) verdict(e figures.Estimate) Verdict {
+// verdictOf compares the whole interval with the bound.
+func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	holds, fails := e.Low > p.Bound, e.High < p.Bound
 	switch p.Test {
-	case Below:
+	case paper.Below:
 		holds, fails = fails, holds
-	case Within:
+	case paper.Within:
 		holds, fails = e.Low > -p.Bound && e.High < p.Bound, e.Low > p.Bound || e.High < -p.Bound
 	}
 	switch {
@@ -155,15 +126,15 @@ func (j Judged) String() string {
 // String says what was measured.
 func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
-		return fmt.Sprintf("panel %s: %s: not run", p.panel(), p.what())
+		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
 	}
 	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict)
 }
 
 // panel is the panel's letter, with what stands in for its data.
 func (p JudgedPart) panel() string {
-	if strings.Contains(p.Metric, continual.StandIn) {
-		return p.Panel + " (" + continual.StandIn + ")"
+	if _, standIn, ok := strings.Cut(p.Metric, " ("); ok {
+		return p.Panel + " (" + standIn
 	}
 	return p.Panel
 }
@@ -171,9 +142,9 @@ func (p JudgedPart) panel() string {
 // What names the statistic with its series, what is claimed of it and its mean.
 func (p JudgedPart) What() string {
 	if p.Verdict == NotRun {
-		return p.what()
+		return what(p.Part)
 	}
-	return fmt.Sprintf("%s is %s", p.what(), signed(p.Effect.Mean))
+	return fmt.Sprintf("%s is %s", what(p.Part), signed(p.Effect.Mean))
 }
 
 // Interval is the effect's interval in words.
@@ -193,14 +164,14 @@ func signed(v float64) string {
 }
 
 // what names the statistic with its series and the claim.
-func (p Part) what() string {
+func what(p paper.Part) string {
 	series, _ := figures.LookUp(p.Series)
 	base, _ := figures.LookUp(p.Base)
-	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(statistics[p.Statistic.orDifference()].words)
+	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(statistics[cmp.Or(p.Statistic, paper.Difference)].words)
 	switch {
-	case p.Test == Within:
+	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)
-	case p.Test == Below:
+	case p.Test == paper.Below:
 		return fmt.Sprintf("%s (claimed below %g)", text, p.Bound)
 	}
 	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)

@@ -1,4 +1,4 @@
-package paper
+package study
 
 import (
 	"bytes"
@@ -9,37 +9,39 @@ import (
 	"text/tabwriter"
 
 	"tvps/figures"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
-// StudyResult is a study that was made; as JSON it is study.json.
-type StudyResult struct {
-	Tables []StudyTable `json:"tables"`
-	Record Record       `json:"record"`
-	Report runs.Report  `json:"-"`
+// Result is a study that was made; as JSON it is study.json.
+type Result struct {
+	Tables []Table     `json:"tables"`
+	Record lab.Record  `json:"record"`
+	Report runs.Report `json:"-"`
 
 	rows []figures.Row // all measurements, with "scenario/row" as the panel
 }
 
-// StudyTable compares the default and its alternatives on one scenario.
-type StudyTable struct {
-	Scenario string     `json:"scenario"`
-	Title    string     `json:"title"`
-	Command  string     `json:"command"`
-	Notes    []string   `json:"notes"` // what it was made from, in sentences
-	Columns  []string   `json:"columns"`
-	Steps    []int      `json:"steps"`
-	Rows     []StudyRow `json:"rows"`
-	Left     []LeftOut  `json:"left-out"`
+// Table compares the default and its alternatives on one scenario.
+type Table struct {
+	Scenario string    `json:"scenario"`
+	Title    string    `json:"title"`
+	Command  string    `json:"command"`
+	Notes    []string  `json:"notes"` // what it was made from, in sentences
+	Columns  []string  `json:"columns"`
+	Steps    []int     `json:"steps"`
+	Rows     []Row     `json:"rows"`
+	Left     []LeftOut `json:"left-out"`
 
 	factor float64 // of what the cells show
-	sign   string
+	unit   string
 }
 
-// StudyRow is one setting: its learners, those that it can change, against Everything
+// Row is one setting: its learners, those that it can change, against Everything
 // under the same setting. The default is the row without a name.
-type StudyRow struct {
-	Alternative
+type Row struct {
+	paper.Alternative
 	Steps    []int                         `json:"steps"`
 	Own      bool                          `json:"own-everything"` // Everything is not that of the default
 	Results  map[string]figures.SummaryRow `json:"results"`        // by learner
@@ -47,22 +49,22 @@ type StudyRow struct {
 	Defaults bool                          `json:"as-default"`     // nothing in it differs from the default
 }
 
-// studyLegend says what the cells are.
-const studyLegend = `Mean accuracy of Everything, and of the others minus Everything under the same setting in
+// legend says what the cells are.
+const legend = `Mean accuracy of Everything, and of the others minus Everything under the same setting in
 points of a hundred (on the robots: return, and SAC in place of Everything), with the 95% interval
 (Student's t over seeds, paired by seed and step).
 A cell is empty where a setting changes nothing, or was not asked about.
 `
 
-// studyTable condenses the finished runs of a plan and adds its rows to the result's.
-func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTable {
+// newTable condenses the finished runs of a plan and adds its rows to the result's.
+func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table {
 	d := plan.Default
-	t := StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
-	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Settings.notes(l, d)...)
-	t.factor, t.sign = d.Settings.unit()
-	t.Notes = append(t.Notes, CommitNote+commit(r.Record.MadeBy)+".")
-	add := func(p PanelPlan, row StudyRow) {
-		rows := collect(p, r.Report)
+	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
+	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Notes(l.Host)...)
+	t.factor, t.unit = plan.Table.Factor, plan.Table.Unit
+	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
+	add := func(p lab.PanelPlan, row Row) {
+		rows := p.Rows(r.Report)
 		r.rows = append(r.rows, rows...)
 		row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
 		if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
@@ -77,13 +79,13 @@ func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTa
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	add(d, StudyRow{Own: true})
+	add(d, Row{Own: true})
 	base := map[string]bool{}
 	for _, job := range d.Jobs {
 		base[job.Spec.ID()] = true
 	}
 	for _, p := range plan.Rows {
-		row := StudyRow{Alternative: p.Alternative, Defaults: len(p.Changed) == 0}
+		row := Row{Alternative: p.Alternative, Defaults: len(p.Changed) == 0}
 		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
 		if !row.Defaults {
 			row.Set = p.Changed
@@ -93,15 +95,15 @@ func (l *Lab) studyTable(o StudyOptions, plan StudyPlan, r *StudyResult) StudyTa
 	return t
 }
 
-// studyCommand is what makes one table again.
-func studyCommand(o StudyOptions, key string) string {
+// commandOf is what makes one table again.
+func commandOf(o Options, keys []string, key string) string {
 	command := fmt.Sprintf("go run ./replicate study --scale %s --scenario %s", o.Scale, key)
 	if len(o.Seeds) > 0 {
 		command += " --seeds " + strings.ReplaceAll(list(o.Seeds), " ", "")
 	}
 	for _, set := range o.Overrides {
 		part, _, _ := strings.Cut(set, ".")
-		if !slices.Contains(Studies(), part) || part == key {
+		if !slices.Contains(keys, part) || part == key {
 			command += " --set " + set
 		}
 	}
@@ -112,7 +114,7 @@ func studyCommand(o StudyOptions, key string) string {
 }
 
 // cells lays the table out, its header first.
-func (t StudyTable) cells() [][]string {
+func (t Table) cells() [][]string {
 	header := []string{"setting", "about"}
 	for _, name := range t.Columns {
 		look, _ := figures.LookUp(name)
@@ -130,7 +132,7 @@ func (t StudyTable) cells() [][]string {
 }
 
 // label says what a row sets and what that means.
-func (t StudyTable) label(row StudyRow) string {
+func (t Table) label(row Row) string {
 	if row.Name == "" {
 		return "default"
 	}
@@ -148,7 +150,7 @@ func (t StudyTable) label(row StudyRow) string {
 }
 
 // cell is what a learner reached: the measure of the base, or the difference to it.
-func (t StudyTable) cell(r StudyRow, name string) string {
+func (t Table) cell(r Row, name string) string {
 	s, ok := r.Results[name]
 	base := t.Columns[0]
 	switch {
@@ -157,7 +159,7 @@ func (t StudyTable) cell(r StudyRow, name string) string {
 	case !ok, name == base && !r.Own:
 		return ""
 	case name == base:
-		return rounded("%.1f", t.factor*s.Mean.Mean) + t.sign
+		return rounded("%.1f", t.factor*s.Mean.Mean) + t.unit
 	}
 	text := rounded("%+.1f", t.factor*s.Difference.Mean)
 	if s.Difference.N > 1 {
@@ -176,7 +178,7 @@ func rounded(format string, v float64) string {
 }
 
 // markdown is the table with what it was made from.
-func (t StudyTable) markdown() string {
+func (t Table) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `%s`.\n", t.Title, t.Command)
 	for _, note := range t.Notes {
@@ -205,7 +207,7 @@ func (t StudyTable) markdown() string {
 }
 
 // print writes the table for a terminal.
-func (t StudyTable) print(out io.Writer) error {
+func (t Table) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range t.cells() {

@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"cmp"
@@ -8,26 +8,10 @@ import (
 	"slices"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-)
-
-// Statistic names a number that is taken within each seed, over its steps.
-type Statistic string
-
-const (
-	Level           Statistic = "level"            // mean of the series over steps
-	End             Statistic = "end"              // mean of the series over the last quarter of the steps
-	Difference      Statistic = "difference"       // mean of series minus base over steps
-	Share           Statistic = "share"            // share of steps at which the series is above the base; a tie counts half
-	Slope           Statistic = "slope"            // of the least-squares line through the series, for 100 steps
-	Correlation     Statistic = "correlation"      // Pearson's, of series and base over steps
-	CorrelationGain Statistic = "correlation-gain" // correlation of the series with the exact curve minus that of the base
-	Phase           Statistic = "phase"            // mean at the steps of the last one's phase (period 5) minus mean at the others
-	Ratio           Statistic = "ratio"            // mean of series minus base, divided by the mean of the base
-	Sooner          Statistic = "sooner"           // by how many steps the series comes sooner than the base to where the base ends
-	Spread          Statistic = "spread"           // mean distance of the series from the median over seeds, minus that of the base
 )
 
 // curve is what one seed measured: values of the series and of the base at the steps
@@ -39,24 +23,22 @@ type curve struct {
 }
 
 // statistics is the table of what can be claimed about.
-var statistics = map[Statistic]struct {
+var statistics = map[paper.Statistic]struct {
 	words string
 	of    func(c curve) float64
 }{
-	End:             {"mean of SERIES over the last quarter", func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
-	Level:           {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
-	Difference:      {"SERIES minus BASE", func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
-	Share:           {"share of steps at which SERIES is above BASE", share},
-	Slope:           {"rise of SERIES in 100 steps", slope},
-	Correlation:     {"correlation of SERIES with BASE over steps", func(c curve) float64 { return correlation(c.series, c.base) }},
-	CorrelationGain: {"correlation of SERIES with the exact curve minus that of BASE", correlationGain},
-	Phase:           {"mean of SERIES at the steps of the same phase minus that at the others", phase},
-	Ratio:           {"SERIES minus BASE, relative to BASE", func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
-	Sooner:          {"steps by which SERIES comes sooner to where BASE ends", sooner},
-	Spread:          {"spread of SERIES over seeds minus that of BASE", spread},
+	paper.End:             {"mean of SERIES over the last quarter", func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
+	paper.Level:           {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
+	paper.Difference:      {"SERIES minus BASE", func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
+	paper.Share:           {"share of steps at which SERIES is above BASE", share},
+	paper.Slope:           {"rise of SERIES in 100 steps", slope},
+	paper.Correlation:     {"correlation of SERIES with BASE over steps", func(c curve) float64 { return correlation(c.series, c.base) }},
+	paper.CorrelationGain: {"correlation of SERIES with the exact curve minus that of BASE", correlationGain},
+	paper.Phase:           {"mean of SERIES at the steps of the same phase minus that at the others", phase},
+	paper.Ratio:           {"SERIES minus BASE, relative to BASE", func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
+	paper.Sooner:          {"steps by which SERIES comes sooner to where BASE ends", sooner},
+	paper.Spread:          {"spread of SERIES over seeds minus that of BASE", spread},
 }
-
-func (s Statistic) orDifference() Statistic { return cmp.Or(s, Difference) }
 
 func share(c curve) float64 {
 	sum := 0.0
@@ -133,12 +115,13 @@ func spread(c curve) float64 {
 // distance is the mean absolute difference.
 func distance(a, b []float64) float64 { return floats.Distance(a, b, 1) / float64(len(a)) }
 
-// perSeed takes the statistic within each seed that has all that the part needs, in the
+// perSeed takes the part's statistic within each seed that has all that the part needs, in the
 // order of the seeds. A part without a base compares the series with itself.
-func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64, error) {
-	take, ok := statistics[s.orDifference()]
+func perSeed(rows []figures.Row, p paper.Part, metric string) ([]float64, error) {
+	name := cmp.Or(p.Statistic, paper.Difference)
+	take, ok := statistics[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no statistic %q", s)
+		return nil, fmt.Errorf("there is no statistic %q", name)
 	}
 	base := cmp.Or(p.Base, p.Series)
 	bySeed := map[int64]map[string]map[int]float64{}
@@ -159,10 +142,10 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 	var out []float64
 	for _, seed := range seeds {
 		of := bySeed[seed]
-		if slices.ContainsFunc(p.needs(), func(name string) bool { return len(of[name]) == 0 }) {
+		if slices.ContainsFunc(needs(p), func(name string) bool { return len(of[name]) == 0 }) {
 			continue
 		}
-		c := paired(of[p.Series], of[base], of["exact"])
+		c := paired(of[p.Series], of[base], of[p.Truth])
 		for _, t := range c.t {
 			c.middle, c.baseMiddle = append(c.middle, middle[p.Series][int(t)]), append(c.baseMiddle, middle[base][int(t)])
 		}
@@ -171,7 +154,7 @@ func (s Statistic) perSeed(rows []figures.Row, p Part, metric string) ([]float64
 		}
 		value := take.of(c)
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", s.orDifference(), p.Series, seed)
+			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", name, p.Series, seed)
 		}
 		out = append(out, value)
 	}
@@ -195,13 +178,13 @@ func medians(bySeed map[int64]map[string]map[int]float64, series string) map[int
 }
 
 // needs lists the series of the panel that the part's statistic is taken of.
-func (p Part) needs() []string {
+func needs(p paper.Part) []string {
 	names := []string{p.Series}
 	if p.Base != "" {
 		names = append(names, p.Base)
 	}
-	if p.Statistic == CorrelationGain {
-		names = append(names, "exact")
+	if p.Truth != "" {
+		names = append(names, p.Truth)
 	}
 	return names
 }

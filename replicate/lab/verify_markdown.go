@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"bytes"
@@ -55,8 +55,8 @@ func measured(c Judged) []string {
 	var out []string
 	statistic := ""
 	for _, p := range c.Parts {
-		if p.what() != statistic {
-			statistic = p.what()
+		if what(p.Part) != statistic {
+			statistic = what(p.Part)
 			out = append(out, statistic+":")
 		}
 		text := fmt.Sprintf("%s: %s %s", p.panel(), signed(p.Effect.Mean), p.Interval())

@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -37,9 +38,9 @@ type stored struct {
 // look finds what is stored of a figure, panel by panel, since data or a checkpoint may
 // be there for some of them only. Errors are mistakes of the user's and files that cannot
 // be read.
-func (l *Lab) look(f Figure, o Options) (stored, error) {
+func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 	s := stored{State: stateOf(f, o), report: runs.Report{Results: map[string]*runs.Result{}}}
-	wanted, err := PanelSettings(f, o)
+	wanted, err := l.Panels(f, o)
 	if err != nil {
 		return s, err
 	}
@@ -84,13 +85,13 @@ func (s *stored) load(store *runs.Store, p PanelPlan) error {
 			s.report.Results[job.Spec.ID()] = result
 		}
 	}
-	s.rows = append(s.rows, collect(p, s.report)...)
+	s.rows = append(s.rows, p.Rows(s.report)...)
 	return nil
 }
 
 // judge judges all claims of the figure; those that need a run that is not stored are not
 // run.
-func (s stored) judge(f Figure) []Judged {
+func (s stored) judge(f paper.Figure) []Judged {
 	shown := shownIn(s.plan)
 	rows := complete(s.plan, s.rows, s.report)
 	var out []Judged
@@ -102,7 +103,7 @@ func (s stored) judge(f Figure) []Judged {
 
 // result describes the figure as it would be drawn of what is stored; without panels if
 // nothing can be.
-func (s stored) result(l *Lab, f Figure, o Options) (*Result, error) {
+func (s stored) result(l *Lab, f paper.Figure, o Options) (*Result, error) {
 	r := &Result{Report: s.report}
 	var plan []PanelPlan
 	if plan, r.Rows = drawable(s.plan, complete(s.plan, s.rows, s.report)); len(plan) == 0 {
@@ -111,14 +112,14 @@ func (s stored) result(l *Lab, f Figure, o Options) (*Result, error) {
 	return r, l.describe(f, o, plan, r)
 }
 
-func stateOf(f Figure, o Options) State {
-	return State{Number: f.Number, Name: f.Name, Title: f.Title, Command: o.Command(fmt.Sprint("fig", f.Number))}
+func stateOf(f paper.Figure, o Options) State {
+	return State{Number: f.Number, Name: f.Name(), Title: f.Title, Command: o.Command(f.Command())}
 }
 
 // Command is the command line of a command that takes these options, without folders,
 // which differ from machine to machine.
 func (o Options) Command(name string) string {
-	words := []string{"go run ./replicate", name, "--scale", o.Scale}
+	words := []string{"go run ./replicate", name, "--scale", string(o.Scale)}
 	if len(o.Seeds) > 0 {
 		words = append(words, "--seeds", seedText(o.Seeds, ","))
 	}

@@ -1,12 +1,10 @@
-package paper
+package lab
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tvps/replicate/runs"
@@ -20,22 +18,13 @@ type Made struct {
 	Err    error   // what keeps it from being complete
 }
 
-// entries are the catalogue's, by number.
-func entries() []Entry {
-	var out []Entry
-	for _, number := range slices.Sorted(maps.Keys(Catalog)) {
-		out = append(out, Catalog[number])
-	}
-	return out
-}
-
 // CheckAll tells whether the options make sense for every figure. All its errors are
 // mistakes of the user's.
-func CheckAll(o Options) error {
-	o.Across = true
-	for _, entry := range entries() {
-		if _, err := PanelSettings(*entry.Figure, o); err != nil {
-			return fmt.Errorf("%s: %w", entry.Figure.Name, err)
+func (c Catalog) CheckAll(o Options) error {
+	o.AllFigures = true
+	for _, f := range c.Figures {
+		if _, err := c.Panels(f, o); err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
 	}
 	return nil
@@ -49,35 +38,35 @@ func CheckAll(o Options) error {
 // The error is for what concerns all figures: options that make no sense, a folder that
 // cannot be written, an interrupt (the same call then goes on where this one was).
 func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
-	if err := CheckAll(o); err != nil {
+	if err := l.CheckAll(o); err != nil {
 		return nil, err
 	}
-	o.Across = true
-	if err := o.checkOut(); err != nil {
+	o.AllFigures = true
+	if err := o.CheckOut(); err != nil {
 		return nil, err
 	}
 	var plan []PanelPlan
-	for _, entry := range entries() {
-		own, err := l.Plan(*entry.Figure, o)
+	for _, f := range l.Figures {
+		own, err := l.Plan(f, o)
 		if err != nil {
-			continue // Run will say it again
+			continue // Make says it again
 		}
 		plan = append(plan, own...)
 	}
-	report, err := l.execute(ctx, plan, o)
+	report, err := l.Execute(ctx, plan, o.Workers)
 	if err != nil {
 		return nil, err
 	}
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
+	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
 	var made []Made
-	for _, entry := range entries() {
+	for _, f := range l.Figures {
 		own := o
-		own.Out = filepath.Join(o.Out, entry.Figure.Name)
-		m := Made{Name: entry.Figure.Name, Page: filepath.Join(own.Out, "index.html")}
-		m.Result, m.Err = entry.Run(ctx, figures, own)
+		own.Out = filepath.Join(o.Out, f.Name())
+		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
+		m.Result, m.Err = drawing.Make(ctx, f, own)
 		made = append(made, m)
 	}
 	return made, nil

@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/usage"
+	"tvps/replicate/settings"
 )
 
 // BibTeX is how the paper is cited.
@@ -80,23 +80,23 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, made anew", BibTeX: BibTeX}
 	v := l.verification(o)
 	results := map[string]*runs.Result{}
-	for _, f := range AllFigures() {
+	for _, f := range l.Figures {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return nil, err
 		}
 		v.add(l, f, s)
-		section, err := l.section(f, o, s, v.Of(f.Name))
+		section, err := l.section(f, o, s, v.Of(f.Name()))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		page.Figures = append(page.Figures, section)
 		maps.Copy(results, s.report.Results)
 	}
 	page.Basis, page.Counts = v.Basis(), countVerdicts(v.Claims)
-	page.Provenance = append(provenanceOf(results), fact{"Report made by", fmt.Sprintf("commit %s, %s", commit(l.provenance()), o.Command("report"))})
+	page.Provenance = append(provenanceOf(results), fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
 	var err error
-	if page.SettingsHead, page.Settings, err = scenarioTable(o.Scale); err != nil {
+	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -107,7 +107,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 }
 
 // section is a figure's part of the report.
-func (l *Lab) section(f Figure, o Options, s stored, claims []Judged) (reportFigure, error) {
+func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (reportFigure, error) {
 	out := reportFigure{State: s.State, Caption: f.Caption, Progress: s.progress(), Lacking: s.Command != "" && s.Stored < s.Runs}
 	for _, c := range claims {
 		out.Claims = append(out.Claims, newReportClaim(c))
@@ -119,7 +119,7 @@ func (l *Lab) section(f Figure, o Options, s stored, claims []Judged) (reportFig
 	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.report.Results), ", ")
 	for i, panel := range r.Figure.Panels {
 		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
-		shown, err := newReportPanel(r.Figure, panel, r.Tables[i], s.plan[at], o.Scale)
+		shown, err := l.newReportPanel(r.Figure, panel, r.Tables[i], s.plan[at], o.Scale)
 		if err != nil {
 			return out, err
 		}
@@ -136,14 +136,14 @@ func newReportClaim(c Judged) reportClaim {
 	return r
 }
 
-func newReportPanel(f figures.Figure, p figures.Panel, table figures.Summary, plan PanelPlan, scale string) (reportPanel, error) {
+func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, table figures.Summary, plan PanelPlan, scale settings.Scale) (reportPanel, error) {
 	bare := p
 	bare.Notes = nil // they stand below the picture, as the source does at the figure's end
 	picture, err := figures.SVG(figures.Figure{Name: f.Name, Panels: []figures.Panel{bare}}, p.Key)
 	if err != nil {
 		return reportPanel{}, err
 	}
-	changes, err := changesOf(plan, scale)
+	changes, err := c.changesOf(plan, scale)
 	cells := table.Cells()
 	return reportPanel{
 		ID: f.FileStem(p), Title: fmt.Sprintf("(%s) %s", p.Key, p.Title), Alt: p.AltText(), Metric: table.Metric,
@@ -154,8 +154,8 @@ func newReportPanel(f figures.Figure, p figures.Panel, table figures.Summary, pl
 }
 
 // changesOf lists the settings of a panel that differ from its scenario's at the scale.
-func changesOf(p PanelPlan, scale string) ([]string, error) {
-	base, err := SettingsFor(p.Scenario, scale, nil)
+func (c Catalog) changesOf(p PanelPlan, scale settings.Scale) ([]string, error) {
+	base, err := c.Setup(p.Scenario, scale, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -171,17 +171,17 @@ func changesOf(p PanelPlan, scale string) ([]string, error) {
 
 // scenarioTable lists the settings of each scenario of the catalogue at a scale, one row
 // a setting.
-func scenarioTable(scale string) (head []string, rows [][]string, err error) {
+func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
 	at := map[string]int{} // of a setting's row
-	for _, entry := range entries() {
-		for _, p := range entry.Figure.Panels {
+	for _, f := range c.Figures {
+		for _, p := range f.Panels {
 			if slices.Contains(head, p.Scenario) {
 				continue
 			}
-			s, err := SettingsFor(p.Scenario, scale, nil)
+			s, err := c.Setup(p.Scenario, scale, nil)
 			if err != nil {
-				return nil, nil, usage.Error(err)
+				return nil, nil, err
 			}
 			head = append(head, p.Scenario)
 			for _, field := range s.Fields() {
@@ -240,9 +240,6 @@ func distinct(results map[string]*runs.Result, of func(runs.Provenance) []string
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
-
-// backendName is the backend without the folder of a plugin that was named by its path.
-func (l *Lab) backendName() string { return filepath.Base(l.Env.Backend.Info.Name) }
 
 var folders = regexp.MustCompile(`(^|[\s"(=])/(?:[^\s/:"]+/)*`)
 

@@ -1,18 +1,16 @@
-package paper
+package lab
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 // drawable leaves out what failed runs make impossible to compare with the first series:
@@ -40,8 +38,8 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 	return panels, kept
 }
 
-// collect turns a panel's finished runs into rows of the metric that it shows.
-func collect(p PanelPlan, report runs.Report) []figures.Row {
+// Rows turns the panel's finished runs into rows of the metric that it shows.
+func (p PanelPlan) Rows(report runs.Report) []figures.Row {
 	var rows []figures.Row
 	for _, job := range p.Jobs {
 		for _, r := range finished(job.Job, report).Rows {
@@ -79,31 +77,31 @@ func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figure
 }
 
 // draw describes the figure, writes its files and prints it.
-func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
+func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
 	if err := l.describe(f, o, plan, r); err != nil {
 		return err
 	}
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
+	if err := WriteJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
 		return err
 	}
 	return l.print(o, r)
 }
 
 // describe makes charts, tables, verdicts and the record of a figure from its rows.
-func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
-	provenance := l.provenance()
-	r.Figure = figures.Figure{Name: f.Name, Title: f.Title, Caption: f.Caption}
+func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
+	provenance := l.Provenance()
+	r.Figure = figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption}
 	var seeds []string
 	for _, p := range plan {
 		panel, err := chart(p, r.Rows)
 		if err != nil {
 			return err
 		}
-		panel.Notes = slices.Concat(p.Settings.notes(l, p), p.Settings.findings(p, r.Rows))
-		panel.Films = p.Settings.films(l, p)
+		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r.Rows))
+		panel.Films = p.films(l.Store)
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {
@@ -114,16 +112,17 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 			seeds = append(seeds, n)
 		}
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + commit(provenance) + "."}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + ShortCommit(provenance) + "."}
 	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
-	r.Record = recordOf(o, plan, provenance, r.Report)
+	r.Record = RecordOf(o, plan, provenance, r.Report)
 	return nil
 }
 
 // CommitNote begins the sentence of a figure's source that names the commit.
 const CommitNote = "Commit "
 
-func commit(p runs.Provenance) string {
+// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
+func ShortCommit(p runs.Provenance) string {
 	switch {
 	case p.Commit == "":
 		return "unknown"
@@ -137,9 +136,9 @@ func commit(p runs.Provenance) string {
 // first one, which is then the line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 	base, _ := figures.LookUp(p.Series[0])
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: p.Settings.xLabel(), YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
-	if p.StandIn {
-		panel.Title += " (" + continual.StandIn + ")"
+	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: p.Protocol.XLabel, YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
+	if p.StandIn != "" {
+		panel.Title += " (" + p.StandIn + ")"
 	}
 	if !p.Absolute {
 		panel.YLabel += " minus " + base.Label
@@ -175,66 +174,43 @@ func labels(series []string) []string {
 	return out
 }
 
-func ordinal(n int) string {
-	if n == 1 {
-		return "single"
-	}
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		suffix = map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
-		if suffix == "" {
-			suffix = "th"
-		}
-	}
-	return fmt.Sprint(n, suffix)
-}
-
-// Record is what provenance.json holds: how the figure was made, and for each run its own
-// provenance.
-type Record struct {
-	MadeBy   runs.Provenance              `json:"made-by"`
-	Runs     []RunRecord                  `json:"runs"`
-	Scale    string                       `json:"scale"`
-	Seeds    []int64                      `json:"seeds"`
-	Settings map[string]map[string]string `json:"settings"` // by panel and name
-}
-
-// RunRecord is one run of a figure.
-type RunRecord struct {
-	ID         string          `json:"id"`
-	Panel      string          `json:"panel"`
-	Provenance runs.Provenance `json:"provenance"`
-	Run        string          `json:"run"`
-}
-
-func recordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) Record {
-	record := Record{MadeBy: p, Scale: o.Scale, Settings: map[string]map[string]string{}}
-	for _, panel := range plan {
-		if len(panel.Seeds) > len(record.Seeds) {
-			record.Seeds = panel.Seeds
-		}
-		record.Settings[panel.Key] = map[string]string{}
-		for _, field := range panel.Settings.Fields() {
-			record.Settings[panel.Key][field.Name] = field.Value
-		}
-		for _, job := range panel.Jobs {
-			if r, ok := report.Results[job.Spec.ID()]; ok {
-				record.Runs = append(record.Runs, RunRecord{job.Spec.ID(), panel.Key, r.Provenance, job.Spec.String()})
+// films are episodes of the last evaluation, of the first seed of each series that has one.
+func (p PanelPlan) films(store *runs.Store) []figures.Film {
+	var out []figures.Film
+	for _, name := range p.Series {
+		for _, job := range p.Jobs {
+			film := store.Attached(job.Spec, protocol.Film)
+			if job.Series != name || film == nil {
+				continue
 			}
+			look, _ := figures.LookUp(name)
+			title := fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
+				look.Label, p.Settings.Length(), p.Protocol.Unit, job.Spec.Seed)
+			out = append(out, figures.Film{Name: name, Title: title, SVG: film})
+			break
 		}
 	}
-	return record
+	return out
 }
 
-func writeJSON(path string, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
+// ends compares the series where they end, if the protocol asks for it: the interquartile mean over seeds of each seed's
+// mean over the last quarter of the steps.
+func (p PanelPlan) ends(rows []figures.Row) []string {
+	if !p.Protocol.Robust {
+		return nil
 	}
-	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+	var parts []string
+	for _, name := range p.Series {
+		ends, err := perSeed(rows, paper.Part{Panel: p.Key, Series: name, Statistic: paper.End}, p.Shown)
+		if err != nil {
+			continue
+		}
+		look, _ := figures.LookUp(name)
+		e := figures.InterquartileMean([][]float64{ends})
+		parts = append(parts, fmt.Sprintf("%s %.4g [%.4g, %.4g]", look.Label, e.Mean, e.Low, e.High))
 	}
-	return nil
+	return []string{"Interquartile mean over seeds of the mean return over the last quarter, " +
+		"with the interval of the stratified bootstrap: " + strings.Join(parts, ", ") + "."}
 }
 
 // print writes tables and verdicts.

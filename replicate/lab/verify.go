@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"context"
@@ -8,18 +8,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 )
 
 // Verification is every claim of the paper with what is stored about it. It holds no
 // path, host or time: the same runs give the same bytes.
 type Verification struct {
-	Scale   string   `json:"scale"`
-	Set     []string `json:"set,omitempty"` // settings over the scale's
-	Backend string   `json:"backend"`
-	Data    []string `json:"data"`    // a sentence for each kind of data that was used, without its full stop
-	Command string   `json:"command"` // makes this table
-	Figures []State  `json:"figures"`
-	Claims  []Judged `json:"claims"` // by figure
+	Scale   settings.Scale `json:"scale"`
+	Set     []string       `json:"set,omitempty"` // settings over the scale's
+	Backend string         `json:"backend"`
+	Data    []string       `json:"data"`    // a sentence for each kind of data that was used, without its full stop
+	Command string         `json:"command"` // makes this table
+	Figures []State        `json:"figures"`
+	Claims  []Judged       `json:"claims"` // by figure
 }
 
 // Verify judges every claim of the paper by what is stored at these options, and computes
@@ -27,7 +30,7 @@ type Verification struct {
 // the options, an unreadable store, and an interrupt.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 	v := l.verification(o)
-	for _, f := range AllFigures() {
+	for _, f := range l.Figures {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return v, err
@@ -42,46 +45,25 @@ func (l *Lab) verification(o Options) Verification {
 	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
 }
 
-// AllFigures are those of the catalogue, by number.
-func AllFigures() []Figure {
-	var out []Figure
-	for _, entry := range entries() {
-		out = append(out, *entry.Figure)
-	}
-	return out
-}
-
-// LearnersOf lists the learners that the figures' scenarios have, in order.
-func LearnersOf(figures ...Figure) []string {
-	var out []string
-	for _, f := range figures {
-		for _, p := range f.Panels {
-			out = append(out, setupOf(p.Scenario).Learners()...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// lookAt is look, unless the user broke it off.
-func (l *Lab) lookAt(ctx context.Context, f Figure, o Options) (stored, error) {
+// lookAt is look, unless the user interrupted it.
+func (l *Lab) lookAt(ctx context.Context, f paper.Figure, o Options) (stored, error) {
 	if err := ctx.Err(); err != nil {
-		return stored{}, fmt.Errorf("broken off: %w", err)
+		return stored{}, fmt.Errorf("interrupted: %w", err)
 	}
-	o.Across = true
+	o.AllFigures = true
 	s, err := l.look(f, o)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", f.Name, err)
+		err = fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return s, err
 }
 
 // add enters a figure.
-func (v *Verification) add(l *Lab, f Figure, s stored) {
+func (v *Verification) add(l *Lab, f paper.Figure, s stored) {
 	v.Figures = append(v.Figures, s.State)
 	v.Claims = append(v.Claims, s.judge(f)...)
 	for _, p := range s.plan {
-		if note := p.Settings.dataNote(l); note != "" && !slices.Contains(v.Data, note) {
+		if note := p.Settings.Source(l.Host).Note; note != "" && !slices.Contains(v.Data, note) {
 			v.Data = append(v.Data, note)
 		}
 	}
@@ -107,7 +89,7 @@ func (v Verification) All() string { return strings.Replace(v.Command, " verify 
 // Basis says what the verdicts rest on: scale, settings, seeds, backend and data, one
 // sentence each.
 func (v Verification) Basis() []string {
-	scale := "Scale " + v.Scale
+	scale := "Scale " + string(v.Scale)
 	if len(v.Set) > 0 {
 		scale += ", " + strings.Join(v.Set, ", ")
 	}
@@ -179,7 +161,7 @@ func (v Verification) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
-	return writeJSON(path, v)
+	return WriteJSON(path, v)
 }
 
 // progress says how much of a figure is stored.

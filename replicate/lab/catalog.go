@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"slices"
+
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
+	"tvps/replicate/usage"
+)
+
+// Catalog is what a lab can make: figures, and the protocols that their scenarios belong to. Package catalog has that of
+// the paper.
+type Catalog struct {
+	Figures   []paper.Figure // by number
+	Protocols []*protocol.Protocol
+}
+
+// Figure returns the figure of that number.
+func (c Catalog) Figure(number int) (f paper.Figure, ok bool) {
+	i := slices.IndexFunc(c.Figures, func(f paper.Figure) bool { return f.Number == number })
+	if i < 0 {
+		return f, false
+	}
+	return c.Figures[i], true
+}
+
+// protocolOf is the protocol that has the scenario; the first one, whose errors then name the scenario, if none has.
+func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
+	for _, p := range c.Protocols {
+		if slices.Contains(p.Scenarios(), scenario) {
+			return p
+		}
+	}
+	return c.Protocols[0]
+}
+
+// Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors are
+// usage errors.
+func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string) (protocol.Setup, error) {
+	s, err := c.protocolOf(scenario).At(scenario, scale)
+	if err != nil {
+		return nil, usage.Error(err)
+	}
+	for _, o := range overrides {
+		name, value, err := settings.Split(o)
+		if err != nil {
+			return nil, usage.Error(err)
+		}
+		if s, err = s.With(name, value); err != nil {
+			return nil, usage.Error(err)
+		}
+	}
+	if err := s.Validate(); err != nil {
+		return nil, usage.Error(err)
+	}
+	return s, nil
+}
+
+// Learners lists the learners of the scenarios of some figures, sorted.
+func (c Catalog) Learners(figures ...paper.Figure) []string {
+	var out []string
+	for _, f := range figures {
+		for _, p := range f.Panels {
+			out = append(out, c.protocolOf(p.Scenario).Learners()...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ofOthers tells whether a thing is known to another protocol, and not to this one.
+func (c Catalog) ofOthers(p *protocol.Protocol, known func(p *protocol.Protocol) bool) bool {
+	return !known(p) && slices.ContainsFunc(c.Protocols, known)
+}
+
+// supported leaves out the overrides and learners that only another protocol has: see Options.AllFigures.
+func (c Catalog) supported(p *protocol.Protocol, overrides, learners []string) (ownOverrides, ownLearners []string) {
+	ownOverrides = slices.DeleteFunc(slices.Clone(overrides), func(override string) bool {
+		name, _, err := settings.Split(override)
+		return err == nil && c.ofOthers(p, func(p *protocol.Protocol) bool {
+			return slices.ContainsFunc(p.Fields(), func(f settings.Field) bool { return f.Name == name })
+		})
+	})
+	ownLearners = slices.DeleteFunc(slices.Clone(learners), func(name string) bool {
+		return c.ofOthers(p, func(p *protocol.Protocol) bool { return slices.Contains(p.Learners(), name) })
+	})
+	return ownOverrides, ownLearners
+}

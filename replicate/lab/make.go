@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"context"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// Result is a figure that was made.
+type Result struct {
+	Figure   figures.Figure
+	Rows     []figures.Row
+	Tables   []figures.Summary
+	Claims   []Judged
+	Report   runs.Report
+	Computed bool // whether anything was trained
+
+	Record Record // what provenance.json holds
+}
+
+// Make computes what is missing of a figure, draws it into the folder o.Out, and prints its tables and verdicts. A result
+// comes with an error where some runs failed: what could be drawn of the others was drawn.
+func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
+	plan, err := l.Plan(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	report, err := l.Execute(ctx, plan, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Report: report, Computed: report.Computed > 0}
+	for _, p := range plan {
+		r.Rows = append(r.Rows, p.Rows(report)...)
+	}
+	if report.Interrupted {
+		return r, report.Err()
+	}
+	plan, r.Rows = drawable(plan, r.Rows)
+	if len(plan) == 0 {
+		return r, report.Err()
+	}
+	if err := l.draw(f, o, plan, r); err != nil {
+		return r, err
+	}
+	return r, report.Err()
+}

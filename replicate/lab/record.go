@@ -1,0 +1,61 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Record is what provenance.json holds: how the figure was made, and for each run its own
+// provenance.
+type Record struct {
+	MadeBy   runs.Provenance              `json:"made-by"`
+	Runs     []RunRecord                  `json:"runs"`
+	Scale    settings.Scale               `json:"scale"`
+	Seeds    []int64                      `json:"seeds"`
+	Settings map[string]map[string]string `json:"settings"` // by panel and name
+}
+
+// RunRecord is one run of a figure.
+type RunRecord struct {
+	ID         string          `json:"id"`
+	Panel      string          `json:"panel"`
+	Provenance runs.Provenance `json:"provenance"`
+	Run        string          `json:"run"`
+}
+
+// RecordOf collects what is on record about the runs of a plan.
+func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) Record {
+	record := Record{MadeBy: p, Scale: o.Scale, Settings: map[string]map[string]string{}}
+	for _, panel := range plan {
+		if len(panel.Seeds) > len(record.Seeds) {
+			record.Seeds = panel.Seeds
+		}
+		record.Settings[panel.Key] = map[string]string{}
+		for _, field := range panel.Settings.Fields() {
+			record.Settings[panel.Key][field.Name] = field.Value
+		}
+		for _, job := range panel.Jobs {
+			if r, ok := report.Results[job.Spec.ID()]; ok {
+				record.Runs = append(record.Runs, RunRecord{job.Spec.ID(), panel.Key, r.Provenance, job.Spec.String()})
+			}
+		}
+	}
+	return record
+}
+
+// WriteJSON writes v, indented, in one atomic step.
+func WriteJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}

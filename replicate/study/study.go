@@ -1,0 +1,313 @@
+// Package study compares the alternatives to the interpretations with the defaults: a table for each scenario, a row for
+// each setting, as INTERPRETATIONS.md quotes them. What is compared is declared in package paper.
+package study
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+	"tvps/replicate/usage"
+
+	"github.com/google/renameio/v2"
+)
+
+// Options are what a user chooses for the study. Panels are the scenarios, Learners are not used.
+type Options struct {
+	lab.Options
+	Rows   []string // names of alternatives; empty for all but the slow ones
+	Update string   // file whose tables are rewritten, see UpdateTables; empty for none
+}
+
+// Plan is one table of the study: a scenario under the default and alternatives.
+type Plan struct {
+	Key     string // of the scenario
+	Table   paper.Table
+	Default lab.PanelPlan
+	Rows    []RowPlan
+	Left    []LeftOut
+}
+
+// RowPlan is an alternative with its settings and runs.
+type RowPlan struct {
+	lab.PanelPlan
+	Alternative paper.Alternative
+	Changed     []string // the settings, as name=value, that are not the default's
+}
+
+// LeftOut is an alternative that is not a row of this table, and why.
+type LeftOut struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// Keys lists the scenarios of the study.
+func Keys(tables []paper.Table) []string {
+	var keys []string
+	for _, t := range tables {
+		keys = append(keys, t.Key)
+	}
+	return keys
+}
+
+// Plans resolves the options into the tables with the settings of their rows, without runs. All its errors are usage
+// errors.
+func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
+	keys := Keys(tables)
+	for _, key := range o.Panels {
+		if !slices.Contains(keys, key) {
+			return nil, usage.Errorf("the study has no scenario %q; did you mean %q? (%s)",
+				key, settings.Nearest(key, keys), strings.Join(keys, ", "))
+		}
+	}
+	if len(o.Rows) > 0 && o.Update != "" {
+		return nil, usage.Errorf("--update rewrites whole tables: leave out --row")
+	}
+	o.Overrides = slices.Concat(paper.StudySteps[o.Scale], o.Overrides)
+	o.Learners, o.AllFigures = nil, true
+	var declared paper.Figure
+	for _, t := range tables {
+		declared.Panels = append(declared.Panels, t.Panel)
+	}
+	panels, err := c.Panels(declared, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	var out []Plan
+	for _, p := range panels {
+		t := tables[slices.Index(keys, p.Key)]
+		out = append(out, Plan{Key: p.Key, Table: t, Default: p})
+	}
+	if err := checkRows(out, o.Rows); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if err := out[i].addRows(o.Rows); err != nil {
+			return nil, err
+		}
+		out[i].Default.Key += "/default"
+	}
+	return out, nil
+}
+
+// checkRows tells whether the named rows exist in the chosen tables.
+func checkRows(plans []Plan, names []string) error {
+	var known []string
+	for _, p := range plans {
+		for _, a := range p.Table.Alternatives {
+			known = append(known, a.Name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			slices.Sort(known)
+			return usage.Errorf("there is no row %q here; did you mean %q? (%s)",
+				name, settings.Nearest(name, known), strings.Join(slices.Compact(known), ", "))
+		}
+	}
+	return nil
+}
+
+// addRows plans the alternatives of these names, all if there are none.
+func (p *Plan) addRows(names []string) error {
+	for _, a := range p.Table.Alternatives {
+		if len(names) > 0 && !slices.Contains(names, a.Name) {
+			continue
+		}
+		row, err := p.row(a)
+		if err != nil {
+			return usage.Errorf("row %s of %s: %w", a.Name, p.Key, err)
+		}
+		if len(row.Changed) == 0 && !a.Literal {
+			p.Left = append(p.Left, LeftOut{a.Name, "it is the default here"})
+			continue
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
+}
+
+// row gives the alternative its settings over the default's.
+func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
+	row := RowPlan{PanelPlan: p.Default, Alternative: a}
+	row.Key += "/" + a.Name
+	row.Series = p.Table.Compared
+	if a.Series != nil {
+		row.Series = slices.Concat(row.Series[:1], a.Series)
+	}
+	for _, o := range a.Set {
+		name, value, err := settings.Split(o)
+		if err != nil {
+			return row, err
+		}
+		before := row.Settings
+		if row.Settings, err = before.With(name, value); err != nil {
+			return row, err
+		}
+		if row.Settings != before {
+			row.Changed = append(row.Changed, o)
+		}
+	}
+	row.Settings = row.Settings.Thin(max(1, a.Every))
+	return row, row.Settings.Validate()
+}
+
+// withRuns is Plans with the runs. A row has those of its learners that its settings can change, told by their specs, and
+// the base, whose run is that of the default where it is the same. Slow rows are left out below the paper's scale unless
+// they are named, or all of their runs are there.
+func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
+	plans, err := Plans(l.Catalog, tables, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range plans {
+		plan := &plans[i]
+		if err := plan.Default.AddJobs(l); err != nil {
+			return nil, err
+		}
+		known := map[string]bool{}
+		for _, job := range plan.Default.Jobs {
+			known[job.Spec.ID()] = true
+		}
+		rows := plan.Rows
+		plan.Rows = nil
+		for _, row := range rows {
+			if err := row.AddJobs(l); err != nil {
+				return nil, err
+			}
+			row.keep(row.Jobs, known)
+			if a := row.Alternative; a.Slow != "" && o.Scale != settings.Paper && len(o.Rows) == 0 && !row.Stored(l.Store) {
+				why := fmt.Sprintf("it takes about %s on two cores; `--row %s` makes it", a.Slow, a.Name)
+				plan.Left = append(plan.Left, LeftOut{a.Name, why})
+				continue
+			}
+			plan.Rows = append(plan.Rows, row)
+		}
+	}
+	return plans, nil
+}
+
+// keep takes the jobs that are not known from the default, and Everything. In a row that
+// is the default all are.
+func (r *RowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
+	series := []string{r.Series[0]}
+	r.Jobs = nil
+	for _, job := range jobs {
+		if job.Series != series[0] && known[job.Spec.ID()] && len(r.Changed) > 0 {
+			continue
+		}
+		r.Jobs = append(r.Jobs, job)
+		if !slices.Contains(series, job.Series) {
+			series = append(series, job.Series)
+		}
+	}
+	r.Series = series
+}
+
+// Make computes what is missing of the study, prints its tables, writes them to the folder o.Out, and into the file
+// o.Update if there is one.
+func Make(ctx context.Context, l *lab.Lab, tables []paper.Table, o Options) (*Result, error) {
+	plans, err := withRuns(l, tables, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	if o.Update != "" {
+		if err := updateFile(o.Update, plans, nil); err != nil {
+			return nil, err
+		}
+	}
+	var all []lab.PanelPlan
+	for _, plan := range plans {
+		all = append(all, plan.Default)
+		for _, row := range plan.Rows {
+			all = append(all, row.PanelPlan)
+		}
+	}
+	report, err := l.Execute(ctx, all, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Report: report, Record: lab.RecordOf(o.Options, all, l.Provenance(), report)}
+	if report.Interrupted {
+		return r, report.Err()
+	}
+	for _, plan := range plans {
+		r.Tables = append(r.Tables, newTable(l, Keys(tables), o, plan, r))
+	}
+	if err := finish(l, o, plans, r); err != nil {
+		return r, err
+	}
+	return r, report.Err()
+}
+
+// finish prints and writes the tables. A file is not updated with tables that lack
+// runs.
+func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
+	page := "# What the alternatives to the interpretations do\n\n" + legend
+	for _, table := range r.Tables {
+		if err := table.print(l.Stdout); err != nil {
+			return err
+		}
+		page += "\n## " + table.Scenario + "\n\n" + table.markdown()
+	}
+	var csv bytes.Buffer
+	if err := figures.WriteCSV(&csv, r.rows); err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"study.md": []byte(page), "study.csv": csv.Bytes()} {
+		if err := renameio.WriteFile(filepath.Join(o.Out, name), text, 0o644); err != nil {
+			return fmt.Errorf("cannot write %s: %w", name, err)
+		}
+	}
+	if err := lab.WriteJSON(filepath.Join(o.Out, "study.json"), r); err != nil {
+		return err
+	}
+	fmt.Fprintf(l.Stdout, "Study: %s\n", filepath.Join(o.Out, "study.md"))
+	if o.Update == "" || r.Report.Err() != nil {
+		return nil
+	}
+	if err := updateFile(o.Update, plans, r.Tables); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(l.Stdout, "Rewritten: the tables of %s\n", o.Update)
+	return err
+}
+
+// updateFile puts tables between their marks in a file; without tables it only looks
+// whether the marks of the plans are there.
+func updateFile(path string, plans []Plan, tables []Table) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("--update: %w", err)
+	}
+	blocks := map[string]string{}
+	for i, plan := range plans {
+		blocks[plan.Key] = ""
+		if tables != nil {
+			blocks[plan.Key] = tables[i].markdown()
+		}
+	}
+	updated, err := UpdateTables(text, blocks)
+	if err != nil {
+		return fmt.Errorf("--update %s: %w", path, err)
+	}
+	if tables == nil {
+		return nil
+	}
+	if err := renameio.WriteFile(path, updated, 0o644); err != nil {
+		return fmt.Errorf("--update %s: %w", path, err)
+	}
+	return nil
+}
