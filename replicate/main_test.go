@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/replicate/catalog"
 	"tvps/replicate/continual"
-	"tvps/replicate/paper"
 	"tvps/replicate/reinforce"
 )
 
@@ -82,7 +82,7 @@ func TestHelp(t *testing.T) {
 
 // A figure names the learners that it has, and no others.
 func TestHelpNamesLearners(t *testing.T) {
-	for command, learners := range map[string][]string{"fig1": continual.Learners(), "fig2": reinforce.Learners()} {
+	for command, learners := range map[string][]string{"fig1": continual.Protocol.Learners(), "fig2": reinforce.Protocol.Learners()} {
 		slices.Sort(learners)
 		if _, stdout, _ := newShop(t).run(t, command, "--help"); !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {
 			t.Errorf("%s does not name %q:\n%s", command, learners, stdout)
@@ -101,7 +101,7 @@ func TestShowConfig(t *testing.T) {
 	if !found || !strings.Contains(a, "Panel a: Drifting Gaussian, scale paper") || strings.Contains(stdout, "Panel b") {
 		t.Errorf("panels:\n%s", stdout)
 	}
-	settings, err := paper.SettingsFor("gaussian", "paper", nil)
+	settings, err := catalog.Paper().Setup("gaussian", "paper", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

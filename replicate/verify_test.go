@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 )
 
 // sameRuns are the settings of miniature for commands that concern all figures.
@@ -53,7 +53,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file, "--json", "--readme", readme)...)
-	var v paper.Verification
+	var v lab.Verification
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 || stderr != "" || v.Figures[0].Stored != 4 {
 		t.Fatalf("--json: exit code %d, %v, %s%s", code, err, stderr, stdout)
 	}

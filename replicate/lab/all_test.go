@@ -13,38 +13,36 @@ import (
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
-// smallCatalog puts three figures in place of the catalogue, whose panels share runs: of
-// 1 + 3 + 3 runs for each seed, 4 are different ones.
-func smallCatalog(t *testing.T) {
-	t.Helper()
-	whole := Catalog
-	t.Cleanup(func() { Catalog = whole })
-	Catalog = map[int]Entry{}
+// smallCatalog has three figures whose panels share runs: of 1 + 3 + 3 runs for each seed, 4 are different ones.
+func smallCatalog() Catalog {
+	c := Catalog{Protocols: testCatalog.Protocols}
 	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"}, {"everything", "recent", "finetune"}} {
-		f := &Figure{Number: 21 + i, Name: "fig" + string("xyz"[i]), Title: "A figure",
-			Panels: []Panel{{Key: "a", Title: "Gaussian", Scenario: "gaussian", Series: series, Absolute: true}}}
+		f := paper.Figure{Number: 21 + i, Title: "A figure", Panels: []paper.Panel{
+			{Key: "a", Title: "Gaussian", Scenario: "gaussian", Series: series, Absolute: true}}}
 		if len(series) > 1 {
-			f.Claims = []Claim{{ID: f.Name, Text: "It is better", Place: "here", Parts: []Part{{Panel: "a", Series: series[1], Base: "everything"}}}}
+			f.Claims = []paper.Claim{{ID: f.Name(), Text: "It is better", Place: "here",
+				Parts: []paper.Part{{Panel: "a", Series: series[1], Base: "everything"}}}}
 		}
-		Catalog[f.Number] = Entry{f, func(ctx context.Context, lab *Lab, o Options) (*Result, error) { return lab.figure(ctx, *f, o) }}
+		c.Figures = append(c.Figures, f)
 	}
+	return c
 }
 
 // newCollection is a workplace for All on the Go backend, with what it tells.
 func newCollection(t *testing.T, overrides ...string) *workplace {
 	t.Helper()
-	smallCatalog(t)
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
 	store, err := runs.Open(w.results)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.Lab = &Lab{Catalog: smallCatalog(), Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
 	return w
@@ -81,7 +79,7 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	want := regexp.MustCompile(`^figx  no claim; .*/figx/index.html\nfigy  1 claim (is undecided|holds|does not hold); .*/figy/index.html\nfigz  1 claim .*$`)
+	want := regexp.MustCompile(`^fig21  no claim; .*/fig21/index.html\nfig22  1 claim (is undecided|holds|does not hold); .*/fig22/index.html\nfig23  1 claim .*$`)
 	if text := strings.Join(lines, "\n"); !want.MatchString(text) {
 		t.Errorf("the summary is\n%s", text)
 	}
@@ -102,7 +100,7 @@ func TestAllWithFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: figy; figy because 2 of 6 runs failed", "gaussian/ours", "learning rate")
+	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed", "gaussian/ours", "learning rate")
 	if n := strings.Count(w.stderr.String(), "FAILED"); n != 1 {
 		t.Errorf("%d failures, want Ours of 2 seeds together, once:\n%s", n, &w.stderr)
 	}
@@ -110,7 +108,7 @@ func TestAllWithFailures(t *testing.T) {
 		if _, err := os.Stat(m.Page); err != nil {
 			t.Errorf("%s was not made: %v", m.Name, err)
 		}
-		if (m.Name == "figy") != strings.Contains(m.String(), "incomplete: 2 of 6 runs failed") {
+		if (m.Name == "fig22") != strings.Contains(m.String(), "incomplete: 2 of 6 runs failed") {
 			t.Errorf("line %q", m)
 		}
 	}
@@ -142,7 +140,7 @@ func TestAllInterrupted(t *testing.T) {
 func TestAllErrors(t *testing.T) {
 	w := newCollection(t, "epohcs=3")
 	_, err := w.All(t.Context(), w.options)
-	demand.Error(t, err, "figx", `did you mean "epochs"`)
+	demand.Error(t, err, "fig21", `did you mean "epochs"`)
 	if !errors.Is(err, usage.Err) {
 		t.Errorf("%v is no mistake of the user's", err)
 	}

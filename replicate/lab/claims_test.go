@@ -6,37 +6,38 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 )
 
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
-		test      Test
+		test      paper.Test
 		bound     float64
 		low, high float64
 		n         int
 		want      Verdict
 	}{
-		{Above, 0, .1, .2, 3, Holds},
+		{paper.Above, 0, .1, .2, 3, Holds},
 		{"", 0, .1, .2, 3, Holds},
-		{Above, 0, -.2, -.1, 3, DoesNotHold},
-		{Above, 0, -.1, .1, 3, Undecided},
-		{Above, 0, 0, .1, 3, Undecided},
-		{Above, 0, .1, .1, 1, Undecided}, // one seed settles nothing
-		{Above, 0, 0, 0, 0, Undecided},
-		{Below, 0, .1, .2, 3, DoesNotHold},
-		{Below, 0, -.2, -.1, 3, Holds},
-		{Below, 0, -.1, .1, 3, Undecided},
-		{Above, -.05, -.04, -.01, 3, Holds},
-		{Above, -.05, -.06, -.01, 3, Undecided},
-		{Above, -.05, -.09, -.06, 3, DoesNotHold},
-		{Below, .05, .01, .04, 3, Holds},
-		{Within, .05, -.04, .04, 3, Holds},
-		{Within, .05, .01, .06, 3, Undecided},
-		{Within, .05, -.06, .06, 3, Undecided},
-		{Within, .05, .06, .08, 3, DoesNotHold},
-		{Within, .05, -.08, -.06, 3, DoesNotHold},
+		{paper.Above, 0, -.2, -.1, 3, DoesNotHold},
+		{paper.Above, 0, -.1, .1, 3, Undecided},
+		{paper.Above, 0, 0, .1, 3, Undecided},
+		{paper.Above, 0, .1, .1, 1, Undecided}, // one seed settles nothing
+		{paper.Above, 0, 0, 0, 0, Undecided},
+		{paper.Below, 0, .1, .2, 3, DoesNotHold},
+		{paper.Below, 0, -.2, -.1, 3, Holds},
+		{paper.Below, 0, -.1, .1, 3, Undecided},
+		{paper.Above, -.05, -.04, -.01, 3, Holds},
+		{paper.Above, -.05, -.06, -.01, 3, Undecided},
+		{paper.Above, -.05, -.09, -.06, 3, DoesNotHold},
+		{paper.Below, .05, .01, .04, 3, Holds},
+		{paper.Within, .05, -.04, .04, 3, Holds},
+		{paper.Within, .05, .01, .06, 3, Undecided},
+		{paper.Within, .05, -.06, .06, 3, Undecided},
+		{paper.Within, .05, .06, .08, 3, DoesNotHold},
+		{paper.Within, .05, -.08, -.06, 3, DoesNotHold},
 	} {
-		got := Part{Test: c.test, Bound: c.bound}.verdict(figures.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n})
+		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound}, figures.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n})
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -79,12 +80,12 @@ func threeSeeds(gain float64) []figures.Row {
 }
 
 // judgeOne judges a claim of one part about the rows' accuracy.
-func judgeOne(p Part, rows []figures.Row) Judged {
-	return judge(Figure{Name: "fig01"}, Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []Part{p}}, map[string]string{"a": "accuracy"}, rows)
+func judgeOne(p paper.Part, rows []figures.Row) Judged {
+	return judge(paper.Figure{Number: 1}, paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}, map[string]string{"a": "accuracy"}, rows)
 }
 
 func TestJudge(t *testing.T) {
-	p := Part{Panel: "a", Series: "ours", Base: "everything"}
+	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
 	for gain, want := range map[float64]Verdict{.1: Holds, -.1: DoesNotHold, -.0005: Undecided} {
 		j := judgeOne(p, threeSeeds(gain))
 		if j.Verdict != want || j.Parts[0].Effect.N != 3 {
@@ -94,22 +95,22 @@ func TestJudge(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
-	for _, missing := range []Part{{Panel: "b", Series: "ours", Base: "everything"}, {Panel: "a", Series: "recent", Base: "everything"}, {Panel: "a", Series: "ours", Base: "recent"}} {
+	for _, missing := range []paper.Part{{Panel: "b", Series: "ours", Base: "everything"}, {Panel: "a", Series: "recent", Base: "everything"}, {Panel: "a", Series: "ours", Base: "recent"}} {
 		j := judgeOne(missing, threeSeeds(.1))
 		if j.Verdict != NotRun || strings.Contains(j.String(), "n =") {
 			t.Errorf("%+v: %s", missing, j)
 		}
 	}
-	for name, p := range map[string]Part{
-		"without the exact curve":   {Panel: "a", Series: "ours", Base: "everything", Statistic: CorrelationGain},
-		"over less than one period": {Panel: "a", Series: "ours", Statistic: Phase},
+	for name, p := range map[string]paper.Part{
+		"without the exact curve":   {Panel: "a", Series: "ours", Base: "everything", Statistic: paper.CorrelationGain, Truth: "exact"},
+		"over less than one period": {Panel: "a", Series: "ours", Statistic: paper.Phase},
 		"by an unknown statistic":   {Panel: "a", Series: "ours", Statistic: "median"},
 	} {
 		if j := judgeOne(p, threeSeeds(.1)); j.Verdict != NotRun || j.Parts[0].Effect.N != 0 {
 			t.Errorf("%s %s: %+v", p.Statistic, name, j)
 		}
 	}
-	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != Difference || j.Parts[0].Test != Above || j.Parts[0].Metric != "accuracy" {
+	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != paper.Difference || j.Parts[0].Test != paper.Above || j.Parts[0].Metric != "accuracy" {
 		t.Errorf("the part does not say how it was judged: %+v", j.Parts[0])
 	}
 	one := judgeOne(p, threeSeeds(.1)[:2])

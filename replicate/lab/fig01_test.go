@@ -14,7 +14,8 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -35,7 +36,7 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
 	return w
@@ -43,7 +44,7 @@ func newWorkplace(t *testing.T) *workplace {
 
 func (w *workplace) fig1(t *testing.T) *Result {
 	t.Helper()
-	r, err := Fig1(context.Background(), w.Lab, w.options)
+	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func checkClaims(t *testing.T, text []byte) {
 		}
 	}
 	want := 0
-	for _, c := range fig01.Claims {
+	for _, c := range paper.Fig1().Claims {
 		if c.Parts[0].Panel == "a" {
 			want++
 		}
@@ -215,7 +216,7 @@ func TestUnwritableFolders(t *testing.T) {
 	}
 	w := newWorkplace(t)
 	w.options.Out = filepath.Join(file, "out")
-	_, err := Fig1(context.Background(), w.Lab, w.options)
+	_, err := w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, w.options.Out, "--out")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("computed before that: %v", done)
@@ -224,7 +225,7 @@ func TestUnwritableFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.results, "gaussian"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Fig1(context.Background(), w.Lab, w.options)
+	_, err = w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, w.results, "--results")
 }
 
@@ -233,7 +234,7 @@ func TestUnwritableFolders(t *testing.T) {
 func TestFailedRuns(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
-	r, err := Fig1(context.Background(), w.Lab, w.options)
+	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
 	if errors.Is(err, usage.Err) || r == nil || len(r.Report.Failed) != 2 {
 		t.Fatalf("%+v, %v", r, err)
@@ -269,7 +270,7 @@ func TestInterruptedFigure(t *testing.T) {
 	w := newWorkplace(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
-	r, err := Fig1(ctx, w.Lab, w.options)
+	r, err := w.Make(ctx, paper.Fig1(), w.options)
 	demand.Error(t, err, "interrupted with", "of 8 runs finished", "start again")
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Report.Results) < 2 || len(r.Report.Results) == 8 {
 		t.Fatalf("%+v, %v", r, err)

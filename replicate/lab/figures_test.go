@@ -9,6 +9,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/continual"
+	"tvps/replicate/paper"
 )
 
 // csvRows reads a panel's CSV.
@@ -27,7 +28,7 @@ func TestScorePanels(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Panels = nil
 	w.options.Overrides = []string{"steps=12", "n=40", "g-updates=5", "g-batch=16", "max-updates=3"}
-	r, err := Fig5(context.Background(), w.Lab, w.options)
+	r, err := w.Make(context.Background(), paper.Fig5(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestStandInIsNamed(t *testing.T) {
 	w.options.Panels = []string{"b"}
 	w.options.Learners = []string{"recent", "metaweightnet"}
 	w.options.Overrides = []string{"steps=5", "first=2", "stride=2", "n=20", "images=200", "epochs=1", "max-updates=2"}
-	r, err := Fig4(context.Background(), w.Lab, w.options)
+	r, err := w.Make(context.Background(), paper.Fig4(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestStandInIsNamed(t *testing.T) {
 // TestSeedsOfPanels: figure 12 compares its first three seeds with all, and a run that two
 // panels show is one run.
 func TestSeedsOfPanels(t *testing.T) {
-	plan, err := PanelSettings(fig12, Options{Scale: "tiny"})
+	plan, err := testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +97,12 @@ func TestSeedsOfPanels(t *testing.T) {
 			t.Errorf("panel %s has the seeds %v", p.Key, p.Seeds)
 		}
 	}
-	if plan, err = PanelSettings(fig12, Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil || !slices.Equal(plan[0].Seeds, []int64{7, 5}) {
+	if plan, err = testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil || !slices.Equal(plan[0].Seeds, []int64{7, 5}) {
 		t.Errorf("%v, %v", plan, err)
 	}
 	w := newWorkplace(t)
 	w.options.Panels, w.options.Seeds, w.options.Overrides = nil, []int64{0, 1, 2, 3}, nil
-	if plan, err = w.Plan(fig12, w.options); err != nil {
+	if plan, err = w.Plan(paper.Fig12(), w.options); err != nil {
 		t.Fatal(err)
 	}
 	ids := map[string]bool{}
@@ -114,11 +115,11 @@ func TestSeedsOfPanels(t *testing.T) {
 		t.Errorf("%d runs, want %d", len(ids), want)
 	}
 	// Method 2 is Ours: figure 8 shares its runs with figure 1.
-	ours, err := w.Plan(fig01, Options{Scale: "tiny", Panels: []string{"b"}, Learners: []string{"ours", "method1"}})
+	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Learners: []string{"ours", "method1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	methods, err := w.Plan(fig08, Options{Scale: "tiny", Panels: []string{"a"}})
+	methods, err := w.Plan(paper.Fig8(), Options{Scale: "tiny", Panels: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +140,9 @@ func TestSeedsOfPanels(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
 		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
-	for name, want := range map[Statistic]float64{
-		Level: 4, Difference: 2, Share: 5.5 / 7, Slope: 100, Correlation: 0, CorrelationGain: -1,
-		Phase: 2 - (1+3+4+5+6)/5., Ratio: 1, End: 7, Sooner: -2, Spread: 12./7 - 1,
+	for name, want := range map[paper.Statistic]float64{
+		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0, paper.CorrelationGain: -1,
+		paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7, paper.Sooner: -2, paper.Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -180,7 +181,7 @@ func TestSpread(t *testing.T) {
 				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
 		}
 	}
-	got, err := Spread.perSeed(rows, Part{Panel: "a", Series: "sac-omega", Base: "sac"}, "return")
+	got, err := perSeed(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread}, "return")
 	if want := []float64{1 - 3, 0, 4 - 12}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}

@@ -24,17 +24,17 @@ func TestParseSeeds(t *testing.T) {
 	}
 }
 
-func TestOpenLab(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	results := filepath.Join(t.TempDir(), "results")
-	lab, err := OpenLab(context.Background(), LabOptions{Backend: backend.Go, Results: results})
+	lab, err := Open(context.Background(), testCatalog, OpenOptions{Backend: backend.Go, Results: results})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lab.Store == nil || lab.Env.Backend.Info.Name != backend.Go || lab.Env.CacheDir == "" {
+	if lab.Store == nil || lab.Host.Backend.Info.Name != backend.Go || lab.Host.CacheDir == "" {
 		t.Errorf("%+v", lab)
 	}
-	if _, err := OpenLab(context.Background(), LabOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
+	if _, err := Open(context.Background(), testCatalog, OpenOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
 		t.Errorf("a backend that does not exist: %v", err)
 	}
 }

@@ -1,9 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -11,57 +12,48 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/labelshift"
 	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
-// TestEveryScaleIsWhole: each scenario has each scale, each scale says every setting,
-// and the result is valid.
-func TestEveryScaleIsWhole(t *testing.T) {
-	for scenario, byScale := range scenarioSettings {
-		if len(byScale) != len(Scales) {
-			t.Errorf("%s has %d scales, not %d", scenario, len(byScale), len(Scales))
-		}
-		for _, scale := range Scales {
-			s, err := SettingsFor(scenario, scale, nil)
-			if err != nil {
-				t.Errorf("%s, %s: %v", scenario, scale, err)
-			}
-			named := []string{"scenario"}
-			for _, o := range byScale[scale] {
-				name, _, err := splitOverride(o)
+// testCatalog is that of the paper (package catalog, which imports this one).
+var testCatalog = Catalog{Figures: paper.Figures(), Protocols: []*protocol.Protocol{&continual.Protocol, &reinforce.Protocol}}
+
+// TestEveryScale: the scenarios of every figure have every scale, and report at two steps at least.
+func TestEveryScale(t *testing.T) {
+	for _, f := range testCatalog.Figures {
+		for _, p := range f.Panels {
+			for _, scale := range settings.Scales {
+				s, err := testCatalog.Setup(p.Scenario, scale, nil)
 				if err != nil {
-					t.Error(err)
+					t.Fatalf("%s, %s: %v", p.Scenario, scale, err)
 				}
-				named = append(named, name)
-			}
-			for _, f := range s.Fields() {
-				if !slices.Contains(named, f.Name) {
-					t.Errorf("%s, %s does not say %s", scenario, scale, f.Name)
+				if len(s.PlannedSteps()) < 2 {
+					t.Errorf("%s, %s trains at %v only", p.Scenario, scale, s.PlannedSteps())
 				}
-			}
-			if len(s.PlannedSteps()) < 2 {
-				t.Errorf("%s, %s trains at %v only", scenario, scale, s.PlannedSteps())
 			}
 		}
 	}
 }
 
 // continualOf are the settings of a supervised scenario.
-func continualOf(t *testing.T, s Setup) continual.Settings {
+func continualOf(t *testing.T, s protocol.Setup) continual.Settings {
 	t.Helper()
-	of, ok := s.(supervised)
+	of, ok := s.(continual.Settings)
 	if !ok {
 		t.Fatalf("%T is not the supervised protocol", s)
 	}
-	return of.Settings
+	return of
 }
 
 // TestStrides: a stride that shares a factor with T would always meet the same rows of
 // a class pair.
 func TestStrides(t *testing.T) {
 	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
-		for _, scale := range Scales {
-			s, err := SettingsFor(scenario, scale, nil)
+		for _, scale := range settings.Scales {
+			s, err := testCatalog.Setup(scenario, scale, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,14 +64,16 @@ func TestStrides(t *testing.T) {
 	}
 }
 
-func TestSettingsFor(t *testing.T) {
-	setup, err := SettingsFor("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
+func TestSetup(t *testing.T) {
+	setup, err := testCatalog.Setup("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
 	if s := continualOf(t, setup); err != nil || s.Epochs != 4 || s.Clip != "none" || s.Steps != 160 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, c := range []struct {
-		scenario, scale, override string
-		words                     []string
+		scenario string
+		scale    settings.Scale
+		override string
+		words    []string
 	}{
 		{"gausian", "tiny", "", []string{`no scenario "gausian"`}},
 		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny small paper"}},
@@ -94,14 +88,14 @@ func TestSettingsFor(t *testing.T) {
 		if c.override != "" {
 			overrides = []string{c.override}
 		}
-		_, err := SettingsFor(c.scenario, c.scale, overrides)
+		_, err := testCatalog.Setup(c.scenario, c.scale, overrides)
 		demand.Error(t, err, c.words...)
 	}
 }
 
-func TestPanelSettings(t *testing.T) {
+func TestPanels(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"}, Learners: []string{"ours", "everything", "ours", "recent"}}
-	plan, err := PanelSettings(fig01, o)
+	plan, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +114,12 @@ func TestPanelSettings(t *testing.T) {
 	if len(plan) != 4 {
 		t.Errorf("%d panels", len(plan))
 	}
-	if plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
+	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
 		t.Errorf("panel c alone: %v, %v", plan, err)
 	}
 	// A linear model is for the Gaussian alone: what is set without a panel's name
 	// concerns the panels that are chosen.
-	plan, err = PanelSettings(fig01, Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
+	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
 	if err != nil || continualOf(t, plan[0].Settings).Network != "linear" {
 		t.Errorf("panel a with a linear model: %v, %v", plan, err)
 	}
@@ -133,13 +127,13 @@ func TestPanelSettings(t *testing.T) {
 
 // Returns are not relative to another learner's: SAC may stand alone.
 func TestBaseStandsAloneWhereNothingIsRelative(t *testing.T) {
-	plan, err := PanelSettings(fig02, Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"sac"}})
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"sac"}})
 	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, []string{"sac"}) {
 		t.Errorf("plan %v, error %v", plan, err)
 	}
 }
 
-func TestPanelSettingsErrors(t *testing.T) {
+func TestPanelsErrors(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
 		words []string
@@ -155,7 +149,7 @@ func TestPanelSettingsErrors(t *testing.T) {
 		{Options{Scale: "tiny", Learners: []string{"pretrained"}}, []string{"panel a", "pretrained"}},
 		{Options{Scale: "tiny", Learners: []string{"everything"}}, []string{"panel a", "name another learner"}},
 	} {
-		_, err := PanelSettings(fig01, c.o)
+		_, err := testCatalog.Panels(paper.Fig1(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not marked as a mistake of the user's", err)
@@ -165,22 +159,22 @@ func TestPanelSettingsErrors(t *testing.T) {
 
 // TestCatalog: every figure's panels and claims fit together.
 func TestCatalog(t *testing.T) {
-	ids := map[string]bool{}
-	for number, entry := range Catalog {
-		f := *entry.Figure
-		if f.Number != number || f.Name != fmt.Sprintf("fig%02d", number) {
-			t.Errorf("%s is listed as %d", f.Name, number)
+	ids, numbers := map[string]bool{}, map[int]bool{}
+	for _, f := range testCatalog.Figures {
+		if numbers[f.Number] || f.Number < 1 {
+			t.Errorf("figure %d is there twice, or has no number", f.Number)
 		}
+		numbers[f.Number] = true
 		series := map[string][]string{}
 		for _, p := range f.Panels {
 			if series[p.Key] != nil {
-				t.Errorf("%s has two panels %s", f.Name, p.Key)
+				t.Errorf("%s has two panels %s", f.Name(), p.Key)
 			}
 			series[p.Key] = p.Series
-			if !p.accuracy() && p.YLabel == "" {
-				t.Errorf("%s, panel %s: the y axis has no name", f.Name, p.Key)
+			if metric := cmp.Or(p.Metric, p.Measure, "accuracy"); metric != "accuracy" && p.YLabel == "" {
+				t.Errorf("%s, panel %s: the y axis has no name", f.Name(), p.Key)
 			}
-			for _, scale := range Scales {
+			for _, scale := range settings.Scales {
 				checkPanel(t, p, scale)
 			}
 		}
@@ -195,25 +189,28 @@ func TestCatalog(t *testing.T) {
 }
 
 // checkClaim: its parts name series of their panels, and a statistic that exists.
-func checkClaim(t *testing.T, c Claim, series map[string][]string) {
+func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 	t.Helper()
 	for _, p := range c.Parts {
 		has := series[p.Panel]
-		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Series == p.Base {
+		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" && !slices.Contains(has, p.Truth) || p.Series == p.Base {
 			t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, p.Series, p.Base, p.Panel, has)
 		}
-		if _, ok := statistics[p.Statistic.orDifference()]; !ok {
+		if _, ok := statistics[cmp.Or(p.Statistic, paper.Difference)]; !ok {
 			t.Errorf("claim %s: no statistic %q", c.ID, p.Statistic)
 		}
-		if p.Test == Within && p.Bound <= 0 {
+		if (p.Statistic == paper.CorrelationGain) != (p.Truth != "") {
+			t.Errorf("claim %s: %s with the closed form %q", c.ID, p.Statistic, p.Truth)
+		}
+		if p.Test == paper.Within && p.Bound <= 0 {
 			t.Errorf("claim %s: within %v", c.ID, p.Bound)
 		}
 	}
 }
 
-func checkPanel(t *testing.T, p Panel, scale string) {
+func checkPanel(t *testing.T, p paper.Panel, scale settings.Scale) {
 	t.Helper()
-	s, err := SettingsFor(p.Scenario, scale, p.Set)
+	s, err := testCatalog.Setup(p.Scenario, scale, p.Set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,43 +221,43 @@ func checkPanel(t *testing.T, p Panel, scale string) {
 	}
 }
 
-// TestAcrossFigures: what is asked of all figures concerns those whose protocol has it; what
+// TestOptionsForAllFigures: what is asked of all figures concerns those whose protocol has it; what
 // neither has is a mistake, and so is what a single figure does not have.
-func TestAcrossFigures(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"}, Learners: []string{"recent", "sac-omega"}, Across: true}
-	supervised, err := PanelSettings(fig01, o)
+func TestOptionsForAllFigures(t *testing.T) {
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"}, Learners: []string{"recent", "sac-omega"}, AllFigures: true}
+	supervised, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" || !slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
 		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
 	}
-	rl, err := PanelSettings(fig02, o)
+	rl, err := testCatalog.Panels(paper.Fig2(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := rl[1].Settings.(robots); s.Episodes != 16 || s.Clip != "none" || !slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
+	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" || !slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
-	if err := CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}); err != nil {
+	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}); err != nil {
 		t.Error(err)
 	}
-	demand.Error(t, CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}), `did you mean "epochs"`)
-	demand.Error(t, CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
-	o.Across = false
-	_, err = PanelSettings(fig02, o)
+	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}), `did you mean "epochs"`)
+	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
+	o.AllFigures = false
+	_, err = testCatalog.Panels(paper.Fig2(), o)
 	demand.Error(t, err, `"epochs"`)
 }
 
 // TestSettingsNameTheirInterpretation: an interpretation that a setting names exists.
 func TestSettingsNameTheirInterpretation(t *testing.T) {
-	document, err := os.ReadFile("INTERPRETATIONS.md")
+	document, err := os.ReadFile(filepath.Join("..", "paper", "INTERPRETATIONS.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, setup := range protocols {
+	for _, p := range testCatalog.Protocols {
 		named := 0
-		for _, f := range setup.Fields() {
+		for _, f := range p.Fields() {
 			for _, about := range regexp.MustCompile(`\bI\d+\b`).FindAllString(f.Doc, -1) {
 				named++
 				if !regexp.MustCompile(`(?m)^## ` + about + ` `).Match(document) {
@@ -269,7 +266,7 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 			}
 		}
 		if named == 0 {
-			t.Errorf("no setting of %T names an interpretation", setup)
+			t.Errorf("no setting of the protocol of %s names an interpretation", p.Base)
 		}
 	}
 }

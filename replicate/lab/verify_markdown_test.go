@@ -10,13 +10,14 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/replicate/paper"
 	"tvps/replicate/usage"
 )
 
 // handMade is a table with one claim of three parts, one not run and one without command.
 func handMade() Verification {
 	part := func(panel, metric string, verdict Verdict, low, high float64) JudgedPart {
-		return JudgedPart{Part: Part{Panel: panel, Series: "ours", Base: "everything", Statistic: Difference, Test: Above}, Metric: metric, Verdict: verdict,
+		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything", Statistic: paper.Difference, Test: paper.Above}, Metric: metric, Verdict: verdict,
 			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
 	return Verification{
@@ -27,10 +28,10 @@ func handMade() Verification {
 			{Number: 10, Name: "fig10", Command: "go run ./replicate fig10 --scale small"},
 		},
 		Claims: []Judged{
-			{Figure: "fig01", Claim: Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
+			{Figure: "fig01", Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
 				part("a", "accuracy", Holds, .01, .03), part("b", "accuracy", Undecided, -.0001, .0001), part("d", "accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
-			{Figure: "fig03", Claim: Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun, Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
-			{Figure: "fig10", Claim: Claim{Text: "A third", Says: "so", Place: "there"}, Verdict: NotRun},
+			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun, Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
+			{Figure: "fig10", Claim: paper.Claim{Text: "A third", Says: "so", Place: "there"}, Verdict: NotRun},
 		},
 	}
 }

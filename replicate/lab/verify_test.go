@@ -19,6 +19,8 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -42,7 +44,7 @@ func newArchive(t *testing.T) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Lab = &Lab{Env: &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	a.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
 }
@@ -51,11 +53,11 @@ func newArchive(t *testing.T) *archive {
 func (a *archive) fill(t *testing.T, numbers ...int) {
 	t.Helper()
 	var jobs []runs.Job
-	for _, entry := range entries() {
-		if len(numbers) > 0 && !slices.Contains(numbers, entry.Figure.Number) {
+	for _, f := range a.Figures {
+		if len(numbers) > 0 && !slices.Contains(numbers, f.Number) {
 			continue
 		}
-		plan, err := a.Plan(*entry.Figure, a.options)
+		plan, err := a.Plan(f, a.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,11 +119,11 @@ func TestVerify(t *testing.T) {
 	a.fill(t)
 	v := a.verify(t)
 	want := 0
-	for _, f := range AllFigures() {
+	for _, f := range a.Figures {
 		want += len(f.Claims)
 	}
-	if len(v.Claims) != want || len(v.Figures) != len(Catalog) {
-		t.Errorf("%d rows of %d figures, want %d of %d", len(v.Claims), len(v.Figures), want, len(Catalog))
+	if len(v.Claims) != want || len(v.Figures) != len(a.Figures) {
+		t.Errorf("%d rows of %d figures, want %d of %d", len(v.Claims), len(v.Figures), want, len(a.Figures))
 	}
 	if stored, of := v.Stored(); stored != of || of < 200 {
 		t.Errorf("%d of %d runs are stored", stored, of)
@@ -140,7 +142,7 @@ func TestVerify(t *testing.T) {
 	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 || math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
 		t.Errorf("effect %+v", e.Effect)
 	}
-	if e.Statistic != Difference || e.Test != Above || e.Metric != "accuracy" {
+	if e.Statistic != paper.Difference || e.Test != paper.Above || e.Metric != "accuracy" {
 		t.Errorf("the part does not say how it is judged: %+v", e)
 	}
 	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
@@ -239,7 +241,7 @@ func TestVerifyWithoutCheckpoints(t *testing.T) {
 		t.Errorf("figure 1: %+v", s)
 	}
 	t.Setenv("TVPS_DATA", filepath.Join(t.TempDir(), "none"))
-	a.Env = &continual.Env{Backend: a.Env.Backend, CacheDir: a.Env.CacheDir}
+	a.Host = &protocol.Host{Backend: a.Host.Backend, CacheDir: a.Host.CacheDir}
 	v = a.verify(t)
 	if s := v.Figures[0]; !strings.Contains(s.Note, "panel b: ") || !strings.Contains(s.Note, "none") {
 		t.Errorf("without data: %+v", s)
@@ -262,7 +264,7 @@ func TestVerifyErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := a.Verify(ctx, a.options); !errors.Is(err, context.Canceled) {
-		t.Errorf("broken off: %v", err)
+		t.Errorf("interrupted: %v", err)
 	}
 }
 

@@ -18,12 +18,23 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/catalog"
 	"tvps/replicate/continual"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
+// testCatalog is that of the paper.
+var testCatalog = catalog.Paper()
+
+var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
+
 // fieldsOf are the settings by name.
-func fieldsOf(s Setup) map[string]string {
+func fieldsOf(s protocol.Setup) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Fields() {
 		out[f.Name] = f.Value
@@ -35,12 +46,12 @@ func fieldsOf(s Setup) map[string]string {
 // it sets and in nothing else; names and settings are said once; the interpretation that a
 // row is about exists.
 func TestAlternatives(t *testing.T) {
-	document, err := os.ReadFile("INTERPRETATIONS.md")
+	document, err := os.ReadFile(interpretations)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scale := range Scales {
-		plans, err := StudySettings(StudyOptions{Options: Options{Scale: scale}})
+	for _, scale := range settings.Scales {
+		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,25 +72,25 @@ func TestAlternatives(t *testing.T) {
 				}
 				seen[row.Alternative.Name] = true
 			}
-			if len(seen) != len(alternatives[plan.Key]) {
-				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(alternatives[plan.Key]))
+			if len(seen) != len(plan.Table.Alternatives) {
+				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(plan.Table.Alternatives))
 			}
-			if scale == "small" && len(plan.Left) > 0 {
+			if scale == settings.Small && len(plan.Left) > 0 {
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
-			if s, ok := plan.Default.Settings.(supervised); ok && s.CheckStride() != nil {
+			if s, ok := plan.Default.Settings.(continual.Settings); ok && s.CheckStride() != nil {
 				t.Errorf("%s, %s: %v", scale, plan.Key, s.CheckStride())
 			}
 		}
 	}
 }
 
-func checkAlternative(t *testing.T, scale string, base Setup, row StudyRowPlan) {
+func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, row RowPlan) {
 	t.Helper()
 	a := row.Alternative
 	said := map[string]string{}
 	for _, o := range a.Set {
-		name, value, err := splitOverride(o)
+		name, value, err := settings.Split(o)
 		if err != nil || said[name] != "" {
 			t.Errorf("%s sets %s twice, %v", row.Key, name, err)
 		}
@@ -94,11 +105,11 @@ func checkAlternative(t *testing.T, scale string, base Setup, row StudyRowPlan) 
 		if was[name] != is[name] {
 			differ++
 			if !slices.Contains(row.Changed, name+"="+said[name]) {
-				t.Errorf("%s, %s: %s is %s in place of %s, which the row does not say", scale, row.Key, name, is[name], was[name])
+				t.Errorf("%s, %s: %s is %s instead of %s, which the row does not say", scale, row.Key, name, is[name], was[name])
 			}
 		}
 	}
-	if differ != len(row.Changed) || differ == 0 && !(a.Literal && scale == "paper") {
+	if differ != len(row.Changed) || differ == 0 && !(a.Literal && scale == settings.Paper) {
 		t.Errorf("%s, %s: %d settings differ, %v are said to", scale, row.Key, differ, row.Changed)
 	}
 	for _, at := range row.Settings.PlannedSteps() {
@@ -122,17 +133,18 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"gaussian": everywhere,
 		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-join=even", "g-network=conv5 g-input=pixels"),
 	}
-	for key, sets := range want {
-		for _, set := range sets {
-			if !slices.ContainsFunc(alternatives[key], func(a Alternative) bool {
+	for _, table := range paper.Study() {
+		key := table.Key
+		for _, set := range want[key] {
+			if !slices.ContainsFunc(table.Alternatives, func(a paper.Alternative) bool {
 				return !slices.ContainsFunc(strings.Fields(set), func(o string) bool { return !slices.Contains(a.Set, o) })
 			}) {
 				t.Errorf("%s has no row with %s", key, set)
 			}
 		}
 	}
-	if !slices.Equal(Studies(), []string{"gaussian", "cifar10b", "claw", "cheetah"}) || len(alternatives) != 4 {
-		t.Errorf("scenarios %v", Studies())
+	if keys := Keys(paper.Study()); !slices.Equal(keys, []string{"gaussian", "cifar10b", "claw", "cheetah"}) {
+		t.Errorf("scenarios %v", keys)
 	}
 }
 
@@ -155,8 +167,8 @@ func TestLiteralRows(t *testing.T) {
 		want[robot+"/table1"] = []map[string]string{table1, {"g-every": "1"}}
 		want[robot+"/table1-updates"] = []map[string]string{table1, {"g-every": "0"}}
 	}
-	for _, scale := range Scales {
-		plans, err := StudySettings(StudyOptions{Options: Options{Scale: scale}})
+	for _, scale := range settings.Scales {
+		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,20 +197,20 @@ func TestLiteralRows(t *testing.T) {
 	}
 }
 
-func TestStudySettingsErrors(t *testing.T) {
+func TestPlansErrors(t *testing.T) {
 	for _, c := range []struct {
-		o     StudyOptions
+		o     Options
 		words []string
 	}{
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gausian"}}}, []string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
-		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-non"}}, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}}, []string{`no row "block-stage" here`}},
-		{StudyOptions{Options: Options{Scale: "huge"}}, []string{`no scale "huge"`}},
-		{StudyOptions{Options: Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}}, []string{`did you mean "epochs"`}},
-		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"}, []string{"--update", "--row"}},
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}}, []string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}}, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}}, []string{`no row "block-stage" here`}},
+		{Options{Options: lab.Options{Scale: "huge"}}, []string{`no scale "huge"`}},
+		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}}, []string{`did you mean "epochs"`}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"}, []string{"--update", "--row"}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
 	} {
-		_, err := StudySettings(c.o)
+		_, err := Plans(testCatalog, paper.Study(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not marked as a mistake of the user's", err)
@@ -209,43 +221,68 @@ func TestStudySettingsErrors(t *testing.T) {
 // An override concerns the whole study, or one scenario under its name; a row that it
 // makes the default is left out, and says so.
 func TestStudyOverrides(t *testing.T) {
-	plans, err := StudySettings(StudyOptions{Options: Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range []int{2000, 50} {
-		s := continualOf(t, plans[i].Default.Settings)
+		s := plans[i].Default.Settings.(continual.Settings)
 		if s.Clip != "none" || s.N != n || s.Stride != 5 || fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
 			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
 		}
 	}
 }
 
-// newStudy is the Gaussian in miniature with three rows: an alternative that concerns the
-// weights alone, one that concerns the classifier, and the default. The Go backend has
-// nothing to compile.
-func newStudy(t *testing.T) (*workplace, StudyOptions) {
-	t.Helper()
-	w := newWorkplace(t)
-	w.Env = &continual.Env{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
-	o := StudyOptions{Options: w.options, Rows: []string{"clip-none", "linear"}}
-	o.Panels = []string{"gaussian"}
-	return w, o
+// workplace is a lab with folders of its own, the tables of its study, and what it prints.
+type workplace struct {
+	*lab.Lab
+	tables         []paper.Table
+	options        Options
+	results        string
+	stdout, stderr bytes.Buffer
 }
 
-// setAlternatives makes them the Gaussian's during a test.
-func setAlternatives(t *testing.T, list ...Alternative) {
-	saved := alternatives["gaussian"]
-	alternatives["gaussian"] = list
-	t.Cleanup(func() { alternatives["gaussian"] = saved })
+// newStudy is the Gaussian in miniature with three rows: an alternative that concerns the weights alone, one that concerns
+// the classifier, and the default. The Go backend has nothing to compile.
+func newStudy(t *testing.T) (*workplace, Options) {
+	t.Helper()
+	w := &workplace{results: filepath.Join(t.TempDir(), "results"), tables: paper.Study()}
+	store, err := runs.Open(w.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	w.Lab = &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: settings.Tiny,
+		Panels: []string{"gaussian"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3",
+			"batch=16", "g-batch=16"}}}
+	return w, w.options
 }
+
+// study makes the study.
+func (w *workplace) study(o Options) (*Result, error) {
+	return Make(context.Background(), w.Lab, w.tables, o)
+}
+
+func (w *workplace) read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// setAlternatives makes them the rows of the Gaussian.
+func (w *workplace) setAlternatives(list ...paper.Alternative) { w.tables[0].Alternatives = list }
 
 // TestStudy: every run is computed once; a row has the learners that it can change, and
 // the default's Everything where that is the same; the second call computes nothing and
 // writes the same bytes.
 func TestStudy(t *testing.T) {
 	w, o := newStudy(t)
-	r, err := w.Study(context.Background(), o)
+	r, err := w.study(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +313,7 @@ func TestStudy(t *testing.T) {
 	}
 	checkStudyFiles(t, w, o)
 	written := w.read(t, "study.md")
-	again, err := w.Study(context.Background(), o)
+	again, err := w.study(o)
 	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 26 {
 		t.Errorf("the second call computed %d runs and took %d, %v", again.Report.Computed, again.Report.Cached, err)
 	}
@@ -285,7 +322,7 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
+func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	t.Helper()
 	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
 		if !strings.Contains(string(w.read(t, "study.md")), words) {
@@ -297,8 +334,8 @@ func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 		t.Errorf("study.csv has %d rows, %v", len(rows), err)
 	}
 	var found struct {
-		Tables []StudyTable
-		Record Record
+		Tables []Table
+		Record lab.Record
 	}
 	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
 		t.Fatal(err)
@@ -323,8 +360,8 @@ func TestStudyFailure(t *testing.T) {
 	if err := os.WriteFile(o.Update, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	setAlternatives(t, Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
-	_, err := w.Study(context.Background(), o)
+	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
+	_, err := w.study(o)
 	demand.Error(t, err, "runs failed", "learning rate")
 	if !strings.Contains(string(w.read(t, "study.md")), "not run") {
 		t.Errorf("%s", w.read(t, "study.md"))
@@ -337,12 +374,12 @@ func TestStudyFailure(t *testing.T) {
 // TestSlowRows: one is left out with its reason, unless it is named, at the paper's scale,
 // or already there.
 func TestSlowRows(t *testing.T) {
-	setAlternatives(t, Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
 	w, o := newStudy(t)
+	w.setAlternatives(paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
 	o.Rows = nil
-	rows := func(o StudyOptions) int {
+	rows := func(o Options) int {
 		t.Helper()
-		plans, err := w.PlanStudy(o)
+		plans, err := withRuns(w.Lab, w.tables, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,12 +391,12 @@ func TestSlowRows(t *testing.T) {
 		}
 		return len(plans[0].Rows)
 	}
-	paper, named := o, o
-	paper.Scale, named.Rows = "paper", []string{"slow"}
-	if rows(o) != 0 || rows(paper) != 1 || rows(named) != 1 {
-		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(paper), rows(named))
+	large, named := o, o
+	large.Scale, named.Rows = settings.Paper, []string{"slow"}
+	if rows(o) != 0 || rows(large) != 1 || rows(named) != 1 {
+		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
 	}
-	if _, err := w.Study(context.Background(), named); err != nil {
+	if _, err := w.study(named); err != nil {
 		t.Fatal(err)
 	}
 	if rows(o) != 1 {

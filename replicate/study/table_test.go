@@ -9,24 +9,26 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
 )
 
 // byHand is a table with one row of every kind.
-func byHand() StudyTable {
+func byHand() Table {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
 		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n}, Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
-	return StudyTable{factor: 100, sign: "%",
+	return Table{factor: 100, unit: "%",
 		Scenario: "gaussian", Title: "Drifting Gaussian", Command: "go run ./replicate study --scale small --scenario gaussian",
 		Notes: []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."}, Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
-		Rows: []StudyRow{
+		Rows: []Row{
 			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
-			{Alternative: Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}}, Steps: []int{1, 4, 7},
+			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}}, Steps: []int{1, 4, 7},
 				Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.7, .05, .05, .05, 1)}, Lacking: []string{"exact"}},
-			{Alternative: Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"}, Text: "no limit"}, Steps: []int{4}, Own: true,
+			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"}, Text: "no limit"}, Steps: []int{4}, Own: true,
 				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3), "ours": of(.7, -.013, -.02, -.006, 3)}},
-			{Alternative: Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"}, Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
+			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"}, Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
 		Left: []LeftOut{{"slow", "it takes about an hour on two cores; `--row slow` makes it"}},
@@ -63,8 +65,8 @@ Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 }
 
 func TestStudyCommand(t *testing.T) {
-	o := StudyOptions{Options: Options{Scale: "small", Seeds: []int64{0, 4}, Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
-	if got, want := studyCommand(o, "cifar10b"), "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 --set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"; got != want {
+	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4}, Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
+	if got, want := commandOf(o, Keys(paper.Study()), "cifar10b"), "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 --set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -104,14 +106,14 @@ func TestUpdateTables(t *testing.T) {
 // only the chosen table changes, and the file keeps its mode.
 func TestUpdateFile(t *testing.T) {
 	w, o := newStudy(t)
-	setAlternatives(t, Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
+	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
 	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
-	_, err := w.Study(t.Context(), o)
+	_, err := w.study(o)
 	demand.Error(t, err, "--update", "x.md")
 	if err := os.WriteFile(o.Update, []byte("no marks"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Study(t.Context(), o)
+	_, err = w.study(o)
 	demand.Error(t, err, o.Update, "<!-- study:gaussian:begin -->")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("computed before that: %v", done)
@@ -120,7 +122,7 @@ func TestUpdateFile(t *testing.T) {
 	if err := os.WriteFile(o.Update, []byte(before+"old"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.Study(t.Context(), o)
+	r, err := w.study(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,19 +137,19 @@ func TestUpdateFile(t *testing.T) {
 
 // The document of the interpretations takes the study's tables.
 func TestInterpretationsHaveMarks(t *testing.T) {
-	text, err := os.ReadFile("INTERPRETATIONS.md")
+	text, err := os.ReadFile(interpretations)
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := map[string]string{}
-	for _, key := range Studies() {
+	for _, key := range Keys(paper.Study()) {
 		blocks[key] = "table of " + key
 	}
 	updated, err := UpdateTables(text, blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range Studies() {
+	for _, key := range Keys(paper.Study()) {
 		if !bytes.Contains(updated, []byte("\n\ntable of "+key+"\n<!-- study:"+key+":end -->\n")) {
 			t.Errorf("the table of %s is not a paragraph of its own", key)
 		}
