@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/blocks"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
@@ -21,8 +22,8 @@ import (
 // verifyFlags are those of verify.
 type verifyFlags struct {
 	figureFlags
-	json, markdown bool
-	readme         string
+	json, markdown  bool
+	readme, gallery string
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -40,7 +41,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"), "file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
-	cmd.Flags().StringVar(&flags.readme, "readme", "", "file to put the table into, between the lines <!-- claims:begin --> and <!-- claims:end -->")
+	cmd.Flags().StringVar(&flags.readme, "readme", "", "file to put a short table into, between the lines <!-- claims:begin --> and <!-- claims:end -->")
+	cmd.Flags().StringVar(&flags.gallery, "gallery", "", "folder of figures, into whose README.md pictures, verdicts and commands are put, between such lines of \"gallery\"")
 	return cmd
 }
 
@@ -48,9 +50,9 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if f.json && f.markdown {
 		return usage.Errorf("--json and --markdown are two forms of the same table: choose one")
 	}
-	if f.readme != "" {
-		if err := lab.CheckClaims(f.readme); err != nil {
-			return fmt.Errorf("--readme: %w", err)
+	for flag, c := range f.documents() {
+		if err := blocks.Check(c.file, c.block); err != nil {
+			return usage.Errorf("--%s: %w", flag, err)
 		}
 	}
 	l, o, err := f.reader(cmd.Context())
@@ -65,11 +67,31 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.readme != "" {
-		if err := v.RewriteClaims(f.readme); err != nil {
+		if err := blocks.Rewrite(f.readme, "claims", v.Summary()); err != nil {
+			return err
+		}
+	}
+	if f.gallery != "" {
+		if err := v.WriteGallery(f.catalog.Figures, f.gallery); err != nil {
 			return err
 		}
 	}
 	return f.print(cmd, v)
+}
+
+// document is a file with a block that verify rewrites.
+type document struct{ file, block string }
+
+// documents are those of the flags that the user gave, by flag.
+func (f *verifyFlags) documents() map[string]document {
+	out := map[string]document{}
+	if f.readme != "" {
+		out["readme"] = document{f.readme, "claims"}
+	}
+	if f.gallery != "" {
+		out["gallery"] = document{filepath.Join(f.gallery, "README.md"), "gallery"}
+	}
+	return out
 }
 
 // reader opens the lab for a command that reads what is stored of all figures and writes

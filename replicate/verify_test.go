@@ -60,7 +60,7 @@ func TestVerify(t *testing.T) {
 	if string(written) != stdout {
 		t.Error("--json prints something else than it writes")
 	}
-	if text, err := os.ReadFile(readme); err != nil || string(text) != "before\n<!-- claims:begin -->\n"+v.Markdown()+"<!-- claims:end -->\nafter\n" {
+	if text, err := os.ReadFile(readme); err != nil || string(text) != "before\n<!-- claims:begin -->\n"+v.Summary()+"<!-- claims:end -->\nafter\n" {
 		t.Errorf("--readme: %v, %s", err, text)
 	}
 }

@@ -1,29 +1,21 @@
 package lab
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"regexp"
+	"path/filepath"
+	"slices"
 	"strings"
 
-	"tvps/replicate/usage"
-
-	"github.com/google/renameio/v2"
-)
-
-// The lines of a file between which the table of claims stands.
-var (
-	claimsBegin = regexp.MustCompile(`(?m)^<!-- claims:begin -->\n`)
-	claimsEnd   = regexp.MustCompile(`(?m)^<!-- claims:end -->$`)
+	"tvps/replicate/blocks"
+	"tvps/replicate/paper"
 )
 
 // Markdown is the table as GitHub shows it: a sentence that says what it rests on, then a
 // row for each claim. Without any stored run it is one sentence.
 func (v Verification) Markdown() string {
-	if stored, _ := v.Stored(); stored == 0 {
-		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes what the claims need, and `%s --readme README.md` writes their table here.\n", v.Scale, v.All(), v.Command)
+	if nothing := v.nothing(); nothing != "" {
+		return nothing
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
@@ -68,49 +60,101 @@ func measured(c Judged) []string {
 	return out
 }
 
-// RewriteClaims puts the table between the markers of a file and leaves all other bytes
-// as they are. A file without the two markers, one of each in their order, is a mistake of
-// the user's.
-func (v Verification) RewriteClaims(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("the file for the table of claims cannot be read: %w", err)
+// nothing says that nothing is stored, if so.
+func (v Verification) nothing() string {
+	if stored, _ := v.Stored(); stored > 0 {
+		return ""
 	}
-	text, err = replaceClaims(text, v.Markdown())
-	if err != nil {
-		return usage.Errorf("%s: %w", path, err)
-	}
-	if err := renameio.WriteFile(path, text, 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
+	return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes what the claims need, and `%s` judges them.\n",
+		v.Scale, v.All(), v.Command)
 }
 
-// CheckClaims tells whether a file has the markers for the table of claims.
-func CheckClaims(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return usage.Errorf("the file for the table of claims cannot be read: %w", err)
+// Summary is a short table as GitHub shows it: for each figure how many of its claims hold.
+func (v Verification) Summary() string {
+	if nothing := v.nothing(); nothing != "" {
+		return nothing
 	}
-	if _, _, err := splitClaims(text); err != nil {
-		return usage.Errorf("%s: %w", path, err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s. %s\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "))
+	b.WriteString("| figure | shows | its claims |\n|---|---|---|\n")
+	for _, f := range v.Figures {
+		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n", f.Number, anchor(f.Title), cell(f.subject()), tally(v.Of(f.Name)))
 	}
-	return nil
+	return b.String()
 }
 
-func replaceClaims(text []byte, table string) ([]byte, error) {
-	before, after, err := splitClaims(text)
-	if err != nil {
-		return nil, err
+// tally is countVerdicts without its head: "2 hold, 1 is undecided".
+func tally(claims []Judged) string {
+	text := countVerdicts(claims)
+	if _, verdicts, ok := strings.Cut(text, ": "); ok {
+		return verdicts
 	}
-	return bytes.Join([][]byte{before, []byte(table), after}, nil), nil
+	return strings.Replace(text, " claim ", " ", 1)
 }
 
-// splitClaims returns what stands before and after the table, markers included.
-func splitClaims(text []byte) (before, after []byte, err error) {
-	begin, end := claimsBegin.FindAllIndex(text, -1), claimsEnd.FindAllIndex(text, -1)
-	if len(begin) != 1 || len(end) != 1 || end[0][0] < begin[0][1] {
-		return nil, nil, errors.New("it must have the line <!-- claims:begin --> and, below it, the line <!-- claims:end -->, once each")
+// subject is the figure's title without its number.
+func (s State) subject() string {
+	_, subject, _ := strings.Cut(s.Title, ": ")
+	return subject
+}
+
+// Gallery is the document of a folder of figures: for each its pictures, its verdicts and the command that makes it.
+// pictures lists the files of a figure, as the document names them.
+func (v Verification) Gallery(figures []paper.Figure, pictures func(figure string) []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	for _, f := range v.Figures {
+		i := slices.IndexFunc(figures, func(declared paper.Figure) bool { return declared.Number == f.Number })
+		if i < 0 {
+			continue
+		}
+		declared := figures[i]
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n`%s`: %s on two cores", f.Title, declared.Caption, f.Command, declared.Time)
+		if declared.Shares != "" {
+			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
+		}
+		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n", f.Name, f.Name, f.Name)
+		for _, picture := range pictures(f.Name) {
+			fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
+		}
+		b.WriteString("\n| claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|\n")
+		for _, c := range v.Of(f.Name) {
+			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n", cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+		}
 	}
-	return text[:begin[0][1]], text[end[0][0]:], nil
+	return b.String()
+}
+
+// anchor is the fragment that GitHub gives a heading.
+func anchor(title string) string {
+	kept := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ', r == '-', r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, strings.ToLower(title))
+	return strings.ReplaceAll(kept, " ", "-")
+}
+
+// WriteGallery writes the block "gallery" of the README.md in a folder of figures, with the pictures that are there.
+func (v Verification) WriteGallery(figures []paper.Figure, dir string) error {
+	return blocks.Rewrite(filepath.Join(dir, "README.md"), "gallery", v.Gallery(figures, PicturesIn(dir)))
+}
+
+// PicturesIn lists the pictures of a figure's panels in its folder below dir.
+func PicturesIn(dir string) func(figure string) []string {
+	return func(figure string) []string {
+		entries, err := os.ReadDir(filepath.Join(dir, figure))
+		if err != nil {
+			return nil
+		}
+		var out []string
+		for _, entry := range entries { // sorted by name
+			if filepath.Ext(entry.Name()) == ".png" {
+				out = append(out, figure+"/"+entry.Name())
+			}
+		}
+		return out
+	}
 }

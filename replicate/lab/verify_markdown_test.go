@@ -2,16 +2,16 @@ package lab
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
-	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/replicate/blocks"
 	"tvps/replicate/paper"
-	"tvps/replicate/usage"
 )
 
 // handMade is a table with one claim of three parts, one not run and one without command.
@@ -58,69 +58,22 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestRewriteClaims: the table is replaced and every other byte kept.
-func TestRewriteClaims(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "README.md")
-	head, tail := "# Title\r\n\r\ntext with `<!-- claims:begin -->` in it\nand <!-- claims:begin -->\n\n<!-- claims:begin -->\n", "<!-- claims:end -->\n\n\ttabs, trailing blanks  \nno last line break: \xff"
-	for _, old := range []string{"", "old table\nof two lines\n", handMade().Markdown()} {
-		if err := os.WriteFile(path, []byte(head+old+tail), 0o600); err != nil {
-			t.Fatal(err)
+func TestSummary(t *testing.T) {
+	v := handMade()
+	v.Figures[0].Title, v.Figures[1].Title = "Figure 1: D'Claw, a | b", "Figure 3: scores"
+	for _, line := range []string{"3 claims: 1 holds partly, 2 are not run. Scale small", "| figure | shows | its claims |",
+		`| [1](figures/gallery/README.md#figure-1-dclaw-a--b) | D'Claw, a \| b | 1 holds partly |`,
+		"| [3](figures/gallery/README.md#figure-3-scores) | scores | 1 is not run |"} {
+		if !strings.Contains(v.Summary(), line+"\n") && !strings.Contains(v.Summary(), line+",") {
+			t.Errorf("no %q in\n%s", line, v.Summary())
 		}
-		if err := CheckClaims(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := handMade().RewriteClaims(path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		if err != nil || string(got) != head+handMade().Markdown()+tail {
-			t.Errorf("over %q: %q, %v", old, got, err)
-		}
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("its permissions became %v, %v", info.Mode(), err)
 	}
 }
 
-func TestRewriteClaimsRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "README.md")
-	for name, text := range map[string]string{
-		"no markers": "text\n", "no end": "<!-- claims:begin -->\n", "no begin": "<!-- claims:end -->\n",
-		"reversed": "<!-- claims:end -->\n<!-- claims:begin -->\n", "twice": strings.Repeat("<!-- claims:begin -->\n<!-- claims:end -->\n", 2),
-		"not lines": "see <!-- claims:begin -->\nand <!-- claims:end -->\n",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range []error{CheckClaims(path), handMade().RewriteClaims(path)} {
-			demand.Error(t, err, path, "<!-- claims:begin -->", "<!-- claims:end -->")
-			if !errors.Is(err, usage.Err) {
-				t.Errorf("%s: %v is no mistake of the user's", name, err)
-			}
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != text {
-			t.Errorf("%s: the file became %q, %v", name, got, err)
-		}
-	}
-	if err := CheckClaims(path + ".txt"); !errors.Is(err, usage.Err) {
-		t.Errorf("no such file: %v", err)
-	}
-}
-
-// TestReadme: the table in README.md is that of the committed results.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after, err := splitClaims(readme)
-	if err != nil {
-		t.Fatalf("README.md: %v", err)
-	}
-	if !strings.Contains(string(readme), BibTeX) {
-		t.Error("README.md cites the paper in other words than the report")
-	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "figures", "gallery", "verify.json"))
+// committed are the results that the documents quote.
+func committed(t *testing.T) Verification {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +81,74 @@ func TestReadme(t *testing.T) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(readme[len(before) : len(readme)-len(after)]); got != v.Markdown() {
-		t.Errorf("README.md differs from figures/gallery/verify.json: make both by `%s --out figures/gallery/verify.json --readme README.md`", v.Command)
+	return v
+}
+
+var gallery = filepath.Join("..", "..", "figures", "gallery")
+
+// TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
+func TestGeneratedTables(t *testing.T) {
+	v := committed(t)
+	command := strings.Replace(v.Command, "verify", "verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
+	for _, c := range []struct{ file, block, want string }{
+		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
+		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, PicturesIn(gallery))},
+	} {
+		text, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := blocks.Get(text, c.block); err != nil || got != c.want {
+			t.Errorf("%s differs from figures/gallery/verify.json (%v): make both by `%s`", c.file, err, command)
+		}
+	}
+}
+
+// TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference with
+// its interval, is one of the committed results.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), BibTeX) {
+		t.Error("README.md cites the paper in other words than the report")
+	}
+	known := map[string]bool{}
+	for _, c := range committed(t).Claims {
+		for _, p := range c.Parts {
+			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low), signed(p.Effect.High))] = true
+		}
+	}
+	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
+	for _, effect := range quoted {
+		if !known[effect] {
+			t.Errorf("README.md quotes %s, which is no effect in figures/gallery/verify.json", effect)
+		}
+	}
+	if len(quoted) < 4 {
+		t.Errorf("README.md quotes %d effects: write them as +0.263 [+0.247, +0.279]", len(quoted))
+	}
+}
+
+// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time of
+// the declaration and the command.
+func TestFigureHeads(t *testing.T) {
+	v := committed(t)
+	for _, f := range testCatalog.Figures {
+		text, err := os.ReadFile(filepath.Join("..", "paper", f.Name()+".go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{
+			fmt.Sprintf("// Fig%d declares Figure %d: ", f.Number, f.Number),
+			"// Command: go run ./replicate " + f.Command(),
+			fmt.Sprintf("// Result at the small scale: %s; see figures/gallery/%s.", countVerdicts(v.Of(f.Name())), f.Name()),
+			"// Time at the small scale on two cores: " + f.Time,
+		} {
+			if !strings.Contains(string(text), line) {
+				t.Errorf("%s.go does not state %q", f.Name(), line)
+			}
+		}
 	}
 }

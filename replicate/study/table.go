@@ -1,14 +1,15 @@
 package study
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"tvps/figures"
+	"tvps/replicate/blocks"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -223,26 +224,13 @@ func (t Table) print(out io.Writer) error {
 	return err
 }
 
-// UpdateTables returns the text with each block, by its key, between the lines
-//
-//	<!-- study:KEY:begin -->
-//	<!-- study:KEY:end -->
-//
-// in place of what was there. All other bytes stay as they are. It is an error if a mark
-// is missing, is there twice, or stands before its beginning.
-func UpdateTables(text []byte, blocks map[string]string) ([]byte, error) {
-	for key, block := range blocks {
-		begin, end := []byte("<!-- study:"+key+":begin -->\n"), []byte("<!-- study:"+key+":end -->")
-		for _, mark := range [][]byte{begin, end} {
-			if n := bytes.Count(text, mark); n != 1 {
-				return nil, fmt.Errorf("the line %s is there %d times, not once: put it where the table belongs", bytes.TrimSpace(mark), n)
-			}
+// UpdateTables returns the text with each table, by its key, as the block study:KEY (package blocks).
+func UpdateTables(text []byte, tables map[string]string) ([]byte, error) {
+	for _, key := range slices.Sorted(maps.Keys(tables)) {
+		var err error
+		if text, err = blocks.Replace(text, "study:"+key, "\n"+tables[key]+"\n"); err != nil {
+			return nil, err
 		}
-		from, to := bytes.Index(text, begin)+len(begin), bytes.Index(text, end)
-		if to < from {
-			return nil, fmt.Errorf("the line %s stands before that of its beginning", end)
-		}
-		text = slices.Concat(text[:from], []byte("\n"+block+"\n"), text[to:])
 	}
 	return text, nil
 }

@@ -1,0 +1,97 @@
+// Package documents reads the project's Markdown for the tests that keep it true: files, links, commands.
+package documents
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Files lists the Markdown files below root, without hidden folders and what programs leave behind.
+func Files(root string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "results" || name == "out" || name == "testdata") {
+			return filepath.SkipDir
+		}
+		if !entry.IsDir() && filepath.Ext(name) == ".md" {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out, err
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
+	inline  = regexp.MustCompile("`([^`\n]+)`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	anchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// Links lists the targets of links and pictures outside of code.
+func Links(text string) []string {
+	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "code")
+	var out []string
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// Anchors lists the fragments that GitHub gives the headings.
+func Anchors(text string) []string {
+	var out []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		name := anchor.ReplaceAllString(strings.ToLower(strings.ReplaceAll(m[1], "`", "")), "")
+		out = append(out, strings.ReplaceAll(name, " ", "-"))
+	}
+	return out
+}
+
+// Commands lists the arguments of every call of a program in the code of a text: what follows `go run ./replicate`, say,
+// up to the end of the line, a comment or the next command.
+func Commands(text, program string) [][]string {
+	var code []string
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		code = append(code, strings.Split(strings.ReplaceAll(m[1], "\\\n", " "), "\n")...)
+	}
+	for _, m := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		code = append(code, m[1])
+	}
+	start := regexp.MustCompile(`(?:^|[\s;(=])` + regexp.QuoteMeta(program) + `(?:\s+|$)`)
+	var out [][]string
+	for _, line := range code {
+		for {
+			at := start.FindStringIndex(line)
+			if at == nil {
+				break
+			}
+			line = line[at[1]:]
+			out = append(out, arguments(line))
+		}
+	}
+	return out
+}
+
+// arguments are the words up to what a shell or a reader takes for the end of a command.
+func arguments(line string) []string {
+	var out []string
+	for _, word := range strings.Fields(line) {
+		if strings.HasPrefix(word, "#") || word == "&&" || word == "|" || word == ">" || word == ";" {
+			break
+		}
+		last := strings.HasSuffix(word, ";")
+		out = append(out, strings.Trim(strings.TrimSuffix(word, ";"), `"'`))
+		if last {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package documents_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/documents"
+)
+
+// root is that of the checkout.
+var root = filepath.Join("..", "..")
+
+// TestLinks: every relative link of every document leads to a file that is there, and to a heading that it has.
+func TestLinks(t *testing.T) {
+	files, err := documents.Files(root)
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d documents, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range documents.Links(string(text)) {
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			path, fragment, _ := strings.Cut(target, "#")
+			to := file
+			if path != "" {
+				to = filepath.Join(filepath.Dir(file), filepath.FromSlash(path))
+			}
+			linked, err := os.ReadFile(to)
+			if info, statErr := os.Stat(to); statErr != nil || (err != nil && !info.IsDir()) {
+				t.Errorf("%s links to %s, which is not there", file, target)
+				continue
+			}
+			if fragment != "" && !slices.Contains(documents.Anchors(string(linked)), fragment) {
+				t.Errorf("%s links to %s, and %s has no such heading", file, target, to)
+			}
+		}
+	}
+}
+
+// TestLines: prose is wrapped, so that it can be read and compared; tables, links, code and what is
+// generated are not.
+func TestLines(t *testing.T) {
+	files, err := documents.Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, generated := false, false
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "```") {
+				code = !code
+			}
+			if strings.HasPrefix(line, "<!-- ") {
+				generated = strings.HasSuffix(line, ":begin -->")
+			}
+			wrapped := code || generated || strings.HasPrefix(line, "|") || strings.Contains(line, "](") || strings.HasPrefix(line, "- `")
+			if n := len([]rune(line)); n > 120 && !wrapped {
+				t.Errorf("%s:%d has %d characters", file, i+1, n)
+			}
+		}
+	}
+}
+
+func TestReading(t *testing.T) {
+	const text = "# A `b`: c, d!\n\n[x](y.md#z) and `[no](link)`, ![p](q.png)\n\n" +
+		"```\nVAR=1 go run ./replicate fig1 --set 'a=b' # note\ngo run ./replicate doctor; go run ./replicate all && ls\n" +
+		"go run ./replicate fig2 \\\n  --panel a\n# not [this](one)\n```\nand `go run ./replicate` or `go run ./replicates no`\n"
+	if got := documents.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png"}) {
+		t.Errorf("links %q", got)
+	}
+	if got := documents.Anchors(text); !slices.Equal(got, []string{"a-b-c-d"}) {
+		t.Errorf("anchors %q", got)
+	}
+	want := [][]string{{"fig1", "--set", "a=b"}, {"doctor"}, {"all"}, {"fig2", "--panel", "a"}, nil}
+	if got := documents.Commands(text, "go run ./replicate"); !reflect.DeepEqual(got, want) {
+		t.Errorf("commands %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,71 @@
+// Package blocks replaces the generated parts of Markdown files. A block NAME stands between the lines
+//
+//	<!-- NAME:begin -->
+//	<!-- NAME:end -->
+//
+// once each in a file, with nothing else on these lines. All bytes outside of it stay as they are.
+package blocks
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/google/renameio/v2"
+)
+
+// Get returns the block.
+func Get(text []byte, name string) (string, error) {
+	before, after, err := split(text, name)
+	if err != nil {
+		return "", err
+	}
+	return string(text[len(before) : len(text)-len(after)]), nil
+}
+
+// Replace returns the text with another block. The block must end with a line break or be empty.
+func Replace(text []byte, name, block string) ([]byte, error) {
+	before, after, err := split(text, name)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join([][]byte{before, []byte(block), after}, nil), nil
+}
+
+// Rewrite replaces the block in a file, in one atomic step; the file keeps its permissions.
+func Rewrite(path, name, block string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if text, err = Replace(text, name, block); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, text, 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Check tells whether a file can be read and has the block.
+func Check(path, name string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if _, err := Get(text, name); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// split returns what stands before and after the block, the marks included.
+func split(text []byte, name string) (before, after []byte, err error) {
+	begin := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:begin -->\n`).FindAllIndex(text, -1)
+	end := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:end -->$`).FindAllIndex(text, -1)
+	if len(begin) != 1 || len(end) != 1 || end[0][0] < begin[0][1] {
+		return nil, nil, fmt.Errorf("it must have the line <!-- %s:begin --> and, below it, the line <!-- %s:end -->, once each", name, name)
+	}
+	return text[:begin[0][1]], text[end[0][0]:], nil
+}

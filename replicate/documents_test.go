@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/documents"
+	"tvps/replicate/catalog"
+)
+
+// TestDocumentedCommands: every command that a document names is one that the command line takes, with its flags and
+// values. Figures are resolved up to their settings; nothing is computed.
+func TestDocumentedCommands(t *testing.T) {
+	files, err := documents.Files("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := slices.Concat(documents.Commands(string(text), "go run ./replicate"),
+			documents.Commands(string(text), "go run -tags noxla ./replicate"), documents.Commands(string(text), "./tvps"))
+		for _, args := range commands {
+			count++
+			if err := dryRun(args); err != nil {
+				t.Errorf("%s: `%s`: %v", filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), strings.Join(args, " "), err)
+			}
+		}
+	}
+	if count < 40 {
+		t.Errorf("only %d commands were found", count)
+	}
+	for _, wrong := range []string{"fig99", "fig1 --scales tiny", "fig1 --set epohcs=3", "fig1 --scale huge", "doctor now", "study --row x"} {
+		if dryRun(strings.Fields(wrong)) == nil {
+			t.Errorf("the test takes %q for a command", wrong)
+		}
+	}
+}
+
+// dryRun parses a command line as the program does. The commands of figures resolve their settings, too.
+func dryRun(args []string) error {
+	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "..." })
+	cmd := root(catalog.Paper())
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	target, rest, err := cmd.Find(args)
+	if err != nil {
+		return err
+	}
+	if target == cmd && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != "NAME" && rest[0] != "figNN" {
+		return cmd.RunE(cmd, rest)
+	}
+	if err := target.ParseFlags(rest); err != nil {
+		return err
+	}
+	if target == cmd {
+		return nil
+	}
+	if err := target.ValidateArgs(target.Flags().Args()); err != nil {
+		return err
+	}
+	if show := target.Flags().Lookup("show-config"); show != nil {
+		if err := show.Value.Set("true"); err != nil {
+			return err
+		}
+		return target.RunE(target, nil)
+	}
+	return nil
+}
