@@ -5,20 +5,23 @@ import (
 	_ "embed"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 )
 
 //go:embed tolerances.json
 var tolerances []byte
 
-var update = flag.Bool("update", false, "make the figures and write the goldens anew")
+var update = flag.Bool("update", false, "make the figures and rewrite the goldens")
 
 // outEnv names a folder that holds <figure>/ for figures that are made already, as by
 // .ci/run; without it the test makes them.
@@ -38,7 +41,8 @@ func TestGolden(t *testing.T) {
 	if out == "" {
 		out = makeFigures(t)
 	}
-	for _, name := range []string{"fig01", "fig02", "fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "fig11", "fig12", "fig13", "fig14"} {
+	for _, f := range paper.Figures() {
+		name := f.Name()
 		t.Run(name, func(t *testing.T) {
 			got := readFigure(t, filepath.Join(out, name), name)
 			path := filepath.Join("golden", name+"-tiny.csv")
@@ -56,6 +60,36 @@ func TestGolden(t *testing.T) {
 			}
 			t.Errorf("%s differs from %s in %d places:\n%s", name, path, len(violations), report.String())
 		})
+	}
+}
+
+// TestEveryFigureIsCovered: each figure of the catalog has its golden numbers, its notebook with golden numbers, and its
+// place in the gallery; and nothing else has.
+func TestEveryFigureIsCovered(t *testing.T) {
+	for pattern, where := range map[string]string{
+		"golden/%s-tiny.csv":                "make it with `go test ./ci -run Golden -count=1 -update`",
+		"../notebooks/%s.ipynb":             "copy that of another figure and change its number and text",
+		"golden/notebooks/%s.json":          "make it with `go run ./kernel check --update`",
+		"../figures/gallery/%s/claims.json": "make the figure at the small scale and copy its folder",
+	} {
+		var want []string
+		for _, f := range paper.Figures() {
+			want = append(want, filepath.FromSlash(fmt.Sprintf(pattern, f.Name())))
+		}
+		for _, path := range want {
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("ci/%s is missing: %s", path, where)
+			}
+		}
+		found, err := filepath.Glob(filepath.FromSlash(fmt.Sprintf(pattern, "fig[0-9][0-9]")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			if !slices.Contains(want, path) {
+				t.Errorf("ci/%s is of no figure", path)
+			}
+		}
 	}
 }
 
