@@ -1,10 +1,9 @@
-// Command peers computes our side of a comparison: the learning curve of package sac on
-// gymnasium's HalfCheetah-v5, with every setting as halfcheetah.py has it for SBX.
+// Command peers computes our side of a comparison: the learning curve of package sac on gymnasium's HalfCheetah-v5, with
+// every setting as in halfcheetah.py for SBX.
 //
 //	go run ./ci/peers -stack 5 -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
-// It goes on where it stopped. What both programs measured is in this folder, and a test
-// compares the curves.
+// After an interruption it continues. This folder holds the curves of both programs, and a test compares them.
 package main
 
 import (
@@ -20,6 +19,7 @@ import (
 
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/protocol"
 	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
 
@@ -33,7 +33,7 @@ func main() {
 	results := flag.String("results", "results", "folder of the runs")
 	steps := flag.Int("steps", 20000, "steps of training")
 	seeds := flag.Int("seeds", 5, "number of seeds, from 0")
-	stack := flag.Int("stack", 1, "seeds in one compiled program")
+	stack := flag.Int("stack", 1, "number of batched seeds")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -46,10 +46,12 @@ func main() {
 // settings are those of halfcheetah.py.
 func settings(steps, stack int) reinforce.Settings {
 	return reinforce.Settings{
-		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1, Every: episodesBetween, EvaluateEpisodes: 5, Episodes: steps / horizon, Stack: stack,
-		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
-		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
-		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2, Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
+		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1, Every: episodesBetween, EvaluateEpisodes: 5,
+		Episodes: steps / horizon, Stack: stack,
+		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4,
+		Alpha: .2, LearnAlpha: true, Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
+		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2,
+		Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
 	}
 }
 
@@ -66,7 +68,8 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 	for i := range list {
 		list[i] = int64(i)
 	}
-	wanted, err := reinforce.Jobs(&reinforce.Env{Backend: b, Log: os.Stderr}, s, []string{"sac"}, list, reinforce.MeasureReturn)
+	host := &protocol.Host{Backend: b, Log: os.Stderr, Workers: 1}
+	wanted, err := s.Jobs(host, []string{"sac"}, list, reinforce.MeasureReturn)
 	if err != nil {
 		return err
 	}
@@ -84,7 +87,7 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 	return write(out, report)
 }
 
-// write puts the returns into a CSV file.
+// write writes the returns to a CSV file.
 func write(path string, report runs.Report) error {
 	var rows []figures.Row
 	for _, r := range slices.SortedFunc(maps.Values(report.Results), func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }) {

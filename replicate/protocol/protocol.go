@@ -3,6 +3,8 @@
 package protocol
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"reflect"
 	"sync"
@@ -46,6 +48,32 @@ type Setup interface {
 	Notes(h *Host, series []string, measure string) []string
 	// Source says which data the scenario is made of.
 	Source(h *Host) Source
+}
+
+// Apply returns setup with settings of the form name=value, the last of each name.
+func Apply(setup Setup, list []string) (Setup, error) {
+	for _, entry := range list {
+		name, value, err := settings.Split(entry)
+		if err != nil {
+			return nil, err
+		}
+		if setup, err = setup.With(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return setup, nil
+}
+
+// Ordinal is n as in "every 3rd step": "single", "2nd", "3rd", "4th".
+func Ordinal(n int) string {
+	if n == 1 {
+		return "single"
+	}
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		suffix = cmp.Or(map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10], suffix)
+	}
+	return fmt.Sprint(n, suffix)
 }
 
 // Source says where samples come from.

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/protocol"
 )
 
-// BenchmarkTrain times steps of Half-Cheetah, each with an action, the simulation and an
-// update, with SAC as ci/peers/halfcheetah.py has it: 256 units and batches of 256.
-// steps/s counts those of every seed. That script prints the same rate of SBX.
+// BenchmarkTrain times steps of Half-Cheetah, each with an action, the simulation and an update, with SAC as in
+// ci/peers/halfcheetah.py: 256 units and batches of 256. steps/s is summed over seeds. That script prints the same
+// throughput for SBX.
 func BenchmarkTrain(b *testing.B) {
 	for _, name := range Learners() {
 		for _, seeds := range []int{1, 2, 3, 5, 10} {
@@ -26,13 +27,12 @@ func benchmarkTrain(b *testing.B, name string, seeds int) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	e := &Env{Backend: backendtest.Open(b, "")}
-	t, stop, err := e.training(b.Context(), s, name, list)
+	t, stop, err := experimentOf(&protocol.Host{Backend: backendtest.Open(b, "")}, s, name).training(b.Context(), list)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(stop)
-	if err := t.renew(); err != nil {
+	if err := t.restart(); err != nil {
 		b.Fatal(err)
 	}
 	episode := func() {
@@ -40,7 +40,7 @@ func benchmarkTrain(b *testing.B, name string, seeds int) {
 			b.Fatal(err)
 		}
 	}
-	for range 3 { // through the random actions, and one with updates
+	for range 3 { // two with random actions, and one with updates
 		episode()
 	}
 	for b.Loop() {

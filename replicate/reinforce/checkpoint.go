@@ -8,32 +8,34 @@ import (
 	"os"
 	"time"
 
+	"tvps/replicate/runs"
+
 	"github.com/google/renameio/v2"
 )
 
-// A checkpoint is a line of JSON and behind it the agents, between two episodes of training. There are
-// no environments in it: an episode's start depends on its number and seed alone.
+// checkpoint is the first line of a checkpoint file, in JSON; the agents follow. It is written between two episodes.
+// Environments need no checkpoint: an episode's start depends on its number and seed alone.
 type checkpoint struct {
 	Episode int         `json:"episode"` // the next one
 	Returns [][]float64 `json:"returns"` // of the episodes since the last evaluation
 }
 
-// Saving takes at most a twentieth of the time, and happens at most every 30 seconds.
+// A checkpoint is written at most every 30 seconds, and takes at most a twentieth of the time.
 const (
 	saveInterval = 30 * time.Second
 	saveShare    = 20
 )
 
-// keep saves the agents if it is time, or if ctx has ended, whose error it then returns.
-func (t *training) keep(ctx context.Context) error {
-	if ctx.Err() == nil && time.Since(t.saved) < max(saveInterval, saveShare*t.saving) {
+// saveIfDue writes a checkpoint if the last one is old enough or ctx is cancelled. It then returns the error of ctx.
+func (t *training) saveIfDue(ctx context.Context) error {
+	if ctx.Err() == nil && time.Since(t.saved) < max(saveInterval, saveShare*t.saveTime) {
 		return nil
 	}
 	begin := time.Now()
 	if err := t.save(); err != nil {
-		return fmt.Errorf("the checkpoint cannot be written (%w): free some space and start again", err)
+		return &runs.WriteError{What: "checkpoint", Path: t.files.State, Err: err}
 	}
-	t.saved, t.saving = time.Now(), time.Since(begin)
+	t.saved, t.saveTime = time.Now(), time.Since(begin)
 	return ctx.Err()
 }
 
@@ -57,7 +59,7 @@ func (t *training) save() error {
 	return file.CloseAtomicallyReplace()
 }
 
-// load reads the checkpoint into the agents. After an error they cannot be used.
+// load reads the checkpoint into the agents, which cannot be used after an error.
 func (t *training) load() error {
 	file, err := os.Open(t.files.State)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"tvps/gomlx_models/sac"
 )
 
-// fleet is one robot for each seed of a group, in step with each other.
+// fleet holds one environment for each seed of a group. All are at the same step.
 type fleet struct {
 	seeds   []int64
 	robots  []env.Env
-	now     [][]float64 // present observations, as the robots write them
-	seen    [][]float32 // and as the agents see them, [seeds][observations]
+	now     [][]float64 // current observations, as the environments write them
+	seen    [][]float32 // the same as the agents read them, [seeds][observations]
 	rewards []float64   // of the last step
 }
 
-// newFleet makes a robot for each seed.
+// newFleet makes an environment for each seed.
 func newFleet(seeds []int64, build func(seed int64) (env.Env, error)) (*fleet, error) {
 	f := &fleet{seeds: seeds, seen: make([][]float32, len(seeds)), rewards: make([]float64, len(seeds))}
 	for _, seed := range seeds {
@@ -45,7 +45,7 @@ func (f *fleet) sizes() (observations, actions int) {
 	return observations, actions
 }
 
-// each calls do for every robot, side by side.
+// each calls do for every environment, in parallel.
 func (f *fleet) each(do func(i int) error) error {
 	errs := make([]error, len(f.robots))
 	var wait sync.WaitGroup
@@ -61,7 +61,7 @@ func (f *fleet) each(do func(i int) error) error {
 	return nil
 }
 
-// reset begins an episode everywhere; its noise depends on seed, purpose and number.
+// reset begins an episode in every environment; its noise depends on seed, purpose and number.
 func (f *fleet) reset(episode int, purpose string) error {
 	return f.each(func(i int) error {
 		err := f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
@@ -78,7 +78,7 @@ func narrow(values []float64) []float32 {
 	return out
 }
 
-// step applies an action everywhere.
+// step applies each environment's action.
 func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transition, error) {
 	out := make([]sac.Transition, len(f.robots))
 	err := f.each(func(i int) error {
@@ -95,7 +95,7 @@ func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transit
 	return out, err
 }
 
-// films begin a record of every robot's episode; none if they are of a kind that has no film.
+// films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
 func (f *fleet) films(episode int) []*film.Film {
 	var out []*film.Film
 	for _, robot := range f.robots {
@@ -108,12 +108,12 @@ func (f *fleet) films(episode int) []*film.Film {
 	return out
 }
 
-// atTarget tells which robots that have a target are there.
+// atTarget tells which environments report success.
 func (f *fleet) atTarget() []bool {
 	out := make([]bool, len(f.robots))
 	for i, robot := range f.robots {
-		claw, ok := robot.(*env.Claw)
-		out[i] = ok && claw.Success()
+		target, ok := robot.(interface{ Success() bool })
+		out[i] = ok && target.Success()
 	}
 	return out
 }

@@ -10,10 +10,11 @@ import (
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
-// cart is a robot of one line: it is to stand at a place that its episode's number decides.
+// cart is a robot on a line, rewarded for standing at a place that depends on the episode's number.
 type cart struct{ at, target float64 }
 
 func (c *cart) Sizes() (observations, actions, horizon int) { return 2, 1, 5 }
@@ -32,8 +33,13 @@ func (c *cart) Step(action, obs []float64) (float64, error) {
 	return -(c.at - c.target) * (c.at - c.target), nil
 }
 
-// watched are carts that tell how many episodes have begun on all of them together.
-func watched(begin func(begun int) error) func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
+// newEnv is the type of Scenario.New.
+type newEnv = func(context.Context, Settings, int64, io.Writer) (env.Env, error)
+
+func newCart(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }
+
+// watched makes carts that call begin with the number of episodes that all of them together have begun.
+func watched(begin func(begun int) error) newEnv {
 	var begun atomic.Int64
 	return func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
 		return &watchedCart{begun: &begun, begin: begin}, nil
@@ -53,34 +59,51 @@ func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	return c.cart.Reset(episode, rng, obs)
 }
 
-// carts is an Env whose robots are carts. The Go backend has nothing to compile.
-func carts(t *testing.T) *Env { return cartsOn(t, backend.Go) }
+// declareCart makes build the environments of jobs that are planned from now on.
+func declareCart(build newEnv) { DeclareScenario(Scenario{Name: "cart", New: build}) }
 
-func cartsOn(t *testing.T, name string) *Env {
+// carts is a Host on the Go backend, which compiles nothing, with carts as environments.
+func carts(t *testing.T) *protocol.Host { return cartsOn(t, backend.Go) }
+
+func cartsOn(t *testing.T, name string) *protocol.Host {
 	t.Helper()
-	return &Env{Backend: backendtest.Open(t, name), robot: func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }}
+	declareCart(newCart)
+	return &protocol.Host{Backend: backendtest.Open(t, name), Workers: 2}
+}
+
+// experimentOf is the experiment of a learner.
+func experimentOf(h *protocol.Host, s Settings, name string) experiment {
+	scenario, _ := scenarioOf(s.Scenario)
+	learner, _ := learnerOf(name)
+	return experiment{h, s, scenario, learner}
 }
 
 // miniature are settings that take a second.
 func miniature() Settings {
-	return Settings{Scenario: "cheetah", Horizon: 5, Repeat: 2, Valves: 10, Every: 4, EvaluateEpisodes: 3,
+	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4, EvaluateEpisodes: 3,
 		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true, Replay: 60, BurnIn: 10, UpdateEvery: 1,
 		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1, Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
 		Episodes: 16, Stack: 2}
 }
 
-// run computes the runs of a learner and returns their rows by seed.
-func run(t *testing.T, e *Env, store *runs.Store, s Settings, series string, seeds ...int64) map[int64][]runs.Row {
+// jobs plans the runs of a learner.
+func jobs(t *testing.T, h *protocol.Host, s Settings, series string, seeds ...int64) []runs.Job {
 	t.Helper()
-	jobs, err := Jobs(e, s, []string{series}, seeds, MeasureReturn)
+	wanted, err := s.Jobs(h, []string{series}, seeds, MeasureReturn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plain []runs.Job
-	for _, job := range jobs {
-		plain = append(plain, job.Job)
+	var out []runs.Job
+	for _, w := range wanted {
+		out = append(out, w.Job)
 	}
-	report, err := runs.Execute(t.Context(), store, plain, runs.Options{Workers: 2})
+	return out
+}
+
+// run computes the runs of a learner and returns their rows by seed.
+func run(t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, seeds ...int64) map[int64][]runs.Row {
+	t.Helper()
+	report, err := runs.Execute(t.Context(), store, jobs(t, h, s, series, seeds...), runs.Options{Workers: 2})
 	if err == nil {
 		err = report.Err()
 	}

@@ -12,23 +12,24 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
-// ofMetric leaves the rows of one metric.
+// ofMetric returns the rows of one metric.
 func ofMetric(rows []runs.Row, metric string) []runs.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
 }
 
-// A group that is broken off within an episode's step goes on from its checkpoint and ends
-// with the rows of an unbroken one, for every learner; a damaged checkpoint costs time only.
-func TestBrokenRunsEndAlike(t *testing.T) {
-	e, s := carts(t), miniature()
+// A group that is interrupted between two evaluations continues from its checkpoint and ends with the rows of an
+// uninterrupted one, for every learner; a damaged checkpoint costs only time.
+func TestInterruptedRunsEndAlike(t *testing.T) {
+	h, s := carts(t), miniature()
 	for _, series := range Learners() {
-		want := run(t, e, open(t), s, series, 0, 1)
+		want := run(t, h, open(t), s, series, 0, 1)
 		for _, damage := range []bool{false, true} {
 			store := open(t)
-			breakOff(t, e, store, s, series, 10)
+			interrupt(t, h, store, s, series, 10)
 			states, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
 			if len(states) != 1 {
 				t.Fatalf("%s: checkpoints %v", series, states)
@@ -43,47 +44,42 @@ func TestBrokenRunsEndAlike(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := run(t, e, store, s, series, 0, 1); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, damaged %v: broken off\n%v\nunbroken\n%v", series, damage, got, want)
+			if got := run(t, h, store, s, series, 0, 1); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, damaged %v: interrupted\n%v\nuninterrupted\n%v", series, damage, got, want)
 			}
 		}
 	}
 }
 
-// breakOff cancels when that many episodes have begun.
-func breakOff(t *testing.T, e *Env, store *runs.Store, s Settings, series string, episodes int) {
+// interrupt cancels two runs when each has begun that many episodes.
+func interrupt(t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, episodes int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	broken := *e
-	broken.robot = watched(func(begun int) error {
+	declareCart(watched(func(begun int) error {
 		if begun > 2*episodes {
 			cancel()
 		}
 		return nil
-	})
-	jobs, err := Jobs(&broken, s, []string{series}, []int64{0, 1}, MeasureReturn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := runs.Execute(ctx, store, []runs.Job{jobs[0].Job, jobs[1].Job}, runs.Options{})
+	}))
+	defer declareCart(newCart)
+	report, err := runs.Execute(ctx, store, jobs(t, h, s, series, 0, 1), runs.Options{})
 	if err != nil || !report.Interrupted {
 		t.Fatalf("%+v, %v", report, err)
 	}
 }
 
-// Agents that train in one program learn what each learns alone, but for XLA's rounding,
-// whoever the others are.
+// Agents in one program learn what each learns alone, apart from XLA's rounding, and independently of the other seeds.
 func TestOthersDoNotMatter(t *testing.T) {
 	for _, name := range []string{backend.Go, ""} {
-		e, s := cartsOn(t, name), miniature()
+		h, s := cartsOn(t, name), miniature()
 		s.Episodes, s.Every = 8, 4
-		together := run(t, e, open(t), s, "sac-omega", 0, 1)
-		if got := run(t, e, open(t), s, "sac-omega", 1, 5); !slices.Equal(got[1], together[1]) {
+		together := run(t, h, open(t), s, "sac-omega", 0, 1)
+		if got := run(t, h, open(t), s, "sac-omega", 1, 5); !slices.Equal(got[1], together[1]) {
 			t.Errorf("%q: seed 1 with 5\n%v\nwith 0\n%v", name, got[1], together[1])
 		}
 		alone := s
 		alone.Stack = 1
-		for i, row := range run(t, e, open(t), alone, "sac-omega", 0)[0] {
+		for i, row := range run(t, h, open(t), alone, "sac-omega", 0)[0] {
 			if want := together[0][i]; math.Abs(row.Value-want.Value) > 1e-3*math.Abs(want.Value) {
 				t.Errorf("%q: seed 0 alone %v, together %v", name, row, want)
 			}
@@ -91,20 +87,20 @@ func TestOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A seed whose run was lost learns again what it had learned beside one whose run is there;
-// how many episodes lie between two evaluations changes no return.
+// A seed whose run was lost trains again with the same result, next to one whose run is stored; the evaluation interval
+// changes no return.
 func TestNeitherStoredRunsNorEvaluationsMatter(t *testing.T) {
-	e, s := carts(t), miniature()
-	together := run(t, e, open(t), s, "sac-context-omega", 0, 1)
+	h, s := carts(t), miniature()
+	together := run(t, h, open(t), s, "sac-context-omega", 0, 1)
 	store := open(t)
-	run(t, e, store, s, "sac-context-omega", 0, 1)
+	run(t, h, store, s, "sac-context-omega", 0, 1)
 	forget(t, store, 1)
-	if got := run(t, e, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
+	if got := run(t, h, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
 		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
 	}
 	rare := s
 	rare.Every = 8
-	for seed, rows := range run(t, e, open(t), rare, "sac-context-omega", 0, 1) {
+	for seed, rows := range run(t, h, open(t), rare, "sac-context-omega", 0, 1) {
 		often := slices.DeleteFunc(ofMetric(together[seed], MeasureReturn), func(r runs.Row) bool { return r.T%8 != 0 })
 		if got := ofMetric(rows, MeasureReturn); len(got) != 2 || !slices.Equal(got, often) {
 			t.Errorf("seed %d: evaluated rarely %v, often %v", seed, got, often)
@@ -112,7 +108,7 @@ func TestNeitherStoredRunsNorEvaluationsMatter(t *testing.T) {
 	}
 }
 
-// forget removes the run of a seed.
+// forget deletes the run of a seed.
 func forget(t *testing.T, store *runs.Store, seed int64) {
 	t.Helper()
 	specs, _, err := store.Finished()
@@ -130,71 +126,66 @@ func forget(t *testing.T, store *runs.Store, seed int64) {
 
 // Without updates of g omega is 1, and every number is that of plain SAC.
 func TestOmegaOneIsSAC(t *testing.T) {
-	e, s := carts(t), miniature()
+	h, s := carts(t), miniature()
 	s.GUpdates = 0
 	for _, pair := range [][2]string{{"sac", "sac-omega"}, {"sac-context", "sac-context-omega"}} {
-		a, b := run(t, e, open(t), s, pair[0], 3), run(t, e, open(t), s, pair[1], 3)
+		a, b := run(t, h, open(t), s, pair[0], 3), run(t, h, open(t), s, pair[1], 3)
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s\n%v\n%s\n%v", pair[0], a, pair[1], b)
 		}
 	}
 	s.GUpdates = 20
-	if a, b := run(t, e, open(t), s, "sac", 3), run(t, e, open(t), s, "sac-omega", 3); reflect.DeepEqual(a, b) {
+	if a, b := run(t, h, open(t), s, "sac", 3), run(t, h, open(t), s, "sac-omega", 3); reflect.DeepEqual(a, b) {
 		t.Error("a fitted omega changes nothing")
 	}
 }
 
-// The agent learns to stand where it should: its return rises far above that of an agent
-// that does not train.
+// The agent learns: its return rises far above that of an agent without updates.
 func TestLearns(t *testing.T) {
-	e, s := carts(t), miniature()
+	h, s := carts(t), miniature()
 	s.Episodes, s.Every, s.Hidden, s.Batch, s.Replay, s.Alpha, s.LearnAlpha = 60, 60, 32, 32, 1000, .01, false
 	idle := s
 	idle.BurnIn = 1000
-	for seed, rows := range run(t, e, open(t), s, "sac", 0, 1) {
-		before := run(t, e, open(t), idle, "sac", seed)[seed]
+	for seed, rows := range run(t, h, open(t), s, "sac", 0, 1) {
+		before := run(t, h, open(t), idle, "sac", seed)[seed]
 		if after := rows[0].Value; after < -1.5 || after < before[0].Value+1 {
 			t.Errorf("seed %d: return %v, untrained %v", seed, after, before[0].Value)
 		}
 	}
 }
 
-// What a learner does not use is no part of its run.
+// Settings that a learner does not use are no part of its run's identity, neither is the group.
 func TestIdentity(t *testing.T) {
-	e, s := carts(t), miniature()
+	h, s := carts(t), miniature()
 	id := func(s Settings, series string, others ...int64) string {
-		jobs, err := Jobs(e, s, []string{series}, append([]int64{0}, others...), MeasureReturn)
+		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
+	}
+	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"} {
+		changed, err := s.With(name, value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return jobs[0].Spec.ID()
-	}
-	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"} {
-		changed := s
-		if err := changed.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-		for series, with := range learners {
-			want := map[string]bool{"history": with.context, "g-rate": with.omega, "batch": true}[name]
-			if got := id(changed, series) != id(s, series); got != want {
-				t.Errorf("%s: another %s is another run: %v, want %v", series, name, got, want)
+		for _, l := range learners {
+			want := map[string]bool{"history": l.Context, "g-rate": l.Omega, "batch": true}[name]
+			if got := id(changed.(Settings), l.Name) != id(s, l.Name); got != want {
+				t.Errorf("%s: another %s is another run: %v, want %v", l.Name, name, got, want)
 			}
 		}
 	}
 	if id(s, "sac", 1, 2) != id(s, "sac") {
-		t.Error("who trains beside it is part of a run")
+		t.Error("the other seeds of its group are part of a run")
 	}
 	claw := s
 	claw.Scenario = "claw"
 	again := claw
 	again.Repeat = 25
 	if id(claw, "sac") == id(again, "sac") {
-		t.Error("the claw's repeats are no part of its run")
+		t.Error("the claw's repeats are not part of its run")
 	}
 }
 
 func TestErrors(t *testing.T) {
-	e, s := carts(t), miniature()
+	h, s := carts(t), miniature()
 	for _, c := range []struct {
 		name, value string
 		words       []string
@@ -202,33 +193,30 @@ func TestErrors(t *testing.T) {
 		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}}, {"scenario", "cheeta", []string{`did you mean "cheetah"`}},
 		{"g-layers", "1", []string{"omega layers"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
 	} {
-		bad := s
-		err := bad.Set(c.name, c.value)
+		bad, err := s.With(c.name, c.value)
 		if err == nil {
-			_, err = Jobs(e, bad, []string{"sac"}, []int64{0}, MeasureReturn)
+			_, err = bad.Jobs(h, []string{"sac"}, []int64{0}, "")
+		} else if bad != nil {
+			t.Errorf("%s=%s: settings with an error", c.name, c.value)
 		}
 		demand.Error(t, err, c.words...)
 	}
-	_, err := Jobs(e, s, []string{"sac-omge"}, []int64{0}, MeasureReturn)
+	_, err := s.Jobs(h, []string{"sac-omge"}, []int64{0}, MeasureReturn)
 	demand.Error(t, err, `did you mean "sac-omega"`)
-	_, err = Jobs(e, s, []string{"sac"}, []int64{0}, "accuracy")
+	_, err = s.Jobs(h, []string{"sac"}, []int64{0}, "accuracy")
 	demand.Error(t, err, "accuracy", "return")
 }
 
-// A robot that breaks ends its group with an error that names the seed.
-func TestRobotBreaks(t *testing.T) {
-	e, s := carts(t), miniature()
-	e.robot = watched(func(begun int) error {
+// A failing environment ends its group with an error that names the seed.
+func TestEnvironmentFails(t *testing.T) {
+	h, s := carts(t), miniature()
+	declareCart(watched(func(begun int) error {
 		if begun > 6 {
 			return errors.New("the arm fell off")
 		}
 		return nil
-	})
-	jobs, err := Jobs(e, s, []string{"sac"}, []int64{0}, MeasureReturn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := runs.Execute(t.Context(), open(t), []runs.Job{jobs[0].Job}, runs.Options{})
+	}))
+	report, err := runs.Execute(t.Context(), open(t), jobs(t, h, s, "sac", 0), runs.Options{})
 	if err != nil || len(report.Failed) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -1,98 +1,100 @@
-// Package reinforce is the paper's protocol in reinforcement learning (Section 3.2): one
-// agent meets a long sequence of tasks, an episode each, and is evaluated now and then on
-// the episodes that come next.
+// Package reinforce is the paper's protocol in reinforcement learning (Section 3.2): one agent meets a long sequence of
+// tasks, one each episode, and is evaluated at intervals on the episodes that come next.
 //
-// A learner is Soft Actor-Critic with or without a recurrent context and with or without
-// omega in the critic's loss. The agents of several seeds train in one compiled program
-// with an environment each, as a group of runs (runs.Group); a group keeps a checkpoint and
-// goes on there after a break, with the same numbers.
+// A learner is Soft Actor-Critic with or without a recurrent context and with or without omega in the critics' loss.
+// The agents of several seeds train in one compiled program with an environment each, as a batch of runs (runs.Batch).
+// A group keeps a checkpoint and continues there after an interruption, with the same numbers.
 package reinforce
 
 import (
 	"context"
-	"io"
-	"maps"
 	"time"
 
 	"tvps/data/env"
-	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 )
 
-// protocol is raised when the meaning of the same settings changes, so that results of an
-// older program are not taken for those of this one.
-const protocol = "1"
-
-// Env is what all runs of a process share.
-type Env struct {
-	Backend  *backend.Backend
-	CacheDir string    // where it is kept how many seeds train fastest together
-	Log      io.Writer // slow preparations are told here; may be nil
-
-	robot  func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error) // nil for newRobot
-	moment time.Duration                                                                     // of a measurement of speed; 0 for stackDuration
+// Protocol is this kind of experiment, for figures.
+var Protocol = protocol.Protocol{
+	Base: "sac", Measure: MeasureReturn, XLabel: "episode", Unit: "episodes", Robust: true,
+	Scenarios: Scenarios,
+	Learners:  Learners,
+	Fields:    func() []settings.Field { return Settings{}.Fields() },
+	At:        At,
 }
 
-// Jobs returns one run for each series and seed; those of a learner train together, at most
-// as many as Settings.Stack says or MeasureStack found, in groups as even as can be. Errors
-// are impossible settings and series.
-func Jobs(e *Env, s Settings, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
+// number is that of the protocol. It is raised when the meaning of the same settings changes, so that results of an
+// older program are not mistaken for those of this one.
+const number = "1"
+
+// What a run reports.
+const (
+	MeasureReturn  = "return"          // mean undiscounted return of the evaluation episodes
+	TrainingReturn = "training-return" // that of the training episodes since the last evaluation
+	Success        = "success"         // fraction of evaluation episodes that end with the robot at its target
+)
+
+// experiment is a learner on a scenario.
+type experiment struct {
+	host     *protocol.Host
+	settings Settings
+	scenario Scenario
+	learner  Learner
+}
+
+// Jobs returns one run for each series and seed. The runs of a learner are a batch: at most Settings.Stack seeds train
+// in one program, or as many as are fastest. Errors: impossible settings, series or measures.
+func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	scenario, _ := scenarioOf(s.Scenario)
 	var jobs []runs.Wanted
 	for _, name := range series {
-		if err := CheckSeries(name, measure); err != nil {
+		if err := s.CheckSeries(name, measure); err != nil {
 			return nil, err
 		}
-		rest := seeds
-		for _, size := range shares(len(seeds), e.stack(s, name, len(seeds))) {
-			together := rest[:size]
-			rest = rest[size:]
-			group := &runs.Group{Size: len(together), Start: func(ctx context.Context, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
-				return e.start(ctx, s, name, together, members, files)
-			}}
-			for _, seed := range together {
-				jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
-					Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity(s, name)},
-					Steps: s.PlannedSteps(),
-					Cost:  s.cost(learners[name]),
-					Group: group,
-				}})
-			}
+		learner, _ := learnerOf(name)
+		e := experiment{h, s, scenario, learner}
+		batch := &runs.Batch{
+			Seeds:     seeds,
+			GroupSize: func(ctx context.Context) (int, error) { return e.groupSize(ctx, len(seeds)) },
+			Start:     e.start,
+		}
+		for _, seed := range seeds {
+			jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
+				Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity()},
+				Steps: s.PlannedSteps(),
+				Cost:  e.cost(),
+				Batch: batch,
+			}})
 		}
 	}
 	return jobs, nil
 }
 
-// identity is everything that can change a run's numbers, but for its seed and the rounding
-// that the number of seeds in a program brings (runs.Group).
-func (e *Env) identity(s Settings, name string) map[string]string {
-	id := e.Backend.Info.Identity()
-	id["protocol"], id["mujoco"] = protocol, mujoco.Version
-	maps.Copy(id, s.identity(learners[name]))
-	return id
-}
-
 // cost estimates the milliseconds of a seed between two evaluations on one core.
-func (s Settings) cost(l learner) float64 {
-	perStep := map[string]float64{"claw": 1.5}[s.Scenario] + .3 // measured: simulation, and the dispatch of an action
+func (e experiment) cost() float64 {
+	s := e.settings
 	units := float64(s.Batch * s.Hidden * s.Hidden * s.Layers)
-	if l.context { // two GRUs, at s and at s'
+	if e.learner.Context { // two GRUs, at s and at s'
 		units += 4 * float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30)
 	}
 	update := .3 + units*1.2e-7 // measured at 256 units and batches of 256
-	if l.omega {
+	if e.learner.Omega {
 		update *= 1.15
 	}
-	return float64(s.Every*s.Horizon)*(perStep+update/float64(s.UpdateEvery)) + float64(s.EvaluateEpisodes*s.Horizon)*perStep
+	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
+	return training + float64(s.EvaluateEpisodes*s.Horizon)*e.scenario.StepCost
 }
 
-// start prepares the agents of a group, from its checkpoint if there is one. All seeds
-// train, also those whose runs are stored and not among the members.
-func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
-	t, stop, err := e.training(ctx, s, name, seeds)
+// start prepares the agents of a group, from its checkpoint if there is one. All seeds train, members are those whose
+// runs are missing.
+func (e experiment) start(ctx context.Context, seeds []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+	t, stop, err := e.training(ctx, seeds)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,23 +106,21 @@ func (e *Env) start(ctx context.Context, s Settings, name string, seeds []int64,
 	return t.step, stop, nil
 }
 
-// training makes a robot for each seed and takes a client of the backend; the agents come
-// with training.begin or training.renew. stop frees all of it.
-func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int64) (t *training, stop func(), err error) {
-	engine, free, err := e.engine()
+// training makes an environment for each seed and takes a client of the backend. Agents come with training.begin or
+// training.restart. stop frees all of it.
+func (e experiment) training(ctx context.Context, seeds []int64) (t *training, stop func(), err error) {
+	engine, free, err := engineOf(e.host.Backend)
 	if err != nil {
 		return nil, nil, err
 	}
-	robot := e.robot
-	if robot == nil {
-		robot = newRobot
-	}
-	fleet, err := newFleet(seeds, func(seed int64) (env.Env, error) { return robot(ctx, s, seed, e.Log) })
+	fleet, err := newFleet(seeds, func(seed int64) (env.Env, error) {
+		return e.scenario.New(ctx, e.settings, seed, e.host.Log)
+	})
 	if err != nil {
 		free()
 		return nil, nil, err
 	}
-	t = &training{engine: engine, settings: s, learner: learners[name], seeds: seeds, fleet: fleet, log: e.Log}
+	t = &training{experiment: e, engine: engine, seeds: seeds, fleet: fleet}
 	return t, func() {
 		t.close()
 		fleet.close()
@@ -128,13 +128,23 @@ func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int
 	}, nil
 }
 
-// engine is a client of the backend for a group.
-func (e *Env) engine() (engine *backend.Backend, free func(), err error) {
-	if !e.Backend.Serial() {
-		return e.Backend, func() {}, nil
+// engineOf returns the backend for one group: a client of its own if the backend runs one program at a time.
+func engineOf(b *backend.Backend) (engine *backend.Backend, free func(), err error) {
+	if !b.Serial() {
+		return b, func() {}, nil
 	}
-	if engine, err = e.Backend.Again(); err != nil {
+	if engine, err = b.Again(); err != nil {
 		return nil, nil, err
 	}
 	return engine, func() { engine.Finalize() }, nil
+}
+
+// timing holds a host's durations.
+type timing struct {
+	throughput time.Duration // of measuring one group size, once all is compiled
+}
+
+// timingOf returns those of a host; tests shorten them.
+func timingOf(h *protocol.Host) *timing {
+	return protocol.Local(h, func() *timing { return &timing{throughput: 2 * time.Second} })
 }

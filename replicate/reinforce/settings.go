@@ -2,82 +2,91 @@ package reinforce
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"tvps/data/env"
+	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/sac"
+	"tvps/replicate/protocol"
 	"tvps/replicate/settings"
 )
 
-// Settings are all numbers and choices of one scenario; see package settings for the tags.
-// The tag `of` names the part of the work that a setting can change: "task" and "evaluate"
-// concern every run, "claw" that scenario, "sac" every learner, "context" and "omega" the
-// learners that have them, "plan" none.
+// Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
+// setting can change: "task" and "evaluate" concern every run, "claw" scenarios that declare this part, "sac" every
+// learner, "context" and "omega" the learners that have them, "plan" no run's numbers.
 type Settings struct {
-	Scenario string `set:"scenario" of:"task" doc:"cheetah (Half-Cheetah WindVel), claw (ROBEL D'Claw) (Section 3.2), or halfcheetah (the usual task, to compare with other programs)"`
-	Horizon  int    `set:"horizon" of:"task" doc:"steps of an episode (cheetah 50, claw 40: the reference implementations; I19)"`
-	Repeat   int    `set:"repeat" of:"claw" doc:"claw: episodes of a task before the next one (2, Fig. 2; 25, Fig. 10 and 11)"`
-	Valves   int    `set:"valves" of:"claw" doc:"claw: how many of the ten valves are in the sequence (10, Section 3.2)"`
+	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
+	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`
+	Repeat   int    `set:"repeat" of:"claw" doc:"claw: episodes of a task before the next one (Fig. 2: 2; Fig. 10 and 11: 25)"`
+	Valves   int    `set:"valves" of:"claw" doc:"claw: number of valves in the sequence, at most 10 (Section 3.2: 10)"`
 
-	Every            int `set:"every" of:"evaluate" doc:"episodes between two evaluations"`
-	EvaluateEpisodes int `set:"evaluate-episodes" of:"evaluate" doc:"episodes of an evaluation (cheetah 50, claw 5, Table 1; I20)"`
+	Every            int `set:"every" of:"evaluate" doc:"evaluation interval in episodes"`
+	EvaluateEpisodes int `set:"evaluate-episodes" of:"evaluate" doc:"episodes of an evaluation (Table 1, I20: cheetah 50, claw 5)"`
 
-	Hidden      int     `set:"hidden" of:"sac" doc:"units of each hidden layer of actor and critics (256, Table 1)"`
-	Layers      int     `set:"layers" of:"sac" doc:"hidden layers of actor and critics (2, Table 1)"`
-	Batch       int     `set:"batch" of:"sac" doc:"transitions an update (256, Table 1)"`
-	Gamma       float64 `set:"gamma" of:"sac" doc:"discount factor (.99, Table 1)"`
-	Tau         float64 `set:"tau" of:"sac" doc:"target network update rate (.005, Table 1)"`
-	ActorRate   float64 `set:"actor-rate" of:"sac" doc:"learning rate of the actor (3e-4, Table 1)"`
-	CriticRate  float64 `set:"critic-rate" of:"sac" doc:"learning rate of the critics (3e-4, Table 1)"`
-	Alpha       float64 `set:"alpha" of:"sac" doc:"entropy coefficient; where it is learned, its first value (I21)"`
-	LearnAlpha  bool    `set:"learn-alpha" of:"sac" doc:"whether the entropy coefficient is learned, towards an entropy of minus the number of actions (I21)"`
-	Replay      int     `set:"replay" of:"sac" doc:"transitions in the replay buffer (1e6, Table 1)"`
-	BurnIn      int     `set:"burn-in" of:"sac" doc:"steps of random actions before the first update (1e4, Table 1)"`
-	UpdateEvery int     `set:"update-every" of:"sac" doc:"steps for each update (I22)"`
+	Hidden      int     `set:"hidden" of:"sac" doc:"units of each hidden layer of actor and critics (Table 1: 256)"`
+	Layers      int     `set:"layers" of:"sac" doc:"number of hidden layers of actor and critics (Table 1: 2)"`
+	Batch       int     `set:"batch" of:"sac" doc:"batch size of an update in transitions (Table 1: 256)"`
+	Gamma       float64 `set:"gamma" of:"sac" doc:"discount factor (Table 1: .99)"`
+	Tau         float64 `set:"tau" of:"sac" doc:"update rate of the target networks (Table 1: .005)"`
+	ActorRate   float64 `set:"actor-rate" of:"sac" doc:"learning rate of the actor (Table 1: 3e-4)"`
+	CriticRate  float64 `set:"critic-rate" of:"sac" doc:"learning rate of the critics (Table 1: 3e-4)"`
+	Alpha       float64 `set:"alpha" of:"sac" doc:"entropy coefficient, or its initial value if it is learned (I21)"`
+	LearnAlpha  bool    `set:"learn-alpha" of:"sac" doc:"whether the entropy coefficient is learned, with minus the number of actions as target entropy (I21)"`
+	Replay      int     `set:"replay" of:"sac" doc:"capacity of the replay buffer in transitions (Table 1: 1e6)"`
+	BurnIn      int     `set:"burn-in" of:"sac" doc:"steps of random actions before the first update (Table 1: 1e4)"`
+	UpdateEvery int     `set:"update-every" of:"sac" doc:"update interval in steps (I22)"`
 
 	ContextHidden int `set:"context-hidden" of:"context" doc:"units of the GRU (I23)"`
-	History       int `set:"history" of:"context" doc:"steps that the GRU sees (I23)"`
+	History       int `set:"history" of:"context" doc:"length of the GRU's input in steps (I23)"`
 
 	GHidden  int     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
-	GLayers  int     `set:"g-layers" of:"omega" doc:"fully connected layers of g (4 with ReLU and BatchNorm, Table 1)"`
-	GRate    float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 1)"`
-	GUpdates int     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (M = 4, Table 1; I24)"`
-	GBatch   int     `set:"g-batch" of:"omega" doc:"triplets of a minibatch of g (512, Table 1)"`
-	GEvery   int     `set:"g-every" of:"omega" doc:"episodes between two fits of g, 0 for a fit before every update (I24)"`
-	Method   string  `set:"method" of:"omega" doc:"method1 or method2 (Eq. exp_family, Eq. deviations)"`
-	GTime    string  `set:"g-time" of:"omega" doc:"how the episode's number enters g: fourier, periods or scalar (I25)"`
-	Waves    int     `set:"g-frequencies" of:"omega" doc:"frequencies of fourier and periods (I25)"`
-	Clip     string  `set:"clip" of:"omega" doc:"min1, exp1 or none (omega clip 1, Table 1; I2)"`
+	GLayers  int     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
+	GRate    float64 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`
+	GUpdates int     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (Table 1, I24: M = 4)"`
+	GBatch   int     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
+	GEvery   int     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
+	Method   string  `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
+	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods or scalar (I25)"`
+	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods (I25)"`
+	Clip     string  `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
-	Episodes int `set:"episodes" of:"plan" doc:"episodes of training (the paper does not say; I22)"`
-	Stack    int `set:"stack" of:"plan" doc:"seeds that train in one compiled program, 0 for as many as are fastest on this machine, measured once; rounding depends on it"`
+	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
+	Stack    int `set:"stack" of:"plan" doc:"largest number of batched seeds, on which rounding depends; 0 measures once which is fastest on this machine"`
 }
+
+var _ protocol.Setup = Settings{}
 
 // rules say which values the settings may take.
-var rules = settings.Rules{
-	Choices: map[string][]string{
-		"scenario": Scenarios(),
-		"method":   {"method1", "method2"},
-		"g-time":   {"fourier", "periods", "scalar"},
-		"clip":     {"min1", "exp1", "none"},
-	},
-	Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
+func rules() settings.Rules {
+	return settings.Rules{
+		Choices: map[string][]string{
+			"scenario": Scenarios(),
+			"method":   {"method1", "method2"},
+			"g-time":   {"fourier", "periods", "scalar"},
+			"clip":     {"min1", "exp1", "none"},
+		},
+		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
+	}
 }
-
-// Scenarios lists the robots.
-func Scenarios() []string { return []string{"cheetah", "claw", "halfcheetah"} }
 
 // Fields lists the settings in their order.
 func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
 
-// Set overrides one setting by name. Errors name the setting, the valid values and, for an
-// unknown name, the nearest one.
-func (s *Settings) Set(name, value string) error { return rules.Set(s, name, value) }
+// With returns a copy with another value of one setting. Errors name the setting, the valid values and, for an unknown
+// name, the nearest one.
+func (s Settings) With(name, value string) (protocol.Setup, error) {
+	if err := rules().Set(&s, name, value); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
 
 // Validate checks every setting and those that must fit together.
 func (s Settings) Validate() error {
-	if err := rules.Check(s); err != nil {
+	if err := rules().Check(s); err != nil {
 		return err
 	}
 	if s.Every > s.Episodes {
@@ -86,13 +95,16 @@ func (s Settings) Validate() error {
 	if s.Valves > env.Valves {
 		return fmt.Errorf("setting valves=%d: there are %d", s.Valves, env.Valves)
 	}
-	for _, name := range Learners() {
-		if err := s.agent(learners[name], 1, 1).Validate(); err != nil {
+	for _, l := range learners {
+		if err := s.agent(l, 1, 1).Validate(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// Length is the number of episodes.
+func (s Settings) Length() int { return s.Episodes }
 
 // PlannedSteps are the numbers of episodes after which the agent is evaluated.
 func (s Settings) PlannedSteps() []int {
@@ -103,63 +115,90 @@ func (s Settings) PlannedSteps() []int {
 	return out
 }
 
-// learner is a variant of SAC.
-type learner struct{ context, omega bool }
-
-// learners are those of Figures 2, 10 and 11.
-var learners = map[string]learner{
-	"sac":               {},
-	"sac-omega":         {omega: true},
-	"sac-context":       {context: true},
-	"sac-context-omega": {context: true, omega: true},
+// Thin multiplies the evaluation interval.
+func (s Settings) Thin(factor int) protocol.Setup {
+	s.Every *= factor
+	return s
 }
 
-// Learners lists the names of all learners.
-func Learners() []string { return []string{"sac", "sac-omega", "sac-context", "sac-context-omega"} }
-
-// What a run reports: the mean undiscounted return of evaluation episodes, that of the
-// training episodes since the last evaluation, and the share of evaluation episodes that
-// end with the valve at its target.
-const (
-	MeasureReturn  = "return"
-	TrainingReturn = "training-return"
-	Success        = "success"
-)
-
-// Film is the attachment of a run that shows one of its last evaluation episodes.
-const Film = "film.svg"
-
-// CheckSeries tells whether a learner exists and the measure is one of this protocol.
-func CheckSeries(name, measure string) error {
-	if measure != MeasureReturn {
+// CheckSeries tells whether a learner exists and the measure is that of this protocol.
+func (s Settings) CheckSeries(name, measure string) error {
+	if measure != "" && measure != MeasureReturn {
 		return fmt.Errorf("robots have no measure of %q; use %q", measure, MeasureReturn)
 	}
-	if _, ok := learners[name]; !ok {
-		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)", name, settings.Nearest(name, Learners()), strings.Join(Learners(), ", "))
+	if _, ok := learnerOf(name); !ok {
+		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)",
+			name, settings.Nearest(name, Learners()), strings.Join(Learners(), ", "))
 	}
 	return nil
 }
 
-// identity returns the settings that can change the numbers of a learner, as text.
-func (s Settings) identity(l learner) map[string]string {
-	parts := []string{"task", "evaluate", "sac"}
-	for part, in := range map[string]bool{"claw": s.Scenario == "claw", "context": l.context, "omega": l.omega} {
-		if in {
-			parts = append(parts, part)
-		}
+// Source is empty: samples are simulated.
+func (s Settings) Source(*protocol.Host) protocol.Source { return protocol.Source{} }
+
+// Notes says what a panel was made from, in sentences.
+func (s Settings) Notes(_ *protocol.Host, series []string, _ string) []string {
+	alpha := fmt.Sprintf("fixed at %g", s.Alpha)
+	if s.LearnAlpha {
+		alpha = fmt.Sprintf("learned from %g", s.Alpha)
 	}
-	return settings.Of(s, parts...)
+	out := []string{
+		fmt.Sprintf("%d episodes of %d steps, evaluated on the %d coming ones every %d episodes; "+
+			"%d layers of %d units, batches of %d, an update every %s step after %d random ones, alpha %s.",
+			s.Episodes, s.Horizon, s.EvaluateEpisodes, s.Every,
+			s.Layers, s.Hidden, s.Batch, protocol.Ordinal(s.UpdateEvery), s.BurnIn, alpha),
+	}
+	if scenario, _ := scenarioOf(s.Scenario); scenario.Note != nil {
+		out = append(out, scenario.Note(s))
+	}
+	omega := func(name string) bool {
+		l, _ := learnerOf(name)
+		return l.Omega
+	}
+	if slices.ContainsFunc(series, omega) {
+		out = append(out, fmt.Sprintf("g: %d layers of %d units, %s time, %d minibatches of %d at rate %g %s, clip %s, %s.",
+			s.GLayers, s.GHidden, s.GTime, s.GUpdates, s.GBatch, s.GRate, often(s.GEvery), s.Clip, s.Method))
+	}
+	return out
+}
+
+// often says when g is fitted.
+func often(every int) string {
+	switch every {
+	case 0:
+		return "before every update"
+	case 1:
+		return "after every episode"
+	}
+	return fmt.Sprintf("after every %d episodes", every)
+}
+
+// identity returns the settings that can change the numbers of a learner's run, and what else can: the backend, the
+// simulator and the protocol's number. The seed is not among them, nor the group size, on which only rounding depends
+// (runs.Batch).
+func (e experiment) identity() map[string]string {
+	parts := append([]string{"task", "evaluate", "sac"}, e.scenario.Parts...)
+	if e.learner.Context {
+		parts = append(parts, "context")
+	}
+	if e.learner.Omega {
+		parts = append(parts, "omega")
+	}
+	id := e.host.Backend.Info.Identity()
+	id["protocol"], id["mujoco"] = number, mujoco.Version
+	maps.Copy(id, settings.Of(e.settings, parts...))
+	return id
 }
 
 // agent is the configuration of a learner's agent.
-func (s Settings) agent(l learner, observations, actions int) sac.Config {
+func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 	c := sac.Config{Observations: observations, Actions: actions, Hidden: s.Hidden, Layers: s.Layers, Batch: s.Batch,
 		Gamma: s.Gamma, Tau: s.Tau, Capacity: s.Replay, BurnIn: s.BurnIn, ActorRate: s.ActorRate, CriticRate: s.CriticRate,
 		Alpha: s.Alpha, LearnAlpha: s.LearnAlpha, AlphaRate: s.CriticRate}
-	if l.context {
+	if l.Context {
 		c.Context = &sac.Context{Hidden: s.ContextHidden, History: s.History}
 	}
-	if l.omega {
+	if l.Omega {
 		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates,
 			Batch: s.GBatch, Every: s.GEvery, Clip: propensity.ClipPolicy(s.Clip), Time: sac.TimeEncoding(s.GTime), Waves: s.Waves}
 	}

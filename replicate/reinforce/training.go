@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -12,47 +11,47 @@ import (
 	"tvps/data/env/film"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
-// training is a group of agents on their way.
+// training trains the agents of a group.
 type training struct {
-	engine   *backend.Backend
-	settings Settings
-	learner  learner
-	seeds    []int64
-	fleet    *fleet
-	files    runs.Files
-	members  []runs.Spec
-	log      io.Writer
+	experiment
+	engine  *backend.Backend
+	seeds   []int64
+	fleet   *fleet
+	files   runs.Files
+	members []runs.Spec // those of the seeds whose runs are missing
 
-	agent   *sac.Agent
-	episode int         // the next one
-	returns [][]float64 // [seeds][episodes since the last evaluation]
-	saved   time.Time   // when, and
-	saving  time.Duration
+	agent    *sac.Agent
+	episode  int           // the next one
+	returns  [][]float64   // [seeds][episodes since the last evaluation]
+	saved    time.Time     // when the last checkpoint was written
+	saveTime time.Duration // how long that took
 }
 
-// begin goes on from the checkpoint, or starts anew where there is none that can be used.
+// begin continues from the checkpoint. It starts from scratch if there is none that can be used.
 func (t *training) begin() error {
-	if err := t.renew(); err != nil {
+	if err := t.restart(); err != nil {
 		return err
 	}
 	err := t.load()
 	if err == nil || os.IsNotExist(err) {
 		return nil
 	}
-	if t.log != nil {
-		fmt.Fprintf(t.log, "the checkpoint of %s seeds %d cannot be used (%v): it starts anew\n", t.settings.Scenario, t.seeds, err)
+	if t.host.Log != nil {
+		fmt.Fprintf(t.host.Log, "the checkpoint of %s/%s seeds %d cannot be used (%v): training starts from scratch\n",
+			t.scenario.Name, t.learner.Name, t.seeds, err)
 	}
-	return t.renew()
+	return t.restart()
 }
 
-// renew starts with new agents at episode 0.
-func (t *training) renew() error {
+// restart makes new agents, at episode 0.
+func (t *training) restart() error {
 	t.close()
 	observations, actions := t.fleet.sizes()
 	agent, err := sac.New(t.engine.Backend, t.settings.agent(t.learner, observations, actions), t.seeds)
@@ -70,19 +69,18 @@ func (t *training) close() {
 	t.agent = nil
 }
 
-// step trains up to episode at and evaluates there. What it needs to go on is kept now and
-// then, and when ctx ends.
+// step trains up to episode at and evaluates there. It writes checkpoints, the last one when ctx is cancelled.
 func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
-	if t.episode > at { // the rows of a checkpoint's past were lost
-		if err := t.renew(); err != nil {
+	if t.episode > at { // rows before the checkpoint were lost
+		if err := t.restart(); err != nil {
 			return nil, err
 		}
 	}
 	for t.episode < at {
-		if err := t.keep(ctx); err != nil {
+		if err := t.saveIfDue(ctx); err != nil {
 			return nil, err
 		}
-		// Episodes of steps that are stored already count for the next one's mean alone.
+		// The mean training return starts again at every evaluation, also at one whose rows are stored.
 		if t.episode%t.settings.Every == 0 {
 			t.returns = make([][]float64, len(t.seeds))
 		}
@@ -93,7 +91,7 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 	return t.evaluate(ctx)
 }
 
-// train is one episode of every agent: act, observe, update.
+// train trains every agent for one episode: act, observe, update.
 func (t *training) train() error {
 	s := t.settings
 	if err := t.fleet.reset(t.episode, "train"); err != nil {
@@ -130,17 +128,16 @@ func (t *training) train() error {
 	return nil
 }
 
-// evaluate runs the coming episodes' tasks with the mean action and without learning, and
-// reports for every member the mean undiscounted return. The last evaluation's first episode
-// is filmed.
+// evaluate runs the tasks of the coming episodes with the mean action and without learning. It reports every member's
+// mean undiscounted return. The first episode of the last evaluation is filmed.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	s := t.settings
 	sums, reached := make([]float64, len(t.seeds)), make([]float64, len(t.seeds))
 	for k := range s.EvaluateEpisodes {
-		if err := t.keep(ctx); err != nil {
+		if err := t.saveIfDue(ctx); err != nil {
 			return nil, err
 		}
-		returns, err := t.show(t.episode+k, k == 0 && t.episode+s.Every > s.Episodes)
+		returns, err := t.evaluateEpisode(t.episode+k, k == 0 && t.episode+s.Every > s.Episodes)
 		if err != nil {
 			return nil, err
 		}
@@ -157,15 +154,15 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 		i := slices.Index(t.seeds, member.Seed)
 		rows[k] = []runs.Row{{T: t.episode, Metric: MeasureReturn, Value: sums[i] / n},
 			{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}}
-		if s.Scenario == "claw" {
+		if t.scenario.Success {
 			rows[k] = append(rows[k], runs.Row{T: t.episode, Metric: Success, Value: reached[i] / n})
 		}
 	}
 	return rows, nil
 }
 
-// show is one episode with the mean action; its result is the return of each seed.
-func (t *training) show(episode int, filmed bool) (returns []float64, err error) {
+// evaluateEpisode runs one episode with the mean action and returns the return of each seed.
+func (t *training) evaluateEpisode(episode int, filmed bool) (returns []float64, err error) {
 	if err := t.fleet.reset(episode, "evaluate"); err != nil {
 		return nil, err
 	}
@@ -195,7 +192,7 @@ func (t *training) show(episode int, filmed bool) (returns []float64, err error)
 	return returns, t.attach(films)
 }
 
-// attach keeps the films beside the members' runs.
+// attach stores the films with the members' runs.
 func (t *training) attach(films []*film.Film) error {
 	for i, f := range films {
 		member := slices.IndexFunc(t.members, func(m runs.Spec) bool { return m.Seed == t.seeds[i] })
@@ -206,7 +203,7 @@ func (t *training) attach(films []*film.Film) error {
 		if err := f.WriteSVG(&svg); err != nil {
 			return err
 		}
-		if err := t.files.Attach(t.members[member], Film, svg.Bytes()); err != nil {
+		if err := t.files.Attach(t.members[member], protocol.Film, svg.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -33,11 +33,22 @@ func ParseScale(name string) (Scale, error) {
 // ByScale lists settings as name=value for each scale; a later entry overrides an earlier one of the same name.
 type ByScale map[Scale][]string
 
-// Split cuts an override of the form name=value.
-func Split(override string) (name, value string, err error) {
-	name, value, ok := strings.Cut(override, "=")
+// At returns the list of a scale. The error names the scales.
+func (b ByScale) At(scale Scale) ([]string, error) {
+	if list, ok := b[scale]; ok {
+		return list, nil
+	}
+	if _, err := ParseScale(string(scale)); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("scale %q is not declared here", scale)
+}
+
+// Split splits a setting of the form name=value.
+func Split(text string) (name, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
-		return "", "", fmt.Errorf("the setting %q is not of the form name=value", override)
+		return "", "", fmt.Errorf("the setting %q is not of the form name=value", text)
 	}
 	return name, value, nil
 }

@@ -1,0 +1,64 @@
+package reinforce
+
+import (
+	"slices"
+
+	"tvps/figures"
+)
+
+// Learner is a variant of Soft Actor-Critic. The name of its look is the learner's.
+type Learner struct {
+	figures.Look
+	Context bool // whether actor and critics also read a recurrent context of the last steps
+	Omega   bool // whether the critics' loss is weighted by omega
+}
+
+// learners are those of Figures 2, 10 and 11, and what else is declared.
+var learners []Learner
+
+var (
+	_ = Declare(Learner{Look: figures.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"}, Context: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
+		Context: true, Omega: true})
+)
+
+// Declare adds a learner and its look, or replaces those of the same name. Call it from a package's initialisation:
+// the tables are read without a lock.
+func Declare(l Learner) Learner {
+	figures.Declare(l.Look)
+	if i := slices.IndexFunc(learners, func(known Learner) bool { return known.Name == l.Name }); i >= 0 {
+		learners[i] = l
+	} else {
+		learners = append(learners, l)
+	}
+	return l
+}
+
+// Learners lists the names of all learners.
+func Learners() []string {
+	var out []string
+	for _, l := range learners {
+		out = append(out, l.Name)
+	}
+	return out
+}
+
+// learnerOf returns the learner of that name; ok is false if there is none.
+func learnerOf(name string) (l Learner, ok bool) {
+	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Name == name })
+	if i < 0 {
+		return Learner{}, false
+	}
+	return learners[i], true
+}
+
+// plain is the learner whose throughput stands for that of l: with the same networks, but without omega, which takes
+// a small part of the time.
+func (l Learner) plain() Learner {
+	if l.Context {
+		return Learner{Look: figures.Look{Name: "sac-context"}, Context: true}
+	}
+	return Learner{Look: figures.Look{Name: "sac"}}
+}
