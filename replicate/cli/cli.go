@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
@@ -32,7 +33,7 @@ func Main(root *cobra.Command) {
 	code := ExitCode(ctx, err)
 	stop()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", root.Name(), err)
+		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
 	}
 	os.Exit(code)
 }
@@ -49,6 +50,34 @@ func ExitCode(ctx context.Context, err error) int {
 		return interrupted
 	}
 	return 1
+}
+
+// Advice returns what to append to the text of err: the flag or action that helps against it. Packages below the
+// command line name neither. It is empty for errors that need no advice.
+func Advice(err error) string {
+	var (
+		folder      *runs.FolderError
+		write       *runs.WriteError
+		format      *runs.FormatError
+		interrupted *runs.InterruptedError
+		unknown     *settings.UnknownError
+		avoidable   *settings.AvoidableError
+	)
+	switch {
+	case errors.As(err, &folder):
+		return ": make it writable or choose another with --results"
+	case errors.As(err, &write):
+		return ": free some space and start again"
+	case errors.As(err, &format):
+		return ": use the program that wrote it, or another folder with --results"
+	case errors.As(err, &interrupted):
+		return ", start again to continue"
+	case errors.As(err, &unknown):
+		return " (--show-config lists them)"
+	case errors.As(err, &avoidable):
+		return fmt.Sprintf(", or choose a value with --set %s=N", avoidable.Setting)
+	}
+	return ""
 }
 
 // Root is a command line of the given name that only has subcommands; things is how its

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,27 @@ func TestExitCode(t *testing.T) {
 	} {
 		if code := ExitCode(c.ctx, c.err); code != c.code {
 			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)
+		}
+	}
+}
+
+// Every typed error gets its advice, also inside of another error.
+func TestAdvice(t *testing.T) {
+	full := errors.New("no space left")
+	for want, err := range map[string]error{
+		"": full,
+		"results folder r is a file: make it writable or choose another with --results":                             &runs.FolderError{Dir: "r", Problem: "is a file"},
+		"result file f cannot be written (no space left): free some space and start again":                          &runs.WriteError{What: "result file", Path: "f", Err: full},
+		"result file f has format 2, this program reads format 1: use the program that wrote it, or another folder": &runs.FormatError{Path: "f", Format: 2},
+		"interrupted with 1 of 8 runs finished, start again to continue":                                            &runs.InterruptedError{Done: 1, Total: 8, What: "finished"},
+		`there is no setting "a"; did you mean "b"? (--show-config lists them)`:                                     &settings.UnknownError{Name: "a", Nearest: "b"},
+		"no space left, or choose a value with --set stack=N":                                                       &settings.AvoidableError{Setting: "stack", Err: full},
+	} {
+		for _, err := range []error{err, usage.Error(fmt.Errorf("so: %w", err))} {
+			text := err.Error() + Advice(err)
+			if want == "" && Advice(err) != "" || !strings.Contains(text, want) {
+				t.Errorf("%q, want %q", text, want)
+			}
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 // An attachment stays beside its run, is no run itself, and goes along when runs are merged.
 func TestAttachments(t *testing.T) {
 	from, into := open(t, t.TempDir()), open(t, t.TempDir())
-	group := &Group{Start: func(_ context.Context, members []Spec, files Files) (GroupStep, func(), error) {
+	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
 		return func(_ context.Context, at int) ([][]Row, error) {
 			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))
 		}, nil, nil
-	}}
-	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Group: group})
+	}, 0)
+	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Batch: batch})
 	if got := string(from.Attached(spec(0), "film.svg")); got != "<svg/>" {
 		t.Errorf("attached %q", got)
 	}

@@ -12,27 +12,24 @@ import (
 	"time"
 )
 
-// Execute brings all jobs to their end: it takes finished runs from the store,
-// computes the missing steps of the others, and leaves runs that another
-// process is at work on to that process, waiting for them last. A run that
-// fails or panics does not stop the others. When ctx is cancelled the steps so
-// far are kept. Jobs with the same spec count as one with the steps of all.
+// Execute completes all jobs. It takes finished runs from the store and computes the missing steps of the others.
+// Runs locked by another process are left to that process and awaited at the end. A run that fails or panics does not
+// stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
+// the steps of all.
 //
-// The error is for what concerns every run: a job that makes no sense, or a
-// results folder that cannot be written. The rest is in the report: see
+// The error is for what concerns every run: an invalid job, or a *FolderError. All others are in the report: see
 // Report.Err.
 func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Report, error) {
-	tasks, err := newTasks(jobs)
+	jobs, err := joined(jobs)
 	if err != nil {
 		return Report{}, err
 	}
 	e := &executor{store: store, opts: opts, progress: newProgress(opts.Out)}
-	e.report.Results = make(map[string]*Result, len(tasks))
+	e.report.Results = make(map[string]*Result, len(jobs))
 	if e.opts.Provenance.Command == nil {
 		e.opts.Provenance = NewProvenance(e.opts.Provenance.Backend, e.opts.Provenance.Versions)
 	}
-	e.plan(tasks)
-	if err := e.checkWritable(); err != nil {
+	if err := e.plan(ctx, jobs); err != nil {
 		return e.report, err
 	}
 	var workers sync.WaitGroup
@@ -51,55 +48,59 @@ type executor struct {
 
 	mutex  sync.Mutex // guards what follows
 	queue  []*task
-	active int // tasks that a worker has in hand
+	active int // tasks that workers are computing
 	report Report
 }
 
-// pollInterval is how often a run held by another process is looked at.
+// pollInterval is the time between two attempts to lock a run that another process computes.
 const pollInterval = 250 * time.Millisecond
 
-// plan answers from the store what it can, queues the rest, and says what made
-// runs new.
-func (e *executor) plan(tasks []*task) {
+// plan takes what it can from the store and queues tasks for the missing runs. It fails if the folder cannot be
+// written, before any group size is measured. It also tells the user which settings made runs new.
+func (e *executor) plan(ctx context.Context, jobs []Job) error {
 	var reasons []string
 	count := map[string]int{}
-	weight, wanted, open, steps := 0.0, 0, 0, 0
-	for _, task := range tasks {
-		wanted += len(task.jobs)
-		var todo []int
-		task.jobs = slices.DeleteFunc(task.jobs, func(job Job) bool {
-			known, ready := e.stored(job)
-			if ready {
-				return true
-			}
-			todo = append(todo, missing(job.Steps, known)...)
-			if why := e.store.Explain(job.Spec); why != "" && len(known) == 0 {
-				reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
-				if count[reason]++; count[reason] == 1 {
-					reasons = append(reasons, reason)
-				}
-			}
-			return false
-		})
-		if len(task.jobs) == 0 {
+	var open []Job
+	todo := map[string][]int{} // missing steps by ID
+	for _, job := range jobs {
+		known, ready := e.stored(job)
+		if ready {
 			continue
 		}
-		task.left = len(distinct(todo))
-		weight += task.work()
-		open += len(task.jobs)
-		steps += task.left
-		e.queue = append(e.queue, task)
+		open = append(open, job)
+		todo[job.Spec.ID()] = missing(job.Steps, known)
+		if why := e.store.Explain(job.Spec); why != "" && len(known) == 0 {
+			reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
+			if count[reason]++; count[reason] == 1 {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	if err := e.checkWritable(open); err != nil {
+		return err
 	}
 	for _, reason := range reasons {
 		e.progress.note("%s (%s)", reason, plural(count[reason], "run"))
 	}
+	weight, steps := 0.0, 0
+	for _, task := range newTasks(ctx, open) {
+		var left []int
+		for _, job := range task.jobs {
+			left = append(left, todo[job.Spec.ID()]...)
+		}
+		task.left = len(distinct(left))
+		weight += task.work()
+		steps += task.left
+		e.queue = append(e.queue, task)
+	}
 	// The longest run first, so that no worker is left alone with it at the end.
 	slices.SortStableFunc(e.queue, func(a, b *task) int { return cmp.Compare(b.work(), a.work()) })
-	e.progress.begin(wanted, open, steps, weight)
+	e.progress.begin(len(jobs), len(open), steps, weight)
+	return nil
 }
 
-// stored takes a job's run from the store: ready is true if nothing is left to do for it,
-// as it is finished or cannot be read, and known are otherwise its steps so far.
+// stored looks a job's run up in the store. ready is true if nothing is left to do, because the run is finished or
+// cannot be read; otherwise known are its stored steps.
 func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	result, err := e.load(job.Spec, e.store.Load)
 	switch {
@@ -121,11 +122,11 @@ func distinct(steps []int) []int {
 	return slices.Compact(steps)
 }
 
-// checkWritable fails before anything is computed that could not be kept.
-func (e *executor) checkWritable() error {
+// checkWritable fails before anything is computed that could not be stored.
+func (e *executor) checkWritable(open []Job) error {
 	checked := map[string]bool{}
-	for _, task := range e.queue {
-		experiment := task.jobs[0].Spec.Experiment
+	for _, job := range open {
+		experiment := job.Spec.Experiment
 		if checked[experiment] {
 			continue
 		}
@@ -173,8 +174,7 @@ func (e *executor) work(ctx context.Context) {
 	}
 }
 
-// next takes the first task whose time has come; over is true when there is
-// and will be none.
+// next takes the first task that is due; over is true when none is left or can come back.
 func (e *executor) next() (next *task, over bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -188,8 +188,8 @@ func (e *executor) next() (next *task, over bool) {
 	return next, false
 }
 
-// attempt claims a task's runs and brings them to their end, or puts the task back
-// when another process holds one of them or ctx is cancelled.
+// attempt claims a task's runs and completes them. It puts the task back if another process holds one of them or ctx
+// is cancelled.
 func (e *executor) attempt(ctx context.Context, task *task) {
 	var results []*Result
 	computed := 0
@@ -202,7 +202,7 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	defer e.mutex.Unlock()
 	e.active--
 	switch {
-	case err != nil && ctx.Err() != nil: // interrupted: what the error says is only how
+	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
 		e.queue = append(e.queue, task)
 	case err != nil:
 		for _, spec := range task.specs() {
@@ -246,9 +246,8 @@ func (e *executor) claim(task *task) (release func(), ok bool, err error) {
 	return release, true, nil
 }
 
-// compute computes the missing steps of a task's claimed runs and saves them. It returns
-// the runs in the order of the jobs, and how many of them another process had not finished
-// meanwhile.
+// compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
+// jobs, and how many of them it computed: the others were finished by another process meanwhile.
 func (e *executor) compute(ctx context.Context, task *task) (results []*Result, computed int, err error) {
 	results = make([]*Result, len(task.jobs))
 	var members []*member
@@ -258,7 +257,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 		}
 	}()
 	for i, job := range task.jobs {
-		m, done, err := e.open(job)
+		m, done, err := e.open(job, len(task.seeds))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -279,7 +278,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	return results, len(members), err
 }
 
-// save writes the finished runs, and removes what they went on from.
+// save writes the finished runs and removes the group's state.
 func (e *executor) save(task *task, members []*member, results []*Result) error {
 	for _, m := range members {
 		result := m.result()
@@ -288,13 +287,13 @@ func (e *executor) save(task *task, members []*member, results []*Result) error 
 		}
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
 	}
-	if len(members) > 0 && task.jobs[0].Group != nil {
+	if len(members) > 0 && task.seeds != nil {
 		os.Remove(e.store.statePath(specsOf(members)))
 	}
 	return nil
 }
 
-// steps computes what is missing of the members, keeping each step as it is done.
+// steps computes the members' missing steps and stores each at once.
 func (e *executor) steps(ctx context.Context, task *task, members []*member) (err error) {
 	var todo []int
 	for _, m := range members {
@@ -326,7 +325,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		if len(rows) != len(members) {
 			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))
 		}
-		spent := time.Since(begin).Seconds() / float64(len(members)) // with the set-up, in the first step
+		spent := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
 		count := 0
 		for i, m := range members {
 			if err := m.add(t, rows[i], spent); err != nil {

@@ -82,6 +82,24 @@ func retryAll(t *testing.T, store *Store, runs int) {
 	}
 }
 
+// A step that cannot be stored is an error that names the file.
+func TestStepCannotBeStored(t *testing.T) {
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	e := &executor{store: store, progress: newProgress(nil)}
+	m, _, err := e.open(testJob(0, upTo(2), new(atomic.Int64)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.file.close()
+	var write *WriteError
+	if err := m.add(1, rowsAt(0, 1), 1); !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A panic while cleaning up is a failure too.
 func TestStopPanics(t *testing.T) {
 	job := Job{Spec: spec(0), Steps: upTo(1), Start: func(context.Context) (StepFunc, func(), error) {
@@ -148,6 +166,8 @@ func TestSenselessJobs(t *testing.T) {
 		"no steps":      func(j *Job) { j.Steps = nil },
 		"no function":   func(j *Job) { j.Step = nil },
 		"bad folder":    func(j *Job) { j.Spec.Experiment = "../up" },
+		"another seed":  func(j *Job) { j.Step, j.Batch = nil, batchOf(new(walkers).start, 1, 2) },
+		"no size":       func(j *Job) { j.Step, j.Batch = nil, &Batch{Seeds: []int64{0}, Start: new(walkers).start} },
 		"two functions": func(j *Job) { j.Start = func(context.Context) (StepFunc, func(), error) { return nil, nil, nil } },
 	} {
 		job := good

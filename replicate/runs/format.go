@@ -45,10 +45,6 @@ type endLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// errFormat is returned for a file that a later version of the program wrote:
-// it is not damaged, so it is not moved away.
-var errFormat = errors.New("unknown format")
-
 // codec returns the shared encoder and decoder; both may be used by several
 // goroutines at once. The memory limit keeps a damaged length field from
 // asking for the whole machine.
@@ -92,8 +88,7 @@ func encodeResult(result *Result) []byte {
 }
 
 // decodeResult reads the bytes of a finished run's file and trusts none of
-// them. It returns errFormat (wrapped) for a file of another version, and for
-// a damaged one an error that says what is wrong.
+// them. It returns a *FormatError for a file of another version, and for a damaged one an error that says what is wrong.
 func decodeResult(file []byte) (*Result, error) {
 	_, decoder := codec()
 	text, err := decoder.DecodeAll(file, nil)
@@ -106,7 +101,7 @@ func decodeResult(file []byte) (*Result, error) {
 		return nil, errors.New("its first line is not a run's provenance")
 	}
 	if header.Format != format {
-		return nil, fmt.Errorf("%w %d (this program reads %d)", errFormat, header.Format, format)
+		return nil, &FormatError{Format: header.Format}
 	}
 	result, err := decodeContent(content)
 	if err != nil {

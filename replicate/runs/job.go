@@ -4,34 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 )
 
-// StepFunc computes the rows of step t. They must depend on the run's spec and
-// on t only, not on which steps came before: each step is trained from scratch.
+// StepFunc computes the rows of step t. They must depend on the run's spec and on t only, not on which steps came
+// before: each step is trained from scratch.
 type StepFunc func(ctx context.Context, t int) ([]Row, error)
 
-// Group computes the runs of several jobs together: agents of different seeds in one
-// compiled program. Unlike a StepFunc it may carry state from step to step.
-type Group struct {
-	// Size is how many runs share a compiled program. It is no part of their specs, so that
-	// runs that were computed apart, on several machines, serve a figure that would compute
-	// them together; but XLA rounds a stack of three otherwise than one, so the provenance
-	// tells (Provenance.Together).
-	Size int
-	// Start prepares the computation of the members' runs, of which some may be stored
-	// already and missing here.
-	Start func(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error)
-}
-
-// GroupStep computes step t of every member, in their order. It is called with increasing
-// t, after a break only for the steps that are missing. The rows of a member must depend
-// on its spec, on t and on the group's size only, not on who the other members are and not
-// on breaks.
-type GroupStep func(ctx context.Context, t int) ([][]Row, error)
-
-// Guarded returns the step with its panics turned into errors, for groups that run the
-// steps of their members on goroutines.
+// Guarded returns the step with its panics turned into errors, for groups that run the steps of their members on
+// goroutines.
 func Guarded(step StepFunc) StepFunc {
 	return func(ctx context.Context, t int) (rows []Row, err error) {
 		defer recovered(&err)
@@ -39,22 +19,18 @@ func Guarded(step StepFunc) StepFunc {
 	}
 }
 
-// Job is a run that is wanted and how to compute it.
+// Job is a run that is wanted and how to compute it: exactly one of Start, Step and Batch.
 type Job struct {
 	Spec  Spec
 	Steps []int // the time steps to report
 
-	// Start prepares the computation: load data, compile graphs. It is called
-	// once, and only when a step is missing. It returns the function for one
-	// step and one that frees what Start took (nil if nothing).
+	// Start prepares the computation: loads data, compiles graphs. It is called once, and only if a step is missing.
+	// It returns the function for one step and one that frees what Start took (nil if nothing).
 	Start func(ctx context.Context) (step StepFunc, stop func(), err error)
-	// Step is for jobs without preparation. Give one of Start, Step and Group.
-	Step StepFunc
-	// Group is shared by the jobs that it computes together.
-	Group *Group
+	Step  StepFunc // for jobs without preparation
+	Batch *Batch   // shared by the jobs whose seeds can train in one program
 
-	// Cost is how long one step takes relative to other jobs' steps, for the
-	// estimate of the time left; 0 counts as 1.
+	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0 counts as 1.
 	Cost float64
 }
 
@@ -69,18 +45,20 @@ func (j Job) validate() error {
 	if err := j.Spec.validate(); err != nil {
 		return err
 	}
-	switch {
-	case len(j.Steps) == 0:
+	if len(j.Steps) == 0 {
 		return fmt.Errorf("run %s has no steps: give at least one", j.Spec)
 	}
 	ways := 0
-	for _, given := range []bool{j.Start != nil, j.Step != nil, j.Group != nil} {
+	for _, given := range []bool{j.Start != nil, j.Step != nil, j.Batch != nil} {
 		if given {
 			ways++
 		}
 	}
 	if ways != 1 {
-		return fmt.Errorf("run %s must have one of Start, Step and Group", j.Spec)
+		return fmt.Errorf("run %s must have one of Start, Step and Batch", j.Spec)
+	}
+	if j.Batch != nil {
+		return j.Batch.validate(j.Spec)
 	}
 	return nil
 }
@@ -92,24 +70,9 @@ func (j Job) cost() float64 {
 	return j.Cost
 }
 
-// panicError is a panic of a job's function.
-type panicError struct {
-	value any
-	stack string
-}
-
-func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
-
-// recovered turns a panic of the function that defers it into an error.
-func recovered(err *error) {
-	if value := recover(); value != nil {
-		*err = &panicError{value: value, stack: string(debug.Stack())}
-	}
-}
-
 // Options say how to execute jobs.
 type Options struct {
-	Workers    int        // runs computed at the same time; 0 counts as 1
+	Workers    int        // number of parallel runs; 0 counts as 1
 	Out        io.Writer  // for progress and notes; nil for none. A terminal gets one line that updates
 	Provenance Provenance // template from NewProvenance; the run's own fields are filled in
 }
@@ -122,7 +85,7 @@ type Failure struct {
 
 // Report says what became of the jobs.
 type Report struct {
-	Cached      int // runs that were already there, or that another process computed meanwhile
+	Cached      int // runs that were stored, or that another process computed meanwhile
 	Computed    int
 	Unfinished  int // neither finished nor failed, because the context was cancelled
 	Failed      []Failure
@@ -131,15 +94,16 @@ type Report struct {
 	Results     map[string]*Result // by ID: the finished runs, with the wanted steps only
 }
 
-// Err returns nil when every run is finished, and otherwise one sentence for
-// the command line to end with. It matches context.Canceled when interrupted.
+// Err returns nil if every run is finished, an *InterruptedError if the context was cancelled before, and otherwise
+// the first failure with the number of runs that failed.
 func (r Report) Err() error {
 	total := len(r.Results) + len(r.Failed) + r.Unfinished
 	switch {
 	case r.Interrupted:
-		return fmt.Errorf("interrupted with %d of %d runs finished, start again to go on (%w)", len(r.Results), total, context.Canceled)
+		return &InterruptedError{Done: len(r.Results), Total: total, What: "finished"}
 	case len(r.Failed) > 0:
-		return fmt.Errorf("%d of %d runs failed, the first is %s: %w", len(r.Failed), total, r.Failed[0].Spec, r.Failed[0].Err)
+		first := r.Failed[0]
+		return fmt.Errorf("%d of %d runs failed, the first is %s: %w", len(r.Failed), total, first.Spec, first.Err)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (e *ConflictError) Error() string {
 // is a finished run's, the steps before the damage otherwise.
 //
 // Each run is written in one atomic step. The error is for what concerns all runs: a
-// folder that cannot be listed or written, or ctx cancelled; a second call goes on.
+// folder that cannot be listed or written, or ctx cancelled (*InterruptedError); a second call continues.
 func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error) {
 	m := merger{into: into, from: from, damaged: map[string]bool{}}
 	specs, err := m.list()
@@ -63,7 +63,7 @@ func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error)
 	}
 	for i, spec := range specs {
 		if ctx.Err() != nil {
-			return m.report, fmt.Errorf("interrupted with %d of %d runs merged, start again to go on (%w)", i, len(specs), context.Canceled)
+			return m.report, &InterruptedError{Done: i, Total: len(specs), What: "merged"}
 		}
 		if i == 0 || specs[i-1].Experiment != spec.Experiment {
 			if err := into.checkWritable(spec.Experiment); err != nil {
@@ -280,7 +280,7 @@ func (s *Store) keep(spec Spec, u *union) error {
 	}
 	path := s.partialPath(spec)
 	if err := writeAtomic(path, u.encodePartial(spec)); err != nil {
-		return fmt.Errorf("the steps of %s cannot be kept in %s (%w): free some space and start again", spec, path, cause(err))
+		return &WriteError{"file of finished steps", path, err}
 	}
 	return nil
 }

@@ -431,8 +431,8 @@ func TestMergeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := Merge(ctx, into, []*Store{stored(t)})
-	demand.Error(t, err, "interrupted with 0 of 1 runs merged", "start again")
-	if !errors.Is(err, context.Canceled) || len(snapshot(t, into.dir)) != 0 {
+	demand.Error(t, err, "interrupted with 0 of 1 runs merged")
+	if !errors.As(err, new(*InterruptedError)) || !errors.Is(err, context.Canceled) || len(snapshot(t, into.dir)) != 0 {
 		t.Errorf("error %v, files %v", err, snapshot(t, into.dir))
 	}
 }
@@ -444,4 +444,7 @@ func TestMergeIntoUnusableFolder(t *testing.T) {
 	}
 	_, err := Merge(t.Context(), into, []*Store{stored(t)})
 	demand.Error(t, err, into.dir, "cannot be written")
+	if !errors.As(err, new(*FolderError)) {
+		t.Errorf("%T is not a *FolderError", err)
+	}
 }

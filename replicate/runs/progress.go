@@ -162,13 +162,13 @@ func (p *progress) end(report Report) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if len(report.Failed) > 0 {
-		p.line("%s failed (the others are kept, start again to try these anew):", plural(len(report.Failed), "run"))
+		p.line("%s failed, all others are stored:", plural(len(report.Failed), "run"))
 		for _, failure := range report.Failed {
 			p.line("  %s: %v", failure.Spec, failure.Err)
 		}
 	}
 	if report.Interrupted {
-		p.line("interrupted: %s not finished, finished steps are kept, the same command goes on from there", plural(report.Unfinished, "run"))
+		p.line("interrupted: %s not finished, their finished steps are stored", plural(report.Unfinished, "run"))
 	}
 	if p.bar != nil {
 		p.bar.Clear()

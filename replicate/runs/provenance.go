@@ -136,11 +136,10 @@ func git(args ...string) (output string, ok bool) {
 	return strings.TrimSpace(string(text)), err == nil
 }
 
-// forRun returns the template with the run's own fields filled in.
-func (p Provenance) forRun(job Job) Provenance {
-	spec := job.Spec
-	if p.Together = 0; job.Group != nil && job.Group.Size > 1 {
-		p.Together = job.Group.Size
+// forRun returns the template with the run's own fields filled in; together is the number of seeds in its program.
+func (p Provenance) forRun(spec Spec, together int) Provenance {
+	if p.Together = 0; together > 1 {
+		p.Together = together
 	}
 	if p.Config == nil {
 		p.Config = spec.Settings

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,34 +27,6 @@ const (
 	stateSuffix   = ".state" // of a group, by the hash of its runs' IDs
 )
 
-// ErrMissing is returned for a run that is not stored, and matches (errors.Is)
-// a *DamagedError.
-var ErrMissing = errors.New("run is not stored")
-
-// DamagedError names a result file that cannot be trusted. Its run counts as
-// missing.
-type DamagedError struct {
-	Path    string
-	MovedTo string // "" when it was left in place: by Read, or as another process is at work on the run
-	Reason  string
-	Steps   int // in a file of steps so far: those before the damage, which still count
-}
-
-// Error says which file is damaged, why, and where it is now.
-func (e *DamagedError) Error() string {
-	where, left := "left in place", "its run counts as missing"
-	if e.MovedTo != "" {
-		where = "moved to " + e.MovedTo
-	}
-	if e.Steps > 0 {
-		left = "of its steps only the first " + strconv.Itoa(e.Steps) + " count"
-	}
-	return fmt.Sprintf("result file %s is damaged (%s): %s, %s", e.Path, e.Reason, where, left)
-}
-
-// Is makes a damaged run a missing one.
-func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
-
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
 // finished one. Several processes may use the same folder at once.
 type Store struct {
@@ -64,29 +35,19 @@ type Store struct {
 	specs map[string]Spec // by path; a file's name is the hash of its spec, so an entry never changes
 }
 
-// Open opens the folder dir, making it if needed. A folder that can only be
-// read is fine until something must be computed. It fails when dir cannot be
-// made or is not a folder.
+// Open opens the folder dir and makes it if needed. A folder that can only be read is fine until something must be
+// computed. It returns a *FolderError if dir cannot be made or is not a folder.
 func Open(dir string) (*Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("results folder %s is a file: choose another with --results", dir)
+		return nil, &FolderError{Dir: dir, Problem: "is a file"}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("results folder %s cannot be made (%w): choose another with --results", dir, cause(err))
+		return nil, &FolderError{dir, "cannot be made", err}
 	}
 	return newStore(dir), nil
 }
 
 func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spec{}} }
-
-// cause strips the path off a file error, for messages that name it already.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
 
 // TryWrite makes a folder if need be and writes and removes a file in it, so that
 // nothing is computed that could not be kept.
@@ -102,12 +63,11 @@ func TryWrite(folder string) error {
 	return os.Remove(probe.Name())
 }
 
-// checkWritable fails with one clear sentence when nothing can be written into
-// the experiment's folder.
+// checkWritable returns a *FolderError if nothing can be written into the experiment's folder.
 func (s *Store) checkWritable(experiment string) error {
 	folder := filepath.Join(s.dir, experiment)
 	if err := TryWrite(folder); err != nil {
-		return fmt.Errorf("results folder %s cannot be written (%w): make it writable or choose another with --results", folder, cause(err))
+		return &FolderError{folder, "cannot be written", err}
 	}
 	return nil
 }
@@ -134,9 +94,11 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
 	}
 	result, err := decodeResult(data)
+	var other *FormatError
 	switch {
-	case errors.Is(err, errFormat):
-		return nil, fmt.Errorf("result file %s has an %w: use the program that wrote it, or another folder with --results", path, err)
+	case errors.As(err, &other):
+		other.Path = path
+		return nil, err
 	case err != nil:
 		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case result.Spec.ID() != spec.ID():
@@ -200,7 +162,7 @@ func (s *Store) claim(spec Spec) (release func(), ok bool, err error) {
 		lock := flock.New(path, flock.SetPermissions(0o644))
 		ok, err = lock.TryLock()
 		if err != nil {
-			return nil, false, fmt.Errorf("run %s cannot be locked with %s (%w): the results folder must be writable and on a file system with flock, choose another with --results", spec, path, cause(err))
+			return nil, false, &FolderError{filepath.Dir(path), fmt.Sprintf("cannot hold the lock of run %s, perhaps as its file system has no flock", spec), err}
 		}
 		if !ok { // perhaps only a State() that looks at it for a moment
 			time.Sleep(time.Millisecond)
@@ -236,7 +198,7 @@ func (s *Store) save(result *Result) error {
 		}
 	}
 	if err := writeAtomic(path, encodeResult(result)); err != nil {
-		return fmt.Errorf("result file %s cannot be written (%w): its steps are kept, free some space and start again", path, cause(err))
+		return &WriteError{"result file", path, err}
 	}
 	os.Remove(s.partialPath(result.Spec))
 	os.Remove(s.failedPath(result.Spec))
@@ -295,10 +257,4 @@ func isStored(name string) bool { return hasSuffix(name, fileSuffix) }
 // temporary one.
 func hasSuffix(name, suffix string) bool {
 	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
-}
-
-// isPlainMissing tells whether err means that there is no file at all.
-func isPlainMissing(err error) bool {
-	var damaged *DamagedError
-	return errors.Is(err, ErrMissing) && !errors.As(err, &damaged)
 }

@@ -221,7 +221,8 @@ func TestForeignFile(t *testing.T) {
 	if err := os.WriteFile(store.donePath(spec(2)), newer, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Load(spec(2)); err == nil || errors.Is(err, ErrMissing) {
+	var later *FormatError
+	if _, err := store.Load(spec(2)); !errors.As(err, &later) || later.Path != store.donePath(spec(2)) || later.Format != format+1 || errors.Is(err, ErrMissing) {
 		t.Errorf("a newer format: %v", err)
 	}
 	if _, err := os.Stat(store.donePath(spec(2))); err != nil {
@@ -300,7 +301,8 @@ func TestUnusableFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
-		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "--results") {
+		var unusable *FolderError
+		if _, err := Open(dir); !errors.As(err, &unusable) || unusable.Dir != dir {
 			t.Errorf("Open: %v", err)
 		}
 	}
@@ -330,7 +332,7 @@ func wantUnwritable(t *testing.T, dir string) {
 	t.Helper()
 	var count atomic.Int64
 	_, err := Execute(t.Context(), open(t, dir), []Job{testJob(1, upTo(1), &count)}, Options{})
-	if err == nil || !strings.Contains(err.Error(), "cannot be written") || strings.Contains(err.Error(), "\n") || count.Load() != 0 {
+	if !errors.As(err, new(*FolderError)) || !strings.Contains(err.Error(), "cannot be written") || strings.Contains(err.Error(), "\n") || count.Load() != 0 {
 		t.Errorf("Execute: %v, after %d steps", err, count.Load())
 	}
 }

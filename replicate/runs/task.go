@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// task is a job on its way, or the jobs of a group.
+// task is what one worker computes at a time: a job, or the jobs of a group.
 type task struct {
 	jobs     []Job
+	seeds    []int64   // of the group, also those whose runs are stored; nil for a job without a batch
+	failure  error     // why the batch has no groups; nil unless GroupSize failed
 	left     int       // steps that are counted in the progress and not yet done
-	earliest time.Time // when to look again at a run that another process holds
+	earliest time.Time // when to try again to lock runs that another process computes
 	held     bool      // whether the user was told about that
 }
 
-// newTasks checks the jobs, joins those of the same run and brings those of a group
-// together.
-func newTasks(jobs []Job) ([]*task, error) {
+// joined checks the jobs and joins those of the same run: the first one with the steps of all.
+func joined(jobs []Job) ([]Job, error) {
 	var wanted []*Job
 	byID := map[string]*Job{}
 	for _, job := range jobs {
@@ -36,21 +37,53 @@ func newTasks(jobs []Job) ([]*task, error) {
 		}
 		byID[id].Steps = append(byID[id].Steps, job.Steps...)
 	}
-	var tasks []*task
-	byGroup := map[*Group]*task{}
-	for _, job := range wanted {
+	out := make([]Job, len(wanted))
+	for i, job := range wanted {
 		job.Steps = distinct(job.Steps)
-		if job.Group != nil && byGroup[job.Group] != nil {
-			byGroup[job.Group].jobs = append(byGroup[job.Group].jobs, *job)
+		out[i] = *job
+	}
+	return out, nil
+}
+
+// newTasks turns jobs whose runs are missing into tasks, ordered by their first jobs: one for each job without a batch
+// and one for each group. After ctx is cancelled it forms no further groups.
+func newTasks(ctx context.Context, jobs []Job) []*task {
+	var tasks []*task
+	batches := map[*Batch][]*task{} // the groups of each batch
+	for _, job := range jobs {
+		if job.Batch == nil {
+			tasks = append(tasks, &task{jobs: []Job{job}})
 			continue
 		}
-		one := &task{jobs: []Job{*job}}
-		tasks = append(tasks, one)
-		if job.Group != nil {
-			byGroup[job.Group] = one
+		if batches[job.Batch] == nil {
+			batches[job.Batch] = groupTasks(ctx, job.Batch)
 		}
+		groups := batches[job.Batch]
+		one := groups[slices.IndexFunc(groups, func(t *task) bool { return slices.Contains(t.seeds, job.Spec.Seed) })]
+		if len(one.jobs) == 0 {
+			tasks = append(tasks, one)
+		}
+		one.jobs = append(one.jobs, job)
 	}
-	return tasks, nil
+	return tasks
+}
+
+// groupTasks returns a task without jobs for each group of a batch. If there are no groups, as GroupSize failed or ctx
+// was cancelled, it returns one task for all seeds with the reason.
+func groupTasks(ctx context.Context, batch *Batch) []*task {
+	var groups [][]int64
+	err := ctx.Err()
+	if err == nil {
+		groups, err = batch.groups(ctx)
+	}
+	if err != nil {
+		return []*task{{seeds: batch.Seeds, failure: err}}
+	}
+	var tasks []*task
+	for _, seeds := range groups {
+		tasks = append(tasks, &task{seeds: seeds})
+	}
+	return tasks
 }
 
 // String names the task's runs for people: "claw/sac seeds 0, 1, 2".
@@ -86,13 +119,16 @@ func (t *task) specs() []Spec {
 	return out
 }
 
-// start prepares the task's jobs; a job alone is a group of one.
+// start prepares the task's jobs; a job without a batch becomes a group of one.
 func (t *task) start(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error) {
 	defer recovered(&err)
 	job := t.jobs[0]
-	if job.Group != nil {
-		step, stop, err = job.Group.Start(ctx, members, files)
-	} else {
+	switch {
+	case t.failure != nil:
+		return nil, nil, t.failure
+	case job.Batch != nil:
+		step, stop, err = job.Batch.Start(ctx, t.seeds, members, files)
+	default:
 		one := job.Step
 		if job.Start != nil {
 			one, stop, err = job.Start(ctx)
@@ -108,7 +144,7 @@ func (t *task) start(ctx context.Context, members []Spec, files Files) (step Gro
 	return step, stop, err
 }
 
-// statePath is the file in which a group keeps what it needs to go on.
+// statePath is the file in which a group keeps what it needs to continue after an interruption.
 func (s *Store) statePath(members []Spec) string {
 	ids := make([]string, len(members))
 	for i, spec := range members {
@@ -129,9 +165,9 @@ type member struct {
 	file     *partialWriter
 }
 
-// open reads what there is of a claimed run and gets ready to go on; it returns the
-// result instead if nothing is missing.
-func (e *executor) open(job Job) (*member, *Result, error) {
+// open reads the stored steps of a claimed run and opens its file to append the missing ones. If none is missing it
+// returns the result instead. together is the number of seeds in its program.
+func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	spec := job.Spec
 	prior, err := e.load(spec, e.store.loadClaimed)
 	if err != nil && !errors.Is(err, ErrMissing) {
@@ -140,20 +176,20 @@ func (e *executor) open(job Job) (*member, *Result, error) {
 	if err == nil && prior.has(job.Steps) {
 		return nil, prior, nil
 	}
-	so, err := readPartial(e.store.partialPath(spec), spec)
+	stored, err := readPartial(e.store.partialPath(spec), spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &member{job: job, rows: so.rows, sessions: so.sessions, seconds: so.seconds, session: e.opts.Provenance.forRun(job)}
-	if prior != nil { // it lacks steps: add them
+	m := &member{job: job, rows: stored.rows, sessions: stored.sessions, seconds: stored.seconds, session: e.opts.Provenance.forRun(job.Spec, together)}
+	if prior != nil { // a finished file that lacks wanted steps
 		for t, stepRows := range prior.byStep() {
 			m.rows[t] = stepRows
 		}
 		m.sessions = append([]Provenance{prior.Provenance}, m.sessions...)
 		m.seconds += prior.Provenance.Seconds
 	}
-	if m.file, err = openPartial(e.store.partialPath(spec), spec, so, m.session); err != nil {
-		return nil, nil, fmt.Errorf("its steps cannot be kept (%w): make the results folder writable or choose another with --results", cause(err))
+	if m.file, err = openPartial(e.store.partialPath(spec), spec, stored, m.session); err != nil {
+		return nil, nil, &FolderError{filepath.Join(e.store.dir, spec.Experiment), "cannot be written", err}
 	}
 	m.todo = missing(job.Steps, m.rows)
 	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write
@@ -162,7 +198,7 @@ func (e *executor) open(job Job) (*member, *Result, error) {
 	return m, nil, nil
 }
 
-// add keeps the rows of a step, if it is one that is missing.
+// add stores the rows of a step, if it is one that is missing.
 func (m *member) add(t int, rows []Row, seconds float64) error {
 	if !slices.Contains(m.todo, t) {
 		return nil
@@ -171,7 +207,7 @@ func (m *member) add(t int, rows []Row, seconds float64) error {
 		return err
 	}
 	if err := m.file.append(t, rows, seconds); err != nil {
-		return fmt.Errorf("step %d cannot be kept (%w): free some space and start again", t, cause(err))
+		return &WriteError{fmt.Sprintf("step %d in", t), m.file.file.Name(), err}
 	}
 	m.rows[t] = rows
 	m.seconds += seconds

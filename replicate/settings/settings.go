@@ -65,8 +65,30 @@ func (r Rules) Set(s any, name, value string) error {
 	for _, f := range Fields(v.Interface()) {
 		known = append(known, f.Name)
 	}
-	return fmt.Errorf("there is no setting %q; did you mean %q? (--show-config lists them)", name, Nearest(name, known))
+	return &UnknownError{Name: name, Nearest: Nearest(name, known)}
 }
+
+// UnknownError is returned for a setting that does not exist.
+type UnknownError struct {
+	Name    string
+	Nearest string // the setting whose name is the most similar
+}
+
+// Error names the nearest setting.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no setting %q; did you mean %q?", e.Name, e.Nearest)
+}
+
+// AvoidableError is an error that does not occur if the user chooses the value of a setting. Its text is that of Err.
+type AvoidableError struct {
+	Setting string
+	Err     error
+}
+
+func (e *AvoidableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *AvoidableError) Unwrap() error { return e.Err }
 
 // Check checks every setting of a struct by itself.
 func (r Rules) Check(s any) error {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -52,6 +53,10 @@ func TestMistakes(t *testing.T) {
 	} {
 		s := sample{Shape: "round", Size: 1}
 		demand.Error(t, rules.Set(&s, c.name, c.value), c.words...)
+	}
+	var unknown *UnknownError
+	if err := rules.Set(new(sample), "colour", "red"); !errors.As(err, &unknown) || unknown.Name != "colour" {
+		t.Errorf("%v is not an *UnknownError of that name", err)
 	}
 	demand.Error(t, rules.Check(sample{Shape: "flat", Size: 1}), "shape=flat")
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -17,13 +18,14 @@ import (
 type walkers struct {
 	sums    map[string]float64 // by ID
 	next    int                // first step that is not in sums
-	started [][]Spec
+	seeds   [][]int64          // of each group that started
+	started [][]Spec           // its members
 	steps   []int
 	fail    func(t int) error
 }
 
-func (w *walkers) start(_ context.Context, members []Spec, files Files) (GroupStep, func(), error) {
-	w.started = append(w.started, members)
+func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
+	w.seeds, w.started = append(w.seeds, seeds), append(w.started, members)
 	w.sums, w.next = map[string]float64{}, 0
 	state := files.State
 	if text, err := os.ReadFile(state); err == nil {
@@ -58,10 +60,26 @@ func (w *walkers) start(_ context.Context, members []Spec, files Files) (GroupSt
 
 // jobs are those of seeds 0..seeds-1.
 func (w *walkers) jobs(seeds, steps int) []Job {
-	group := &Group{Size: seeds, Start: w.start}
-	var jobs []Job
+	var list []int64
 	for seed := range seeds {
-		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(steps), Group: group})
+		list = append(list, int64(seed))
+	}
+	return jobsOf(batchOf(w.start, list...), steps)
+}
+
+// starter is the type of Batch.Start.
+type starter = func(context.Context, []int64, []Spec, Files) (GroupStep, func(), error)
+
+// batchOf is a batch whose seeds all train in one program.
+func batchOf(start starter, seeds ...int64) *Batch {
+	return &Batch{Seeds: seeds, GroupSize: func(context.Context) (int, error) { return len(seeds), nil }, Start: start}
+}
+
+// jobsOf are the jobs of a batch.
+func jobsOf(batch *Batch, steps int) []Job {
+	var jobs []Job
+	for _, seed := range batch.Seeds {
+		jobs = append(jobs, Job{Spec: spec(int(seed)), Steps: upTo(steps), Batch: batch})
 	}
 	return jobs
 }
@@ -159,11 +177,10 @@ func TestGroupFails(t *testing.T) {
 	if err != nil || len(report.Failed) != 3 || !strings.Contains(report.Failed[2].Err.Error(), "out of luck") {
 		t.Errorf("report %+v, error %v", report, err)
 	}
-	short := &Group{Start: func(context.Context, []Spec, Files) (GroupStep, func(), error) {
+	short := batchOf(func(context.Context, []int64, []Spec, Files) (GroupStep, func(), error) {
 		return func(context.Context, int) ([][]Row, error) { return make([][]Row, 1), nil }, nil, nil
-	}}
-	jobs := []Job{{Spec: spec(7), Steps: upTo(1), Group: short}, {Spec: spec(8), Steps: upTo(1), Group: short}}
-	report, err = Execute(t.Context(), store, jobs, Options{})
+	}, 7, 8)
+	report, err = Execute(t.Context(), store, jobsOf(short, 1), Options{})
 	if err != nil || len(report.Failed) != 2 || !strings.Contains(report.Failed[0].Err.Error(), "rows of 1 runs for 2") {
 		t.Errorf("report %+v, error %v", report, err)
 	}
@@ -218,3 +235,119 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 type noteWriter func(text string)
 
 func (w noteWriter) Write(p []byte) (int, error) { w(string(p)); return len(p), nil }
+
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		n, size int
+		want    string
+	}{{1, 3, "[1]"}, {3, 3, "[3]"}, {4, 3, "[2 2]"}, {7, 3, "[2 2 3]"}, {10, 3, "[2 3 2 3]"}, {10, 1, "[1 1 1 1 1 1 1 1 1 1]"}} {
+		if got := fmt.Sprint(Shares(c.n, c.size)); got != c.want {
+			t.Errorf("%d seeds in groups of at most %d: %s, want %s", c.n, c.size, got, c.want)
+		}
+	}
+}
+
+// The group size is asked for once, and only if a run is missing. Groups follow from all seeds of the batch: stored
+// runs change none. Each group is a task of its own.
+func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
+	store := open(t, t.TempDir())
+	asked := 0
+	jobs := func(w *walkers) []Job {
+		batch := batchOf(w.start, 0, 1, 2, 3, 4, 5, 6)
+		batch.GroupSize = func(context.Context) (int, error) { asked++; return 3, nil }
+		return jobsOf(batch, 4)
+	}
+	var first walkers
+	var out bytes.Buffer
+	report := execute(t, store, &out, jobs(&first)...)
+	checkSums(t, report, 7, 4)
+	if got := fmt.Sprint(first.seeds); asked != 1 || got != "[[4 5 6] [0 1] [2 3]]" { // the largest first
+		t.Errorf("asked %d times, groups %s", asked, got)
+	}
+	if want := "7 runs: 0 stored, 7 to compute (12 steps)"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, &out)
+	}
+	for seed, want := range []int{2, 2, 2, 2, 3, 3, 3} {
+		if got := report.Results[spec(seed).ID()].Provenance.Together; got != want {
+			t.Errorf("seed %d: %d seeds in its program, want %d", seed, got, want)
+		}
+	}
+	if execute(t, store, nil, jobs(new(walkers))...); asked != 1 {
+		t.Error("asked for the group size though all runs are stored")
+	}
+	if err := os.Remove(store.donePath(spec(5))); err != nil {
+		t.Fatal(err)
+	}
+	var again walkers
+	report = execute(t, store, nil, jobs(&again)...)
+	checkSums(t, report, 7, 4)
+	if got := fmt.Sprint(again.seeds, len(again.started[0]), again.started[0][0].Seed); asked != 2 || got != "[[4 5 6]] 1 5" || report.Computed != 1 {
+		t.Errorf("asked %d times, groups and members %s, report %+v", asked, got, report)
+	}
+}
+
+// A run that two batches want is computed in the first one, with the steps of both.
+func TestRunOfTwoBatches(t *testing.T) {
+	var a, b walkers
+	jobs := slices.Concat(jobsOf(batchOf(a.start, 0, 1), 2), jobsOf(batchOf(b.start, 1, 2), 4))
+	report := execute(t, open(t, t.TempDir()), nil, jobs...)
+	if fmt.Sprint(a.seeds, b.seeds) != "[[0 1]] [[1 2]]" || len(b.started[0]) != 1 || !slices.Equal(a.steps, []int{0, 1, 2, 3}) {
+		t.Errorf("seeds %v and %v, members %v and %v, steps %v", a.seeds, b.seeds, a.started, b.started, a.steps)
+	}
+	if report.Computed != 3 || len(report.Results[spec(0).ID()].Rows) != 2 || len(report.Results[spec(1).ID()].Rows) != 4 {
+		t.Errorf("report %+v", report)
+	}
+}
+
+// A group size that cannot be had is the failure of the batch's runs alone.
+func TestGroupSizeFails(t *testing.T) {
+	for want, size := range map[string]func(context.Context) (int, error){
+		"no device":     func(context.Context) (int, error) { return 0, errors.New("no device") },
+		"a group of 0":  func(context.Context) (int, error) { return 0, nil },
+		"out of memory": func(context.Context) (int, error) { panic("out of memory") },
+	} {
+		store := open(t, t.TempDir())
+		batch := batchOf(new(walkers).start, 0, 1)
+		batch.GroupSize = size
+		report, err := Execute(t.Context(), store, append(jobsOf(batch, 3), testJob(7, upTo(2), new(atomic.Int64))), Options{})
+		if err != nil || report.Computed != 1 || len(report.Failed) != 2 || report.Interrupted {
+			t.Fatalf("report %+v, error %v", report, err)
+		}
+		for seed, failure := range report.Failed {
+			state := store.State(spec(seed), upTo(3))
+			if failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), want) || state.Kind != Failed || !strings.Contains(state.Message, want) {
+				t.Errorf("failure %v, state %v, want %q", failure, state, want)
+			}
+		}
+	}
+}
+
+// Cancelled while group sizes are found: nothing has failed, and no other batch is asked.
+func TestGroupSizeIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	first, second := batchOf(new(walkers).start, 0, 1), batchOf(new(walkers).start, 2)
+	first.GroupSize = func(ctx context.Context) (int, error) { cancel(); return 0, ctx.Err() }
+	second.GroupSize = func(context.Context) (int, error) { t.Error("the second batch is asked"); return 1, nil }
+	report, err := Execute(ctx, open(t, t.TempDir()), append(jobsOf(first, 3), jobsOf(second, 3)...), Options{})
+	if err != nil || !report.Interrupted || report.Unfinished != 3 || len(report.Failed) != 0 {
+		t.Errorf("report %+v, error %v", report, err)
+	}
+	var interrupted *InterruptedError
+	if !errors.As(report.Err(), &interrupted) || interrupted.Total != 3 || !errors.Is(report.Err(), context.Canceled) {
+		t.Errorf("error %v", report.Err())
+	}
+}
+
+// Nothing is measured that could not be used.
+func TestGroupSizeOfAnUnwritableFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "test"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	batch := batchOf(new(walkers).start, 0)
+	batch.GroupSize = func(context.Context) (int, error) { t.Error("asked"); return 1, nil }
+	_, err := Execute(t.Context(), open(t, dir), jobsOf(batch, 1), Options{})
+	if !errors.As(err, new(*FolderError)) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,69 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Batch is a set of runs that differ in their seed alone and can train as batched seeds: several in one compiled
+// program. Jobs share it by pointer.
+//
+// Execute splits it into groups: the fewest of at most GroupSize seeds, as even as possible, all of its seeds counted.
+// Which runs are stored changes no group, so a run that is computed again trains with the same seeds as before. How
+// many train together is no part of a Spec, as runs that were computed apart, on several machines, serve a figure that
+// would compute them together; but XLA rounds three batched seeds differently from one, so the provenance tells
+// (Provenance.Together).
+type Batch struct {
+	Seeds []int64 // all of them, in order, also those whose runs are stored
+	// GroupSize returns the largest number of seeds in one program. Execute calls it once, before anything is computed,
+	// and only if a run of the batch is missing: it may measure. Its error becomes that of the batch's runs.
+	GroupSize func(ctx context.Context) (int, error)
+	// Start prepares a group: all of seeds train, members are the specs of those whose runs are missing.
+	Start func(ctx context.Context, seeds []int64, members []Spec, files Files) (step GroupStep, stop func(), err error)
+}
+
+// GroupStep computes step t of every member of a group, in their order. It is called with increasing t and, after an
+// interruption, only for the steps that are missing. Unlike a StepFunc it may carry state from step to step. The rows
+// of a member must depend on its spec, on t and on the group's size only: neither on the other members nor on
+// interruptions.
+type GroupStep func(ctx context.Context, t int) ([][]Row, error)
+
+// validate returns an error for a batch that no caller can mean.
+func (b *Batch) validate(spec Spec) error {
+	switch {
+	case b.GroupSize == nil || b.Start == nil:
+		return fmt.Errorf("the batch of run %s must have GroupSize and Start", spec)
+	case !slices.Contains(b.Seeds, spec.Seed):
+		return fmt.Errorf("run %s is not among the seeds of its batch, %d", spec, b.Seeds)
+	}
+	return nil
+}
+
+// groups splits the seeds into groups.
+func (b *Batch) groups(ctx context.Context) (groups [][]int64, err error) {
+	defer recovered(&err)
+	size, err := b.GroupSize(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("a group of %d seeds: it must have at least 1", size)
+	}
+	rest := b.Seeds
+	for _, n := range Shares(len(b.Seeds), size) {
+		groups = append(groups, rest[:n])
+		rest = rest[n:]
+	}
+	return groups, nil
+}
+
+// Shares splits n seeds into the fewest groups of at most size seeds, as even as possible, and returns their sizes.
+func Shares(n, size int) []int {
+	groups := (n + size - 1) / size
+	sizes := make([]int, groups)
+	for i := range sizes {
+		sizes[i] = (i+1)*n/groups - i*n/groups
+	}
+	return sizes
+}

@@ -1,0 +1,133 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strconv"
+)
+
+// Errors say what failed and why. Which flag or command helps is the caller's to add: the types tell the cases apart.
+
+// ErrMissing is returned for a run that is not stored. A *DamagedError matches it, too (errors.Is).
+var ErrMissing = errors.New("run is not stored")
+
+// FolderError is returned for a results folder that cannot be made, written or locked: runs need another folder.
+type FolderError struct {
+	Dir     string
+	Problem string // as "cannot be written"
+	Err     error  // its cause; nil if Problem says it all
+}
+
+// Error is one sentence with folder and cause.
+func (e *FolderError) Error() string {
+	return fmt.Sprintf("results folder %s %s%s", e.Dir, e.Problem, inParentheses(e.Err))
+}
+
+// Unwrap returns the cause.
+func (e *FolderError) Unwrap() error { return e.Err }
+
+// WriteError is returned for a file of a run that cannot be written, as on a full disk. Steps that are stored stay:
+// executing the job again continues there.
+type WriteError struct {
+	What string // as "result file"
+	Path string
+	Err  error
+}
+
+// Error is one sentence with file and cause.
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("%s %s cannot be written%s", e.What, e.Path, inParentheses(e.Err))
+}
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// FormatError is returned for a result file that a later version of the program wrote. It is not damaged and stays.
+type FormatError struct {
+	Path   string
+	Format int // of the file
+}
+
+// Error names the file and both formats.
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("result file %s has format %d, this program reads format %d", e.Path, e.Format, format)
+}
+
+// InterruptedError is returned when the context was cancelled before all runs were done. It matches
+// context.Canceled. What was done is stored: a second call continues there.
+type InterruptedError struct {
+	Done, Total int
+	What        string // was done with the runs: "finished", "merged"
+}
+
+// Error says how many runs were done.
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("interrupted with %d of %d runs %s", e.Done, e.Total, e.What)
+}
+
+// Unwrap returns context.Canceled.
+func (e *InterruptedError) Unwrap() error { return context.Canceled }
+
+// DamagedError names a result file that cannot be trusted. Its run counts as missing.
+type DamagedError struct {
+	Path    string
+	MovedTo string // "" if the file stayed: after Read, or because another process computes the run
+	Reason  string
+	Steps   int // in a file of an unfinished run: the steps before the damage, which still count
+}
+
+// Error says which file is damaged, why, and where it is now.
+func (e *DamagedError) Error() string {
+	where, left := "left in place", "its run counts as missing"
+	if e.MovedTo != "" {
+		where = "moved to " + e.MovedTo
+	}
+	if e.Steps > 0 {
+		left = "of its steps only the first " + strconv.Itoa(e.Steps) + " count"
+	}
+	return fmt.Sprintf("result file %s is damaged (%s): %s, %s", e.Path, e.Reason, where, left)
+}
+
+// Is makes a damaged run a missing one.
+func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
+
+// isPlainMissing tells whether err means that there is no file at all.
+func isPlainMissing(err error) bool {
+	var damaged *DamagedError
+	return errors.Is(err, ErrMissing) && !errors.As(err, &damaged)
+}
+
+// cause strips the path off a file error, for messages that name it already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// inParentheses is " (cause of err)"; empty without an error.
+func inParentheses(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", cause(err))
+}
+
+// panicError is a panic of a job's function.
+type panicError struct {
+	value any
+	stack string
+}
+
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// recovered turns a panic of the function that defers it into an error.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value: value, stack: string(debug.Stack())}
+	}
+}
