@@ -59,38 +59,35 @@ func (s Settings) experiment(h *protocol.Host, series, measure string) (experime
 	return experiment{h, s, s.open(h), learner, m}, nil
 }
 
-// jobs returns the runs of the seeds, grouped by batched seeds.
+// jobs returns the runs of the seeds.
 func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
+	var batch *runs.Batch
+	if x.batchable() {
+		batch = &runs.Batch{
+			Seeds:     seeds,
+			GroupSize: func(context.Context) (int, error) { return x.settings.Stack, nil },
+			Start:     x.startGroup,
+		}
+	}
 	var out []runs.Job
-	for batch := range slices.Chunk(seeds, x.batchSize()) {
-		var group *runs.Group
-		if len(batch) > 1 {
-			group = &runs.Group{Size: len(batch), Start: func(ctx context.Context, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
-				return x.startGroup(ctx, batch, members)
-			}}
+	for _, seed := range seeds {
+		spec, err := x.spec(seed)
+		if err != nil {
+			return nil, err
 		}
-		for _, seed := range batch {
-			spec, err := x.spec(seed)
-			if err != nil {
-				return nil, err
-			}
-			job := runs.Job{Spec: spec, Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner), Group: group}
-			if group == nil {
-				job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
-			}
-			out = append(out, job)
+		job := runs.Job{Spec: spec, Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner), Batch: batch}
+		if batch == nil {
+			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
 		}
+		out = append(out, job)
 	}
 	return out, nil
 }
 
-// batchSize is the number of seeds that train in one program: several where a small network is trained by the
-// classifier's own loop. Nothing else gains: see BenchmarkBatchedSeeds.
-func (x experiment) batchSize() int {
-	if x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil {
-		return x.settings.Stack
-	}
-	return 1
+// batchable tells whether several seeds can train in one program: where a small network is trained by the classifier's
+// own loop. Nothing else gains: see BenchmarkBatchedSeeds.
+func (x experiment) batchable() bool {
+	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
 }
 
 // spec is the identity of a seed's run: the settings, data and programs that can change its numbers.
@@ -139,39 +136,53 @@ func (x experiment) start(ctx context.Context, seed int64) (runs.StepFunc, func(
 }
 
 // startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
-// that are not among the members.
-func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec) (runs.GroupStep, func(), error) {
+// that are not among the members. A single seed trains alone.
+func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
+	if len(seeds) == 1 {
+		step, stop, err := x.start(ctx, seeds[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(ctx context.Context, t int) ([][]runs.Row, error) {
+			rows, err := step(ctx, t)
+			return [][]runs.Row{rows}, err
+		}, stop, nil
+	}
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	group := loop.NewGroup(len(seeds))
+	g := &group{seeds: seeds, members: members, loop: loop.NewGroup(len(seeds))}
 	stop := func() {
-		group.Close()
+		g.loop.Close()
 		release()
 	}
-	steps := make([]runs.StepFunc, len(seeds))
 	for i, seed := range seeds {
 		run, err := x.newRunContext(ctx, engine, seed)
 		if err != nil {
 			stop()
 			return nil, nil, err
 		}
-		run.Classifier = run.Classifier.In(group, i)
-		steps[i] = runs.Guarded(x.measure.start(run))
+		run.Classifier = run.Classifier.In(g.loop, i)
+		g.steps = append(g.steps, runs.Guarded(x.measure.start(run)))
 	}
-	return func(ctx context.Context, t int) ([][]runs.Row, error) {
-		return groupStep(ctx, group, t, seeds, steps, members)
-	}, stop, nil
+	return g.step, stop, nil
 }
 
-// groupStep computes step t of all seeds and returns the rows of the members.
-func groupStep(ctx context.Context, group *loop.Group, t int, seeds []int64, steps []runs.StepFunc,
-	members []runs.Spec) ([][]runs.Row, error) {
-	rows := make([][]runs.Row, len(seeds))
-	err := group.Each(ctx, func(ctx context.Context, i int) (err error) {
-		if rows[i], err = steps[i](ctx, t); err != nil {
-			return fmt.Errorf("seed %d: %w", seeds[i], err)
+// group is batched seeds that train in one program.
+type group struct {
+	seeds   []int64
+	members []runs.Spec // the runs that are missing
+	loop    *loop.Group
+	steps   []runs.StepFunc // of each seed
+}
+
+// step computes step t of all seeds and returns the rows of the members.
+func (g *group) step(ctx context.Context, t int) ([][]runs.Row, error) {
+	rows := make([][]runs.Row, len(g.seeds))
+	err := g.loop.Each(ctx, func(ctx context.Context, i int) (err error) {
+		if rows[i], err = g.steps[i](ctx, t); err != nil {
+			return fmt.Errorf("seed %d: %w", g.seeds[i], err)
 		}
 		return nil
 	})
@@ -179,8 +190,8 @@ func groupStep(ctx context.Context, group *loop.Group, t int, seeds []int64, ste
 		return nil, err
 	}
 	var out [][]runs.Row
-	for _, member := range members {
-		out = append(out, rows[slices.Index(seeds, member.Seed)])
+	for _, member := range g.members {
+		out = append(out, rows[slices.Index(g.seeds, member.Seed)])
 	}
 	return out, nil
 }
