@@ -3,13 +3,11 @@ package continual
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/resnet"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -23,121 +21,57 @@ const (
 	evalRows       = 500 // samples in one evaluation
 )
 
-// Classifier trains and applies the model of a scenario: a linear layer, a small MLP
-// or the head of ResNet-18. It is compiled once for a pool's shape and serves every
-// step, learner and seed; several goroutines may use it.
+// Classifier trains and applies the model of a scenario: a linear layer, a small MLP or the head of ResNet-18. It is
+// compiled once for a pool's shape and serves every step, learner and seed. Several goroutines may use it.
 type Classifier struct {
 	settings Settings
+	classes  int
 	params   []net.Param
 	trainer  *loop.Trainer
-	fitter   loop.Fitter // the trainer, or a place at it (see In)
+	fitter   loop.Fitter // the trainer, or a member of a group that uses it (see In)
 	eval     *Exec
 }
 
-// network builds the logits. x: [batch, dims...], result: [batch, classes]; in a scope of
-// copies both have its axis in front, but the head of ResNet-18 knows none.
-func network(s *net.Scope, cfg Settings, x *Node, classes int) *Node {
-	switch cfg.Network {
-	case "head":
-		bn := map[string]net.BatchNormMode{"batch": net.BatchStatistics, "frozen": net.FrozenAverages}[cfg.BatchNorm]
-		cut := map[string]resnet.Cut{"basic": resnet.LastBlock, "stage": resnet.LastStage}[cfg.Block]
-		x = Reshape(x, x.Shape().Dim(0), cut.Side(), cut.Side(), -1)
-		return cut.Head(s, x, net.NativeConv, bn)
-	case "mlp":
-		x = standardised(s, x)
-		x = net.Relu(net.Dense(s.In("layer1"), x, cfg.Hidden, net.He))
-		x = net.Relu(net.Dense(s.In("layer2"), x, cfg.Hidden, net.He))
-	default:
-		x = standardised(s, x)
-	}
-	return net.Dense(s.In("output"), x, classes, net.Lecun)
-}
-
-// The standardisation of the inputs is part of the model: two arrays that are not
-// trained but set by the first data that the model learns from (see Standardise).
-const inputMean, inputScale = "input/mean", "input/scale"
-
-func standardised(s *net.Scope, x *Node) *Node {
-	dim := x.Shape().Dim(-1)
-	mean, scale := s.State(inputMean, net.Constant(0), dim), s.State(inputScale, net.Constant(1), dim)
-	return Div(Sub(x, s.Spread(mean, x.Rank())), s.Spread(scale, x.Rank()))
-}
-
-// Standardise sets the mean and scale of a vector model's inputs from the data that
-// it is about to learn from, as one would for a model trained from scratch. x holds
-// the pool's rows, [rows * dim]. The head of ResNet-18 has none: it is returned as is.
-func (c *Classifier) Standardise(start net.Values, x []float32, data Samples) net.Values {
-	out := start.Clone()
-	input := map[string][]float32{}
-	for i, p := range c.params {
-		input[p.Name] = out[i]
-	}
-	if mean := input[inputMean]; mean != nil {
-		moments(x, data.Row, mean, input[inputScale])
-	}
-	return out
-}
-
-// moments writes the mean and the standard deviation of rows of x, [rows * dim], into
-// mean and scale, [dim]; the scale of a constant is 1.
-func moments(x []float32, rows []int32, mean, scale []float32) {
-	dim, n := len(mean), float64(len(rows))
-	sum, squares := make([]float64, dim), make([]float64, dim)
-	for _, row := range rows {
-		for j, v := range x[int(row)*dim : int(row+1)*dim] {
-			sum[j] += float64(v)
-		}
-	}
-	for j := range sum {
-		sum[j] /= n
-	}
-	for _, row := range rows {
-		for j, v := range x[int(row)*dim : int(row+1)*dim] {
-			d := float64(v) - sum[j]
-			squares[j] += d * d
-		}
-	}
-	for j := range mean {
-		mean[j], scale[j] = float32(sum[j]), 1
-		if sd := math.Sqrt(squares[j] / max(1, n-1)); sd > 1e-6 {
-			scale[j] = float32(sd)
-		}
-	}
-}
-
 // NewClassifier prepares the model for pools of the given shape [rows, dims...].
-func NewClassifier(backend compute.Backend, cfg Settings, pool shapes.Shape, classes int) (*Classifier, error) {
-	c := &Classifier{settings: cfg}
-	logits := func(s *net.Scope, pool, row *Node) *Node {
-		return network(s, cfg, ConvertDType(net.Rows(s, pool, row), dtypes.Float32), classes)
-	}
+func NewClassifier(backend compute.Backend, s Settings, pool shapes.Shape, classes int) (*Classifier, error) {
+	c := &Classifier{settings: s, classes: classes}
 	var err error
-	c.params, err = net.Declare(backend, []shapes.Shape{pool, shapes.Make(dtypes.Int32, cfg.Batch)},
-		func(s *net.Scope, in []*Node) { logits(s, in[0], in[1]) })
+	c.params, err = net.Declare(backend, []shapes.Shape{pool, shapes.Make(dtypes.Int32, s.Batch)},
+		func(s *net.Scope, in []*Node) { c.logits(s, in[0], in[1]) })
 	if err != nil {
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
-	// The weighted loss: weights have mean 1 over the training set (see Fit), and a
-	// minibatch averages over its samples, so that all weights equal to 1 is exactly
-	// the unweighted loss.
-	loss := func(s *net.Scope, data, feeds []*Node) *Node {
-		row, label, weight := feeds[0], feeds[1], feeds[2]
-		return ReduceMean(Mul(weight, net.CrossEntropy(logits(s, data[0], row), label)), -1)
-	}
-	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + cfg.Network, Params: c.params, Loss: loss, Data: 1, Feeds: 3, Dispatch: cfg.Network == "head"}, updatesPerCall)
+	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + s.Network, Params: c.params, Loss: c.loss,
+		Data: 1, Feeds: 3, Dispatch: s.model() == PretrainedHead}, updatesPerCall)
 	if err != nil {
 		return nil, err
 	}
 	c.fitter = c.trainer
 	c.eval, err = NewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), c.params, in[2:], false)
-		return []*Node{ArgMax(logits(s, in[0], in[1]), -1, dtypes.Int32)}
+		return []*Node{ArgMax(c.logits(s, in[0], in[1]), -1, dtypes.Int32)}
 	})
-	return c, err
+	if err != nil {
+		c.trainer.Close()
+		return nil, fmt.Errorf("classifier: %w", err)
+	}
+	return c, nil
 }
 
-// In returns the classifier of a member of a group, whose trainings run together with those
-// of the other members. It shares the compiled programs. The head of ResNet-18 trains alone.
+// logits applies the model to some rows of the pool.
+func (c *Classifier) logits(s *net.Scope, pool, row *Node) *Node {
+	return network(s, c.settings, ConvertDType(net.Rows(s, pool, row), dtypes.Float32), c.classes)
+}
+
+// loss is the weighted loss of a minibatch. Weights have mean 1 over the training set (see Fit) and a minibatch averages
+// over its samples, so that weights equal to 1 give exactly the unweighted loss.
+func (c *Classifier) loss(s *net.Scope, data, feeds []*Node) *Node {
+	row, label, weight := feeds[0], feeds[1], feeds[2]
+	return ReduceMean(Mul(weight, net.CrossEntropy(c.logits(s, data[0], row), label)), -1)
+}
+
+// In returns the classifier of a member of a group, whose trainings run in one program with those of the other members.
+// It shares the compiled programs. The head of ResNet-18 cannot be batched.
 func (c *Classifier) In(group *loop.Group, member int) *Classifier {
 	other := *c
 	other.fitter = group.Member(member, c.trainer)
@@ -168,17 +102,17 @@ func updatesOf(n, epochs, batch, limit int) int {
 //
 //	1/N sum_i w_i loss(x_i, y_i),  w_i = weight_i / mean(weight)
 //
-// by Adam over shuffled epochs. Dividing by the mean is the one way in which weighted
-// losses are normalised here: the step size does not depend on the scale of omega,
-// and weights that are all 1 give the unweighted loss bit for bit. order names the
-// stream of random numbers of the batches.
-func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data Samples, epochs int, order *rand.Rand) (net.Values, error) {
+// by Adam over shuffled epochs. Weighted losses are normalised here and nowhere else, by the mean: the step size does not
+// depend on the scale of omega, and weights that are all 1 give the unweighted loss bit for bit. order is the stream of
+// random numbers of the minibatches.
+func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data Samples, epochs int,
+	order *rand.Rand) (net.Values, error) {
 	weight, err := normalise(data)
 	if err != nil {
 		return nil, err
 	}
-	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates),
-		c.batches(data, weight, order))
+	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
+	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, c.batches(data, weight, order))
 	return values, err
 }
 
@@ -190,7 +124,8 @@ func normalise(data Samples) ([]float32, error) {
 		sum += w
 	}
 	if data.Weight != nil && !(sum > 0) {
-		return nil, fmt.Errorf("the weights of %d samples sum to %v: no past sample resembles the present under this clip", data.Len(), sum)
+		return nil, fmt.Errorf("the weights of %d samples sum to %v: no past sample resembles the present under this clip",
+			data.Len(), sum)
 	}
 	for i := range out {
 		out[i] = 1
@@ -201,7 +136,7 @@ func normalise(data Samples) ([]float32, error) {
 	return out, nil
 }
 
-// batches cuts a sequence of random permutations of the data into minibatches.
+// batches returns minibatches of random permutations of the data, one after the other.
 func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) loop.Feed {
 	chunk, batch := c.fitter.Chunk(), c.settings.Batch
 	var perm []int
@@ -215,8 +150,11 @@ func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) l
 			perm = perm[1:]
 			row[i], label[i], w[i] = data.Row[j], data.Label[j], weight[j]
 		}
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, batch),
-			tensors.FromFlatDataAndDimensions(label, chunk, batch), tensors.FromFlatDataAndDimensions(w, chunk, batch)}
+		return []*tensors.Tensor{
+			tensors.FromFlatDataAndDimensions(row, chunk, batch),
+			tensors.FromFlatDataAndDimensions(label, chunk, batch),
+			tensors.FromFlatDataAndDimensions(w, chunk, batch),
+		}
 	}
 }
 
@@ -261,6 +199,6 @@ func Accuracy(predicted []int32, test Samples) float64 {
 	return right / total
 }
 
-// batchOrder is the stream of batch orders of one training: the same for Everything
-// and Ours, so that omega is their only difference.
+// batchOrder is the stream of random numbers of one training's minibatches: the same for Everything and Ours, so that
+// omega is their only difference.
 func batchOrder(seed int64, t, phase int) *rand.Rand { return random.New(seed, "batches", t, phase) }

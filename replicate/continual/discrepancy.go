@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/mmd"
@@ -15,60 +14,91 @@ import (
 // mmdInputs are what images are compared by.
 var mmdInputs = []string{"features", "pixels"}
 
-// discrepancies reports the squared maximum mean discrepancy (unbiased) between the
-// samples of step t and those of all earlier steps, as they are or weighted. It compares
-// the trunk's pooled features and the pixels, under a Gaussian kernel of the median
-// distance ("mmd-features-median", "mmd-pixels-median") and of width 1 ("mmd-features-width-1",
-// "mmd-pixels-width-1"). Without weights it also tests step t against step t - 1: the p-value
-// of the permutation test on features under the median distance ("p-previous"), as
-// Assumption 1 suggests.
-func discrepancies(b *bench, l learner) runs.StepFunc {
+// prepareMMD compiles the comparison of images.
+func prepareMMD(run *RunContext) error {
+	samples := run.Settings.N + max(run.Settings.N, run.Settings.MMDPast)
+	run.mmd = map[string]*mmd.Computer{}
+	for _, input := range mmdInputs {
+		dim := len(run.Stream.Input(0, input))
+		computer, err := keep(&run.Engine.kept, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) {
+			return mmd.New(run.Engine.Backend, samples, dim)
+		})
+		if err != nil {
+			return err
+		}
+		run.mmd[input] = computer
+	}
+	return nil
+}
+
+// discrepancies reports the squared maximum mean discrepancy (unbiased) between the samples of step t and those of all
+// earlier steps, without weights or with those of the learner. It compares the trunk's pooled features and the pixels,
+// under a Gaussian kernel of the median distance ("mmd-features-median", "mmd-pixels-median") and of width 1
+// ("mmd-features-width-1", "mmd-pixels-width-1"). Without weights it also tests step t against step t - 1, as Assumption
+// 1 suggests: the p-value of the permutation test on features under the median distance ("p-previous").
+func discrepancies(run *RunContext) runs.StepFunc {
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
-		now := b.stream.Train(t).Row
-		past, weights, err := b.sampledPast(ctx, l, t)
+		now := run.Stream.Train(t).Row
+		past, weights, err := run.sampledPast(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		var rows []runs.Row
 		for _, input := range mmdInputs {
-			d, median, err := b.distances(ctx, input, now, past)
+			more, err := run.discrepancy(ctx, t, input, now, past, weights)
 			if err != nil {
 				return nil, err
 			}
-			for suffix, width := range map[string]float64{"-median": median, "-width-1": 1} {
-				kernel, err := d.Kernel(width)
-				if err != nil {
-					return nil, err
-				}
-				value, err := kernel.MMD2(nil, weights)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, runs.Row{T: t, Metric: "mmd-" + input + suffix, Value: value})
-			}
+			rows = append(rows, more...)
 		}
-		slices.SortFunc(rows, func(a, b runs.Row) int { return strings.Compare(a.Metric, b.Metric) })
-		if len(l.phases) > 0 {
+		if run.Learner.weighs() {
 			return rows, nil
 		}
-		p, err := b.testAgainst(ctx, now, b.stream.Train(t-1).Row, t)
-		return append(rows, runs.Row{T: t, Metric: "p-previous", Value: p}), err
+		p, err := run.testAgainst(ctx, now, run.Stream.Train(t-1).Row, t)
+		if err != nil {
+			return nil, err
+		}
+		return append(rows, runs.Row{T: t, Metric: "p-previous", Value: p}), nil
 	}
 }
 
-// sampledPast draws samples of the steps before t, the same for every learner, with the
-// weights that the learner gives them; nil if it gives none.
-func (b *bench) sampledPast(ctx context.Context, l learner, t int) (rows []int32, weights []float64, err error) {
-	data := b.stream.Upto(upto(t))
-	before := slices.Index(data.Time, int32(t)) // how many are of earlier steps
-	chosen := random.New(b.seed, "mmd-past", t).Perm(before)
-	chosen = chosen[:min(b.settings.MMDPast, before)]
-	if len(l.phases) > 0 {
-		logs, err := l.phases[0].weigh(ctx, b, data, t)
+// discrepancy compares two groups of rows by one input under both kernels.
+func (run *RunContext) discrepancy(ctx context.Context, t int, input string, now, past []int32, weights []float64) ([]runs.Row, error) {
+	d, median, err := run.distances(ctx, input, now, past)
+	if err != nil {
+		return nil, err
+	}
+	var rows []runs.Row
+	for _, kernel := range []struct {
+		suffix string
+		width  float64
+	}{{"-median", median}, {"-width-1", 1}} {
+		k, err := d.Kernel(kernel.width)
+		if err != nil {
+			return nil, err
+		}
+		value, err := k.MMD2(nil, weights)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, runs.Row{T: t, Metric: "mmd-" + input + kernel.suffix, Value: value})
+	}
+	return rows, nil
+}
+
+// sampledPast draws samples of the steps before t, the same for every learner, with the weights that the learner gives
+// them; nil if it gives none.
+func (run *RunContext) sampledPast(ctx context.Context, t int) (rows []int32, weights []float64, err error) {
+	data := run.Stream.Upto(0, t)
+	earlier := slices.Index(data.Time, int32(t)) // number of samples of earlier steps
+	chosen := random.New(run.Seed, "mmd-past", t).Perm(earlier)
+	chosen = chosen[:min(run.Settings.MMDPast, earlier)]
+	if run.Learner.weighs() {
+		logs, err := run.Learner.Phases[0].Weigh(ctx, run, data, t)
 		if err != nil {
 			return nil, nil, err
 		}
-		all := propensity.ClipPolicy(b.settings.Clip).Weights(logs)
+		all := propensity.ClipPolicy(run.Settings.Clip).Weights(logs)
 		for _, i := range chosen {
 			weights = append(weights, all[i])
 		}
@@ -80,24 +110,27 @@ func (b *bench) sampledPast(ctx context.Context, l learner, t int) (rows []int32
 }
 
 // distances measures every pair of the two groups of rows, and the median distance.
-func (b *bench) distances(ctx context.Context, input string, x, y []int32) (*mmd.Distances, float64, error) {
+func (run *RunContext) distances(ctx context.Context, input string, x, y []int32) (*mmd.Distances, float64, error) {
 	values := func(rows []int32) (out []float32) {
 		for _, row := range rows {
-			out = append(out, b.stream.Input(row, input)...)
+			out = append(out, run.Stream.Input(row, input)...)
 		}
 		return out
 	}
-	d, err := b.mmd[input].Distances(ctx, values(x), values(y))
+	d, err := run.mmd[input].Distances(ctx, values(x), values(y))
 	if err != nil {
 		return nil, 0, err
 	}
 	median, err := d.MedianWidth()
-	return d, median, err
+	if err != nil {
+		return nil, 0, err
+	}
+	return d, median, nil
 }
 
-// testAgainst is the p-value of the permutation test between two steps.
-func (b *bench) testAgainst(ctx context.Context, now, before []int32, t int) (float64, error) {
-	d, width, err := b.distances(ctx, "features", now, before)
+// testAgainst returns the p-value of the permutation test between two steps.
+func (run *RunContext) testAgainst(ctx context.Context, now, earlier []int32, t int) (float64, error) {
+	d, width, err := run.distances(ctx, "features", now, earlier)
 	if err != nil {
 		return 0, err
 	}
@@ -105,20 +138,5 @@ func (b *bench) testAgainst(ctx context.Context, now, before []int32, t int) (fl
 	if err != nil {
 		return 0, err
 	}
-	return kernel.PermutationTest(ctx, b.settings.Permutations, random.Seed(b.seed, "permutations", t))
-}
-
-// compare prepares the comparison of images.
-func (b *bench) compare(engine *engine) error {
-	samples := b.settings.N + max(b.settings.N, b.settings.MMDPast)
-	b.mmd = map[string]*mmd.Computer{}
-	for _, input := range mmdInputs {
-		dim := len(b.stream.Input(0, input))
-		computer, err := shared(&engine.mu, &engine.mmds, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) { return mmd.New(engine.Backend, samples, dim) })
-		if err != nil {
-			return err
-		}
-		b.mmd[input] = computer
-	}
-	return nil
+	return kernel.PermutationTest(ctx, run.Settings.Permutations, random.Seed(run.Seed, "permutations", t))
 }

@@ -1,50 +1,76 @@
 package continual
 
 import (
+	"fmt"
 	"sync"
 
-	"tvps/gomlx_models/metaweight"
-	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/protocol"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// engine is a client of the backend with what is compiled and held for it. The CPU
-// plugin runs the programs of one client one after the other, and a training inside a
-// compiled loop keeps one processor busy. So runs of vector models that go on side by
-// side have an engine each, and runs that train together one; no number depends on which.
-// All others share the first: a step of ResNet-18 uses every processor by itself, and a GPU
-// has one memory.
-type engine struct {
+// Engine is a client of the backend with everything that is compiled and stored for it.
+type Engine struct {
 	compute.Backend
-	mu          sync.Mutex
-	classifiers map[string]*Classifier
-	mmds        map[string]*mmd.Computer
-	metaWeights map[string]*metaweight.Trainer
-	estimators  map[string]*propensity.Estimator
-	streams     map[string]*Stream
-	pools       map[string]*tensors.Tensor // inputs that streams share
+	kept kept
 }
 
-// engine returns an engine for a run and what gives it back.
-func (e *Env) engine(s Settings) (*engine, func(), error) {
+// Stream returns the stream of a key. The first call that succeeds makes it; runs of other settings or seeds must have
+// other keys.
+func (e *Engine) Stream(key string, make func() (*Stream, error)) (*Stream, error) {
+	return keep(&e.kept, key, make)
+}
+
+// estimator returns the estimator of a learner's g on a stream.
+func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
+	if method == MethodOfSettings {
+		method = propensity.Method(s.Method)
+	}
+	cfg := s.propensity(stream.Classes, method)
+	key := fmt.Sprint(cfg, s.Steps, stream.GPool.X.Shape())
+	made, err := keep(&e.kept, key, func() (*propensity.Estimator, error) {
+		return propensity.NewEstimator(e.Backend, stream.GPool, s.Steps, cfg)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made.On(stream.GPool)
+}
+
+// engines are the clients of a process. The CPU plugin runs the programs of one client one after the other, and a
+// training inside a compiled loop keeps one processor busy. So each parallel run of vector models has an engine, and
+// batched seeds share one; no number depends on which. All other runs share the first engine: a step of ResNet-18 uses
+// every processor, and a GPU has one memory.
+type engines struct {
+	host  *protocol.Host
+	mu    sync.Mutex
+	first *Engine
+	idle  []*Engine
+}
+
+// enginesOf returns the engines of a host.
+func enginesOf(h *protocol.Host) *engines {
+	return protocol.Local(h, func() *engines { return &engines{host: h} })
+}
+
+// take returns an engine for a run and a function that gives it back.
+func (e *engines) take(s Settings) (*Engine, func(), error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.first == nil {
-		e.first = &engine{Backend: e.Backend.Backend}
-		e.idle = []*engine{e.first}
+		e.first = &Engine{Backend: e.host.Backend.Backend}
+		e.idle = []*Engine{e.first}
 	}
-	if s.Network == "head" || !e.Backend.Serial() {
+	if s.Network == "head" || !e.host.Backend.Serial() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {
-		another, err := e.Backend.Again()
+		another, err := e.host.Backend.Again()
 		if err != nil {
 			return nil, nil, err
 		}
-		e.idle = append(e.idle, &engine{Backend: another.Backend})
+		e.idle = append(e.idle, &Engine{Backend: another.Backend})
 	}
 	taken := e.idle[len(e.idle)-1]
 	e.idle = e.idle[:len(e.idle)-1]

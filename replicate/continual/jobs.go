@@ -7,170 +7,191 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/loop"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
-// Jobs returns one run for each series and seed. measured is what they report, see
-// MeasureAccuracy and the others; empty for accuracy. On the Gaussian the classifiers of
-// several seeds train in one program, as many as Settings.Stack says.
-func Jobs(e *Env, s Settings, series []string, seeds []int64, measured string) ([]runs.Wanted, error) {
+// experiment is what the runs of a learner have in common: all but the seed.
+type experiment struct {
+	host     *protocol.Host
+	settings Settings
+	source   Source
+	learner  Learner
+	measure  measure
+}
+
+// Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
+// empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
+func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var jobs []runs.Wanted
+	var out []runs.Wanted
 	for _, name := range series {
-		if err := CheckSeries(name, s, measured); err != nil {
-			return nil, err
-		}
-		learner, settings, err := resolve(name, s)
+		x, err := s.experiment(h, name, measure)
 		if err != nil {
 			return nil, err
 		}
-		for together := range slices.Chunk(seeds, settings.together(learner, measured)) {
-			some, err := e.jobs(settings, learner, together, measured)
-			if err != nil {
-				return nil, err
-			}
-			for _, job := range some {
-				jobs = append(jobs, runs.Wanted{Series: name, Job: job})
-			}
+		jobs, err := x.jobs(seeds)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range jobs {
+			out = append(out, runs.Wanted{Series: name, Job: job})
 		}
 	}
-	return jobs, nil
+	return out, nil
 }
 
-// together is how many seeds may train in one program: several where a small network is
-// trained by the classifier's own loop. Nothing else gains: see BenchmarkGaussianStack.
-func (s Settings) together(name, measured string) int {
-	measured, _ = measureOf(measured)
-	if slices.Contains(scenarios[s.Scenario].groups, "gaussian") && measured == MeasureAccuracy && learnerTable[name].train == nil {
-		return s.Stack
+// experiment returns that of a series.
+func (s Settings) experiment(h *protocol.Host, series, measure string) (experiment, error) {
+	if err := s.CheckSeries(series, measure); err != nil {
+		return experiment{}, err
 	}
-	return 1
+	learner, s, err := resolve(series, s)
+	if err != nil {
+		return experiment{}, err
+	}
+	m, err := measureOf(measure)
+	if err != nil {
+		return experiment{}, err
+	}
+	return experiment{h, s, s.open(h), learner, m}, nil
 }
 
-// jobs are the runs of a learner for seeds that train together.
-func (e *Env) jobs(s Settings, name string, seeds []int64, measured string) ([]runs.Job, error) {
-	_, m := measureOf(measured)
-	var group *runs.Group
-	if len(seeds) > 1 {
-		group = &runs.Group{Size: len(seeds), Start: func(ctx context.Context, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
-			return e.startGroup(ctx, s, name, seeds, members)
-		}}
+// jobs returns the runs of the seeds.
+func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
+	var batch *runs.Batch
+	if x.batchable() {
+		batch = &runs.Batch{
+			Seeds:     seeds,
+			GroupSize: func(context.Context) (int, error) { return x.settings.Stack, nil },
+			Start:     x.startGroup,
+		}
 	}
-	var jobs []runs.Job
+	var out []runs.Job
 	for _, seed := range seeds {
-		settings := s.identity(name, measured)
-		identity, err := e.Identity(s, seed)
+		spec, err := x.spec(seed)
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(settings, identity)
-		job := runs.Job{
-			Spec:  runs.Spec{Experiment: e.experiment(s), Learner: name, Seed: seed, Settings: settings},
-			Steps: m.steps(s),
-			Cost:  m.cost(s, learnerTable[name]),
-			Group: group,
+		job := runs.Job{Spec: spec, Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner), Batch: batch}
+		if batch == nil {
+			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
 		}
-		if group == nil {
-			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return e.start(ctx, s, name, seed, measured) }
-		}
-		jobs = append(jobs, job)
+		out = append(out, job)
 	}
-	return jobs, nil
+	return out, nil
+}
+
+// batchable tells whether several seeds can train in one program: where a small network is trained by the classifier's
+// own loop. Nothing else gains: see BenchmarkBatchedSeeds.
+func (x experiment) batchable() bool {
+	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
+}
+
+// spec is the identity of a seed's run: the settings, data and programs that can change its numbers.
+func (x experiment) spec(seed int64) (runs.Spec, error) {
+	ofSource, err := x.source.Identity(seed)
+	if err != nil {
+		return runs.Spec{}, err
+	}
+	identity := x.identity()
+	maps.Copy(identity, x.host.Backend.Info.Identity())
+	identity["protocol"] = version
+	maps.Copy(identity, ofSource)
+	folder := x.settings.Scenario
+	if x.source.About().StandIn != "" {
+		folder += "-stand-in"
+	}
+	return runs.Spec{Experiment: folder, Learner: x.learner.Look.Name, Seed: seed, Settings: identity}, nil
+}
+
+// identity returns the settings that can change the numbers, as text by name.
+func (x experiment) identity() map[string]string {
+	s := x.settings
+	groups := slices.Concat([]string{"stream"}, s.scenario().Groups, x.measure.groups, x.learner.Groups)
+	if x.measure.trains {
+		groups = append(groups, "classifier", string(s.model()))
+	}
+	out := s.of(groups...)
+	if x.measure.name != MeasureAccuracy {
+		out["measure"] = x.measure.name
+	}
+	return out
 }
 
 // start prepares the run of a seed that trains alone.
-func (e *Env) start(ctx context.Context, s Settings, name string, seed int64, measured string) (runs.StepFunc, func(), error) {
-	engine, release, err := e.engine(s)
+func (x experiment) start(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
+	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := e.bench(ctx, engine, s, name, seed, measured)
+	run, err := x.newRunContext(ctx, engine, seed)
 	if err != nil {
 		release()
 		return nil, nil, err
 	}
-	_, m := measureOf(measured)
-	return m.start(b, learnerTable[name]), release, nil
+	return x.measure.start(run), release, nil
 }
 
-// startGroup prepares the runs of seeds that train together, on one engine. All seeds
-// train, also those whose runs are stored and not among the members.
-func (e *Env) startGroup(ctx context.Context, s Settings, name string, seeds []int64, members []runs.Spec) (runs.GroupStep, func(), error) {
-	engine, release, err := e.engine(s)
+// startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
+// that are not among the members. A single seed trains alone.
+func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
+	if len(seeds) == 1 {
+		step, stop, err := x.start(ctx, seeds[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(ctx context.Context, t int) ([][]runs.Row, error) {
+			rows, err := step(ctx, t)
+			return [][]runs.Row{rows}, err
+		}, stop, nil
+	}
+	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	group := loop.NewGroup(len(seeds))
+	g := &group{seeds: seeds, members: members, loop: loop.NewGroup(len(seeds))}
 	stop := func() {
-		group.Close()
+		g.loop.Close()
 		release()
 	}
-	steps := make([]runs.StepFunc, len(seeds))
 	for i, seed := range seeds {
-		b, err := e.bench(ctx, engine, s, name, seed, MeasureAccuracy)
+		run, err := x.newRunContext(ctx, engine, seed)
 		if err != nil {
 			stop()
 			return nil, nil, err
 		}
-		b.classifier = b.classifier.In(group, i)
-		steps[i] = runs.Guarded(func(ctx context.Context, t int) ([]runs.Row, error) { return b.step(ctx, learnerTable[name], t) })
+		run.Classifier = run.Classifier.In(g.loop, i)
+		g.steps = append(g.steps, runs.Guarded(x.measure.start(run)))
 	}
-	return func(ctx context.Context, t int) ([][]runs.Row, error) {
-		rows := make([][]runs.Row, len(seeds))
-		err := group.Each(ctx, func(ctx context.Context, i int) (err error) {
-			if rows[i], err = steps[i](ctx, t); err != nil {
-				err = fmt.Errorf("seed %d: %w", seeds[i], err)
-			}
-			return err
-		})
-		var out [][]runs.Row
-		for _, member := range members {
-			out = append(out, rows[slices.Index(seeds, member.Seed)])
-		}
-		return out, err
-	}, stop, nil
+	return g.step, stop, nil
 }
 
-// trainingCost estimates the relative work of a learner's step, for the order of runs
-// and the time left.
-func trainingCost(s Settings, l learner) float64 {
-	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
-	full := past * float64(s.Epochs) / float64(s.Batch)
-	if s.MaxUpdates > 0 {
-		full = float64(s.MaxUpdates)
-	}
-	one := min(full, float64(s.N*s.Epochs)/float64(s.Batch))
-	update := 1. // measured: minibatches of a vector model,
-	if s.Network == "head" {
-		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] // and of the head of ResNet-18
-	}
-	cost := 1 + s.gCost(l)
-	if l.train != nil { // Meta-Weight-Net: three passes forward and back
-		cost += 3 * full * update
-	}
-	for _, p := range l.phases {
-		if first, last := p.steps(s.Steps); first == last {
-			cost += one * update
-		} else {
-			cost += full * update
-		}
-	}
-	return cost
+// group is batched seeds that train in one program.
+type group struct {
+	seeds   []int64
+	members []runs.Spec // the runs that are missing
+	loop    *loop.Group
+	steps   []runs.StepFunc // of each seed
 }
 
-// gCost is the relative work of g at one step.
-func (s Settings) gCost(l learner) float64 {
-	if l.method == "" {
-		return 0
+// step computes step t of all seeds and returns the rows of the members.
+func (g *group) step(ctx context.Context, t int) ([][]runs.Row, error) {
+	rows := make([][]runs.Row, len(g.seeds))
+	err := g.loop.Each(ctx, func(ctx context.Context, i int) (err error) {
+		if rows[i], err = g.steps[i](ctx, t); err != nil {
+			return fmt.Errorf("seed %d: %w", g.seeds[i], err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	updates := float64(s.GUpdates)
-	if s.GEpochs > 0 {
-		updates = float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
+	var out [][]runs.Row
+	for _, member := range g.members {
+		out = append(out, rows[slices.Index(g.seeds, member.Seed)])
 	}
-	if s.GStart == "previous" {
-		updates *= 2
-	}
-	return 4 * updates // measured: of a minibatch of a vector model
+	return out, nil
 }

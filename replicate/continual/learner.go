@@ -2,195 +2,137 @@ package continual
 
 import (
 	"context"
-	"maps"
+	"fmt"
 	"slices"
 
-	"tvps/data/random"
-	"tvps/gomlx_models/metaweight"
-	"tvps/gomlx_models/mmd"
+	"tvps/figures"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/runs"
 )
 
-// A learner is a sequence of trainings at each step t, one behind the other. Each
-// says which steps it learns from, for how long and with which weights.
-type learner struct {
-	phases []phase
-	train  func(ctx context.Context, b *bench, t int) (net.Values, error) // in place of phases
-	groups []string                                                       // the settings that can change its numbers, besides those of all
-	method propensity.Method                                              // of the g that it fits; settings: that of the settings, "" if it fits none
+// Learner is the declaration of one way to learn from a stream: how it trains, what it needs and how it looks in
+// figures. To add one, write a file with
+//
+//	var _ = Declare(Learner{...})
+type Learner struct {
+	Look     figures.Look // its name in figures, files and runs, and how it is drawn
+	Equation string       // its label in the paper's source, if it has one
+
+	Phases           []Phase                                  // what it trains at each step t, in this order; none: nothing
+	Train            func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
+	Cost             float64                                  // of Train, in trainings on the samples of all steps
+	Groups           []string                                 // groups of settings that can change its numbers, see [Settings]
+	Method           propensity.Method                        // of the g that it fits; empty if it fits none
+	Needs            Need                                     // the kind of model that it can train
+	StartsPretrained bool                                     // starts from the pre-trained head whatever setting start says
+	Of               Variant                                  // if it is another learner under a fixed setting: which
+	Only             string                                   // the one measure that it is a series of; it is no learner then
 }
 
-type phase struct {
-	steps  func(t int) (first, last int) // inclusive; none if last < first
-	epochs func(s Settings) int
-	weigh  weigh // nil: weight 1
+// Phase is a training on the samples of some steps.
+type Phase struct {
+	Steps  func(t int) (first, last int) // both inclusive; none if last < first
+	Epochs func(s Settings) int
+	Weigh  Weigh // nil: weight 1
 }
 
-// weigh returns log omega(x_i, t, t_i) of every sample.
-type weigh func(ctx context.Context, b *bench, data Samples, t int) ([]float64, error)
+// Weigh returns log omega(x_i, t, t_i) of every sample. It is not called at t = 0, where there is no past.
+type Weigh func(ctx context.Context, run *RunContext, data Samples, t int) ([]float64, error)
 
-func upto(t int) (int, int)   { return 0, t }
-func before(t int) (int, int) { return 0, t - 1 }
-func only(t int) (int, int)   { return t, t }
+// TrainFunc returns the classifier's values after training from scratch on data up to t.
+type TrainFunc func(ctx context.Context, t int) (net.Values, error)
 
-func allEpochs(s Settings) int  { return s.Epochs }
-func tuneEpochs(s Settings) int { return s.FinetuneEpochs }
+// MethodOfSettings makes a learner fit g by the method of the setting of that name.
+const MethodOfSettings propensity.Method = "settings"
 
-const fromSettings propensity.Method = "settings"
+// Need is a kind of model, named as the group of settings that concerns it alone.
+type Need string
 
-// learnerTable is Section 3.1.1 of the paper as data, and three more: the exact omega in
-// place of a learned one, the standard propensity score of Section 2, and on images
-// the pre-trained network as it is.
-var learnerTable = map[string]learner{
-	"everything":    {phases: []phase{{upto, allEpochs, nil}}},                                                                  // Eq. toe
-	"recent":        {phases: []phase{{only, allEpochs, nil}}},                                                                  // Eq. tol
-	"finetune":      {phases: []phase{{before, allEpochs, nil}, {only, tuneEpochs, nil}}, groups: []string{"finetune"}},         // Eq. ft, without the penalty
-	"ours":          {phases: []phase{{upto, allEpochs, timeVarying}}, groups: []string{"omega", "clip"}, method: fromSettings}, // Eq. our_suprvised
-	"exact":         {phases: []phase{{upto, allEpochs, exact}}, groups: []string{"clip"}},
-	"standard":      {phases: []phase{{upto, allEpochs, standard}}, groups: []string{"omega", "clip"}, method: propensity.Standard},
-	"pretrained":    {},
-	"metaweightnet": {train: metaWeightNet}, // Fig. 4
-}
+const (
+	AnyModel       Need = ""
+	PretrainedHead Need = "head"
+	VectorModel    Need = "vector"
+)
 
-// variants are learners under a name that says one of their settings.
-var variants = map[string]struct{ learner, setting, value string }{
-	"method1": {"ours", "method", string(propensity.Method1)}, // Eq. exp_family
-	"method2": {"ours", "method", string(propensity.Method2)}, // Eq. deviations
-}
+// Variant is a learner under a fixed setting.
+type Variant struct{ Learner, Setting, Value string }
 
-// resolve returns the learner behind a series and the settings that it takes there.
-func resolve(series string, s Settings) (string, Settings, error) {
-	if v, ok := variants[series]; ok {
-		return v.learner, s, s.Set(v.setting, v.value)
+// Declare adds a learner to those that figures and the command line know, and returns it. Call it from a package's
+// initialisation. It panics on a name that is empty or taken.
+func Declare(l Learner) Learner {
+	if _, taken := lookUp(l.Look.Name); taken || l.Look.Name == "" {
+		panic(fmt.Sprintf("continual: the learner %q needs a name of its own", l.Look.Name))
 	}
-	return series, s, nil
+	learners = append(learners, l)
+	figures.Declare(l.Look)
+	return l
 }
 
-// Learners lists the names of all learners and their variants.
+// The looks of the learners in the table.
+func init() {
+	for _, l := range learners {
+		figures.Declare(l.Look)
+	}
+}
+
+// Learners lists the names of all learners, sorted.
 func Learners() []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(learnerTable)), maps.Keys(variants))
+	return seriesNames(func(l Learner) bool { return l.Only == "" })
+}
+
+// seriesNames lists the names of some learners, sorted.
+func seriesNames(chosen func(l Learner) bool) []string {
+	var names []string
+	for _, l := range learners {
+		if chosen(l) {
+			names = append(names, l.Look.Name)
+		}
+	}
 	slices.Sort(names)
 	return names
 }
 
-// bench is one run's workplace: the stream of a seed and what is compiled for it.
-type bench struct {
-	settings   Settings
-	seed       int64
-	stream     *Stream
-	classifier *Classifier
-	start      func(t int) net.Values   // where the classifier starts at step t
-	estimator  *propensity.Estimator    // nil unless the learner needs g
-	mmd        map[string]*mmd.Computer // by input; nil unless it is measured
-	metaWeight *metaweight.Trainer      // nil unless the learner is Meta-Weight-Net
+// lookUp returns the learner of a name.
+func lookUp(name string) (l Learner, ok bool) {
+	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Look.Name == name })
+	if i < 0 {
+		return Learner{}, false
+	}
+	return learners[i], true
 }
 
-// step trains a learner at t on data up to t and tests it on step t + 1.
-func (b *bench) step(ctx context.Context, l learner, t int) ([]runs.Row, error) {
-	values, rows, err := b.train(ctx, l, t)
-	if err != nil {
-		return nil, err
-	}
-	test := b.stream.Test(t + 1)
-	predicted, err := b.classifier.Predict(ctx, b.stream.Pool, values, test.Row)
-	if err != nil {
-		return nil, err
-	}
-	return append(rows, runs.Row{T: t, Metric: "accuracy", Value: Accuracy(predicted, test)}), nil
-}
-
-// train runs a learner's phases at t and returns the trained values and what is worth
-// knowing about them.
-func (b *bench) train(ctx context.Context, l learner, t int) (net.Values, []runs.Row, error) {
-	if l.train != nil {
-		values, err := l.train(ctx, b, t)
-		return values, nil, err
-	}
-	values := b.start(t)
-	fresh := true
-	var rows []runs.Row
-	for i, p := range l.phases {
-		first, last := p.steps(t)
-		if last < first {
-			continue
+// resolve returns the learner that a series trains and the settings under which it does.
+func resolve(series string, s Settings) (Learner, Settings, error) {
+	l, ok := lookUp(series)
+	if ok && l.Of.Learner != "" {
+		if err := s.Set(l.Of.Setting, l.Of.Value); err != nil {
+			return Learner{}, s, err
 		}
-		data := b.stream.Upto(first, last)
-		if p.weigh != nil && t > 0 {
-			logs, err := p.weigh(ctx, b, data, t)
-			if err != nil {
-				return nil, nil, err
-			}
-			data.Weight = propensity.ClipPolicy(b.settings.Clip).Weights(logs)
-			rows = append(rows, runs.Row{T: t, Metric: "ess", Value: propensity.EffectiveSampleSize(data.Weight) / float64(data.Len())})
-		}
-		if fresh {
-			values, fresh = b.classifier.Standardise(values, b.stream.X, data), false
-		}
-		var err error
-		if values, err = b.classifier.Fit(ctx, b.stream.Pool, values, data, p.epochs(b.settings), batchOrder(b.seed, t, i)); err != nil {
-			return nil, nil, err
-		}
+		l, ok = lookUp(l.Of.Learner)
 	}
-	return values, rows, nil
+	if !ok {
+		return Learner{}, s, fmt.Errorf("there is no learner %q", series)
+	}
+	return l, s, nil
 }
 
-// timeVarying fits g anew on all samples up to t and returns log omega(x_i, t, t_i).
-func timeVarying(ctx context.Context, b *bench, data Samples, t int) ([]float64, error) {
-	return b.learned(ctx, data, t, 1)
+// weighs tells whether the learner gives samples weights.
+func (l Learner) weighs() bool {
+	if base, ok := lookUp(l.Of.Learner); ok {
+		return base.weighs()
+	}
+	return len(l.Phases) > 0 && l.Phases[0].Weigh != nil
 }
 
-// standard is log beta(x_i), which has no time: the estimator's method differs.
-func standard(ctx context.Context, b *bench, data Samples, t int) ([]float64, error) {
-	if t < b.settings.Window { // everything is current: nothing to weigh
-		return make([]float64, data.Len()), nil
+// check tells whether the learner can train the model of the settings.
+func (l Learner) check(s Settings) error {
+	switch {
+	case l.Needs == AnyModel || l.Needs == s.model():
+		return nil
+	case l.Needs == PretrainedHead:
+		return fmt.Errorf("the learner %s needs a pre-trained network, and %s has none; choose other panels or series",
+			l.Look.Name, s.Scenario)
 	}
-	return b.learned(ctx, data, t, b.settings.Window)
-}
-
-// learned is log omega by a g that is fitted on the data of steps 0..t. With
-// g-start=previous that fit starts where one on the data up to t-1 ended, which is made
-// anew, from scratch: a step depends on no other step of its run, at twice the cost.
-// least is the first step at which g can be fitted.
-func (b *bench) learned(ctx context.Context, data Samples, t, least int) ([]float64, error) {
-	var start *propensity.Score
-	var err error
-	if b.settings.GStart == "previous" && t > least {
-		if start, err = b.fit(ctx, nil, data.until(t-1), t-1); err != nil {
-			return nil, err
-		}
-	}
-	score, err := b.fit(ctx, start, data, t)
-	if err != nil {
-		return nil, err
-	}
-	return score.LogOmega(ctx, b.forG(data), float64(t))
-}
-
-// fit fits g on the data of steps 0..t, from what start reached (nil: from scratch).
-func (b *bench) fit(ctx context.Context, start *propensity.Score, data Samples, t int) (*propensity.Score, error) {
-	times := make([]float64, t+1)
-	for i := range times {
-		times[i] = float64(i)
-	}
-	return b.estimator.FitFrom(ctx, start, b.forG(data), times, random.Seed(b.seed, "g", t))
-}
-
-// forG is what g sees of the data.
-func (b *bench) forG(data Samples) propensity.Samples {
-	samples := propensity.Samples{Row: data.Row, Time: data.Time}
-	if b.settings.GLabel {
-		samples.Label = data.Label
-	}
-	return samples
-}
-
-// exact is the closed form of log omega.
-func exact(_ context.Context, b *bench, data Samples, t int) ([]float64, error) {
-	out := make([]float64, data.Len())
-	for i := range out {
-		out[i] = b.stream.LogRatio(data.Row[i], data.Label[i], t, int(data.Time[i]))
-	}
-	return out, nil
+	return fmt.Errorf("the learner %s trains vector models, and %s takes ResNet-18; choose other panels or series",
+		l.Look.Name, s.Scenario)
 }

@@ -1,73 +1,102 @@
 package continual
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"tvps/data/labelshift"
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
 )
 
-// scenario is a kind of stream with the models that may learn from it.
-type scenario struct {
-	groups   []string         // the settings that concern it, by their tag `of`
-	networks []string         // the models that it takes, see Settings.Network
-	shift    labelshift.Shift // of its labels; none on the Gaussian
+// Scenario is the declaration of a stream: what it is made from, which settings and models concern it, and their values
+// at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
+type Scenario struct {
+	Name     string
+	Groups   []string         // groups of settings that can change its samples, see [Settings]
+	Networks []string         // models that it can be learned by, see Settings.Network
+	Shift    labelshift.Shift // of its labels; the zero value if they do not shift by design
+	Batched  bool             // the classifiers of several seeds train in one program, see Settings.Stack
+	Scales   settings.ByScale // every setting at every scale
+
+	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
+	Open  func(h *protocol.Host, c Scenario, s Settings) Source
 }
 
-var (
-	onTheLine  = scenario{groups: []string{"gaussian"}, networks: []string{"linear", "mlp"}}
-	images10   = scenario{groups: []string{"shift"}, networks: []string{"head"}}
-	onFeatures = scenario{groups: []string{"shift", "clear"}, networks: []string{"linear", "mlp"}}
-)
-
-func (s scenario) under(shift labelshift.Shift) scenario {
-	s.shift = shift
-	return s
+// Source is where the samples of a scenario come from under given settings.
+type Source interface {
+	// About says which data they are; the note is empty if samples are simulated or the data cannot be read.
+	About() protocol.Source
+	// Identity returns what can change the samples of a seed besides the settings, such as a hash of files.
+	Identity(seed int64) (map[string]string, error)
+	// Stream prepares the samples of a seed for an engine. It may be called several times: see [Engine.Stream].
+	Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error)
 }
 
-// scenarios are those of Section 3.1 and of the appendix.
-var scenarios = map[string]scenario{
-	"gaussian": onTheLine,
-	"periodic": onTheLine,
-	"cifar10a": images10.under(labelshift.CIFAR10a),
-	"cifar10b": images10.under(labelshift.CIFAR10b),
-	"cifar10c": images10.under(labelshift.CIFAR10c),
-	"noshift":  images10.under(labelshift.NoShift),
-	"clear":    onFeatures.under(labelshift.CLEAR),
-}
-
-// Scenarios lists the names of all scenarios.
-func Scenarios() []string { return slices.Sorted(maps.Keys(scenarios)) }
-
-// shift is the label shift of the settings; ok is false where labels do not shift by
-// design, as on the Gaussian.
-func (s Settings) shift() (shift labelshift.Shift, ok bool) {
-	shift = scenarios[s.Scenario].shift
-	if shift.Classes == 0 {
-		return shift, false
+// DeclareScenario adds a scenario and returns it. Call it from a package's initialisation. It panics on a name that is
+// empty or taken.
+func DeclareScenario(c Scenario) Scenario {
+	if c.Name == "" || c.Open == nil || slices.Contains(Scenarios(), c.Name) {
+		panic(fmt.Sprintf("continual: the scenario %q needs a name of its own and a function Open", c.Name))
 	}
+	scenarios = append(scenarios, c)
+	return c
+}
+
+// Scenarios lists the names of all scenarios, sorted.
+func Scenarios() []string {
+	var names []string
+	for _, c := range scenarios {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// scenario returns the declaration of the settings' scenario, the zero value if there is none.
+func (s Settings) scenario() Scenario {
+	i := slices.IndexFunc(scenarios, func(c Scenario) bool { return c.Name == s.Scenario })
+	if i < 0 {
+		return Scenario{Name: s.Scenario}
+	}
+	return scenarios[i]
+}
+
+// open returns the source of the scenario's samples.
+func (s Settings) open(h *protocol.Host) Source {
+	c := s.scenario()
+	return c.Open(h, c, s)
+}
+
+// shift returns the label shift under the settings.
+func (c Scenario) shift(s Settings) labelshift.Shift {
+	shift := c.Shift
 	shift.Steps = s.Steps
 	if shift.Reading != labelshift.Uniform {
 		shift.Reading = labelshift.Reading(s.Reading)
 	}
-	return shift, true
+	return shift
 }
 
-// CheckStride tells whether the stride of a label-shift scenario meets its steps
-// unevenly, and which would not.
+// CheckStride tells whether the stride meets the steps of a label shift unevenly, and which would not.
 func (s Settings) CheckStride() error {
-	if shift, ok := s.shift(); ok && s.Stride > 1 && shift.Reading != labelshift.Uniform {
-		return labelshift.CheckStride(s.Stride, shift.Interval)
+	shift := s.scenario().Shift
+	if shift.Classes == 0 || shift.Reading == labelshift.Uniform || s.Stride == 1 {
+		return nil
 	}
-	return nil
+	return labelshift.CheckStride(s.Stride, shift.Interval)
 }
 
-// checkNetwork tells whether the scenario takes the model.
-func (s Settings) checkNetwork() error {
-	if valid := scenarios[s.Scenario].networks; !slices.Contains(valid, s.Network) {
-		return fmt.Errorf("setting network=%s does not fit scenario %s, which takes %s", s.Network, s.Scenario, strings.Join(valid, " or "))
+// check tells whether the settings fit the scenario.
+func (c Scenario) check(s Settings) error {
+	if !slices.Contains(c.Networks, s.Network) {
+		return fmt.Errorf("setting network=%s does not fit scenario %s, which takes %s",
+			s.Network, c.Name, strings.Join(c.Networks, " or "))
 	}
-	return nil
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(s)
 }

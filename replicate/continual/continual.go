@@ -1,0 +1,52 @@
+// Package continual is the paper's supervised experiment (Section 3.1): at every time step t each learner is trained
+// from scratch on data up to t and tested on t + 1.
+//
+// A [Scenario] under a seed is a [Stream]. A [Learner] is a list of trainings. Both are declarations: the same code runs
+// every learner on every scenario. [Settings.Jobs] turns them into runs, which package runs computes once and keeps.
+package continual
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
+)
+
+// version is part of every run's identity. Raise it when the same settings get another meaning: results of an older
+// program are then not taken for those of this one.
+const version = "1"
+
+// StandIn is what every page, picture, table and file says that was made without CLEAR.
+const StandIn = "stand-in, not CLEAR"
+
+// Protocol is what figures know of this package.
+var Protocol = protocol.Protocol{
+	Base:      "everything",
+	Measure:   MeasureAccuracy,
+	XLabel:    "time step t",
+	Unit:      "steps",
+	Scenarios: Scenarios,
+	Learners:  Learners,
+	Fields:    func() []settings.Field { return Settings{}.Fields() },
+	At:        At,
+}
+
+// At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
+func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
+	if !slices.Contains(Scenarios(), scenario) {
+		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, settings.Nearest(scenario, Scenarios()))
+	}
+	s := Settings{Scenario: scenario}
+	list, ok := s.scenario().Scales[scale]
+	if !ok {
+		if _, err := settings.ParseScale(string(scale)); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("scenario %s has no settings at scale %s", scenario, scale)
+	}
+	if err := s.setAll(list); err != nil {
+		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
+	}
+	return s, nil
+}

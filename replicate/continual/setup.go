@@ -1,0 +1,102 @@
+package continual
+
+import (
+	"cmp"
+	"fmt"
+
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
+)
+
+var _ protocol.Setup = Settings{}
+
+// Fields lists the settings in their order.
+func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
+
+// With returns a copy with another value of one setting. Errors are those of Set.
+func (s Settings) With(name, value string) (protocol.Setup, error) {
+	if err := s.Set(name, value); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Length is the number of time steps.
+func (s Settings) Length() int { return s.Steps }
+
+// PlannedSteps lists the steps t at which models are trained, to be tested on t + 1.
+func (s Settings) PlannedSteps() []int {
+	var out []int
+	for t := s.First; t < s.Steps; t += s.Stride {
+		out = append(out, t)
+	}
+	return out
+}
+
+// Thin multiplies the stride.
+func (s Settings) Thin(factor int) protocol.Setup {
+	s.Stride *= factor
+	return s
+}
+
+// Source says which data the scenario is made of.
+func (s Settings) Source(h *protocol.Host) protocol.Source { return s.open(h).About() }
+
+// Notes says what a panel was made from, in sentences.
+func (s Settings) Notes(h *protocol.Host, _ []string, measure string) []string {
+	measure = cmp.Or(measure, MeasureAccuracy)
+	out := []string{s.noteOfTraining(measure)}
+	if measure != MeasureMean {
+		out = append(out, s.noteOfG())
+	}
+	if err := s.CheckStride(); err != nil && measure == MeasureAccuracy {
+		out = append(out, err.Error()+".")
+	}
+	if note := s.Source(h).Note; note != "" {
+		out = append(out, note+".")
+	}
+	if s.model() != PretrainedHead {
+		return out
+	}
+	start := map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]
+	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, start))
+	if s.Checkpoint == "committed" {
+		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")
+	}
+	return out
+}
+
+// noteOfTraining says how much is trained.
+func (s Settings) noteOfTraining(measure string) string {
+	if measure != MeasureAccuracy {
+		return fmt.Sprintf("N = %d samples a step, %d steps, clip %s.", s.N, s.Steps, s.Clip)
+	}
+	limit := ""
+	if s.MaxUpdates > 0 {
+		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
+	}
+	return fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
+		s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method)
+}
+
+// noteOfG says how g is trained.
+func (s Settings) noteOfG() string {
+	training := fmt.Sprintf("%d minibatches", s.GUpdates)
+	if s.GEpochs > 0 {
+		training = fmt.Sprintf("%d epochs", s.GEpochs)
+	}
+	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.",
+		s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate)
+}
+
+// ordinal returns the word between "every" and "step", as 2nd; for 1 it is "single".
+func ordinal(n int) string {
+	if n == 1 {
+		return "single"
+	}
+	suffix, ok := map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
+	if !ok || n%100 >= 11 && n%100 <= 13 {
+		suffix = "th"
+	}
+	return fmt.Sprint(n, suffix)
+}
