@@ -74,7 +74,7 @@ func fig1(args []string, more ...string) []string {
 }
 
 // study calls the Gaussian's study in the same miniature.
-func study(more ...string) []string {
+func studyArgs(more ...string) []string {
 	return slices.Concat([]string{"study", "--scenario", "gaussian"}, miniature[2:], more)
 }
 

@@ -48,13 +48,13 @@ func TestMistakes(t *testing.T) {
 		{fig1(miniature, "--results", under), 1, []string{under, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
 		{fig1(miniature, "--out", under), 1, []string{under, "--out"}},
-		{study("--scenario", "gausian"), 2, []string{`did you mean "gaussian"`}},
-		{study("--row", "clip-non"), 2, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{study("--row", "clip-none", "--update", file), 2, []string{"--update", "--row"}},
-		{study("--panel", "a"), 2, []string{"--panel", "replicate study --help"}},
-		{study("--update", under), 1, []string{under, "--update"}},
-		{study("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
-		{study("--out", under), 1, []string{under, "--out"}},
+		{studyArgs("--scenario", "gausian"), 2, []string{`did you mean "gaussian"`}},
+		{studyArgs("--row", "clip-non"), 2, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{studyArgs("--row", "clip-none", "--update", file), 2, []string{"--update", "--row"}},
+		{studyArgs("--panel", "a"), 2, []string{"--panel", "replicate study --help"}},
+		{studyArgs("--update", under), 1, []string{under, "--update"}},
+		{studyArgs("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
+		{studyArgs("--out", under), 1, []string{under, "--out"}},
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
@@ -146,7 +146,7 @@ func TestStatus(t *testing.T) {
 func TestStudyCommand(t *testing.T) {
 	s := newShop(t)
 	for _, words := range []string{"8 to compute", "all stored"} {
-		code, stdout, stderr := s.run(t, study("--row", "clip-none")...)
+		code, stdout, stderr := s.run(t, studyArgs("--row", "clip-none")...)
 		if code != 0 || !strings.Contains(stderr, words) {
 			t.Fatalf("exit code %d, no %q in %s", code, words, stderr)
 		}

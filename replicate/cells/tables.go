@@ -78,7 +78,7 @@ func Claims(r *lab.Result) {
 func Provenance(r *lab.Result) {
 	made := r.Record.MadeBy
 	rows := [][]string{{"", ""},
-		{"scale", r.Record.Scale},
+		{"scale", string(r.Record.Scale)},
 		{"seeds", strings.Trim(fmt.Sprint(r.Record.Seeds), "[]")},
 		{"backend", strings.TrimSpace(made.Backend + " " + made.Versions["plugin"])},
 		{"GoMLX", made.Versions["github.com/gomlx/gomlx"]},

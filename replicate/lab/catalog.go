@@ -42,14 +42,8 @@ func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string
 	if err != nil {
 		return nil, usage.Error(err)
 	}
-	for _, o := range overrides {
-		name, value, err := settings.Split(o)
-		if err != nil {
-			return nil, usage.Error(err)
-		}
-		if s, err = s.With(name, value); err != nil {
-			return nil, usage.Error(err)
-		}
+	if s, err = protocol.Apply(s, overrides); err != nil {
+		return nil, usage.Error(err)
 	}
 	if err := s.Validate(); err != nil {
 		return nil, usage.Error(err)

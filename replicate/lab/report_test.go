@@ -107,9 +107,9 @@ func TestReportOfNothing(t *testing.T) {
 }
 
 var (
-	reference = regexp.MustCompile(`(?i)\b(?:src|href|srcset|poster|data|action)\s*=\s*"([^"]*)"`)
-	image     = regexp.MustCompile(`<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">`)
-	anchor    = regexp.MustCompile(`\bid="([^"]+)"`)
+	reference  = regexp.MustCompile(`(?i)\b(?:src|href|srcset|poster|data|action)\s*=\s*"([^"]*)"`)
+	image      = regexp.MustCompile(`<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">`)
+	identifier = regexp.MustCompile(`\bid="([^"]+)"`)
 )
 
 // selfContained demands that the page loads nothing and runs nothing, that its links lead
@@ -122,7 +122,7 @@ func selfContained(t *testing.T, page string) {
 		}
 	}
 	var ids []string
-	for _, m := range anchor.FindAllStringSubmatch(page, -1) {
+	for _, m := range identifier.FindAllStringSubmatch(page, -1) {
 		if slices.Contains(ids, m[1]) {
 			t.Errorf("the id %s stands twice", m[1])
 		}

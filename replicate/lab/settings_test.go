@@ -14,6 +14,7 @@ import (
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
 	"tvps/replicate/protocol"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
