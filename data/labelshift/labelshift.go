@@ -78,8 +78,8 @@ func (s Shift) Validate() error {
 // It returns [T][len(q1)] and panics if T < 2 or the lengths differ.
 func CreateShift(T int, q1, q2 []float64) [][]float64 {
 	if T < 2 || len(q1) != len(q2) {
-		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of the same length, got T = %d and lengths %d, %d",
-			T, len(q1), len(q2)))
+		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of the same length, "+
+			"got T = %d and lengths %d, %d", T, len(q1), len(q2)))
 	}
 	lambda := 1 / float64(T-1)
 	rows := make([][]float64, T)
