@@ -10,9 +10,9 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/klauspost/compress/gzip"
-
 	"tvps/data/artifact"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // archive is the official archive. It is published with an MD5 only; its files are also

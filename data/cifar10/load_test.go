@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"tvps/ci/demand"
 	"tvps/data/artifact"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // The order is TVPS_DATA, the cache, the sample.

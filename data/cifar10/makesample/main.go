@@ -18,11 +18,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"tvps/data/cifar10"
 	"tvps/data/cifar10/internal/pack"
 	"tvps/data/random"
+
+	"github.com/google/renameio/v2"
 )
 
 const seed = 0
