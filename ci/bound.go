@@ -5,33 +5,31 @@ import (
 	"math"
 )
 
-// slack forgives the rounding of a difference of two decimal numbers: a difference
-// that equals the tolerance is within it.
+// slack allows for rounding, so that a decimal difference equal to the tolerance is within it.
 const slack = 1e-9
 
-// Within says whether a value lies within an absolute tolerance of its golden. A NaN never
-// does.
+// Within says whether a value differs from its golden by at most an absolute tolerance. It is
+// false for NaN.
 func Within(value, golden, tolerance float64) bool {
 	return math.Abs(value-golden) <= tolerance+slack
 }
 
-// Bound is a tolerance for a number of any size: absolute, relative to the golden, or
-// whichever of the two allows more.
+// Bound is a tolerance: absolute, relative to the golden, or the larger of the two.
 type Bound struct {
 	Absolute float64 `json:"absolute,omitempty"`
 	Relative float64 `json:"relative,omitempty"`
 }
 
-// Tolerance is the absolute tolerance at a golden.
+// Tolerance returns the absolute tolerance for a golden.
 func (b Bound) Tolerance(golden float64) float64 {
 	return max(b.Absolute, b.Relative*math.Abs(golden))
 }
 
-// Check returns an error if a bound is no tolerance.
+// Check returns an error if a value is negative, NaN or infinite, or if both are 0.
 func (b Bound) Check() error {
 	for _, x := range []float64{b.Absolute, b.Relative} {
 		if !(x >= 0) || math.IsInf(x, 0) {
-			return fmt.Errorf("a tolerance is %v, and must be a positive number", x)
+			return fmt.Errorf("a tolerance is %v; it must be a positive, finite number", x)
 		}
 	}
 	if b.Absolute == 0 && b.Relative == 0 {

@@ -18,7 +18,7 @@ func TestBound(t *testing.T) {
 		{"absolute, beyond", Bound{Absolute: .1}, .3, .401, false},
 		{"relative, at the limit", Bound{Relative: .1}, -200, -220, true},
 		{"relative, beyond", Bound{Relative: .1}, -200, -221, false},
-		{"relative to nothing", Bound{Relative: .1}, 0, .01, false},
+		{"relative to zero", Bound{Relative: .1}, 0, .01, false},
 		{"both: the absolute allows more", Bound{Absolute: 1, Relative: .1}, 2, 2.9, true},
 		{"both: the relative allows more", Bound{Absolute: 1, Relative: .1}, 200, 219, true},
 		{"NaN", Bound{Absolute: 1}, 1, math.NaN(), false},
@@ -28,7 +28,8 @@ func TestBound(t *testing.T) {
 		}
 	}
 	for bound, word := range map[Bound]string{
-		{}: "is missing", {Absolute: -1}: "is -1", {Relative: math.Inf(1)}: "is +Inf", {Absolute: 1, Relative: math.NaN()}: "is NaN",
+		{}: "is missing", {Absolute: -1}: "is -1", {Relative: math.Inf(1)}: "is +Inf",
+		{Absolute: 1, Relative: math.NaN()}: "is NaN",
 	} {
 		demand.Error(t, bound.Check(), word)
 	}

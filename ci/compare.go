@@ -1,13 +1,13 @@
-// Package ci holds the numbers that figures must keep, their tolerances, and the
-// comparison. Figures are compared by their data, never by their pixels. The numbers of
-// notebooks, in golden/notebooks, are compared by the same rules in kernel/check.
+// Package ci has the golden numbers of the figures, their tolerances and the comparison.
+// Figures are compared by their data, not by their pixels. Package kernel/check compares the
+// numbers of notebooks, in golden/notebooks, by the same rules.
 //
-// golden/<figure>-<scale>.csv holds the rows of a figure in the format of its own CSV
-// files; tolerances.json says how far a new value may lie from them. `.ci/run` makes
-// the tiny figures in a clean cache and compares; by hand:
+// golden/<figure>-tiny.csv has the rows of a figure at the tiny scale, in the format of the
+// figure's CSV files. tolerances.json has the largest allowed differences. `.ci/run` makes
+// the tiny figures with an empty cache and compares them. By hand:
 //
 //	TVPS_CI=1 go test ./ci -run Golden -count=1
-//	go test ./ci -run Golden -count=1 -update     # writes the goldens anew
+//	go test ./ci -run Golden -count=1 -update     # writes the goldens again
 package ci
 
 import (
@@ -22,18 +22,18 @@ import (
 	"tvps/figures"
 )
 
-// Tolerance says how far values of one metric in one panel may lie from the goldens,
-// as absolute differences.
+// Tolerance has the largest allowed absolute differences from the goldens, for one metric in
+// one panel.
 type Tolerance struct {
-	Figure string  `json:"figure"` // as "fig01"
+	Figure string  `json:"figure"` // such as "fig01"
 	Panel  string  `json:"panel"`
 	Metric string  `json:"metric"`
 	Mean   float64 `json:"mean"`  // of a series' mean over steps and seeds
 	Value  float64 `json:"value"` // of a single value
 }
 
-// ParseTolerances reads a JSON list of tolerances. Errors: no such list, a tolerance
-// that is no positive number, two for the same figure, panel and metric.
+// ParseTolerances parses a JSON list of tolerances. It fails if the text is not such a list,
+// if a tolerance is not positive, or if two are for the same figure, panel and metric.
 func ParseTolerances(text []byte) ([]Tolerance, error) {
 	var list []Tolerance
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -41,7 +41,8 @@ func ParseTolerances(text []byte) ([]Tolerance, error) {
 	}
 	for i, t := range list {
 		if !(t.Mean > 0) || !(t.Value > 0) {
-			return nil, fmt.Errorf("ci: the tolerances of %s panel %s %s are %v and %v; both must be positive", t.Figure, t.Panel, t.Metric, t.Mean, t.Value)
+			return nil, fmt.Errorf("ci: the tolerances of %s panel %s %s are %v and %v; both must be positive",
+				t.Figure, t.Panel, t.Metric, t.Mean, t.Value)
 		}
 		if slices.ContainsFunc(list[:i], func(u Tolerance) bool {
 			return u.Figure == t.Figure && u.Panel == t.Panel && u.Metric == t.Metric
@@ -52,9 +53,9 @@ func ParseTolerances(text []byte) ([]Tolerance, error) {
 	return list, nil
 }
 
-// Violation is one place where a figure differs from its golden.
+// Violation is one difference between a figure and its golden.
 type Violation struct {
-	What      string // what is wrong
+	What      string // Off, Missing, Extra, Twice or NoRule
 	Panel     string
 	Series    string
 	Metric    string
@@ -64,13 +65,13 @@ type Violation struct {
 	Tolerance float64
 }
 
-// What can be wrong.
+// Kinds of violation.
 const (
-	Off     = "off"          // further from the golden than the tolerance, or not a number
-	Missing = "missing"      // the golden has the row, the figure has not
-	Extra   = "extra"        // the figure has a row that the golden has not
-	Twice   = "twice"        // the figure or the golden has two rows for one place
-	NoRule  = "no tolerance" // tolerances.json says nothing about the panel and metric
+	Off     = "off"          // the difference is larger than the tolerance, or a value is not a number
+	Missing = "missing"      // only the golden has the row
+	Extra   = "extra"        // only the figure has the row
+	Twice   = "twice"        // the figure or the golden has the row twice
+	NoRule  = "no tolerance" // tolerances.json has no entry for the panel and metric
 )
 
 // place identifies a row.
@@ -83,13 +84,15 @@ type place struct {
 func placeOf(r figures.Row) place { return place{r.Panel, r.Series, r.Metric, r.Seed, r.T} }
 
 func (p place) violation(what string) Violation {
-	return Violation{What: what, Panel: p.panel, Series: p.series, Metric: p.metric, Seed: fmt.Sprint(p.seed), T: fmt.Sprint(p.t),
-		Golden: math.NaN(), Value: math.NaN(), Tolerance: math.NaN()}
+	return Violation{
+		What: what, Panel: p.panel, Series: p.series, Metric: p.metric, Seed: fmt.Sprint(p.seed), T: fmt.Sprint(p.t),
+		Golden: math.NaN(), Value: math.NaN(), Tolerance: math.NaN(),
+	}
 }
 
-// Compare lists every difference between the rows of a figure and its golden: first
-// the series' means over the steps and seeds that both have, then single values, in
-// the order of the golden; then rows that only the figure has.
+// Compare returns all differences between the rows of a figure and its golden: first rows
+// that occur twice, then the series' means over the steps and seeds that both have, then
+// single values in the order of the golden, then rows that only the figure has.
 func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) []Violation {
 	c := comparison{figure: figure, tolerances: tolerances, want: map[place]float64{}, have: map[place]float64{}}
 	c.index(c.want, golden)
@@ -113,6 +116,7 @@ type comparison struct {
 	found      []Violation
 }
 
+// index fills to with the values of rows, and reports rows that occur twice.
 func (c *comparison) index(to map[place]float64, rows []figures.Row) {
 	for _, r := range rows {
 		if _, ok := to[placeOf(r)]; ok {
@@ -122,6 +126,7 @@ func (c *comparison) index(to map[place]float64, rows []figures.Row) {
 	}
 }
 
+// tolerance returns the tolerance for a panel and metric, and whether there is one.
 func (c *comparison) tolerance(panel, metric string) (Tolerance, bool) {
 	for _, t := range c.tolerances {
 		if t.Figure == c.figure && t.Panel == panel && t.Metric == metric {
@@ -131,14 +136,14 @@ func (c *comparison) tolerance(panel, metric string) (Tolerance, bool) {
 	return Tolerance{}, false
 }
 
-// check adds v unless its value is within the tolerance.
+// check reports v unless its value is within the tolerance.
 func (c *comparison) check(v Violation) {
 	if !Within(v.Value, v.Golden, v.Tolerance) {
 		c.found = append(c.found, v)
 	}
 }
 
-// means compares the mean of every series, and names the panels without tolerances.
+// means compares the mean of every series, and reports metrics without a tolerance.
 func (c *comparison) means(golden []figures.Row) {
 	type key struct{ panel, series, metric string }
 	type sums struct{ want, have, n float64 }
@@ -157,19 +162,23 @@ func (c *comparison) means(golden []figures.Row) {
 	}
 	for _, k := range order {
 		s := total[k]
-		v := Violation{What: Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all", Golden: s.want / s.n, Value: s.have / s.n}
+		v := Violation{
+			What: Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all",
+			Golden: s.want / s.n, Value: s.have / s.n,
+		}
 		rule, ok := c.tolerance(k.panel, k.metric)
 		switch {
 		case !ok:
 			v.What, v.Tolerance = NoRule, math.NaN()
 			c.found = append(c.found, v)
-		case s.n > 0: // otherwise each of its rows is reported as missing
+		case s.n > 0: // if it is 0, all rows are missing, which values reports
 			v.Tolerance = rule.Mean
 			c.check(v)
 		}
 	}
 }
 
+// values compares single values, and reports missing rows.
 func (c *comparison) values(golden []figures.Row) {
 	for _, r := range golden {
 		have, ok := c.have[placeOf(r)]
@@ -187,7 +196,7 @@ func (c *comparison) values(golden []figures.Row) {
 	}
 }
 
-// Report writes one line for each violation.
+// Report writes a table with one line per violation, or nothing if there is none.
 func Report(w io.Writer, violations []Violation) error {
 	if len(violations) == 0 {
 		return nil
@@ -208,7 +217,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// Sorted returns the rows by panel, series, metric, seed and step: the order of a golden file.
+// Sorted returns the rows in the order of a golden file: by panel, series, metric, seed and step.
 func Sorted(rows []figures.Row) []figures.Row {
 	return slices.SortedFunc(slices.Values(rows), func(a, b figures.Row) int {
 		return cmp.Or(cmp.Compare(a.Panel, b.Panel), cmp.Compare(a.Series, b.Series), cmp.Compare(a.Metric, b.Metric),

@@ -23,12 +23,12 @@ var tolerances []byte
 
 var update = flag.Bool("update", false, "make the figures and rewrite the goldens")
 
-// outEnv names a folder that holds <figure>/ for figures that are made already, as by
-// .ci/run; without it the test makes them.
+// outEnv is the environment variable with the folder of figures that .ci/run has made. If it
+// is not set, the test makes them.
 const outEnv = "TVPS_CI_OUT"
 
-// TestGolden compares the tiny figures with their goldens. It takes minutes and a
-// plugin, so it runs only where TVPS_CI=1 asks for it, or to update.
+// TestGolden compares the tiny figures with their goldens. It takes minutes and needs an XLA
+// plugin, so it runs only with TVPS_CI=1 or -update.
 func TestGolden(t *testing.T) {
 	if os.Getenv("TVPS_CI") != "1" && !*update {
 		t.Skip("set TVPS_CI=1 to compare the tiny figures with their goldens")
@@ -93,8 +93,8 @@ func TestEveryFigureIsCovered(t *testing.T) {
 	}
 }
 
-// makeFigures builds the program, makes all tiny figures in temporary folders and returns
-// their folder. The cache, with the plugin, is the user's.
+// makeFigures makes all tiny figures in a temporary folder and returns it. It uses the user's
+// cache.
 func makeFigures(t *testing.T) string {
 	tmp := t.TempDir()
 	program, out := filepath.Join(tmp, "replicate"), filepath.Join(tmp, "out")
@@ -126,7 +126,7 @@ func readFigure(t *testing.T, dir, name string) []figures.Row {
 
 func readGolden(t *testing.T, path string) []figures.Row {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("there is no golden ci/%s yet; make it with `go test ./ci -run Golden -count=1 -update`", path)
+		t.Fatalf("there is no golden ci/%s; make it with `go test ./ci -run Golden -count=1 -update`", path)
 	}
 	return readCSV(t, path)
 }
@@ -155,5 +155,5 @@ func writeGolden(t *testing.T, path string, rows []figures.Row) {
 	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d values written to ci/%s", len(rows), path)
+	t.Logf("wrote %d values to ci/%s", len(rows), path)
 }

@@ -88,7 +88,7 @@ func TestClearMistakes(t *testing.T) {
 		{[]string{"--form", "x"}, 2, []string{"--form"}, ""},
 		{[]string{"--from", filepath.Join(t.TempDir(), "none")}, 1, []string{"none"}, ""},
 		{[]string{"--from", t.TempDir()}, 1, []string{"no features of CLEAR-10"}, ""},
-		{[]string{"--from", lacking}, 1, []string{"not whole", "bus.pth"}, "files missing: 1, first features/moco_b0/3/bus.pth"},
+		{[]string{"--from", lacking}, 1, []string{"is incomplete", "bus.pth"}, "files missing: 1, first features/moco_b0/3/bus.pth"},
 		{[]string{"--from", malicious}, 1, []string{"global os.system", "bus.pth"}, "layout clear10-public"},
 	} {
 		s.env = []string{"TVPS_CLEAR=" + good}

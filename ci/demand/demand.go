@@ -1,4 +1,4 @@
-// Package demand holds what tests of all packages demand alike.
+// Package demand has checks for the tests of all packages.
 package demand
 
 import (
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Error demands an error that is one line and holds all the words.
+// Error fails the test unless err is an error of one line that contains all words.
 func Error(tb testing.TB, err error, words ...string) {
 	tb.Helper()
 	if err == nil {

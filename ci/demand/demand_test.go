@@ -26,28 +26,27 @@ func TestProcesses(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skipf("cat does not start: %v", err)
 	}
-	// Its answer tells that it runs: just after Start the kernel may not have set its
-	// environment yet.
+	// Wait for its answer: just after Start its environment may not be visible yet.
 	fmt.Fprintln(in, "ready")
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("cat answers %q, %v", line, err)
 	}
 	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid)); len(env) == 0 {
-		t.Skipf("/proc tells no environment of a child: %v", err)
+		t.Skipf("the environment of a child cannot be read in /proc: %v", err)
 	}
 	want := []string{fmt.Sprint(cmd.Process.Pid)}
 	if got := Processes("MARK", "one two"); !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
 	if got := Processes("MARK", "one"); len(got) > 0 {
-		t.Errorf("another value finds %v", got)
+		t.Errorf("with another value: found %v", got)
 	}
 	if got := Processes("ARK", "one two"); len(got) > 0 {
-		t.Errorf("another name finds %v", got)
+		t.Errorf("with another name: found %v", got)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
 	if got := Processes("MARK", "one two"); len(got) > 0 {
-		t.Errorf("%v are found after their end", got)
+		t.Errorf("found %v after the process ended", got)
 	}
 }

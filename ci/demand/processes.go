@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// Processes lists the running processes, by number, that have the variable with that value
-// in their environment: those that a test marked so, children of children too. It sees
-// none where there is no /proc.
+// Processes returns the numbers of the running processes that have the environment variable
+// name with this value: those that a test marked in this way, and their descendants. Without
+// /proc it returns none.
 func Processes(name, value string) []string {
 	var found []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")

@@ -1,13 +1,13 @@
-"""Learning curve of SBX's SAC (JAX) on gymnasium's HalfCheetah-v5, to compare with ours.
+"""Learning curve of SBX's SAC (JAX) on gymnasium's HalfCheetah-v5, for a comparison with ours.
 
     python3 -m venv venv
     venv/bin/pip install sbx-rl==0.28.0 gymnasium==1.4.0 mujoco==4.0.0 imageio packaging
     venv/bin/python ci/peers/halfcheetah.py sbx.csv [steps [seeds]]
 
-Every setting that package reinforce sets for the scenario halfcheetah is set here alike. A
-row is the mean undiscounted return of five episodes with the mean action. Printed are steps a
-second since the line before, evaluation not counted; those of the first line are in part
-random, without updates. Ours: go test ./replicate/reinforce -run xxx -bench Train/sac/seeds=1
+The settings are those of ci/peers/main.go. A row is the mean undiscounted return of five
+evaluation episodes with the mean action. Printed are training steps per second since the line
+before, without evaluation; the first line includes the random steps, which have no updates.
+Our throughput: go test ./replicate/reinforce -run xxx -bench Train/sac/seeds=1
 """
 import csv
 import sys
@@ -39,8 +39,9 @@ with open(path, "w", newline="") as out:
     rows.writerow(["panel", "series", "seed", "t", "metric", "value"])
     for seed in range(seeds):
         env, other = gymnasium.make("HalfCheetah-v5"), gymnasium.make("HalfCheetah-v5")
-        model = SAC("MlpPolicy", env, seed=seed, learning_rate=3e-4, buffer_size=1_000_000, learning_starts=BURN_IN, batch_size=256,
-                    tau=.005, gamma=.99, train_freq=1, gradient_steps=1, ent_coef="auto_0.2", policy_kwargs=dict(net_arch=[256, 256]))
+        model = SAC("MlpPolicy", env, seed=seed, learning_rate=3e-4, buffer_size=1_000_000,
+                    learning_starts=BURN_IN, batch_size=256, tau=.005, gamma=.99, train_freq=1,
+                    gradient_steps=1, ent_coef="auto_0.2", policy_kwargs=dict(net_arch=[256, 256]))
         for t in range(EVERY, steps + 1, EVERY):
             begin = time.time()
             model.learn(EVERY, reset_num_timesteps=False)

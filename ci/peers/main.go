@@ -1,9 +1,10 @@
-// Command peers computes our side of a comparison: the learning curve of package sac on gymnasium's HalfCheetah-v5, with
-// every setting as in halfcheetah.py for SBX.
+// Command peers computes the learning curve of package sac on gymnasium's HalfCheetah-v5, with
+// the settings that halfcheetah.py has for SBX (SAC in JAX).
 //
 //	go run ./ci/peers -stack 5 -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
-// After an interruption it continues. This folder holds the curves of both programs, and a test compares them.
+// After an interruption the same command continues. The curves of both programs are stored in
+// this folder, and a test compares them.
 package main
 
 import (
@@ -26,14 +27,17 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-const horizon, episodesBetween = 1000, 2 // of HalfCheetah-v5; evaluated every 2,000 steps
+const (
+	horizon         = 1000 // steps per episode of HalfCheetah-v5
+	episodesBetween = 2    // training episodes between evaluations: 2,000 steps
+)
 
 func main() {
-	out := flag.String("out", "ours.csv", "file of the curve")
-	results := flag.String("results", "results", "folder of the runs")
-	steps := flag.Int("steps", 20000, "steps of training")
-	seeds := flag.Int("seeds", 5, "number of seeds, from 0")
-	stack := flag.Int("stack", 1, "number of batched seeds")
+	out := flag.String("out", "ours.csv", "CSV file of the learning curve")
+	results := flag.String("results", "results", "folder of the stored runs")
+	steps := flag.Int("steps", 20000, "number of training steps")
+	seeds := flag.Int("seeds", 5, "number of seeds, counted from 0")
+	stack := flag.Int("stack", 1, "number of batched seeds: seeds that train in one compiled program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -46,10 +50,12 @@ func main() {
 // settings are those of halfcheetah.py.
 func settings(steps, stack int) reinforce.Settings {
 	return reinforce.Settings{
-		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1, Every: episodesBetween, EvaluateEpisodes: 5,
-		Episodes: steps / horizon, Stack: stack,
-		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4,
-		Alpha: .2, LearnAlpha: true, Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
+		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
+		Every: episodesBetween, EvaluateEpisodes: 5, Episodes: steps / horizon, Stack: stack,
+		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
+		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
+		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
+		// Plain SAC does not use the rest, but its values must be valid.
 		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2,
 		Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
 	}
@@ -87,13 +93,17 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 	return write(out, report)
 }
 
-// write writes the returns to a CSV file.
+// write writes the returns to a CSV file, in the order of the seeds.
 func write(path string, report runs.Report) error {
 	var rows []figures.Row
-	for _, r := range slices.SortedFunc(maps.Values(report.Results), func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }) {
+	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
+	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {
 		for _, row := range r.Rows {
 			if row.Metric == reinforce.MeasureReturn {
-				rows = append(rows, figures.Row{Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed, T: row.T * horizon, Metric: row.Metric, Value: row.Value})
+				rows = append(rows, figures.Row{
+					Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed,
+					T: row.T * horizon, Metric: row.Metric, Value: row.Value,
+				})
 			}
 		}
 	}

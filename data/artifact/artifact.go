@@ -1,11 +1,11 @@
-// Package artifact downloads pinned files: each is named with its size and hash,
-// so what is on disk afterwards is exactly what the program was written for, or an
-// error says why not.
+// Package artifact downloads pinned files. Each file is declared with its size and hash, so
+// either the file on disk is exactly the one that the program was written for, or an error
+// says why not.
 //
-// A download goes to "<dst>.part", goes on there after a break (HTTP Range), is
-// checked as a whole, synced to disk and renamed to dst. Nobody ever sees half a
-// file under its final name. A lock file, "<dst>.lock", lets several processes ask
-// for the same file at once: one downloads, the others wait for it.
+// A download is written to "<dst>.part" and resumes there after an interruption (HTTP
+// Range). It is then checked as a whole, synced to disk and renamed to dst, so an incomplete
+// file never has the final name. With the lock file "<dst>.lock" several processes may ask
+// for the same file at the same time: one downloads, the others wait for it.
 package artifact
 
 import (
@@ -25,36 +25,36 @@ import (
 	"time"
 )
 
-// File is a pinned file: where it comes from and what it must be. Size and at least
-// one of the two hashes are required; where both are given, SHA-256 decides.
+// File is a pinned file: its source, size and hash. Size and at least one of the two hashes
+// are required; if both are given, only SHA-256 is checked.
 type File struct {
-	Name   string // what messages call it
+	Name   string // for messages
 	URL    string
 	SHA256 string // lower-case hexadecimal
-	MD5    string // lower-case hexadecimal, for files published with nothing better
+	MD5    string // lower-case hexadecimal, for files published without a SHA-256
 	Size   int64  // bytes
 }
 
 // Options adjusts Fetch. The zero value is silent and uses the defaults.
 type Options struct {
-	Log   io.Writer     // progress: a bar on a terminal, plain lines elsewhere; nil for none
-	HTTP  *http.Client  // nil: a client with timeouts for connecting and for the first answer
-	Tries int           // attempts to go on after a broken transfer; 0 means 5
-	Stall time.Duration // give up on a transfer that brings no byte for this long; 0 means 1 minute
+	Log   io.Writer     // progress: a bar on a terminal, otherwise lines; nil for none
+	HTTP  *http.Client  // nil for Client()
+	Tries int           // largest number of requests if the connection breaks; 0 for 5
+	Stall time.Duration // time without a byte after which a request fails; 0 for 1 minute
 }
 
-// Fetch makes sure that dst is the file f, and downloads it if it is not there or not
-// whole. The whole file is hashed at each call, about half a second for 200 MB.
+// Fetch downloads f to dst unless dst already is f. Every call hashes the whole file, about
+// half a second for 200 MB.
 //
-// Every error is one sentence and is, for errors.Is, one of ErrNetwork, ErrStatus,
-// ErrDamaged, ErrDiskFull, ErrNotWritable, or the context's error. After an error dst
-// is as it was before; a partial download that can be gone on with stays in dst.part.
+// Every error is one sentence. It wraps ErrNetwork, ErrStatus, ErrDamaged, ErrDiskFull,
+// ErrNotWritable or the context's error, except if f itself is incomplete. After an error
+// dst is unchanged; a partial download that can be resumed stays in dst.part.
 func Fetch(ctx context.Context, f File, dst string, opts Options) error {
 	if f.Size <= 0 || f.SHA256 == "" && f.MD5 == "" || f.URL == "" {
 		return fmt.Errorf("artifact: %q needs a URL, a size and a hash", f.Name)
 	}
 	if f.Verify(dst) == nil {
-		return nil // also when the folder is read-only
+		return nil // before the lock, so that it works in a read-only folder
 	}
 	unlock, err := Lock(ctx, dst+".lock", f.Name, opts.Log)
 	if err != nil {
@@ -63,15 +63,15 @@ func Fetch(ctx context.Context, f File, dst string, opts Options) error {
 	defer unlock()
 	switch err := f.Verify(dst); {
 	case err == nil:
-		return nil // another process was faster
+		return nil // another process downloaded it meanwhile
 	case !errors.Is(err, fs.ErrNotExist):
 		logf(opts.Log, "%s is damaged (%v): downloading it again", dst, err)
 	}
 	return f.fetchLocked(ctx, dst, opts)
 }
 
-// fetchLocked downloads to dst.part, checks it and renames it. A part left by an
-// earlier process may hold wrong bytes: then the download starts over, once.
+// fetchLocked downloads to dst.part, checks it and renames it. If a part of an earlier
+// download turns out to be damaged, it downloads once more from the start.
 func (f File) fetchLocked(ctx context.Context, dst string, opts Options) error {
 	part := dst + ".part"
 	resumed := partSize(part) > 0
@@ -80,7 +80,7 @@ func (f File) fetchLocked(ctx context.Context, dst string, opts Options) error {
 		err = f.Verify(part)
 	}
 	if err != nil && resumed && errors.Is(err, ErrDamaged) {
-		logf(opts.Log, "the earlier part of %s is damaged: starting over", f.Name)
+		logf(opts.Log, "the earlier partial download of %s is damaged: downloading it from the start", f.Name)
 		os.Remove(part)
 		if err = download(ctx, f, part, opts); err == nil {
 			err = f.Verify(part)
@@ -89,7 +89,7 @@ func (f File) fetchLocked(ctx context.Context, dst string, opts Options) error {
 	if errors.Is(err, ErrDamaged) {
 		os.Remove(part)
 		return explain(ErrDamaged, err, "%s from %s is damaged or was altered (%v); it was deleted: "+
-			"try again, and if that does not help, look for a proxy that changes downloads", f.Name, f.URL, err)
+			"try again; if it fails again, check whether a proxy changes downloads", f.Name, f.URL, err)
 	}
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (f File) fetchLocked(ctx context.Context, dst string, opts Options) error {
 	return nil
 }
 
-// Verify says whether path is the file f: nil, or an error that is fs.ErrNotExist or
-// ErrDamaged and names expected and found size or hash.
+// Verify returns nil if path is the file f. It returns fs.ErrNotExist if there is no file,
+// and ErrDamaged, with the expected and the found size or hash, if it is another one.
 func (f File) Verify(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -136,7 +136,7 @@ func sum(h hash.Hash, r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CacheDirOr is the given folder, or CacheDir if it is empty.
+// CacheDirOr returns dir, or CacheDir if dir is empty.
 func CacheDirOr(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
@@ -144,8 +144,8 @@ func CacheDirOr(dir string) (string, error) {
 	return CacheDir()
 }
 
-// CacheDir is the folder for downloaded and computed files that can be had again:
-// $TVPS_CACHE, or "tvps" in the user's cache folder (~/.cache on Linux). It need not
+// CacheDir returns the folder for files that can be downloaded or computed again:
+// $TVPS_CACHE, or "tvps" in the user's cache folder (~/.cache on Linux). The folder may not
 // exist yet.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("TVPS_CACHE"); dir != "" {
@@ -153,7 +153,7 @@ func CacheDir() (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for the cache is known (%w): set TVPS_CACHE to one", err)
+		return "", fmt.Errorf("cannot find a cache folder (%w): set TVPS_CACHE to one", err)
 	}
 	return filepath.Join(dir, "tvps"), nil
 }

@@ -89,14 +89,13 @@ func TestTooShortOnServer(t *testing.T) {
 	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "no more than 900000 of", dst)
 }
 
-// A connection that breaks is taken up again where it broke, within one call and
-// across calls.
-func TestTruncatedDownload(t *testing.T) {
+// A download that was interrupted in one call resumes in the next.
+func TestResumeInNextCall(t *testing.T) {
 	data := content()
-	var broken atomic.Bool
-	broken.Store(true)
+	var interrupting atomic.Bool
+	interrupting.Store(true)
 	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
-		if broken.Load() {
+		if interrupting.Load() {
 			if r.Header.Get("Range") != "" {
 				panic(http.ErrAbortHandler)
 			}
@@ -111,11 +110,11 @@ func TestTruncatedDownload(t *testing.T) {
 	if part == 0 || part >= 1_000_000 {
 		t.Fatalf("the part has %d bytes", part)
 	}
-	broken.Store(false)
+	interrupting.Store(false)
 	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
 	checkContent(t, dst, data)
 	if last := s.ranges[len(s.ranges)-1]; last != fmt.Sprintf("bytes=%d-", part) {
-		t.Errorf("the download did not go on at %d: Range %q", part, last)
+		t.Errorf("the download did not resume at %d: Range %q", part, last)
 	}
 }
 
@@ -135,12 +134,12 @@ func TestResumeWithinOneCall(t *testing.T) {
 	}
 }
 
-// A part with wrong bytes is dropped and the file fetched anew; so is one that the
-// server cannot continue.
+// If a part has wrong bytes, or the server does not support ranges, the file is downloaded
+// from the start.
 func TestStalePart(t *testing.T) {
 	data := content()
 	noRanges := func(_ *server, w http.ResponseWriter, _ *http.Request) { w.Write(data) }
-	for name, handler := range map[string]func(*server, http.ResponseWriter, *http.Request){"ranges": whole(data), "none": noRanges} {
+	for name, handler := range map[string]handler{"ranges": whole(data), "no ranges": noRanges} {
 		s := serve(t, handler)
 		for _, size := range []int{1, 300_000, 1_000_000, 1_200_000} {
 			dst := filepath.Join(t.TempDir(), "file")
@@ -201,7 +200,7 @@ func TestCancel(t *testing.T) {
 	err := Fetch(ctx, pinned(s.URL, data), dst, Options{})
 	check(t, err, context.Canceled, "", dst, "file.part")
 	if errors.Is(err, ErrNetwork) {
-		t.Errorf("the network is blamed: %v", err)
+		t.Errorf("the error is ErrNetwork, want only the context's: %v", err)
 	}
 }
 
@@ -229,7 +228,7 @@ func TestWriteFileFullDisk(t *testing.T) {
 	os.Symlink("/dev/full", path+".tmp")
 	err := WriteFile(path, "a thing", 0o644, func(w io.Writer) error {
 		if _, err := w.Write([]byte("x")); err != nil {
-			return errors.New("some reader's own words")
+			return errors.New("an error of the reader")
 		}
 		return nil
 	})
@@ -244,16 +243,16 @@ func TestNotWritable(t *testing.T) {
 	err := Fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), Options{})
 	check(t, err, ErrNotWritable, "TVPS_CACHE", file, "plain")
 	if s.requests.Load() != 0 {
-		t.Error("downloaded without a place to put it")
+		t.Error("downloaded although the file cannot be written")
 	}
 }
 
-// A folder that really is read-only. Root may write everywhere, so as root the child
-// runs as nobody.
+// A read-only folder. Root may write everywhere, so as root the child process runs as the
+// user nobody.
 func TestReadOnlyFolder(t *testing.T) {
 	data := content()
 	s := serve(t, whole(data))
-	dir, err := os.MkdirTemp("/tmp", "artifact-ro-") // t.TempDir is closed to nobody
+	dir, err := os.MkdirTemp("/tmp", "artifact-ro-") // the user nobody cannot enter t.TempDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +266,8 @@ func TestReadOnlyFolder(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := run(); err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
+	out, err := run()
+	if err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
@@ -277,14 +277,14 @@ func TestReadOnlyFolder(t *testing.T) {
 	os.WriteFile(filepath.Join(dir, "file"), data, 0o644)
 	os.Chmod(dir, 0o555)
 	if out, err := run(); err != nil {
-		t.Errorf("a whole file in a read-only folder: %q, %v", out, err)
+		t.Errorf("the complete file is there, in a read-only folder: %q, %v", out, err)
 	}
 }
 
 func TestTwoProcesses(t *testing.T) {
 	data := content()
 	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
-		time.Sleep(300 * time.Millisecond) // so that both are surely under way
+		time.Sleep(300 * time.Millisecond) // so that both processes are running
 		whole(data)(s, w, r)
 	})
 	dst := filepath.Join(t.TempDir(), "file")
@@ -305,7 +305,7 @@ func TestTwoProcesses(t *testing.T) {
 	check(t, nil, nil, "", dst, "file")
 }
 
-func TestWaitingForLockEndsWithContext(t *testing.T) {
+func TestLockWaitsUntilContextEnds(t *testing.T) {
 	dst := filepath.Join(t.TempDir(), "file")
 	unlock, err := Lock(t.Context(), dst+".lock", "x", nil)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Lock takes the lock file at path, making its folder if need be, and waits as long as
-// another process holds it (with a line to log that names what is waited for). The lock
-// ends with unlock or with the process; the file itself stays. Errors are
-// ErrNotWritable, ErrDiskFull or the context's.
+// Lock locks the lock file at path, and creates file and folder if they do not exist. If
+// another process holds the lock, it writes a line with what to log and waits. The lock ends
+// with unlock or with the process; the file stays. Errors are ErrNotWritable, ErrDiskFull or
+// the context's.
 func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, explainDisk(err, path, what)
@@ -34,10 +34,10 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 	return func() { l.Unlock() }, nil
 }
 
-// WriteFile makes path appear at once and whole: write fills "<path>.tmp", which is
-// synced to disk and renamed. If write or the disk fails there is no new path and no
-// temporary file. The caller holds a Lock that covers path. Errors of the disk are
-// ErrDiskFull or ErrNotWritable; what write itself returns is passed on.
+// WriteFile writes path atomically: write fills "<path>.tmp", which is synced to disk and
+// renamed. After an error path is unchanged and the temporary file is removed. The caller
+// must hold a Lock that covers path. Errors of the disk are ErrDiskFull or ErrNotWritable;
+// other errors of write are returned unchanged. Messages call the file what.
 func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error) error {
 	tmp := path + ".tmp"
 	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, perm)
@@ -47,7 +47,7 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 	w := &diskWriter{file: file, path: path, what: what}
 	err = write(w)
 	if w.err != nil {
-		err = w.err // rather than what a reader or a zip makes of it
+		err = w.err // the disk's error, not what write made of it
 	}
 	if closeErr := file.Close(); err == nil && closeErr != nil {
 		err = explainDisk(closeErr, path, what)
@@ -61,7 +61,7 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 	return err
 }
 
-// diskWriter remembers the first error of the disk, explained, apart from other errors.
+// diskWriter keeps the first error of the disk, explained.
 type diskWriter struct {
 	file       *os.File
 	path, what string
@@ -76,7 +76,7 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// syncRename brings the bytes of from to the disk, then gives them their final name.
+// syncRename syncs the file from to disk, then renames it to its final name.
 func syncRename(from, to string) error {
 	file, err := os.OpenFile(from, os.O_RDWR, 0)
 	if err != nil {
@@ -93,7 +93,7 @@ func syncRename(from, to string) error {
 		return err
 	}
 	if dir, err := os.Open(filepath.Dir(to)); err == nil {
-		dir.Sync() // best effort: not every file system can
+		dir.Sync() // best effort: not every file system supports it
 		dir.Close()
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 // pause is the time between two attempts; tests shorten it.
 var pause = time.Second
 
-// download brings part to f.Size bytes, from where it stands. A broken transfer is
-// taken up again as long as each attempt brings something.
+// download completes part to f.Size bytes. After a network error it requests the rest, up
+// to opts.Tries requests and as long as each of them brings at least one byte.
 func download(ctx context.Context, f File, part string, opts Options) error {
 	if partSize(part) > f.Size {
 		os.Remove(part)
@@ -37,8 +37,8 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 			return nil
 		}
 		if err == nil {
-			err = explain(ErrNetwork, io.ErrUnexpectedEOF, "the download of %s from %s broke off after %d of %d bytes; "+
-				"try again, it goes on from there", f.Name, f.URL, partSize(part), f.Size)
+			err = explain(ErrNetwork, io.ErrUnexpectedEOF, "the download of %s from %s stopped after %d of %d bytes; "+
+				"try again, it resumes there", f.Name, f.URL, partSize(part), f.Size)
 		}
 		gained := partSize(part) > before
 		if ctx.Err() != nil {
@@ -47,7 +47,7 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 		if !errors.Is(err, ErrNetwork) || !gained || try >= tries {
 			return err
 		}
-		select { // a short outage may pass
+		select { // a short outage may end
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
@@ -55,7 +55,7 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 	}
 }
 
-// transfer makes one request and appends what it brings to part.
+// transfer makes one request and appends the answer to part.
 func transfer(ctx context.Context, f File, part string, opts Options, bar *Progress) error {
 	stall := opts.Stall
 	if stall <= 0 {
@@ -82,7 +82,7 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 	}
 	bar.Set(from)
 
-	// One byte more than expected is let through, so that a longer file is noticed.
+	// Read one byte more than expected, to detect a file that is too long.
 	in := &watchedReader{r: io.LimitReader(body, f.Size-from+1), watch: watch, stall: stall, bar: bar}
 	out := &diskWriter{file: file, path: part, what: f.Name}
 	_, err = io.CopyBuffer(out, in, make([]byte, 256<<10))
@@ -100,8 +100,8 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 	return nil
 }
 
-// request asks for the bytes of f from the given position on and returns the body and
-// the position where it really begins (0 if the server sends the whole file).
+// request asks for the bytes of f from a position on. It returns the body and the position
+// where the body begins, which is 0 if the server sends the whole file.
 func request(ctx context.Context, f File, from int64, client *http.Client) (io.ReadCloser, int64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
@@ -134,19 +134,19 @@ func request(ctx context.Context, f File, from int64, client *http.Client) (io.R
 	case http.StatusRequestedRangeNotSatisfiable:
 		err = explain(ErrDamaged, nil, "the server has no more than %d of the expected %d bytes", from, f.Size)
 	default:
-		err = explain(ErrStatus, nil, "cannot download %s: %s answered %q; try again later, or see whether the address has moved",
-			f.Name, f.URL, resp.Status)
+		err = explain(ErrStatus, nil, "cannot download %s: %s answered %q; try again later, "+
+			"or check whether the file has moved", f.Name, f.URL, resp.Status)
 	}
 	resp.Body.Close()
 	return nil, 0, err
 }
 
 func networkError(f File, err error) error {
-	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings and try again, "+
-		"a partial download goes on where it stopped", f.Name, f.URL, shorten(err))
+	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings "+
+		"and try again, a partial download resumes where it stopped", f.Name, f.URL, shorten(err))
 }
 
-// shorten drops the URL that net/http repeats in front of its errors.
+// shorten drops the URL that net/http puts in front of its errors.
 func shorten(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -155,8 +155,8 @@ func shorten(err error) error {
 	return err
 }
 
-// Client is an HTTP client that gives up on a server that does not answer; a transfer
-// under way has no time limit of its own (Options.Stall watches it).
+// Client returns an HTTP client with time limits for connecting (15 s) and for the head of
+// the answer (30 s). The transfer itself has no limit; see Options.Stall.
 func Client() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
@@ -165,7 +165,7 @@ func Client() *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// watchedReader puts off the stall alarm and moves the bar with each read.
+// watchedReader resets the stall timer and advances the progress bar at each read.
 type watchedReader struct {
 	r     io.Reader
 	watch *time.Timer
@@ -180,6 +180,7 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// partSize returns the size of the file, or 0 if there is none.
 func partSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -188,7 +189,7 @@ func partSize(path string) int64 {
 	return info.Size()
 }
 
-// seekTo puts the writing position at from and drops what lies behind it.
+// seekTo sets the position to from and truncates the file there.
 func seekTo(file *os.File, from int64) error {
 	if info, err := file.Stat(); err != nil || info.Size() > from {
 		if err := file.Truncate(from); err != nil {

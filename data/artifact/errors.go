@@ -7,17 +7,16 @@ import (
 	"syscall"
 )
 
-// The kinds of failure, for errors.Is.
+// The kinds of error, for errors.Is.
 var (
-	ErrNetwork     = errors.New("no connection, or a broken one")
-	ErrStatus      = errors.New("the server refused")
+	ErrNetwork     = errors.New("no network connection")
+	ErrStatus      = errors.New("HTTP error status")
 	ErrDamaged     = errors.New("damaged or altered file")
 	ErrDiskFull    = errors.New("disk full")
 	ErrNotWritable = errors.New("folder not writable")
 )
 
-// explained is an error whose text is one sentence for a person and whose kind and
-// cause are there for errors.Is.
+// explained is an error with one sentence for the user; it wraps its kind and its cause.
 type explained struct {
 	text        string
 	kind, cause error
@@ -36,8 +35,8 @@ func explain(kind, cause error, format string, args ...any) error {
 	return &explained{fmt.Sprintf(format, args...), kind, cause}
 }
 
-// explainDisk turns an error of the file system on path into a sentence that says what
-// to do. Errors that are already explained pass through.
+// explainDisk returns an error of the file system on path as a sentence that says what to
+// do. An error that is already explained is returned unchanged.
 func explainDisk(err error, path, name string) error {
 	var known *explained
 	if err == nil || errors.As(err, &known) {
@@ -46,10 +45,10 @@ func explainDisk(err error, path, name string) error {
 	dir := filepath.Dir(path)
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		if errors.Is(err, full) {
-			return explain(ErrDiskFull, err, "cannot write %s: the disk (or your quota on it) of %s is full (%v); "+
+			return explain(ErrDiskFull, err, "cannot write %s: the disk of %s is full, or your quota on it is used up (%v); "+
 				"free some space or set TVPS_CACHE to a folder on another disk", name, dir, err)
 		}
 	}
-	return explain(ErrNotWritable, err, "cannot write %s in %s (%v); make the folder writable or set TVPS_CACHE to another one",
-		name, dir, err)
+	return explain(ErrNotWritable, err, "cannot write %s in %s (%v); "+
+		"make the folder writable or set TVPS_CACHE to another one", name, dir, err)
 }

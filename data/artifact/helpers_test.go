@@ -33,14 +33,17 @@ func pinned(url string, data []byte) File {
 	return File{Name: "file.bin", URL: url, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
 }
 
-// server serves data with ranges and counts the requests and the bytes asked for.
+// handler answers a request to a server.
+type handler = func(s *server, w http.ResponseWriter, r *http.Request)
+
+// server counts the requests and records their Range headers.
 type server struct {
 	*httptest.Server
 	requests atomic.Int32
 	ranges   []string
 }
 
-func serve(t *testing.T, h func(s *server, w http.ResponseWriter, r *http.Request)) *server {
+func serve(t *testing.T, h handler) *server {
 	s := &server{}
 	var mu sync.Mutex
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,13 +57,14 @@ func serve(t *testing.T, h func(s *server, w http.ResponseWriter, r *http.Reques
 	return s
 }
 
-func whole(data []byte) func(*server, http.ResponseWriter, *http.Request) {
+// whole serves data, also in ranges.
+func whole(data []byte) handler {
 	return func(_ *server, w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
 }
 
-// cut sends n bytes of an answer that promised all, then drops the connection.
+// cut announces the whole file, sends n bytes and drops the connection.
 func cut(w http.ResponseWriter, data []byte, n int) {
 	w.Header().Set("Content-Length", "1000000")
 	w.Write(data[:n])
@@ -68,7 +72,7 @@ func cut(w http.ResponseWriter, data []byte, n int) {
 	panic(http.ErrAbortHandler)
 }
 
-// names lists what is in the folder of path, without the lock file.
+// names lists the entries of path's folder except lock files.
 func names(t *testing.T, path string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -84,7 +88,7 @@ func names(t *testing.T, path string) []string {
 	return list
 }
 
-// check compares the error with a kind and words, and the folder with a list of names.
+// check compares the error with a kind and words, and the entries of dst's folder with left.
 func check(t *testing.T, err, kind error, words string, dst string, left ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) || (err != nil && !strings.Contains(err.Error(), words)) {
@@ -108,7 +112,8 @@ func checkContent(t *testing.T, path string, want []byte) {
 func TestMain(m *testing.M) {
 	pause = time.Millisecond
 	if url := os.Getenv("ARTIFACT_TEST_CHILD"); url != "" {
-		if err := Fetch(context.Background(), pinned(url, content()), os.Getenv("ARTIFACT_TEST_DST"), Options{}); err != nil {
+		dst := os.Getenv("ARTIFACT_TEST_DST")
+		if err := Fetch(context.Background(), pinned(url, content()), dst, Options{}); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
@@ -117,7 +122,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child starts this test binary as another process that fetches url to dst.
+// child is this test binary as another process, which fetches url to dst.
 func child(url, dst string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), "ARTIFACT_TEST_CHILD="+url, "ARTIFACT_TEST_DST="+dst)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress reports how far a transfer of known size is: a bar on a terminal, else a
-// line at the start, one every ten seconds and one at the end. It is an io.Writer that
-// counts bytes. A nil log makes it silent.
+// Progress reports the progress of a transfer of known size: a bar on a terminal, otherwise
+// a line at the start, every ten seconds and at the end. It is an io.Writer that counts
+// bytes. With a nil log it is silent.
 type Progress struct {
 	log         io.Writer
 	what        string
@@ -22,14 +22,13 @@ type Progress struct {
 	last        time.Time
 }
 
-// NewProgress starts a report on total bytes of what. Nothing is printed before the
-// first byte.
+// NewProgress returns the progress of a transfer of total bytes. It prints nothing before
+// the first byte.
 func NewProgress(log io.Writer, what string, total int64) *Progress {
 	return &Progress{log: log, what: what, total: total}
 }
 
-// Set says that the first done bytes are there, for a transfer that goes on or starts
-// over.
+// Set sets the number of bytes that are done, when a transfer resumes or starts again.
 func (p *Progress) Set(done int64) {
 	p.done = done
 	if p.bar != nil {
@@ -37,7 +36,7 @@ func (p *Progress) Set(done int64) {
 	}
 }
 
-// Add moves on by n bytes.
+// Add counts n more bytes.
 func (p *Progress) Add(n int64) {
 	if p.log == nil || n <= 0 {
 		return
@@ -81,7 +80,7 @@ func (p *Progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends the report.
+// Close prints the last line and removes the bar.
 func (p *Progress) Close() {
 	switch {
 	case p.bar != nil:
@@ -93,7 +92,7 @@ func (p *Progress) Close() {
 	}
 }
 
-// IsTerminal says whether w is a terminal, where a line may be drawn over.
+// IsTerminal reports whether w is a terminal, on which a line can be overwritten.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

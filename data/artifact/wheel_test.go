@@ -16,7 +16,7 @@ import (
 	"github.com/gomlx/go-xla/installer"
 )
 
-// smallWheel is a wheel with two wanted files and one that is not, and its pin.
+// smallWheel returns a wheel of three files and its pin, which names two of them.
 func smallWheel(t *testing.T) ([]byte, Wheel) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -30,16 +30,19 @@ func smallWheel(t *testing.T) ([]byte, Wheel) {
 	}
 	archive.Close()
 	member := func(path, name string) Member {
-		sum := sha256.Sum256([]byte("content of " + path))
-		return Member{Path: path, Name: name, SHA256: hex.EncodeToString(sum[:]), Size: int64(len("content of " + path))}
+		content := []byte("content of " + path)
+		sum := sha256.Sum256(content)
+		return Member{Path: path, Name: name, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 	}
 	f := pinned("", buf.Bytes())
-	return buf.Bytes(), Wheel{Package: "p", Release: "1.0", Name: "p-1.0.whl", SHA256: f.SHA256, Size: f.Size, What: "the test file",
-		Members: []Member{member("p/a.xml", ""), member("p/meshes/b.stl", "meshes/c.stl")}}
+	return buf.Bytes(), Wheel{
+		Package: "p", Release: "1.0", Name: "p-1.0.whl", SHA256: f.SHA256, Size: f.Size, What: "the test file",
+		Members: []Member{member("p/a.xml", ""), member("p/meshes/b.stl", "meshes/c.stl")},
+	}
 }
 
-// serveWheel is an index whose address of the wheel is relative to its own, as mirrors
-// give it.
+// serveWheel serves an index and the wheel. The index gives the wheel's URL relative to its
+// own, as mirrors do.
 func serveWheel(t *testing.T, data []byte, w Wheel) *server {
 	return serve(t, func(s *server, out http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/pypi/p/json" {
@@ -74,7 +77,7 @@ func TestUnpackWheel(t *testing.T) {
 	check(t, err, ErrDamaged, "is damaged; the next run", filepath.Join(dir, "x"), "a.xml", "meshes")
 	opts.NoFetch = false
 	if fetched, err := w.Unpack(t.Context(), dir, opts); err != nil || !fetched {
-		t.Error("an altered file was kept:", err)
+		t.Error("the damaged member was not replaced:", err)
 	}
 	checkContent(t, w.Members[1].In(dir), []byte("content of p/meshes/b.stl"))
 }
@@ -89,8 +92,9 @@ func TestUnpackWheelErrors(t *testing.T) {
 	opts.NoFetch = false
 	other := w
 	other.Release = "2.0"
-	if _, err := other.Unpack(t.Context(), dir, opts); err == nil || !strings.Contains(err.Error(), "does not list p-1.0.whl") {
-		t.Error(err)
+	fetched, err := other.Unpack(t.Context(), dir, opts)
+	if err == nil || fetched || !strings.Contains(err.Error(), "does not list p-1.0.whl") {
+		t.Error(fetched, err)
 	}
 	w.Members[1].SHA256 = strings.Repeat("0", 64)
 	_, err = w.Unpack(t.Context(), dir, opts)

@@ -1,18 +1,17 @@
-// Package cifar10 reads CIFAR-10 (Krizhevsky 2009), 60,000 colour images of 32x32
-// pixels in ten classes, on which the paper simulates label shift ("Image
-// Classification with Evolving Labels").
+// Package cifar10 reads CIFAR-10 (Krizhevsky 2009), 60,000 colour images of 32x32 pixels in
+// ten classes, on which the paper simulates label shift ("Image Classification with Evolving
+// Labels").
 //
-// The full set comes from the six official .bin files (Load, ReadDir), which Download
-// fetches. Without them the program uses a sample that is embedded in it: real images,
-// lossless, 650 training images (of the official training files) and 400 test images
-// (of the official test file) of each class, drawn without replacement with seed 0.
-// Training and test images are never mixed. It was made, and can be made again byte
-// for byte, with
+// The full set is in the six official .bin files, which Download fetches and Load reads.
+// Without them Load returns a sample that is embedded in the program: real images, lossless,
+// of each class 650 training images (from the official training files) and 400 test images
+// (from the official test file), drawn without replacement with seed 0. The command
 //
 //	go run ./data/cifar10/makesample --from /path/to/cifar-10-batches-bin
 //
-// and its format is that of package internal/pack: sample.bin takes 15.3 MiB, about
-// half of the pixels. Every figure says which of the two was used (Source.Note).
+// makes the same file, data/cifar10/sample.bin, byte for byte. Its format is that of package
+// internal/pack; it has 15.3 MiB, about half the size of the pixels. Every figure says which
+// of the two was used (Source.Note).
 package cifar10
 
 import (
@@ -42,30 +41,33 @@ var ClassNames = [Classes]string{
 	"dog", "frog", "horse", "ship", "truck",
 }
 
-// officialFiles are the names of the binary version's files in official order: five
-// of training images, one of test images.
+// officialFiles are the files of the binary version in official order: five of training
+// images, one of test images.
 var officialFiles = []string{
 	"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin",
 	"test_batch.bin",
 }
 
-// remedy ends the errors about missing or damaged files.
-const remedy = "fetch it with `go run ./replicate data cifar10`, or correct TVPS_DATA"
+// remedy is the end of errors about missing or damaged files.
+const remedy = "download it with `go run ./replicate data cifar10`, or correct TVPS_DATA"
 
 // Set is a list of images.
 type Set struct {
 	Pixels []byte  // [len * 3072] in the official order: R, G, B planes, rows of 32
 	Labels []uint8 // [len], 0 to 9
-	Index  []int32 // [len], position in the official train files (0..49999, batches 1 to 5 in order) or test file
+
+	// Index, [len], is the position in the official test file, or in the official training
+	// files: 0 to 49999, files 1 to 5 in order.
+	Index []int32
 }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (s Set) Len() int { return len(s.Labels) }
 
 // Image returns the 3072 bytes of image i, not copied.
 func (s Set) Image(i int) []byte { return s.Pixels[i*Pixels : (i+1)*Pixels : (i+1)*Pixels] }
 
-// ByClass lists, for every class, the rows of the set that show it, ascending.
+// ByClass returns the rows of each class, ascending.
 func (s Set) ByClass() [][]int32 {
 	rows := make([][]int32, Classes)
 	for i, label := range s.Labels {
@@ -74,7 +76,7 @@ func (s Set) ByClass() [][]int32 {
 	return rows
 }
 
-// Select copies the given rows into a new set; Index still names official positions.
+// Select copies the given rows into a new set. Index keeps the official positions.
 func (s Set) Select(rows []int32) Set {
 	out := Set{
 		Pixels: make([]byte, 0, len(rows)*Pixels),
@@ -89,7 +91,7 @@ func (s Set) Select(rows []int32) Set {
 	return out
 }
 
-// Data is the images of one source; train and test never share an image.
+// Data holds the images of one source. No image is in both Train and Test.
 type Data struct {
 	Train, Test Set
 	Source      Source
@@ -99,11 +101,12 @@ type Data struct {
 type Source struct {
 	Full bool   // all 60,000 official images, not the embedded sample
 	Dir  string // folder of the six .bin files; empty for the embedded sample
-	Note string // one sentence for figures: which data was used
+	Note string // which data this is, for figures
 }
 
-// ReadDir reads the six official files of dir. Every record is checked; the error
-// of a missing, short, overlong or damaged file names it and the byte where it breaks.
+// ReadDir reads the six official files in dir. It checks the length of each file and the
+// label of each record, but no hash (see Verify). An error names the file and, unless the
+// file is missing, the byte where it is wrong.
 func ReadDir(dir string) (*Data, error) {
 	train, err := readFiles(dir, officialFiles[:5])
 	if err != nil {
@@ -148,13 +151,15 @@ func readBatch(path string, set Set, first int) error {
 		start := int64(i) * recordBytes
 		n, err := io.ReadFull(f, record)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("cifar10: %s is short: it ends at byte %d of %d, inside record %d; %s", path, start+int64(n), batchRecords*recordBytes, i, remedy)
+			return fmt.Errorf("cifar10: %s is too short: it ends at byte %d of %d, in record %d; %s",
+				path, start+int64(n), batchRecords*recordBytes, i, remedy)
 		}
 		if err != nil {
-			return fmt.Errorf("cifar10: reading %s at byte %d: %w", path, start+int64(n), err)
+			return fmt.Errorf("cifar10: cannot read %s at byte %d: %w", path, start+int64(n), err)
 		}
 		if record[0] >= Classes {
-			return fmt.Errorf("cifar10: %s is damaged at byte %d: record %d has label %d, labels are 0 to 9; %s", path, start, i, record[0], remedy)
+			return fmt.Errorf("cifar10: %s is damaged at byte %d: record %d has label %d, labels are 0 to 9; %s",
+				path, start, i, record[0], remedy)
 		}
 		row := first + i
 		set.Labels[row] = record[0]
@@ -162,14 +167,15 @@ func readBatch(path string, set Set, first int) error {
 		copy(set.Pixels[row*Pixels:], record[1:])
 	}
 	if n, _ := f.Read(record[:1]); n > 0 {
-		return fmt.Errorf("cifar10: %s is too long: it goes on after byte %d, where the last record ends; %s", path, batchRecords*recordBytes, remedy)
+		return fmt.Errorf("cifar10: %s is too long: it does not end after byte %d, with the last record; %s",
+			path, batchRecords*recordBytes, remedy)
 	}
 	return nil
 }
 
-// Split divides n training images into 90% for training and 10% for validation, by
-// seed: rows, each list ascending. It is the "90% (train) and 10% (validation)" of the
-// paper's CIFAR-10 section; each seed is one of its "data splits".
+// Split divides the rows 0 to n-1 of n training images at random into 90% for training and
+// 10% for validation; both lists ascend. These are the "90% (train) and 10% (validation)" of
+// the paper's CIFAR-10 section, and each seed is one of its "data splits".
 func Split(n int, seed int64) (train, validation []int32) {
 	rows := make([]int32, n)
 	for i, p := range random.New(seed, "cifar10", "split").Perm(n) {
@@ -182,10 +188,10 @@ func Split(n int, seed int64) (train, validation []int32) {
 	return train, validation
 }
 
-// Split divides the rows of a training set as Split(TrainImages, seed) divides the
-// official images. For the full set the two agree. For the embedded sample, where the
-// shares are 90% and 10% only nearly, an image of the validation part is one that a
-// network trained on the full set's training part of the same seed has never seen.
+// Split divides the rows of a training set by the official positions of its images, as
+// Split(TrainImages, seed) divides the official training set. So no validation image of the
+// embedded sample was seen by a network that was trained on the training part of the full
+// set with the same seed. The shares of the sample are only about 90% and 10%.
 func (s Set) Split(seed int64) (train, validation []int32) {
 	_, held := Split(TrainImages, seed)
 	for row, index := range s.Index {

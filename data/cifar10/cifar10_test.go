@@ -13,8 +13,8 @@ import (
 	"tvps/ci/demand"
 )
 
-// fakeDir makes the six official files, all zero: labels 0, black images. The files
-// are sparse and take no room on the disk.
+// fakeDir creates the six official files with zeros only: labels 0, black images. The files
+// are sparse and need no disk space.
 func fakeDir(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -64,31 +64,33 @@ func TestReadBatch(t *testing.T) {
 		t.Errorf("record 5: label %d, pixels %v", set.Labels[batchRecords+5], image[:3])
 	}
 	if set.Pixels[n*Pixels-1] != 200 || set.Index[n-1] != 19999 || set.Index[batchRecords] != 10000 {
-		t.Error("the last record is not at the end, or indices are wrong")
+		t.Error("the last record is at the wrong place, or the indices are wrong")
 	}
 }
 
 func TestReadDirErrors(t *testing.T) {
 	const whole = batchRecords * recordBytes
+	resizeTo := func(name string, size int64) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { resize(t, filepath.Join(dir, name), size) }
+	}
+	putAt := func(name string, at int64, b byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { put(t, filepath.Join(dir, name), at, b) }
+	}
 	tests := []struct {
 		name   string
 		damage func(t *testing.T, dir string)
 		words  []string
 	}{
-		{"short", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 3*recordBytes+10) },
+		{"short", resizeTo("data_batch_1.bin", 3*recordBytes+10),
 			[]string{"data_batch_1.bin", "byte 9229 of 30730000", "record 3"}},
-		{"empty", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 0) },
-			[]string{"data_batch_1.bin", "byte 0 of"}},
-		{"cut between records", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), 2*recordBytes) },
-			[]string{"byte 6146 of"}},
-		{"bad label", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "data_batch_1.bin"), 2*recordBytes, 10) },
+		{"empty", resizeTo("data_batch_1.bin", 0), []string{"data_batch_1.bin", "byte 0 of"}},
+		{"cut between records", resizeTo("data_batch_1.bin", 2*recordBytes), []string{"byte 6146 of"}},
+		{"bad label", putAt("data_batch_1.bin", 2*recordBytes, 10),
 			[]string{"data_batch_1.bin", "byte 6146", "record 2 has label 10"}},
-		{"long", func(t *testing.T, dir string) { resize(t, filepath.Join(dir, "data_batch_1.bin"), whole+1) },
-			[]string{"data_batch_1.bin", "after byte 30730000"}},
+		{"long", resizeTo("data_batch_1.bin", whole+1), []string{"data_batch_1.bin", "after byte 30730000"}},
 		{"missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "data_batch_1.bin")) },
 			[]string{"data_batch_1.bin", "no such file"}},
-		{"bad test label", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "test_batch.bin"), 0, 255) },
-			[]string{"test_batch.bin", "byte 0", "label 255"}},
+		{"bad test label", putAt("test_batch.bin", 0, 255), []string{"test_batch.bin", "byte 0", "label 255"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +121,7 @@ func TestSplit(t *testing.T) {
 		t.Errorf("split of seed 0 has hash %s, want %s: committed checkpoints depend on it", got, golden)
 	}
 	if again, _ := Split(TrainImages, 0); !slices.Equal(again, train) {
-		t.Error("not deterministic")
+		t.Error("the same seed gives two splits")
 	}
 	if other, _ := Split(TrainImages, 1); slices.Equal(other, train) {
 		t.Error("seeds 0 and 1 give the same split")
@@ -129,7 +131,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A set's split follows official positions, not rows.
+// A set is split by official positions, not by rows.
 func TestSetSplit(t *testing.T) {
 	official, held := Split(TrainImages, 3)
 	set := Set{Index: []int32{held[0], official[5], held[7], official[0]}}

@@ -10,13 +10,13 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/klauspost/compress/gzip"
-
 	"tvps/data/artifact"
+
+	"github.com/klauspost/compress/gzip"
 )
 
-// archive is the official archive. It is published with an MD5 only; the files inside
-// are checked by SHA-256 as well.
+// archive is the official archive. It is published with an MD5 only; its files are also
+// checked by SHA-256.
 var archive = artifact.File{
 	Name: "CIFAR-10",
 	URL:  "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
@@ -24,20 +24,23 @@ var archive = artifact.File{
 	Size: 170052171,
 }
 
-// Download puts the six official files into the data cache and returns their folder.
-// It does nothing if they are there and whole, goes on with a download that was broken
-// off, and replaces a damaged folder. Several processes may call it at once. After an
-// error the cache is as it was, apart from the part of the archive that did arrive.
+// Download puts the six official files into the cache and returns their folder. If they are
+// there and pass Verify, it does nothing. It resumes an interrupted download and replaces a
+// damaged folder. Several processes may call it at the same time. After an error the cache
+// has no incomplete folder; what arrived of the archive stays, for the next call.
 func Download(ctx context.Context, opts artifact.Options) (dir string, err error) {
 	if dir, err = CacheDir(); err != nil {
 		return "", err
 	}
-	return dir, download(ctx, archive, sums, dir, opts)
+	if err := download(ctx, archive, sums, dir, opts); err != nil {
+		return "", err
+	}
+	return dir, nil
 }
 
 func download(ctx context.Context, f artifact.File, sums map[string]string, dir string, opts artifact.Options) error {
 	if verify(dir, sums) == nil {
-		return nil // also when the cache is read-only
+		return nil // before the lock, so that it works with a read-only cache
 	}
 	unlock, err := artifact.Lock(ctx, dir+".lock", f.Name, opts.Log)
 	if err != nil {
@@ -45,7 +48,7 @@ func download(ctx context.Context, f artifact.File, sums map[string]string, dir 
 	}
 	defer unlock()
 	if verify(dir, sums) == nil {
-		return nil // another process was faster
+		return nil // another process downloaded it meanwhile
 	}
 	local := filepath.Join(filepath.Dir(dir), path.Base(f.URL))
 	if err := artifact.Fetch(ctx, f, local, opts); err != nil {
@@ -57,14 +60,15 @@ func download(ctx context.Context, f artifact.File, sums map[string]string, dir 
 	return os.Remove(local)
 }
 
-// install unpacks the archive beside dir, checks the files and then renames. The
-// folder dir.new of an earlier process that was killed is cleared away first.
+// install unpacks the archive into dir.new, checks the files and renames the folder to dir.
+// It first removes what a killed process left behind.
 func install(ctx context.Context, local string, sums map[string]string, dir string) error {
 	fresh, old := dir+".new", dir+".old"
 	defer os.RemoveAll(fresh)
 	defer os.RemoveAll(old)
 	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(old), os.MkdirAll(fresh, 0o755)); err != nil {
-		return fmt.Errorf("cifar10: cannot make room for the data: %w; free the folder or set TVPS_CACHE to another", err)
+		return fmt.Errorf("cifar10: cannot prepare the folder of the data: %w; "+
+			"make the cache writable or set TVPS_CACHE to another folder", err)
 	}
 	err := unpack(ctx, local, fresh)
 	switch {
@@ -74,7 +78,7 @@ func install(ctx context.Context, local string, sums map[string]string, dir stri
 		return fmt.Errorf("cifar10: cannot unpack %s: %w; delete that archive and try again", local, err)
 	}
 	if err := verify(fresh, sums); err != nil {
-		return fmt.Errorf("the archive %s does not hold the official files: %w", local, err)
+		return fmt.Errorf("the archive %s does not have the official files: %w", local, err)
 	}
 	if err := os.Rename(dir, old); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cifar10: cannot replace the damaged data: %w; delete %s", err, dir)
@@ -85,8 +89,7 @@ func install(ctx context.Context, local string, sums map[string]string, dir stri
 	return nil
 }
 
-// unpack writes the six .bin files of a tar.gz into dir and nothing else, whatever
-// else the archive names.
+// unpack writes the six .bin files of a tar.gz into dir and ignores all other entries.
 func unpack(ctx context.Context, local, dir string) error {
 	f, err := os.Open(local)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"tvps/data/artifact"
 )
 
-// folder is the name of the folder inside the official archive, and in the cache.
+// folder is the folder of the files in the official archive and in the cache.
 const folder = "cifar-10-batches-bin"
 
-// Options says where Load looks. The zero value is right for almost everybody.
+// Options says where Load looks. The zero value follows the environment.
 type Options struct {
-	Dir    string // takes the place of the environment variable TVPS_DATA
-	Sample bool   // use the embedded sample even where the full set is there
+	Dir    string // folder to use instead of that in TVPS_DATA
+	Sample bool   // use the embedded sample even if the full set is available
 }
 
 // Load returns CIFAR-10 from the first of these places:
@@ -26,8 +26,8 @@ type Options struct {
 //  2. the data cache, where Download puts it: cifar-10-batches-bin in artifact.CacheDir;
 //  3. the sample embedded in the program.
 //
-// A place that is named and does not hold the whole set is an error, never a reason to
-// go on to the next; so is a damaged cache. Data.Source says what was used.
+// If a named folder or the folder in the cache does not hold the complete set, that is an
+// error: Load never continues with the next place. Data.Source says what was used.
 func Load(opts Options) (*Data, error) {
 	dir, err := Find(opts)
 	if err != nil {
@@ -49,7 +49,7 @@ func Find(opts Options) (string, error) {
 	}
 	cache, err := CacheDir()
 	if err != nil {
-		return "", nil // no cache on this machine
+		return "", nil // there is no cache folder
 	}
 	switch _, err := os.Stat(cache); {
 	case err == nil:
@@ -57,11 +57,12 @@ func Find(opts Options) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	default:
-		return "", fmt.Errorf("cifar10: cannot look for the data in the cache: %w; set TVPS_CACHE to a folder that can be read", err)
+		return "", fmt.Errorf("cifar10: cannot look for the data in the cache: %w; "+
+			"set TVPS_CACHE to a readable folder", err)
 	}
 }
 
-// CacheDir is the folder where Download puts the six files.
+// CacheDir returns the folder to which Download writes the six files.
 func CacheDir() (string, error) {
 	root, err := artifact.CacheDir()
 	if err != nil {
@@ -70,7 +71,7 @@ func CacheDir() (string, error) {
 	return filepath.Join(root, folder), nil
 }
 
-// inside returns the folder of the .bin files in a named place: a subfolder, or itself.
+// inside returns the folder of the .bin files: a subfolder of the named folder, or itself.
 func inside(named string) (string, error) {
 	if info, err := os.Stat(filepath.Join(named, folder)); err == nil && info.IsDir() {
 		return filepath.Join(named, folder), nil
@@ -80,8 +81,8 @@ func inside(named string) (string, error) {
 			return named, nil
 		}
 	}
-	return "", fmt.Errorf("cifar10: the data folder (TVPS_DATA) is %s, where there is neither a folder %s nor a file like %s; correct it, or unset it to use the data cache or the embedded sample",
-		named, folder, officialFiles[0])
+	return "", fmt.Errorf("cifar10: the data folder (TVPS_DATA) %s has neither a folder %s nor a file like %s; "+
+		"correct it, or unset it to use the cache or the embedded sample", named, folder, officialFiles[0])
 }
 
 func firstOf(a, b string) string {

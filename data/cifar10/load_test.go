@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"tvps/ci/demand"
 	"tvps/data/artifact"
+
+	"github.com/klauspost/compress/gzip"
 )
 
-// Precedence: TVPS_DATA, then the cache, then the sample.
+// The order is TVPS_DATA, the cache, the sample.
 func TestFind(t *testing.T) {
 	root := t.TempDir()
 	cache, named := filepath.Join(root, "cache"), filepath.Join(root, "named")
@@ -52,18 +52,18 @@ func TestLoad(t *testing.T) {
 	t.Setenv("TVPS_DATA", "")
 	sample, _ := Sample()
 	if d, err := Load(Options{}); err != nil || d != sample {
-		t.Errorf("with nothing there: %v, not the sample", err)
+		t.Errorf("without TVPS_DATA and cache: %v, or not the sample", err)
 	}
 	dir := fakeDir(t, filepath.Join(root, "cache", folder))
 	put(t, filepath.Join(dir, "data_batch_1.bin"), 0, 77)
 	_, err := Load(Options{})
 	demand.Error(t, err, "data_batch_1.bin", "byte 0", "label 77")
 	if d, err := Load(Options{Sample: true}); err != nil || d != sample {
-		t.Errorf("the sample was asked for: %v", err)
+		t.Errorf("with Options.Sample: %v, or not the sample", err)
 	}
 }
 
-// What TVPS_DATA names is used or is an error; the sample never takes its place.
+// A TVPS_DATA that cannot be used is an error; the sample never replaces it.
 func TestLoadNamedFolder(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
@@ -80,7 +80,7 @@ func TestLoadNamedFolder(t *testing.T) {
 	demand.Error(t, err, "data_batch_1.bin", "byte 100 of")
 }
 
-// smallDir makes six files of 20 zero bytes under the official names, with their SHA-256.
+// smallDir creates six files of 20 zero bytes with the official names; sums are their SHA-256.
 func smallDir(t *testing.T) (dir string, sums map[string]string) {
 	t.Helper()
 	dir, sums = t.TempDir(), map[string]string{}
@@ -103,8 +103,8 @@ func TestVerify(t *testing.T) {
 	demand.Error(t, verify(dir, zero), "data_batch_3.bin", "no such file")
 }
 
-// tarball is an archive with small files under the official names, one that is not
-// wanted and one that tries to leave the folder. It returns the SHA-256 of the six.
+// tarball returns an archive of small files with the official names, another file and one
+// whose path leads out of the folder, and the SHA-256 of all of them.
 func tarball(t *testing.T) (data []byte, sums map[string]string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -132,10 +132,12 @@ func serve(t *testing.T, data []byte) artifact.File {
 	}))
 	t.Cleanup(s.Close)
 	sum := md5.Sum(data)
-	return artifact.File{Name: "CIFAR-10", URL: s.URL + "/a.tar.gz", MD5: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	return artifact.File{
+		Name: "CIFAR-10", URL: s.URL + "/a.tar.gz", MD5: hex.EncodeToString(sum[:]), Size: int64(len(data)),
+	}
 }
 
-// left lists what is in the cache, without lock files.
+// left lists the entries of the cache except lock files.
 func left(t *testing.T, cache string) (names []string) {
 	t.Helper()
 	entries, _ := os.ReadDir(cache)
@@ -181,7 +183,7 @@ func TestDownloadFailures(t *testing.T) {
 	}{
 		{"not gzip", t.Context(), []byte("<html>not found</html>"), sums, []string{"cannot unpack", "a.tar.gz"}},
 		{"short", t.Context(), data[:len(data)/2], sums, []string{"cannot unpack", "unexpected EOF"}},
-		{"other files", t.Context(), data, wrong, []string{"does not hold the official files", "data_batch_1.bin"}},
+		{"other files", t.Context(), data, wrong, []string{"does not have the official files", "data_batch_1.bin"}},
 		{"cancelled", ended, data, sums, []string{"context canceled"}},
 	}
 	for _, test := range tests {
@@ -198,10 +200,20 @@ func TestDownloadFailures(t *testing.T) {
 	}
 }
 
-// A cache that holds the whole set is left alone, and nothing is asked of the network.
+// If the cache has the complete set, download changes nothing and uses no network.
 func TestDownloadNotNeeded(t *testing.T) {
 	dir, zero := smallDir(t)
 	if err := download(t.Context(), artifact.File{}, zero, dir, artifact.Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Download returns no folder together with an error.
+func TestDownloadCancelled(t *testing.T) {
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if dir, err := Download(ctx, artifact.Options{}); !errors.Is(err, context.Canceled) || dir != "" {
+		t.Errorf("got %q, %v", dir, err)
 	}
 }

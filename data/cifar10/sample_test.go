@@ -25,26 +25,28 @@ func TestSampleIsStratified(t *testing.T) {
 			}
 		}
 		unique := slices.Compact(slices.Clone(part.set.Index))
-		if !slices.IsSorted(unique) || len(unique) != part.set.Len() || unique[0] < 0 || int(unique[len(unique)-1]) >= part.indices {
-			t.Errorf("%s: official positions are not ascending, twice or out of range", part.name)
+		inRange := unique[0] >= 0 && int(unique[len(unique)-1]) < part.indices
+		if !slices.IsSorted(unique) || len(unique) != part.set.Len() || !inRange {
+			t.Errorf("%s: official positions do not ascend, repeat or are out of range", part.name)
 		}
 		if len(part.set.Pixels) != part.set.Len()*Pixels {
 			t.Errorf("%s: %d bytes of pixels", part.name, len(part.set.Pixels))
 		}
 	}
 	if d.Source.Full || d.Source.Dir != "" {
-		t.Errorf("the sample calls itself %+v", d.Source)
+		t.Errorf("the sample has the source %+v", d.Source)
 	}
-	const note = "CIFAR-10 sample from the repository: 6,500 training and 4,000 test images of the official splits, the same number of each class"
+	const note = "CIFAR-10 sample from the repository: " +
+		"6,500 training and 4,000 test images of the official splits, the same number of each class"
 	if d.Source.Note != note {
 		t.Errorf("note %q", d.Source.Note)
 	}
 	if again, _ := Sample(); again != d {
-		t.Error("unpacked twice")
+		t.Error("the sample was decoded twice")
 	}
 }
 
-// Training and test images share no picture, whatever their positions.
+// No training image has the same pixels as a test image.
 func TestSampleTrainAndTestAreDisjoint(t *testing.T) {
 	d, err := Sample()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// sums are the SHA-256 of the official files.
+// sums are the SHA-256 hashes of the official files.
 var sums = map[string]string{
 	"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
 	"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
@@ -19,8 +19,8 @@ var sums = map[string]string{
 	"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }
 
-// Verify says whether dir holds the six official files, to the last bit, by their
-// SHA-256. It takes under a second. The error names the first file that differs.
+// Verify returns nil if dir holds the six official files, by SHA-256. The error names the
+// first file that is missing or differs. It takes under a second.
 func Verify(dir string) error { return verify(dir, sums) }
 
 func verify(dir string, sums map[string]string) error {
@@ -31,7 +31,8 @@ func verify(dir string, sums map[string]string) error {
 			return fmt.Errorf("cifar10: cannot check the data: %w; %s", err, remedy)
 		}
 		if got != sums[name] {
-			return fmt.Errorf("cifar10: %s is not the official file: its SHA-256 is %s instead of %s; %s", path, got, sums[name], remedy)
+			return fmt.Errorf("cifar10: %s is not the official file: its SHA-256 is %s instead of %s; %s",
+				path, got, sums[name], remedy)
 		}
 	}
 	return nil
@@ -45,7 +46,7 @@ func fileSum(path string) (string, error) {
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("reading %s: %w", path, err)
+		return "", fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

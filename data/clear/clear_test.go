@@ -17,7 +17,7 @@ import (
 	"tvps/data/clear/cleartest"
 )
 
-// want is the set that a miniature must give, from its formula alone.
+// want returns the set that a miniature must give, computed from its formula.
 func want(m cleartest.Mini, kind string, buckets []int, classes []string) *Set {
 	s := &Set{Dim: m.Dim, Classes: classes}
 	for _, bucket := range buckets {
@@ -56,7 +56,7 @@ func load(t *testing.T, path string, o Options) *Set {
 	return s
 }
 
-// The same features in every layout, as a folder and zipped, are the same set.
+// The same features in every layout, as a folder or a zip, give the same set.
 func TestLayouts(t *testing.T) {
 	m := cleartest.Default()
 	m.Types = []string{"moco_b0"}
@@ -73,10 +73,10 @@ func TestLayouts(t *testing.T) {
 		{"public, folder", public.Folder(t), Public},
 		{"public, zip", public.Zip(t, "data.zip", ""), Public},
 		{"public, zip with a top folder", public.Zip(t, "data.zip", "CLEAR-10-PUBLIC"), Public},
-		{"public, a folder that holds the zip", holding, Public},
-		{"features alone, zip", m.Features("").Zip(t, "data.zip", ""), Public},
-		{"training_folder alone, folder", m.Training().Folder(t), Public},
-		{"training_folder alone, zip", m.Training().Zip(t, "data.zip", ""), Public},
+		{"public, a folder with the zip", holding, Public},
+		{"only features, zip", m.Features("").Zip(t, "data.zip", ""), Public},
+		{"only training_folder, folder", m.Training().Folder(t), Public},
+		{"only training_folder, zip", m.Training().Zip(t, "data.zip", ""), Public},
 		{"parts, folder", folder, Parts},
 		{"parts, zip", parts.Zip(t, "data.zip", ""), Parts},
 		{"parts, zip with a top folder", parts.Zip(t, "data.zip", "clear10"), Parts},
@@ -87,13 +87,14 @@ func TestLayouts(t *testing.T) {
 			s := load(t, c.path, Options{})
 			same(t, s, wanted)
 			if len(s.X) != cap(s.X) {
-				t.Errorf("room for %d values, %d are there", cap(s.X), len(s.X))
+				t.Errorf("the capacity is %d for %d values", cap(s.X), len(s.X))
 			}
 			if sum == "" {
 				sum = s.Source.SHA256
 			}
-			if s.Source.SHA256 != sum || s.Source.Layout != c.layout || s.Source.Type != "moco_b0" || !strings.HasPrefix(s.Source.Path, c.path) {
-				t.Errorf("source %+v, want the sum %s", s.Source, sum)
+			got := s.Source
+			if got.SHA256 != sum || got.Layout != c.layout || got.Type != "moco_b0" || !strings.HasPrefix(got.Path, c.path) {
+				t.Errorf("source %+v, want the sum %s", got, sum)
 			}
 			r, err := Check(t.Context(), c.path, Options{})
 			if err != nil || r.SHA256 != sum || r.Dim != 4 || fmt.Sprint(r.PerClass()) != "[30 30 30 30 30 30 30 30 30 30]" {
@@ -101,12 +102,13 @@ func TestLayouts(t *testing.T) {
 			}
 		})
 	}
-	if note := load(t, holding, Options{}).Source.Note; note != "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each" {
-		t.Error(note)
+	const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
+	if got := load(t, holding, Options{}).Source.Note; got != note {
+		t.Error(got)
 	}
 }
 
-// The sum is of contents: any change of what is used changes it, and nothing else does.
+// Any change of what is used changes the sum, and nothing else does.
 func TestSum(t *testing.T) {
 	base := batch{bucket: 3, dim: 2, labels: []int32{0, 1}, x: []float32{1, 2, 3, 4}}
 	sum := func(batches ...batch) string {
@@ -119,7 +121,7 @@ func TestSum(t *testing.T) {
 	first := batch{bucket: 3, dim: 2, labels: []int32{0}, x: []float32{1, 2}}
 	second := batch{bucket: 3, dim: 2, labels: []int32{1}, x: []float32{3, 4}}
 	if sum(base) != sum(first, second) {
-		t.Error("the sum depends on the files that hold the images")
+		t.Error("the sum depends on how images are divided among files")
 	}
 	for _, b := range []batch{
 		{bucket: 4, dim: 2, labels: []int32{0, 1}, x: base.x},
@@ -135,14 +137,17 @@ func TestSum(t *testing.T) {
 	before := load(t, files.Zip(t, "c.zip", ""), Options{}).Source.SHA256
 	files["class_names.txt"] = bytes.Replace(files["class_names.txt"], []byte("bus"), []byte("tram"), 1)
 	if after := load(t, files.Zip(t, "c.zip", ""), Options{}).Source.SHA256; after == before {
-		t.Error("the sum does not depend on the classes' names")
+		t.Error("the sum does not depend on the names of the classes")
 	}
 }
 
-var permuted = []string{"sweater", "bus", "laptop", "baseball", "BACKGROUND", "soccer", "dress", "racing", "camera", "hockey", "cosplay"}
+// permuted is class_names.txt in another order.
+var permuted = []string{
+	"sweater", "bus", "laptop", "baseball", "BACKGROUND", "soccer", "dress", "racing", "camera", "hockey", "cosplay",
+}
 
-// Labels count the classes of class_names.txt without BACKGROUND, wherever that stands, also
-// where the labels of all.pth count it.
+// A label is the position of a class in class_names.txt without BACKGROUND, although the
+// labels in all.pth count BACKGROUND.
 func TestLabels(t *testing.T) {
 	m := cleartest.Default()
 	order := []string{"sweater", "bus", "laptop", "baseball", "soccer", "dress", "racing", "camera", "hockey", "cosplay"}
@@ -153,23 +158,23 @@ func TestLabels(t *testing.T) {
 		files["class_names.txt"] = []byte(strings.Join(permuted, "\r\n") + "\r\n\r\n")
 		s := load(t, files.Zip(t, "c.zip", ""), Options{})
 		if !slices.Equal(s.Classes, order) {
-			t.Errorf("%s: with line ends of Windows: %q", name, s.Classes)
+			t.Errorf("%s: with line ends \\r\\n: %q", name, s.Classes)
 		}
 	}
 	files := p.Features("")
 	delete(files, "class_names.txt")
 	same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, cleartest.Official[1:]))
 
-	p.Names = permuted[:4:4] // without BACKGROUND at all
+	p.Names = permuted[:4:4] // without BACKGROUND
 	p.Names = append(p.Names, permuted[5:]...)
 	same(t, load(t, p.Training().Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, order))
 }
 
-// Ten buckets are used: 0 gives way, and then the first ten count.
+// Ten buckets are used: if there are more, 0 is left out first, then the last ones.
 func TestBuckets(t *testing.T) {
 	m := cleartest.Default()
 	m.Images = 1
-	for there, c := range map[string]struct{ used, left string }{
+	for existing, c := range map[string]struct{ used, left string }{
 		"1 2 3 4 5 6 7 8 9 10":      {"1 to 10", ""},
 		"10 9 8 7 6 5 4 3 2 1 0":    {"1 to 10", "0"},
 		"0 1 2 3 4 5 6 7 8 9":       {"0 to 9", ""},
@@ -177,7 +182,7 @@ func TestBuckets(t *testing.T) {
 		"0 1 2 3 4 5 6 7 8 9 10 11": {"1 to 10", "0, 11"},
 	} {
 		m.Buckets = nil
-		for _, text := range strings.Fields(there) {
+		for _, text := range strings.Fields(existing) {
 			var n int
 			fmt.Sscan(text, &n)
 			m.Buckets = append(m.Buckets, n)
@@ -186,7 +191,7 @@ func TestBuckets(t *testing.T) {
 			path := files.Zip(t, "c.zip", "")
 			r, err := Check(t.Context(), path, Options{})
 			if err != nil || Numbers(r.Buckets) != c.used || Numbers(r.LeftOut) != c.left {
-				t.Errorf("%s: %v, used %s, left out %s", there, err, Numbers(r.Buckets), Numbers(r.LeftOut))
+				t.Errorf("%s: %v, used %s, left out %s", existing, err, Numbers(r.Buckets), Numbers(r.LeftOut))
 				continue
 			}
 			same(t, load(t, path, Options{}), want(m, "moco_b0", r.Buckets, cleartest.Official[1:]))
@@ -211,7 +216,7 @@ func TestType(t *testing.T) {
 	}
 }
 
-// Find: TVPS_CLEAR, then the cache, then nothing.
+// Find returns TVPS_CLEAR, otherwise the folder in the cache, otherwise nothing.
 func TestFind(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
@@ -239,6 +244,6 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Load(ctx, cleartest.Default().Training().Folder(t), Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Load went on: %v", err)
+		t.Errorf("Load did not stop: %v", err)
 	}
 }

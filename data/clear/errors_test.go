@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,16 +17,17 @@ import (
 
 const bus = "features/moco_b0/3/bus.pth"
 
-// vectors is a class file of the given images.
+// vectors returns a class file of the given images, with the keys i, ii, ...
 func vectors(images ...[]float32) []byte {
 	var dict cleartest.Dict
 	for i, x := range images {
-		dict = append(dict, cleartest.Entry{Key: strings.Repeat("i", i+1), Value: cleartest.Tensor{Shape: []int{len(x)}, Data: x}})
+		tensor := cleartest.Tensor{Shape: []int{len(x)}, Data: x}
+		dict = append(dict, cleartest.Entry{Key: strings.Repeat("i", i+1), Value: tensor})
 	}
 	return cleartest.Save(dict)
 }
 
-// What is wrong with one file of a class is said with its name.
+// A class file that cannot be used is an error that names the file.
 func TestBadClassFile(t *testing.T) {
 	m := cleartest.Default()
 	m.Images, m.Types = 2, []string{"moco_b0"}
@@ -33,23 +35,26 @@ func TestBadClassFile(t *testing.T) {
 	good := base[bus]
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	matrix := cleartest.Tensor{Shape: []int{2, 4}, Data: make([]float32, 8)}
+	oneOf := func(value any) []byte { return cleartest.Save(cleartest.Dict{{Key: "a", Value: value}}) }
+	program := cleartest.Archive([]byte("\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R."))
 	for name, c := range map[string]struct {
 		data  []byte
 		words []string
 	}{
-		"NaN":             {vectors([]float32{1, 2, 3, 4}, []float32{1, 2, nan, 4}), []string{`"ii"`, "NaN at 2"}},
-		"infinity":        {vectors([]float32{inf, 2, 3, 4}), []string{`"i"`, "+Inf at 0"}},
-		"longer":          {vectors([]float32{1, 2, 3, 4}, []float32{1, 2, 3, 4, 5}), []string{`"ii"`, "5 values", "others have 4"}},
+		"NaN":      {vectors([]float32{1, 2, 3, 4}, []float32{1, 2, nan, 4}), []string{`"ii"`, "NaN at 2"}},
+		"infinity": {vectors([]float32{inf, 2, 3, 4}), []string{`"i"`, "+Inf at 0"}},
+		"longer": {vectors([]float32{1, 2, 3, 4}, []float32{1, 2, 3, 4, 5}),
+			[]string{`"ii"`, "5 values", "others have 4"}},
 		"shorter":         {vectors([]float32{1, 2, 3}), []string{"3 values", "others have 4"}},
 		"damaged":         {bytes.Replace(good, floats(3021.0), floats(3021.5), 1), []string{"data/1", "checksum"}},
-		"cut short":       {good[:len(good)/2], []string{"cut short"}},
+		"cut short":       {good[:len(good)/2], []string{"truncated"}},
 		"empty":           {nil, []string{"not a file of torch.save"}},
-		"no images":       {cleartest.Save(cleartest.Dict{}), []string{"dict of images, not this: dict of 0"}},
-		"a list":          {cleartest.Save(cleartest.Ints{1}), []string{"not this: list of 1"}},
-		"a number":        {cleartest.Save(1), []string{"not this: int"}},
-		"numbers":         {cleartest.Save(cleartest.Dict{{Key: "a", Value: 1}}), []string{`"a"`, "vector, not this: int"}},
-		"a matrix":        {cleartest.Save(cleartest.Dict{{Key: "a", Value: matrix}}), []string{`"a"`, "vector, not this: tensor with sizes [2 4]"}},
-		"a program":       {cleartest.Archive([]byte("\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R.")), []string{"global os.system"}},
+		"no images":       {cleartest.Save(cleartest.Dict{}), []string{"dict of images, but is: dict of 0"}},
+		"a list":          {cleartest.Save(cleartest.Ints{1}), []string{"but is: list of 1"}},
+		"a number":        {cleartest.Save(1), []string{"but is: int"}},
+		"numbers":         {oneOf(1), []string{`"a"`, "vector, but is: int"}},
+		"a matrix":        {oneOf(matrix), []string{`"a"`, "vector, but is: tensor with sizes [2 4]"}},
+		"a program":       {program, []string{"global os.system"}},
 		"one, many times": {aliased(10_000), []string{"10000 images of 4 values", "more than"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,13 +66,13 @@ func TestBadClassFile(t *testing.T) {
 			r, err := Check(t.Context(), zipped, Options{})
 			demand.Error(t, err, append(c.words, "top/"+bus)...)
 			if r == nil || len(r.Types) != 1 {
-				t.Error("Check has no report beside the error")
+				t.Error("Check returns no report with the error")
 			}
 		})
 	}
 }
 
-// From a folder the file's own path is named. A zip's own checksum shields what is in it.
+// In a folder the error names the path of the file. In a zip the zip's checksum detects damage.
 func TestDamaged(t *testing.T) {
 	m := cleartest.Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
@@ -92,41 +97,48 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Load(t.Context(), zipped, Options{})
-	demand.Error(t, err, zipped, "nor a whole zip")
+	demand.Error(t, err, zipped, "nor a complete zip")
 }
 
+// floats returns a float32 as in a .pth file.
 func floats(v float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)) }
 
-// aliased is a dict of n images that are all one tensor: much from a small file.
+// aliased returns a dict of n images that are all the same tensor: many values in a small file.
 func aliased(n int) []byte {
-	pickle := []byte("\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x04tQK\x00K\x04\x85K\x01\x85\x89NtRq\x000}(")
+	pickle := []byte("\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
+		"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x04tQK\x00K\x04\x85K\x01\x85\x89NtRq\x000}(")
 	for i := range n {
 		pickle = append(binary.LittleEndian.AppendUint32(append(pickle, 'J'), uint32(i)), "h\x00"...)
 	}
 	return cleartest.Archive(append(pickle, "u."...), make([]byte, 16))
 }
 
-// What is wrong with a file of a bucket.
+// A bucket file that cannot be used is an error that names the file.
 func TestBadBucketFile(t *testing.T) {
 	m := cleartest.Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	base := m.Training()
 	const name = "training_folder/features/moco_b0/4/all.pth"
-	matrix := func(n int) cleartest.Tensor { return cleartest.Tensor{Shape: []int{n, 4}, Data: make([]float32, 4*n)} }
+	tensor := func(n int, shape ...int) cleartest.Tensor {
+		return cleartest.Tensor{Shape: shape, Data: make([]float32, n)}
+	}
+	matrix := func(n int) cleartest.Tensor { return tensor(4*n, n, 4) }
+	const unknown = "label of its row 1 is not one of the 11"
 	eleven := cleartest.Ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for what, c := range map[string]struct {
 		value any
 		words []string
 	}{
-		"a dict":             {cleartest.Dict{}, []string{"a tensor and its labels, not this: dict of 0"}},
-		"three":              {cleartest.Tuple{1, 2, 3}, []string{"tuple of 3"}},
-		"labels first":       {cleartest.Tuple{eleven, matrix(11)}, []string{"not this: list of 11, tensor with sizes [11 4]"}},
+		"a dict": {cleartest.Dict{}, []string{"a tensor and its labels, but is: dict of 0"}},
+		"three":  {cleartest.Tuple{1, 2, 3}, []string{"tuple of 3"}},
+		"labels first": {cleartest.Tuple{eleven, matrix(11)},
+			[]string{"but is: list of 11, tensor with sizes [11 4]"}},
 		"a label too few":    {cleartest.Tuple{matrix(11), eleven[:10]}, []string{"sizes [11 4], list of 10"}},
-		"a vector":           {cleartest.Tuple{cleartest.Tensor{Shape: []int{11}, Data: make([]float32, 11)}, eleven}, []string{"sizes [11]"}},
-		"an unknown label":   {cleartest.Tuple{matrix(2), cleartest.Ints{0, 11}}, []string{"label 1 is none of the 11"}},
-		"a label below zero": {cleartest.Tuple{matrix(2), cleartest.Ints{0, -1}}, []string{"label 1 is none of the 11"}},
+		"a vector":           {cleartest.Tuple{tensor(11, 11), eleven}, []string{"sizes [11]"}},
+		"an unknown label":   {cleartest.Tuple{matrix(2), cleartest.Ints{0, 11}}, []string{unknown}},
+		"a label below zero": {cleartest.Tuple{matrix(2), cleartest.Ints{0, -1}}, []string{unknown}},
 		"a class is missing": {cleartest.Tuple{matrix(10), eleven[:10]}, []string{"no image of the class sweater"}},
-		"another length":     {cleartest.Tuple{cleartest.Tensor{Shape: []int{11, 5}, Data: make([]float32, 55)}, eleven}, []string{"5 values", "others have 4"}},
+		"another length":     {cleartest.Tuple{tensor(55, 11, 5), eleven}, []string{"5 values", "others have 4"}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			files := maps.Clone(base)
@@ -137,12 +149,15 @@ func TestBadBucketFile(t *testing.T) {
 	}
 }
 
-// What is wrong with the set as a whole.
+// A data set that cannot be used as a whole is an error.
 func TestBadSet(t *testing.T) {
 	m := cleartest.Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	const index = "features/moco_b0/features.json"
 	text := func(s string) []byte { return []byte(s) }
+	replace := func(name, old, new string) func(f cleartest.Files) {
+		return func(f cleartest.Files) { f[name] = bytes.Replace(f[name], text(old), text(new), 1) }
+	}
 	for name, c := range map[string]struct {
 		change func(f cleartest.Files)
 		words  []string
@@ -150,15 +165,20 @@ func TestBadSet(t *testing.T) {
 		"a missing class": {func(f cleartest.Files) {
 			f[index] = bytes.ReplaceAll(f[index], text(`"bus":"features/moco_b0/7/bus.pth",`), nil)
 		}, []string{"features.json", `no class "bus" in bucket 7`}},
-		"a missing file": {func(f cleartest.Files) { delete(f, bus) }, []string{"is not whole", bus, "in all: 1"}},
-		"nine classes":   {func(f cleartest.Files) { f["class_names.txt"] = text(strings.Join(cleartest.Official[:10], "\n")) }, []string{"9 classes besides BACKGROUND"}},
-		"a class in place of another": {func(f cleartest.Files) {
-			f["class_names.txt"] = bytes.Replace(f["class_names.txt"], text("bus"), text("dress"), 1)
-		}, []string{"10 classes besides BACKGROUND, 9 of them different"}},
-		"a class twice":          {func(f cleartest.Files) { f["class_names.txt"] = append(f["class_names.txt"], "\nbus"...) }, []string{"11 classes besides BACKGROUND, 10 of them different"}},
-		"a hundred classes":      {func(f cleartest.Files) { f["class_names.txt"] = text(strings.Repeat("c\n", 100)) }, []string{"100 classes", "1 of them different"}},
-		"a bucket with a name":   {func(f cleartest.Files) { f[index] = bytes.Replace(f[index], text(`"7":`), text(`"x\ny":`), 1) }, []string{`bucket "x\ny"`, "not a number"}},
-		"a bucket with a sign":   {func(f cleartest.Files) { f[index] = bytes.Replace(f[index], text(`"7":`), text(`"+7":`), 1) }, []string{`bucket "+7"`}},
+		"a missing file": {func(f cleartest.Files) { delete(f, bus) }, []string{"is incomplete", bus, "files missing: 1"}},
+		"nine classes": {func(f cleartest.Files) {
+			f["class_names.txt"] = text(strings.Join(cleartest.Official[:10], "\n"))
+		}, []string{"9 classes without BACKGROUND"}},
+		"a class instead of another": {replace("class_names.txt", "bus", "dress"),
+			[]string{"10 classes without BACKGROUND, 9 of them different"}},
+		"a class twice": {func(f cleartest.Files) {
+			f["class_names.txt"] = append(f["class_names.txt"], "\nbus"...)
+		}, []string{"11 classes without BACKGROUND, 10 of them different"}},
+		"a hundred classes": {func(f cleartest.Files) {
+			f["class_names.txt"] = text(strings.Repeat("c\n", 100))
+		}, []string{"100 classes", "1 of them different"}},
+		"a bucket with a name":   {replace(index, `"7":`, `"x\ny":`), []string{`bucket "x\ny"`, "not a number"}},
+		"a bucket with a sign":   {replace(index, `"7":`, `"+7":`), []string{`bucket "+7"`}},
 		"no json":                {func(f cleartest.Files) { f[index] = text("{") }, []string{index, "unexpected end"}},
 		"a json of another form": {func(f cleartest.Files) { f[index] = text(`[1]`) }, []string{index, "cannot unmarshal"}},
 	} {
@@ -190,13 +210,15 @@ func TestBadPath(t *testing.T) {
 		path  string
 		words []string
 	}{
-		"nothing there":  {filepath.Join(t.TempDir(), "none"), []string{"none"}},
-		"empty folder":   {t.TempDir(), []string{"no features of CLEAR-10", "clear10-public.zip"}},
-		"no zip":         {text, []string{text, "neither a folder nor a whole zip"}},
-		"another zip":    {cleartest.Files{"a/b": nil}.Zip(t, "a.zip", ""), []string{"no features of CLEAR-10"}},
-		"the part test":  {m.Features("test").Zip(t, "clear10-test.zip", ""), []string{"part test alone", "clear10-train.zip"}},
-		"two data sets":  {two.Zip(t, "c.zip", ""), []string{"several data sets, one and two"}},
-		"features empty": {cleartest.Files{"features/readme": nil}.Folder(t), []string{`no features of the type "moco_b0"`, "none at all"}},
+		"no file":      {filepath.Join(t.TempDir(), "none"), []string{"none"}},
+		"empty folder": {t.TempDir(), []string{"no features of CLEAR-10", "clear10-public.zip"}},
+		"no zip":       {text, []string{text, "neither a folder nor a complete zip"}},
+		"another zip":  {cleartest.Files{"a/b": nil}.Zip(t, "a.zip", ""), []string{"no features of CLEAR-10"}},
+		"only the part test": {m.Features("test").Zip(t, "clear10-test.zip", ""),
+			[]string{"has only CLEAR-10's part test", "clear10-train.zip"}},
+		"two data sets": {two.Zip(t, "c.zip", ""), []string{"several data sets, one and two"}},
+		"features empty": {cleartest.Files{"features/readme": nil}.Folder(t),
+			[]string{`no features of the type "moco_b0"`, "it has none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Load(t.Context(), c.path, Options{})
@@ -205,7 +227,7 @@ func TestBadPath(t *testing.T) {
 	}
 }
 
-// Missing and surplus files are in the report; surplus ones do no harm.
+// Missing and surplus files are in the report. Surplus files are no error.
 func TestReport(t *testing.T) {
 	m := cleartest.Default()
 	m.Types = []string{"moco_b0"}
@@ -214,7 +236,8 @@ func TestReport(t *testing.T) {
 	files["train/features/moco_b0/state_dict.pth.tar"] = []byte("weights")
 	dir := files.Folder(t)
 	r, err := Describe(dir, Options{})
-	if err != nil || len(r.Missing) != 0 || len(r.Surplus) != 1 || r.Surplus[0] != "train/features/moco_b0/3/tram.pth" || !r.Test || !r.Named || r.Images != nil {
+	surplus := []string{"train/features/moco_b0/3/tram.pth"}
+	if err != nil || len(r.Missing) != 0 || !slices.Equal(r.Surplus, surplus) || !r.Test || !r.Named || r.Images != nil {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if r.Err() != nil || r.Published() || r.Note() != "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10" {
@@ -231,13 +254,13 @@ func TestReport(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	r, err = Check(t.Context(), dir, Options{})
-	demand.Error(t, err, "is not whole", bus, "in all: 1")
+	demand.Error(t, err, "is incomplete", bus, "files missing: 1")
 	if r == nil || r.Images != nil {
-		t.Errorf("Check read files of a set that is not whole: %+v", r)
+		t.Errorf("Check read files of an incomplete set: %+v", r)
 	}
 }
 
-// A class may have other numbers of images; the note says so.
+// Classes may have different numbers of images. The note says so.
 func TestUnequal(t *testing.T) {
 	m := cleartest.Default()
 	files := m.Features("")
@@ -252,7 +275,7 @@ func TestUnequal(t *testing.T) {
 	}
 }
 
-// Paths of features.json without the type, as the authors' script once wrote them, and such
+// Paths in features.json without the type, as a script of the authors wrote them, and paths
 // that lead out of the data set are replaced by the usual place.
 func TestPaths(t *testing.T) {
 	m := cleartest.Default()

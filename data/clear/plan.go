@@ -15,38 +15,38 @@ import (
 
 const (
 	background = "BACKGROUND" // the class that is left out
-	maxText    = 16 << 20     // bytes of a json or txt file
+	maxText    = 16 << 20     // largest size of a json or txt file, bytes
 )
 
-// plan is which files of a source are read, and in which order.
+// plan lists the files of a source to read, in order.
 type plan struct {
 	*source
 	report *Report
 	files  []file
-	names  []string // classes by the label of the files, BACKGROUND included
+	names  []string // classes by label in the files, including BACKGROUND
 }
 
-// file is a .pth file of one class in one bucket, or of a whole bucket (label < 0).
+// file is a .pth file: of one class in one bucket, or of a whole bucket (label < 0).
 type file struct {
 	name          string
 	bucket, label int
 }
 
-// UnknownTypeError says that a data set has no features of the type that was asked for.
+// UnknownTypeError is returned if a data set has no features of the requested type.
 type UnknownTypeError struct {
 	Path, Type string
-	Types      []string // that it has
+	Types      []string // the types that it has
 }
 
 func (e *UnknownTypeError) Error() string {
 	types := strings.Join(e.Types, ", ")
 	if types == "" {
-		types = "none at all"
+		types = "none"
 	}
 	return fmt.Sprintf("clear: %s has no features of the type %q; it has %s", e.Path, e.Type, types)
 }
 
-// prepare opens a data set and lists what of it is used. The caller closes the plan.
+// prepare opens a data set and plans what to read. The caller must close the plan.
 func prepare(at string, o Options) (*plan, error) {
 	s, err := open(at)
 	if err != nil {
@@ -63,9 +63,12 @@ func prepare(at string, o Options) (*plan, error) {
 	return p, nil
 }
 
+// list fills the plan and its report.
 func (p *plan) list() error {
 	r := p.report
-	perClass := p.types("features", func(folder string) bool { return isFile(p, path.Join(folder, "features.json")) })
+	perClass := p.types("features", func(folder string) bool {
+		return isFile(p, path.Join(folder, "features.json"))
+	})
 	whole := p.types("training_folder/features", func(folder string) bool { return isDir(p, folder) })
 	r.Types = slices.Compact(slices.Sorted(slices.Values(slices.Concat(perClass, whole))))
 	switch {
@@ -77,7 +80,7 @@ func (p *plan) list() error {
 	return &UnknownTypeError{r.Path, r.Type, r.Types}
 }
 
-// types lists the folders below parent that hold features.
+// types returns the folders in parent for which holds is true.
 func (p *plan) types(parent string, holds func(string) bool) (types []string) {
 	entries, _ := fs.ReadDir(p, path.Join(p.base, parent))
 	for _, e := range entries {
@@ -119,7 +122,8 @@ func (p *plan) listClasses() error {
 			text := strconv.Itoa(bucket)
 			name, found := index[text][class]
 			if !found {
-				return fmt.Errorf("clear: %s has no class %q in bucket %d", p.where(path.Join(folder, "features.json")), class, bucket)
+				where := p.where(path.Join(folder, "features.json"))
+				return fmt.Errorf("clear: %s has no class %q in bucket %d", where, class, bucket)
 			}
 			p.add(file{p.resolve(folder, text, class, name), bucket, label})
 		}
@@ -127,8 +131,8 @@ func (p *plan) listClasses() error {
 	return p.findSurplus(folder, known)
 }
 
-// resolve returns where the features of a class are: where features.json says or, since the
-// authors' script once wrote paths there that lack the type, in the usual place.
+// resolve returns the file of a class: the one that features.json names or, if it does not
+// exist, the one at the usual place. (A script of the authors wrote paths without the type.)
 func (p *plan) resolve(folder, bucket, class, name string) string {
 	if named := path.Join(p.base, name); fs.ValidPath(named) && isFile(p, named) {
 		return named
@@ -136,6 +140,7 @@ func (p *plan) resolve(folder, bucket, class, name string) string {
 	return path.Join(folder, bucket, class+".pth")
 }
 
+// add plans to read a file, and reports it as missing if it does not exist.
 func (p *plan) add(f file) {
 	p.files = append(p.files, f)
 	if !isFile(p, f.name) {
@@ -143,7 +148,7 @@ func (p *plan) add(f file) {
 	}
 }
 
-// findSurplus lists the .pth files that features.json does not name.
+// findSurplus reports the .pth files that features.json does not name.
 func (p *plan) findSurplus(folder string, known map[string]bool) error {
 	return fs.WalkDir(p, folder, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -179,30 +184,33 @@ func (p *plan) listBuckets() error {
 	return nil
 }
 
-// readNames reads the classes in the order of their labels from class_names.txt; if there is
-// none, they are the given names, sorted.
+// readNames reads the classes, in the order of their labels, from class_names.txt. If there
+// is no such file, it uses sorted; if that is nil, the file is required.
 func (p *plan) readNames(sorted []string) error {
 	name := path.Join(p.base, "class_names.txt")
 	text, err := p.readFile(&bytes.Buffer{}, name, maxText)
 	switch {
 	case err == nil:
-		p.names, p.report.Named = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' }), true
+		p.names = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+		p.report.Named = true
 	case errors.Is(err, fs.ErrNotExist) && sorted != nil:
 		p.names = sorted
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("clear: %s is missing, and without it the labels in all.pth have no names; get the archive again", p.where(name))
+		return fmt.Errorf("clear: %s is missing; it is needed for the names of the labels in all.pth; "+
+			"get the archive again", p.where(name))
 	default:
 		return fmt.Errorf("clear: cannot read %s: %w", p.where(name), err)
 	}
 	p.report.Classes = slices.DeleteFunc(slices.Clone(p.names), func(c string) bool { return c == background })
 	distinct := slices.Compact(slices.Sorted(slices.Values(p.report.Classes)))
 	if len(distinct) != Classes || len(p.report.Classes) != Classes {
-		return fmt.Errorf("clear: %s has %d classes besides BACKGROUND, %d of them different; CLEAR-10 has %d", p.path, len(p.report.Classes), len(distinct), Classes)
+		return fmt.Errorf("clear: %s has %d classes without BACKGROUND, %d of them different; CLEAR-10 has %d",
+			p.path, len(p.report.Classes), len(distinct), Classes)
 	}
 	return nil
 }
 
-// chooseBuckets takes ten buckets, in order of time; see the package comment.
+// chooseBuckets chooses ten buckets, in order of time; see the package comment.
 func (p *plan) chooseBuckets(names []string) error {
 	r := p.report
 	for _, name := range names {
@@ -215,7 +223,8 @@ func (p *plan) chooseBuckets(names []string) error {
 	slices.Sort(r.Buckets)
 	r.Buckets = slices.Compact(r.Buckets)
 	if len(r.Buckets) < Buckets {
-		return fmt.Errorf("clear: %s has %d buckets with features; CLEAR-10 has %d, so the archive is not whole", p.path, len(r.Buckets), Buckets)
+		return fmt.Errorf("clear: %s has %d buckets with features; CLEAR-10 has %d: get the complete archive",
+			p.path, len(r.Buckets), Buckets)
 	}
 	if len(r.Buckets) > Buckets && r.Buckets[0] == 0 {
 		r.LeftOut, r.Buckets = []int{0}, r.Buckets[1:]

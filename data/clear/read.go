@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxFile   = 256 << 20 // bytes of a .pth file; the largest published one has 27 MB
-	maxValues = 1 << 28   // of all images, four times what is published
+	maxFile   = 256 << 20 // largest size of a .pth file, bytes; the largest published one has 27 MB
+	maxValues = 1 << 28   // largest number of values of all images, over four times the published one
 )
 
-// batch is the images of one file that are used, by class and within it as in the file. It
-// is valid until the next one.
+// batch holds the used images of one file, ordered by class and then as in the file. It is
+// valid until the next one is read.
 type batch struct {
 	bucket int
 	dim    int
@@ -28,14 +28,14 @@ type batch struct {
 	x      []float32 // [n * dim]
 }
 
-// image is the features of one image in an opened file.
+// image holds the features of one image in a file that was read.
 type image struct {
 	id     string // for messages
 	label  int
 	values *pth.Tensor
 }
 
-// read reads the planned files one at a time, hands each on, and completes the report.
+// read reads the planned files one at a time, passes each to next and completes the report.
 func (p *plan) read(ctx context.Context, next func(batch) error) error {
 	r := p.report
 	sum := sha256.New()
@@ -45,7 +45,7 @@ func (p *plan) read(ctx context.Context, next func(batch) error) error {
 		r.Images[class] = make([]int, len(r.Buckets))
 	}
 	var b batch
-	var buffer bytes.Buffer // one for all files: 245 MB to collect would double the memory
+	var buffer bytes.Buffer // one for all files: garbage of 245 MB would double the memory in use
 	total := 0
 	for _, f := range p.files {
 		if err := ctx.Err(); err != nil {
@@ -55,7 +55,7 @@ func (p *plan) read(ctx context.Context, next func(batch) error) error {
 			return fmt.Errorf("clear: cannot use %s: %w; get the archive again", p.where(f.name), err)
 		}
 		if total += len(b.x); total > maxValues {
-			return fmt.Errorf("clear: %s has more than %d values, four times what CLEAR-10 has", p.path, maxValues)
+			return fmt.Errorf("clear: %s has more than %d values, over four times as many as CLEAR-10", p.path, maxValues)
 		}
 		r.count(b)
 		b.hash(sum)
@@ -67,7 +67,7 @@ func (p *plan) read(ctx context.Context, next func(batch) error) error {
 	return nil
 }
 
-// readBatch reads one file into b; memory of buffer and b is used again.
+// readBatch reads one file into b. It reuses the memory of buffer and b.
 func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 	raw, err := p.readFile(buffer, f.name, maxFile)
 	if err != nil {
@@ -90,7 +90,8 @@ func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 		b.dim = images[0].values.Len()
 	}
 	b.bucket, b.labels, b.x = f.bucket, b.labels[:0], b.x[:0]
-	if len(images) > len(raw)/2/b.dim { // several images may name one tensor, but no honest file does
+	// Many images may refer to the same tensor: refuse more values than the file can hold.
+	if len(images) > len(raw)/2/b.dim {
 		return fmt.Errorf("it has %d images of %d values, more than its %d bytes can hold", len(images), b.dim, len(raw))
 	}
 	for _, im := range images {
@@ -105,14 +106,14 @@ func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 func ofClass(value any, label int) ([]image, error) {
 	dict, ok := value.(*pth.Dict)
 	if !ok || len(dict.Keys) == 0 {
-		return nil, fmt.Errorf("it should hold a dict of images, not this: %s", describe(value))
+		return nil, fmt.Errorf("it should be a dict of images, but is: %s", describe(value))
 	}
 	images := make([]image, len(dict.Keys))
 	for i, v := range dict.Values {
 		id := fmt.Sprintf("%.40q", fmt.Sprint(dict.Keys[i]))
 		t, ok := v.(*pth.Tensor)
 		if !ok || len(t.Shape) != 1 {
-			return nil, fmt.Errorf("its image %s should be a vector, not this: %s", id, describe(v))
+			return nil, fmt.Errorf("its image %s should be a vector, but is: %s", id, describe(v))
 		}
 		images[i] = image{id, label, t}
 	}
@@ -120,22 +121,23 @@ func ofClass(value any, label int) ([]image, error) {
 }
 
 // ofBucket returns the images of (tensor[n, dim], [label, ...]), sorted by class and without
-// BACKGROUND. The labels count the lines of class_names.txt.
+// BACKGROUND. A label is the number of a line of class_names.txt, from 0.
 func (p *plan) ofBucket(value any) ([]image, error) {
 	pair, _ := value.(pth.Tuple)
 	if len(pair) != 2 {
-		return nil, fmt.Errorf("it should hold a tensor and its labels, not this: %s", describe(value))
+		return nil, fmt.Errorf("it should be a tensor and its labels, but is: %s", describe(value))
 	}
 	t, ok1 := pair[0].(*pth.Tensor)
 	list, ok2 := pair[1].(*pth.List)
 	if !ok1 || !ok2 || len(t.Shape) != 2 || t.Shape[0] != len(list.Items) {
-		return nil, fmt.Errorf("it should hold a matrix and a label for each row, not this: %s, %s", describe(pair[0]), describe(pair[1]))
+		return nil, fmt.Errorf("it should be a matrix and a label for each row, but is: %s, %s",
+			describe(pair[0]), describe(pair[1]))
 	}
 	byName := map[string][]image{}
 	for i, v := range list.Items {
 		label, ok := v.(int64)
 		if !ok || label < 0 || label >= int64(len(p.names)) {
-			return nil, fmt.Errorf("its label %d is none of the %d in class_names.txt", i, len(p.names))
+			return nil, fmt.Errorf("the label of its row %d is not one of the %d in class_names.txt", i, len(p.names))
 		}
 		name := p.names[label]
 		byName[name] = append(byName[name], image{id: fmt.Sprint(i), values: t.Sub(i)})
@@ -153,7 +155,7 @@ func (p *plan) ofBucket(value any) ([]image, error) {
 	return images, nil
 }
 
-// describe says what a value is: tensor with sizes [300 2048], or its Python type.
+// describe returns the type of a value, for messages: tensor with sizes [300 2048].
 func describe(v any) string {
 	switch v := v.(type) {
 	case *pth.Tensor:
@@ -168,6 +170,7 @@ func describe(v any) string {
 	return pth.Name(v)
 }
 
+// add appends the label and the values of an image.
 func (b *batch) add(im image) error {
 	if n := im.values.Len(); n != b.dim {
 		return fmt.Errorf("its image %s has %d values, others have %d", im.id, n, b.dim)
@@ -183,7 +186,7 @@ func (b *batch) add(im image) error {
 	return nil
 }
 
-// hash adds bucket, label and values of each image to a sum.
+// hash writes bucket, label and values of each image to sum.
 func (b *batch) hash(sum hash.Hash) {
 	row := make([]byte, 8+4*b.dim)
 	for i, label := range b.labels {

@@ -7,38 +7,42 @@ import (
 	"strings"
 )
 
-// Report says what a data set holds and what of it is used.
+// Report says what a data set contains and which part of it is used.
 type Report struct {
 	Path    string // folder or zip that is read
 	Layout  Layout
-	Types   []string // feature types that are there, sorted
-	Type    string   // the one that is used
+	Types   []string // feature types that it has, sorted
+	Type    string   // the type that is used
 	Classes []string // [10] names by label, without BACKGROUND
-	Named   bool     // class_names.txt is there and gives their order
-	Buckets []int    // [10] that are used, ascending
-	LeftOut []int    // buckets that are there and not used
-	Test    bool     // a part test is there, which is not used
-	Missing []string // files that should be there
-	Surplus []string // .pth files of the used type that features.json does not name; they are not read
+	Named   bool     // class_names.txt exists and gives their order
+	Buckets []int    // [10] buckets that are used, ascending
+	LeftOut []int    // buckets that exist and are not used
+	Test    bool     // there is a part test, which is not used
+	Missing []string // files that should exist and do not
+	Surplus []string // .pth files of the used type that features.json does not name; not read
 
-	// Known once the files were read, by Check or Load.
+	// Set once all files were read.
 	Images [][]int // [class][bucket]
-	Dim    int     // values of an image
+	Dim    int     // values per image
 	SHA256 string  // see Source
 }
 
-// Describe says what the data set at path holds by the names of its files, in milliseconds.
-// What makes the set unusable as a whole is an error; missing files are in the report.
+// Describe reports on the data set at path by the names of its files, without reading the
+// features. Missing .pth files are in the report; all other problems are errors.
 func Describe(path string, o Options) (*Report, error) {
 	p, err := prepare(path, o)
 	if err != nil {
 		return nil, err
 	}
-	return p.report, p.close()
+	if err := p.close(); err != nil {
+		return nil, err
+	}
+	return p.report, nil
 }
 
-// Check is Describe and reads every file that Load would read, one at a time. With an error
-// about a file it returns the report as well.
+// Check does what Describe does and also reads every file that Load would read. If a file is
+// missing or cannot be used, it returns the report of Describe together with the error, so
+// that a caller can show both.
 func Check(ctx context.Context, path string, o Options) (*Report, error) {
 	p, err := prepare(path, o)
 	if err != nil {
@@ -51,12 +55,13 @@ func Check(ctx context.Context, path string, o Options) (*Report, error) {
 	return p.report, p.read(ctx, func(batch) error { return nil })
 }
 
-// Err is the error that Load would give because of missing files.
+// Err returns the error of Load about missing files, or nil if none is missing.
 func (r *Report) Err() error {
 	if len(r.Missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("clear: %s is not whole: %s is missing (missing in all: %d); unpack the archive again, or use it zipped", r.Path, r.Missing[0], len(r.Missing))
+	return fmt.Errorf("clear: %s is incomplete: %s is missing (files missing: %d); "+
+		"unpack the archive again, or use the zip", r.Path, r.Missing[0], len(r.Missing))
 }
 
 // count adds a batch to Images.
@@ -67,7 +72,7 @@ func (r *Report) count(b batch) {
 	}
 }
 
-// Note is one sentence for figures: which data is used.
+// Note says which data is used, for figures.
 func (r *Report) Note() string {
 	note := fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %s", r.Type, len(r.Classes), Numbers(r.Buckets))
 	if r.Images == nil {
@@ -76,7 +81,7 @@ func (r *Report) Note() string {
 	return fmt.Sprintf("%s, %s images of each class, %s values each", note, Span(r.PerClass()), thousands(r.Dim))
 }
 
-// PerClass counts the images of each class.
+// PerClass returns the number of images of each class.
 func (r *Report) PerClass() []int {
 	counts := make([]int, len(r.Images))
 	for class, buckets := range r.Images {
@@ -87,14 +92,14 @@ func (r *Report) PerClass() []int {
 	return counts
 }
 
-// Published says whether every class has the published 300 images in every bucket. Other
-// numbers are used as they are, but the set is not the paper's then.
+// Published says whether every class has the published 300 images in every bucket. A set
+// with other numbers is used, too, but it is not the paper's.
 func (r *Report) Published() bool {
 	counts := slices.Concat(r.Images...)
 	return len(counts) > 0 && slices.Min(counts) == PerBucket && slices.Max(counts) == PerBucket
 }
 
-// Span writes counts as one number, or as the least and the largest: 2,950 to 3,000.
+// Span formats counts as one number, or as the smallest and the largest: 2,950 to 3,000.
 func Span(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)
 	if least == most {
@@ -103,7 +108,7 @@ func Span(counts []int) string {
 	return thousands(least) + " to " + thousands(most)
 }
 
-// Numbers writes ascending numbers in short: 1 to 10, or 1, 3, 4.
+// Numbers formats ascending numbers: 1 to 10, or 1, 3, 4.
 func Numbers(n []int) string {
 	if last := len(n) - 1; last > 1 && n[last]-n[0] == last {
 		return fmt.Sprintf("%d to %d", n[0], n[last])
@@ -111,7 +116,7 @@ func Numbers(n []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]")
 }
 
-// thousands writes n with a comma: 3,000.
+// thousands formats n with commas: 3,000.
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Layout names one of the published arrangements of files.
+// Layout is one of the published arrangements of files.
 type Layout string
 
 const (
@@ -21,7 +21,7 @@ const (
 	Parts  Layout = "clear10"        // 2022: features/ in train/ and test/
 )
 
-// published are the zips that have features to use; a folder may hold one as it comes.
+// published are the zips with usable features. A folder may contain one of them.
 var published = []string{"clear10-public.zip", "clear10-train.zip"}
 
 // source is an opened folder or zip.
@@ -30,7 +30,7 @@ type source struct {
 	path   string // for messages
 	layout Layout
 	base   string // the folder within FS that holds features or training_folder
-	test   bool   // there is a part test beside base
+	test   bool   // there is a part test next to base
 	close  func() error
 }
 
@@ -38,19 +38,21 @@ type source struct {
 func open(at string) (*source, error) {
 	info, err := os.Stat(at)
 	if err != nil {
-		return nil, fmt.Errorf("clear: there is no data set to read: %w", err)
+		return nil, fmt.Errorf("clear: cannot open the data set: %w", err)
 	}
 	if !info.IsDir() {
 		return openZip(at)
 	}
 	s := &source{FS: os.DirFS(at), path: at, close: func() error { return nil }}
 	err = s.locate()
-	if !errors.Is(err, errNothing) {
-		return s, err
+	if err == nil {
+		return s, nil
 	}
-	for _, name := range published {
-		if zipped := filepath.Join(at, name); isFile(s.FS, name) {
-			return openZip(zipped)
+	if errors.Is(err, errNoFeatures) {
+		for _, name := range published {
+			if isFile(s.FS, name) {
+				return openZip(filepath.Join(at, name))
+			}
 		}
 	}
 	return nil, err
@@ -59,7 +61,7 @@ func open(at string) (*source, error) {
 func openZip(at string) (*source, error) {
 	z, err := zip.OpenReader(at)
 	if err != nil {
-		return nil, fmt.Errorf("clear: %s is neither a folder nor a whole zip (%w); get the archive again", at, err)
+		return nil, fmt.Errorf("clear: %s is neither a folder nor a complete zip (%w); get the archive again", at, err)
 	}
 	s := &source{FS: z, path: at, close: z.Close}
 	if err := s.locate(); err != nil {
@@ -69,9 +71,9 @@ func openZip(at string) (*source, error) {
 	return s, nil
 }
 
-var errNothing = errors.New("no features")
+var errNoFeatures = errors.New("no features")
 
-// locate looks for the layouts at the top and in the folders below it.
+// locate looks for a layout in the top folder and in the folders one level below.
 func (s *source) locate() error {
 	if s.at(".") {
 		return nil
@@ -83,7 +85,7 @@ func (s *source) locate() error {
 	var found []string
 	for _, e := range entries {
 		if e.Name() == "test" && s.test {
-			continue // the part test beside no part train
+			continue // a part test without a part train
 		}
 		if s.at(e.Name()) {
 			found = append(found, e.Name())
@@ -96,13 +98,14 @@ func (s *source) locate() error {
 	case len(found) > 1:
 		return fmt.Errorf("clear: %s holds several data sets, %s; name one of them", s.path, strings.Join(found, " and "))
 	case s.test:
-		return fmt.Errorf("clear: %s has CLEAR-10's part test alone; the 3,000 images of each class are in the part train, clear10-train.zip", s.path)
+		return fmt.Errorf("clear: %s has only CLEAR-10's part test; "+
+			"the 3,000 images of each class are in the part train, clear10-train.zip", s.path)
 	}
-	return fmt.Errorf("clear: %s has %w of CLEAR-10: no features/TYPE/features.json, at the top or one folder below; "+
-		"take clear10-public.zip or clear10-train.zip (the archives of images alone have none)", s.path, errNothing)
+	return fmt.Errorf("clear: %s has %w of CLEAR-10: no features/TYPE/features.json at the top or one folder below; "+
+		"use clear10-public.zip or clear10-train.zip (the archives of images have no features)", s.path, errNoFeatures)
 }
 
-// at says whether a layout begins at the folder root, and if so makes it the source's.
+// at says whether the folder root has a layout, and if so sets it in the source.
 func (s *source) at(root string) bool {
 	s.test = s.test || isDir(s.FS, path.Join(root, "test", "features"))
 	train := path.Join(root, "train")
@@ -127,7 +130,7 @@ func isFile(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// where names a file of the source for messages.
+// where returns the name of a file of the source, for messages.
 func (s *source) where(name string) string {
 	if info, err := os.Stat(s.path); err == nil && info.IsDir() {
 		return filepath.Join(s.path, filepath.FromSlash(name))
@@ -135,8 +138,8 @@ func (s *source) where(name string) string {
 	return name + " in " + s.path
 }
 
-// readFile returns a file of at most limit bytes, whatever size an archive claims. The bytes
-// are those of the buffer, valid until it is used again.
+// readFile returns the content of a file of at most limit bytes, independent of the size
+// that an archive states. The bytes are the buffer's, valid until its next use.
 func (s *source) readFile(buffer *bytes.Buffer, name string, limit int64) ([]byte, error) {
 	f, err := s.Open(name)
 	if err != nil {
@@ -148,7 +151,7 @@ func (s *source) readFile(buffer *bytes.Buffer, name string, limit int64) ([]byt
 		return nil, err
 	}
 	if int64(buffer.Len()) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
+		return nil, fmt.Errorf("it has more than the allowed %d bytes", limit)
 	}
 	return buffer.Bytes(), nil
 }

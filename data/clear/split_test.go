@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sized is a set without features of n images of each class in each of ten buckets.
+// sized returns a set without features, with n images per class in each of ten buckets.
 func sized(n int) *Set {
 	s := &Set{Classes: make([]string, Classes)}
 	for range Buckets {
@@ -19,8 +19,8 @@ func sized(n int) *Set {
 	return s
 }
 
-// Of the published 3,000 images of a class 1,800, 300 and 900 fall to the three parts; every
-// row to exactly one.
+// The three parts have 1,800, 300 and 900 of the published 3,000 images of a class, and every
+// row is in exactly one part.
 func TestSplit(t *testing.T) {
 	s := sized(PerBucket)
 	for seed := range int64(3) {
@@ -29,7 +29,7 @@ func TestSplit(t *testing.T) {
 		slices.Sort(all)
 		for i, row := range all {
 			if len(all) != s.Len() || int(row) != i {
-				t.Fatalf("row %d is at %d of %d", row, i, len(all))
+				t.Fatalf("row %d of the sorted parts is %d, of %d", i, row, len(all))
 			}
 		}
 		for name, part := range map[string]struct {
@@ -46,21 +46,21 @@ func TestSplit(t *testing.T) {
 				}
 			}
 			if !slices.IsSorted(part.rows) {
-				t.Errorf("%s is not ascending", name)
+				t.Errorf("%s does not ascend", name)
 			}
 		}
 	}
 }
 
-// A split is a function of the seed, and by chance: every class is drawn for itself, another
-// seed shares about the expected tenth of the validation rows, and every bucket has its share.
+// A split depends on the seed alone. It is random: every class has its own order, two seeds
+// share about a tenth of the validation rows, and every bucket has its share of them.
 func TestSplitBySeed(t *testing.T) {
 	s := sized(PerBucket)
 	_, first, _ := s.Split(0)
 	_, again, _ := s.Split(0)
 	_, other, _ := s.Split(1)
 	if !slices.Equal(first, again) {
-		t.Error("one seed gave two splits")
+		t.Error("the same seed gives two splits")
 	}
 	in := map[int32]bool{}
 	for _, row := range first {
@@ -75,7 +75,7 @@ func TestSplitBySeed(t *testing.T) {
 			}
 		}
 		if byClass[chosen] {
-			t.Errorf("class %d has its validation images at the same places as another", class)
+			t.Errorf("class %d has its validation images at the same positions as another class", class)
 		}
 		byClass[chosen] = true
 	}
@@ -95,6 +95,6 @@ func TestSplitBySeed(t *testing.T) {
 		}
 	}
 	if want := []int32{0, 3, 45, 67, 82}; !slices.Equal(first[:5], want) {
-		t.Errorf("the first validation rows of seed 0 are %d, they were %d", first[:5], want)
+		t.Errorf("the first validation rows of seed 0 are %d, want %d", first[:5], want)
 	}
 }

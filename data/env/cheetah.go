@@ -10,26 +10,26 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// CheetahOptions chooses between the paper's task and the usual one.
+// CheetahOptions chooses between the paper's task and gymnasium's.
 type CheetahOptions struct {
 	Options
-	Plain   bool // gymnasium's HalfCheetah-v5: no wind, reward for speed
-	Horizon int  // steps of an episode; 0 for 50, or 1000 if Plain
+	Plain   bool // gymnasium's HalfCheetah-v5: no wind, reward for velocity
+	Horizon int  // steps per episode; 0 for 50, or 1000 if Plain
 }
 
-// Cheetah is Half-Cheetah WindVel (Section 3.2, after Xie et al.): a two-legged runner in
-// the plane that is to keep a target velocity in a wind along its way. Wind and target are
-// constant in an episode and change with its number i:
+// Cheetah is Half-Cheetah WindVel (Section 3.2, after Xie et al.): a two-legged runner in the
+// plane must keep a target velocity in a wind along its direction of motion, x. Wind and
+// target are constant in an episode and change with its number i:
 //
 //	wind   = 10 sin(0.2 i) N
 //	target = 1.5 + 1.5 sin(0.5 i) m/s
 //
-// The reward is -|v - target| - 0.05 |a|^2, with v the torso's velocity after the step.
-// Plain is gymnasium's HalfCheetah-v5 instead: the mean velocity over the step - 0.1 |a|^2.
+// The reward is -|v - target| - 0.05 |a|^2, with v the torso's velocity after the step. With
+// Plain it is that of gymnasium's HalfCheetah-v5: mean velocity during the step - 0.1 |a|^2.
 //
-// An observation has 17 numbers: the positions of the joints without that along the way
-// (8) and all velocities (9). An action has 6: torques in units of each motor's gear.
-// A step is 5 time steps of 0.01 s. Episodes end only with the horizon.
+// An observation has 17 numbers: the positions of the joints except x (8) and all velocities
+// (9). An action has 6: torques in units of each motor's gear. A step is 5 time steps of
+// 0.01 s. Episodes end only at the horizon.
 type Cheetah struct {
 	plain   bool
 	horizon int
@@ -44,13 +44,13 @@ const (
 	cheetahJoints = 9
 	cheetahObs    = 2*cheetahJoints - 1
 	cheetahSkip   = 5
-	cheetahDelta  = cheetahSkip * 0.01 // s, of one step
+	cheetahDelta  = cheetahSkip * 0.01 // duration of a step, s
 )
 
-// windMotor pushes the torso along the way with a force of its control, in newtons.
+// windMotor applies its control as a force on the torso along x, in newtons.
 const windMotor = `<motor name="wind" joint="rootx" gear="1" ctrllimited="true" ctrlrange="-50 50"/>`
 
-// NewCheetah starts a Half-Cheetah, fetching MuJoCo and the model if they are not there.
+// NewCheetah returns a Half-Cheetah. It downloads MuJoCo and the model if they are missing.
 func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	lib, err := opts.library(ctx)
 	if err != nil {
@@ -72,14 +72,15 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	if c.sim, err = model.Sim(); err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}
-	if c.limbs, err = newLimbs(model, c.sim, "torso", "head", "bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"); err != nil {
+	geoms := []string{"torso", "head", "bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"}
+	if c.limbs, err = newLimbs(model, c.sim, geoms...); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// cheetahXML is gymnasium's model, with the wind as a seventh motor.
+// cheetahXML returns gymnasium's model, unless Plain with the wind as a seventh motor.
 func cheetahXML(ctx context.Context, opts CheetahOptions) ([]byte, error) {
 	files, err := readWheel(ctx, gymnasiumWheel, opts.Options)
 	if err != nil {
@@ -93,7 +94,7 @@ func cheetahXML(ctx context.Context, opts CheetahOptions) ([]byte, error) {
 	return bytes.Replace(xml, end, append([]byte(windMotor), end...), 1), nil
 }
 
-// conditions returns the force along the way in an episode, N, and the target velocity, m/s.
+// conditions returns the wind (N) and the target velocity (m/s) of an episode.
 func (c *Cheetah) conditions(episode int) (wind, target float64) {
 	if c.plain {
 		return 0, 0
@@ -105,7 +106,7 @@ func (c *Cheetah) conditions(episode int) (wind, target float64) {
 // Sizes returns 17, 6 and the horizon.
 func (c *Cheetah) Sizes() (observation, action, horizon int) { return cheetahObs, 6, c.horizon }
 
-// Task names wind and target of an episode.
+// Task describes the wind and target of an episode.
 func (c *Cheetah) Task(episode int) string {
 	if c.plain {
 		return "run as fast as you can"
@@ -114,8 +115,8 @@ func (c *Cheetah) Task(episode int) string {
 	return fmt.Sprintf("wind %+.1f N, target %.1f m/s", wind, target)
 }
 
-// Reset puts the runner at rest with noise as gymnasium's: uniform in [-0.1, 0.1] on the
-// positions, normal of deviation 0.1 on the velocities.
+// Reset begins an episode at rest with gymnasium's noise: uniform in [-0.1, 0.1] on the
+// positions, normal with standard deviation 0.1 on the velocities.
 func (c *Cheetah) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	if err := checkObs(obs, cheetahObs); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (c *Cheetah) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	return c.begin(episode, obs)
 }
 
-// begin starts an episode at the present positions and velocities.
+// begin begins an episode at the present positions and velocities.
 func (c *Cheetah) begin(episode int, obs []float64) error {
 	c.wind, c.target = c.conditions(episode)
 	if err := c.sim.Forward(); err != nil {
@@ -142,7 +143,7 @@ func (c *Cheetah) begin(episode int, obs []float64) error {
 	return nil
 }
 
-// Step moves on by 0.05 s.
+// Step advances the simulation by 0.05 s.
 func (c *Cheetah) Step(action, obs []float64) (reward float64, err error) {
 	if err := checkObs(obs, cheetahObs); err != nil {
 		return 0, err
@@ -173,6 +174,7 @@ func (c *Cheetah) observe(obs []float64) {
 // Close frees the simulation.
 func (c *Cheetah) Close() { c.sim.Close() }
 
+// squares returns the sum of squares.
 func squares(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
@@ -181,15 +183,17 @@ func squares(v []float64) float64 {
 	return sum
 }
 
-// CheetahPose is what can be seen of a Half-Cheetah at one moment.
+// CheetahPose is what a picture of a Half-Cheetah shows at one moment.
 type CheetahPose struct {
 	Limbs        []Limb
-	X            float64 // the torso's place along the way, m
+	X            float64 // of the torso, m
 	Velocity     float64 // m/s
 	Wind, Target float64 // N, m/s
 }
 
-// Pose returns what can be seen now.
+// Pose returns the present pose.
 func (c *Cheetah) Pose() CheetahPose {
-	return CheetahPose{Limbs: c.limbs.now(), X: c.sim.QPos[0], Velocity: c.sim.QVel[0], Wind: c.wind, Target: c.target}
+	return CheetahPose{
+		Limbs: c.limbs.now(), X: c.sim.QPos[0], Velocity: c.sim.QVel[0], Wind: c.wind, Target: c.target,
+	}
 }

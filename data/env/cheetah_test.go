@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Wind and target of the first episodes, worked by hand: 10 sin(0.2 i), 1.5 + 1.5 sin(0.5 i).
+// Wind and target of some episodes, computed by hand: 10 sin(0.2 i), 1.5 + 1.5 sin(0.5 i).
 func TestCheetahTasks(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	for episode, want := range map[int]struct {
@@ -27,11 +27,11 @@ func TestCheetahTasks(t *testing.T) {
 		t.Error(n, m, horizon)
 	}
 	if _, _, horizon := newCheetah(t, CheetahOptions{Plain: true}).Sizes(); horizon != 1000 {
-		t.Error("the plain horizon is", horizon)
+		t.Error("the horizon with Plain is", horizon)
 	}
 }
 
-// The reward follows from what is seen and done.
+// The reward is the documented function of observation and action.
 func TestCheetahReward(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	obs := make([]float64, 17)
@@ -50,7 +50,7 @@ func TestCheetahReward(t *testing.T) {
 	}
 }
 
-// The observation is all but the place along the way, and noise has the documented size.
+// The observation has all positions but x and all velocities; the noise is the documented one.
 func TestCheetahReset(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	obs, rng := make([]float64, 17), rand.New(rand.NewPCG(3, 4))
@@ -63,26 +63,26 @@ func TestCheetahReset(t *testing.T) {
 		for k := range 8 {
 			widest = max(widest, math.Abs(obs[k]))
 			if obs[k] != c.sim.QPos[k+1] {
-				t.Fatal("an observed position is another one")
+				t.Fatalf("position %d of the observation is not that of the simulation", k)
 			}
 		}
 		for k := range 9 {
 			squared += obs[8+k] * obs[8+k] / (9 * episodes)
 			if obs[8+k] != c.sim.QVel[k] {
-				t.Fatal("an observed velocity is another one")
+				t.Fatalf("velocity %d of the observation is not that of the simulation", k)
 			}
 		}
 	}
 	if widest > 0.1 || widest < 0.0999 {
-		t.Errorf("the widest position is %v, want nearly 0.1", widest)
+		t.Errorf("the largest position is %v, want nearly 0.1", widest)
 	}
 	if sd := math.Sqrt(squared); math.Abs(sd-0.1) > 0.003 { // 4 standard errors are .0042 / sqrt 2
-		t.Errorf("velocities have the deviation %v, want 0.1", sd)
+		t.Errorf("the velocities have the standard deviation %v, want 0.1", sd)
 	}
 }
 
-// In the air the wind moves the centre of mass as it moves 14 kg: in n time steps of h by
-// F/m h^2 n (n + 1) / 2.
+// In the air the wind F moves the centre of mass like a mass m of 14 kg: by
+// F/m h^2 n (n + 1) / 2 in n time steps of h.
 func TestWindPushes(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	mass := 0.
@@ -98,7 +98,7 @@ func TestWindPushes(t *testing.T) {
 	}
 	obs := make([]float64, 17)
 	c.sim.Reset()
-	c.sim.QPos[1] = 3 // m above the usual
+	c.sim.QPos[1] = 3 // m above the start
 	if err := c.begin(8, obs); err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestWindPushes(t *testing.T) {
 	}
 }
 
-// At rest the torso is a capsule of a metre at a height of 0.7 m, and the hind thigh hangs
-// from its end: its middle is (.1, -.13) from there, at an angle of -3.8 rad to the vertical.
+// At rest the torso is a capsule of 1 m at a height of 0.7 m. The hind thigh is attached to its
+// end: its middle is (.1, -.13) from there, at an angle of -3.8 rad to the vertical.
 func TestCheetahPose(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	c.sim.Reset()
@@ -121,13 +121,17 @@ func TestCheetahPose(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := c.Pose()
-	if len(p.Limbs) != 8 || p.X != 0 || p.Velocity != 0 || math.Abs(p.Wind-5.64642) > 1e-5 || math.Abs(p.Target-2.99624) > 1e-5 {
+	task := math.Abs(p.Wind-5.64642) < 1e-5 && math.Abs(p.Target-2.99624) < 1e-5
+	if len(p.Limbs) != 8 || p.X != 0 || p.Velocity != 0 || !task {
 		t.Errorf("%+v", p)
 	}
 	sin, cos := math.Sincos(-3.8)
 	for i, want := range map[int]Limb{
 		0: {From: [3]float64{0.5, 0, 0.7}, To: [3]float64{-0.5, 0, 0.7}, Radius: 0.046},
-		2: {From: [3]float64{-0.4 - 0.145*sin, 0, 0.57 - 0.145*cos}, To: [3]float64{-0.4 + 0.145*sin, 0, 0.57 + 0.145*cos}, Radius: 0.046},
+		2: {
+			From: [3]float64{-0.4 - 0.145*sin, 0, 0.57 - 0.145*cos}, To: [3]float64{-0.4 + 0.145*sin, 0, 0.57 + 0.145*cos},
+			Radius: 0.046,
+		},
 	} {
 		got := p.Limbs[i]
 		for k := range 3 {

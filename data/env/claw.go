@@ -12,29 +12,29 @@ import (
 // ClawOptions chooses the sequence of valves.
 type ClawOptions struct {
 	Options
-	Repeat  int   // episodes of a task before the next one; 0 for 2
-	Tasks   []int // the valves that take part; nil for all ten
-	Seed    int64 // of their order
-	Horizon int   // steps of an episode; 0 for 40
+	Repeat  int   // consecutive episodes of each task; 0 for 2
+	Tasks   []int // valves to use; nil for all ten
+	Seed    int64 // of the order of the valves
+	Horizon int   // steps per episode; 0 for 40
 }
 
 // Claw is the ROBEL D'Claw (Section 3.2, after Yang et al.): three fingers of three joints
-// that are to turn a valve by half a turn. The task is which of ten valves it is. The valves
-// come in one random order, each Repeat times before the next, and that sequence repeats.
+// must turn a valve by half a turn. The task is one of ten valves. The valves are in one
+// random order; each is used for Repeat episodes before the next, and the sequence repeats.
 //
 // The reward, with the valve's error e and the joints' angles q and velocities w, is
 //
 //	-5 |e| - |q - q0| - |those w with |w| >= 0.5| + 10 [|e| < 0.25] + 50 [|e| < 0.1]
 //
 // An observation has 21 numbers: q (9), w (9), cosine and sine of the valve's angle, and e.
-// An action has 9: where the joints are to go, in units of 0.48, pi/3 and pi/2 rad for each
-// finger, but no further than 0.1 pi rad from where they are. A step is 40 time steps of
-// 0.0025 s. Each episode begins in the same state.
+// An action has 9: the target angles of the joints, in units of 0.48, pi/3 and pi/2 rad for
+// each finger; a target is at most 0.1 pi rad from the present angle. A step is 40 time steps
+// of 0.0025 s. Every episode of a valve begins in the same state.
 type Claw struct {
 	order   []int
 	repeat  int
 	horizon int
-	sims    [Valves]*clawSim // nil for valves that do not take part
+	sims    [Valves]*clawSim // nil for valves that are not used
 	now     *clawSim
 	valve   int
 	action  [clawJoints]float64
@@ -44,25 +44,26 @@ const (
 	clawJoints = 9
 	clawObs    = 2*clawJoints + 3
 	clawSkip   = 40
-	clawTarget = math.Pi // rad, where the valve is to be
+	clawTarget = math.Pi // target angle of the valve, rad
 
-	// ClawSuccess is the error of the valve, rad, below which an episode has succeeded.
+	// ClawSuccess is the valve's error in rad below which an episode is successful.
 	ClawSuccess = 0.1
 )
 
-// pi is a variable so that pi/3 is rounded at run time, as in other languages.
+// pi is a variable so that pi/3 is a division of rounded numbers, as in Python. Go evaluates
+// constant expressions exactly.
 var pi = math.Pi
 
-// clawReach is the furthest way of a joint in one step, rad.
+// clawReach is the largest distance of a joint's target from its angle, rad.
 var clawReach = 0.1 * pi
 
-// clawScale is the range of each joint's target, and clawStart its angle at rest, rad.
+// clawScale is the range of each joint's target and clawStart its angle at the start, rad.
 var (
 	clawScale = [clawJoints]float64{.48, pi / 3, pi / 2, .48, pi / 3, pi / 2, .48, pi / 3, pi / 2}
 	clawStart = [clawJoints]float64{0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3}
 )
 
-// NewClaw starts a D'Claw, fetching MuJoCo and the robot's model if they are not there.
+// NewClaw returns a D'Claw. It downloads MuJoCo and the robot's model if they are missing.
 func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 	order, err := clawOrder(opts.Tasks, opts.Seed)
 	if err != nil {
@@ -93,7 +94,7 @@ func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 	return c, nil
 }
 
-// clawOrder is the random order of the tasks by a seed.
+// clawOrder returns the tasks in the random order of a seed.
 func clawOrder(tasks []int, seed int64) ([]int, error) {
 	if tasks == nil {
 		for v := range Valves {
@@ -103,12 +104,12 @@ func clawOrder(tasks []int, seed int64) ([]int, error) {
 	seen := [Valves]bool{}
 	for _, v := range tasks {
 		if v < 0 || v >= Valves || seen[v] {
-			return nil, fmt.Errorf("the D'Claw's tasks are %v: name each valve from 0 to %d at most once", tasks, Valves-1)
+			return nil, fmt.Errorf("the D'Claw's tasks are %v: give valves from 0 to %d, each at most once", tasks, Valves-1)
 		}
 		seen[v] = true
 	}
 	if len(tasks) == 0 {
-		return nil, fmt.Errorf("the D'Claw has no task: name valves from 0 to %d", Valves-1)
+		return nil, fmt.Errorf("the D'Claw has no task: give valves from 0 to %d", Valves-1)
 	}
 	order := make([]int, len(tasks))
 	for i, k := range random.New(seed, "order of the valves").Perm(len(tasks)) {
@@ -120,7 +121,7 @@ func clawOrder(tasks []int, seed int64) ([]int, error) {
 // Sizes returns 21, 9 and the horizon.
 func (c *Claw) Sizes() (observation, action, horizon int) { return clawObs, clawJoints, c.horizon }
 
-// Valve returns the valve of an episode, from 0.
+// Valve returns the number of an episode's valve, from 0.
 func (c *Claw) Valve(episode int) int { return c.order[episode/c.repeat%len(c.order)] }
 
 // Task names the valve of an episode.
@@ -129,7 +130,7 @@ func (c *Claw) Task(episode int) string {
 	return fmt.Sprintf("valve %d (%s)", v, valves[v].name)
 }
 
-// Reset puts the episode's valve under the claw. It draws nothing from rng.
+// Reset begins an episode with its valve. It does not use rng.
 func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
 	if err := checkObs(obs, clawObs); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
 	return nil
 }
 
-// Step moves on by 0.1 s.
+// Step advances the simulation by 0.1 s.
 func (c *Claw) Step(action, obs []float64) (reward float64, err error) {
 	if err := checkObs(obs, clawObs); err != nil {
 		return 0, err
@@ -174,7 +175,7 @@ func (c *Claw) observe(obs []float64) {
 	obs[clawObs-1] = clawError(angle)
 }
 
-// clawError is the way to the target, in [-pi, pi).
+// clawError returns the target minus the angle, wrapped to [-pi, pi).
 func clawError(angle float64) float64 {
 	e := math.Mod(clawTarget-angle+math.Pi, 2*math.Pi)
 	if e < 0 {
@@ -183,7 +184,7 @@ func clawError(angle float64) float64 {
 	return e - math.Pi
 }
 
-// clawReward is the reward of Claw at an observation.
+// clawReward returns the reward of an observation.
 func clawReward(obs []float64) float64 {
 	distance, speed := 0.0, 0.0
 	for i, q := range obs[:clawJoints] {
@@ -205,7 +206,7 @@ func clawReward(obs []float64) float64 {
 	return reward
 }
 
-// Success says whether the valve is where it is to be, within ClawSuccess.
+// Success says whether the valve is within ClawSuccess of its target.
 func (c *Claw) Success() bool { return math.Abs(clawError(c.now.QPos[clawJoints])) < ClawSuccess }
 
 // Close frees the simulations.

@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// Each valve turns freely: 0.5 N.m for a second against a damping of 0.1 N.m.s/rad turn it
-// by nearly 0.5 (1 - (1 - e^-r) / r) / 0.1 with r = 0.1 / inertia. Masses and
+// Each valve turns freely: a torque of 0.5 N.m against a damping of 0.1 N.m.s/rad turns it in
+// one second by nearly 0.5 (1 - (1 - e^-r) / r) / 0.1 with r = 0.1 / inertia. Masses and
 // inertias about the axis are those of the reference meshes in MuJoCo 4.0.0.
 func TestValvesTurnFreely(t *testing.T) {
 	want := [Valves]struct{ mass, inertia float64 }{
-		{0.296949, 0.001390944}, {0.646353, 0.002728689}, {0.388127, 0.001859385}, {0.476435, 0.001999938}, {0.556791, 0.002336553},
-		{0.194962, 0.001137651}, {0.289331, 0.001305967}, {0.418133, 0.001591686}, {0.413826, 0.001569664}, {0.217005, 0.001172418},
+		{0.296949, 0.001390944}, {0.646353, 0.002728689}, {0.388127, 0.001859385}, {0.476435, 0.001999938},
+		{0.556791, 0.002336553}, {0.194962, 0.001137651}, {0.289331, 0.001305967}, {0.418133, 0.001591686},
+		{0.413826, 0.001569664}, {0.217005, 0.001172418},
 	}
 	c := newClaw(t, ClawOptions{})
 	for v, s := range c.sims {
@@ -39,8 +40,7 @@ func TestValvesTurnFreely(t *testing.T) {
 	}
 }
 
-// The sizes of the valves: half the extent along x and y of what the fingers can touch, mm,
-// as in the outlines of the reference meshes.
+// The bounding boxes of what the fingers can touch, mm, are those of the reference meshes.
 func TestValveOutlines(t *testing.T) {
 	want := map[int][4]float64{ // least x and y, greatest x and y
 		0: {-45.7, -45.5, 45.0, 45.2}, 1: {-47.0, -91.4, 43.7, 90.0}, 2: {-23.0, -89.3, 16.1, 91.9},
@@ -59,7 +59,7 @@ func TestValveOutlines(t *testing.T) {
 		}
 		for k := range box {
 			if math.Abs(got[k]-box[k]) > 0.3 {
-				t.Errorf("valve %d reaches %.1f, want %.1f", v, got, box)
+				t.Errorf("valve %d has the bounding box %.1f, want %.1f", v, got, box)
 				break
 			}
 		}
@@ -79,15 +79,17 @@ func TestClawReward(t *testing.T) {
 		}
 	}
 	for angle, want := range map[float64]float64{
-		0: -math.Pi, math.Pi: 0, math.Pi - 0.05: 0.05, 4: math.Pi - 4, -math.Pi + 0.05: -0.05, 2*math.Pi + 3: math.Pi - 3, -6.28: -math.Pi + 6.28 - 2*math.Pi + 2*math.Pi,
+		0: -math.Pi, math.Pi: 0, math.Pi - 0.05: 0.05, 4: math.Pi - 4, -math.Pi + 0.05: -0.05,
+		2*math.Pi + 3: math.Pi - 3, -6.28: -math.Pi + 6.28,
 	} {
-		if got := clawError(angle); math.Abs(math.Remainder(got-want, 2*math.Pi)) > 1e-12 || got < -math.Pi || got >= math.Pi {
+		got := clawError(angle)
+		if math.Abs(math.Remainder(got-want, 2*math.Pi)) > 1e-12 || got < -math.Pi || got >= math.Pi {
 			t.Errorf("at %v rad the error is %v, want %v", angle, got, want)
 		}
 	}
 }
 
-// At the beginning of each episode the claw is open and the valve half a turn away.
+// At the beginning of each episode the claw is open and the valve is half a turn from its target.
 func TestClawReset(t *testing.T) {
 	c := newClaw(t, ClawOptions{})
 	obs := make([]float64, clawObs)
@@ -99,14 +101,14 @@ func TestClawReset(t *testing.T) {
 		for f, finger := range c.Pose().Fingers {
 			tip := finger[3]
 			if r := math.Hypot(tip[0], tip[1]); math.Abs(r-0.119) > 0.001 || math.Abs(tip[2]-0.140) > 0.001 {
-				t.Errorf("tip %d is at %v", f, tip)
+				t.Errorf("tip %d is at %v, want radius 0.119 and height 0.140", f, tip)
 			}
 		}
 	}
 }
 
-// The joints go where they are told to, as far as they may in one step.
-func TestClawMoves(t *testing.T) {
+// The joints move to their targets, in several steps if a target is far.
+func TestClawJointsReachTargets(t *testing.T) {
 	c := newClaw(t, ClawOptions{Tasks: []int{0}})
 	obs := make([]float64, clawObs)
 	c.Reset(0, nil, obs)
@@ -115,10 +117,10 @@ func TestClawMoves(t *testing.T) {
 		action[i] = clawStart[i] / clawScale[i]
 	}
 	action[0] = 0.5 // 0.24 rad
-	action[1] = 0   // pi/3 away: three steps and a bit
+	action[1] = 0   // pi/3 away: more than three steps
 	c.Step(action, obs)
 	if c.now.Ctrl[0] != 0.24 || math.Abs(c.now.Ctrl[1]-(clawStart[1]+0.1*math.Pi)) > 1e-12 {
-		t.Errorf("the servos are told %v", c.now.Ctrl)
+		t.Errorf("the controls are %v", c.now.Ctrl)
 	}
 	for range 8 {
 		c.Step(action, obs)
@@ -128,7 +130,7 @@ func TestClawMoves(t *testing.T) {
 	}
 }
 
-// The tasks come in one order, each Repeat times, over and over.
+// The tasks are in one order, each Repeat times, and the sequence repeats.
 func TestClawOrder(t *testing.T) {
 	for _, repeat := range []int{2, 25} {
 		c := &Claw{repeat: repeat}
@@ -146,20 +148,22 @@ func TestClawOrder(t *testing.T) {
 			}
 		}
 		if first := c.Valve(0); c.Valve(repeat-1) != first || c.Valve(repeat) == first || c.Valve(10*repeat) != first {
-			t.Error("a task is not repeated as often as it should be")
+			t.Errorf("repeat %d: a task has another number of episodes", repeat)
 		}
 	}
 	a, _ := clawOrder(nil, 1)
 	b, _ := clawOrder(nil, 1)
 	other, _ := clawOrder(nil, 2)
 	if !slices.Equal(a, b) || slices.Equal(a, other) {
-		t.Error("the order does not follow from the seed:", a, b, other)
+		t.Error("the order is not a function of the seed:", a, b, other)
 	}
-	if some, err := clawOrder([]int{8, 3}, 0); err != nil || !slices.Equal(slices.Sorted(slices.Values(some)), []int{3, 8}) {
+	some, err := clawOrder([]int{8, 3}, 0)
+	if err != nil || !slices.Equal(slices.Sorted(slices.Values(some)), []int{3, 8}) {
 		t.Error(some, err)
 	}
 	for _, tasks := range [][]int{{10}, {-1}, {1, 1}, {}} {
-		if _, err := NewClaw(t.Context(), ClawOptions{Tasks: tasks}); err == nil || !strings.Contains(err.Error(), "from 0 to 9") {
+		_, err := NewClaw(t.Context(), ClawOptions{Tasks: tasks})
+		if err == nil || !strings.Contains(err.Error(), "from 0 to 9") {
 			t.Errorf("tasks %v: %v", tasks, err)
 		}
 	}
@@ -168,8 +172,8 @@ func TestClawOrder(t *testing.T) {
 	}
 }
 
-// A script that closes the fingers, sweeps them to one side, opens them and sweeps back
-// turns valves by half a turn and more, on some through the target.
+// A script that closes the fingers, moves them to one side, opens them and moves them back
+// turns valves by half a turn and more, some to their target.
 func TestScriptedGrip(t *testing.T) {
 	succeeded := false
 	for valve, script := range map[int]struct {
@@ -202,7 +206,7 @@ func TestScriptedGrip(t *testing.T) {
 			succeeded = succeeded || c.Success()
 		}
 		if furthest < 3 {
-			t.Errorf("valve %d turned by %.2f rad", valve, furthest)
+			t.Errorf("valve %d turned by %.2f rad, want at least 3", valve, furthest)
 		}
 	}
 	if !succeeded {

@@ -10,17 +10,17 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// clawSim is the claw over one valve.
+// clawSim is the simulation of the claw with one valve.
 type clawSim struct {
 	*mujoco.Sim
-	bodies, tips []float64 // places of all bodies, and of all sites
+	bodies, tips []float64 // positions of all bodies and of all sites
 	joints       [3][3]int // bodies of each finger, from the root
-	ends         [3]int    // sites at the ends of the fingers
+	ends         [3]int    // sites at the tips of the fingers
 }
 
-// clawScene is the world about the official robot: the floor, the mount that it hangs
-// from, and a valve on a motor. The motor is a little wider than its valve's hub, so the two
-// must not collide. Parts that are only seen are left out.
+// clawScene is the model: the official robot on its mount, the floor, and a valve on a motor.
+// The motor is slightly wider than the hub of the valve, so contacts between the two are
+// excluded; otherwise they would jam. Parts without contacts are left out.
 const clawScene = `<mujoco model="claw">
   <include file="assets/dependencies3xh.xml"/>
   <compiler discardvisual="true"/>
@@ -46,11 +46,11 @@ const clawScene = `<mujoco model="claw">
   <contact><exclude body1="base" body2="valve"/></contact>
 </mujoco>`
 
-// clawModel returns the scene with a valve and the files that it includes. The benchmark's
-// position servos are five times as stiff as the official ones.
+// clawModel returns the scene with valve v, and the files that it includes. Its position
+// servos have the benchmark's gain of 10; in the official model it is 2.
 func clawModel(files map[string][]byte, v int) (xml []byte, assets map[string][]byte, err error) {
 	assets = maps.Clone(files)
-	for name, data := range assets { // MuJoCo's parser takes no declaration after a comment, as stands there
+	for name, data := range assets { // MuJoCo's parser accepts no XML declaration after a comment
 		if strings.HasSuffix(name, ".xml") {
 			assets[name] = bytes.Replace(data, []byte(`<?xml version="1.0"?>`), nil, 1)
 		}
@@ -65,7 +65,7 @@ func clawModel(files map[string][]byte, v int) (xml []byte, assets map[string][]
 	return fmt.Appendf(nil, clawScene, mesh, base, body), assets, nil
 }
 
-// newClawSim compiles the scene with valve v.
+// newClawSim starts a simulation of the scene with valve v.
 func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, error) {
 	xml, assets, err := clawModel(files, v)
 	if err != nil {
@@ -88,7 +88,7 @@ func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, 
 	return s, nil
 }
 
-// find looks up what a picture shows.
+// find looks up what Pose returns.
 func (s *clawSim) find(model *mujoco.Model) (err error) {
 	for f, names := range [3][4]string{
 		{"FF10", "FFL11", "FFL12", "FFtip"}, {"MF20", "MFL21", "MFL22", "MFtip"}, {"TH30", "THL31", "THL32", "THtip"},
@@ -109,28 +109,29 @@ func (s *clawSim) find(model *mujoco.Model) (err error) {
 	return err
 }
 
-// ClawPose is what can be seen of a D'Claw at one moment.
+// ClawPose is what a picture of a D'Claw shows at one moment.
 type ClawPose struct {
 	Fingers [3][4][3]float64 // the joints of each finger and its tip, m
-	Valve   string           // its name
-	Shapes  []Shape          // of the valve from above, at its angle
+	Valve   string           // name of the valve
+	Shapes  []Shape          // outlines of the valve from above, at its angle
 	Angle   float64          // of the valve, rad
 	Target  float64          // rad
 	Success bool
 }
 
-// Shape is the outline of a convex part of a valve from above: what lies within Radius of
-// the polygon of Corners (or of the line between two). Lengths are in metres.
+// Shape is the outline of a convex part of a valve from above: all points within Radius of
+// the polygon with these Corners (or of the line between two). Lengths are in metres.
 type Shape struct {
 	Corners [][2]float64
 	Radius  float64
 }
 
-// Pose returns what can be seen now.
+// Pose returns the present pose.
 func (c *Claw) Pose() ClawPose {
 	s := c.now
 	angle := s.QPos[clawJoints]
-	p := ClawPose{Valve: valves[c.valve].name, Angle: angle, Target: clawTarget, Success: c.Success(), Shapes: valves[c.valve].shapes(angle)}
+	v := valves[c.valve]
+	p := ClawPose{Valve: v.name, Shapes: v.shapes(angle), Angle: angle, Target: clawTarget, Success: c.Success()}
 	for f := range p.Fingers {
 		for k, body := range s.joints[f] {
 			copy(p.Fingers[f][k][:], s.bodies[3*body:])
@@ -140,7 +141,7 @@ func (c *Claw) Pose() ClawPose {
 	return p
 }
 
-// shapes returns the valve's outlines from above at an angle.
+// shapes returns the valve's outlines from above, turned by an angle.
 func (v valve) shapes(angle float64) []Shape {
 	var list []Shape
 	for _, s := range v.plate.slabs {
@@ -152,6 +153,7 @@ func (v valve) shapes(angle float64) []Shape {
 	return list
 }
 
+// shape returns an outline in metres of lengths in mm, turned by an angle.
 func shape(corners []point, radius, angle float64) Shape {
 	sin, cos := math.Sincos(angle)
 	s := Shape{Radius: radius / 1000}

@@ -1,9 +1,9 @@
-// Package env has the robots of the paper's Figures 2, 10 and 11 (Section 3.2): a
-// Half-Cheetah in a changing wind and a three-fingered D'Claw that turns ten valves, both
-// in MuJoCo. Their tasks change from episode to episode and are not told to the agent.
+// Package env simulates the robots of the paper's Figures 2, 10 and 11 (Section 3.2) in
+// MuJoCo: a Half-Cheetah in a changing wind, and a three-fingered D'Claw that turns ten
+// valves. The task changes from episode to episode and is not part of the observation.
 //
-// The robots' models are the official ones, fetched from the pinned wheels of gymnasium
-// and robel; wind, valves, rewards and tasks are this package's.
+// The robots' models are the official ones, fetched from pinned wheels of gymnasium and
+// robel. Wind, valves, rewards and task sequences are implemented here.
 package env
 
 import (
@@ -15,59 +15,59 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// Env is a robot whose task changes from episode to episode. It is not for concurrent
-// use; several may run at once, each on its own goroutine.
+// Env is a robot whose task changes from episode to episode. It is not safe for concurrent
+// use, but several may run in parallel, each on its own goroutine.
 type Env interface {
-	// Sizes returns the lengths of an observation and of an action, and the number of
-	// steps of an episode.
+	// Sizes returns the lengths of an observation and of an action, and the number of steps
+	// per episode.
 	Sizes() (observation, action, horizon int)
 
-	// Reset begins an episode. Its task follows from its number (from 0), its noise from
-	// rng. It fills obs. What happened before leaves no trace.
+	// Reset begins an episode and writes its first observation to obs. The task depends on
+	// the number of the episode (from 0), the noise on rng, and nothing on earlier episodes.
 	Reset(episode int, rng *rand.Rand, obs []float64) error
 
-	// Step applies an action, cut to [-1, 1], and fills obs with what is seen after it. An
-	// action that is not a number or a simulation that breaks is an error; then only Reset
-	// may follow. It allocates nothing.
+	// Step applies an action, clipped to [-1, 1], and writes the next observation to obs. It
+	// fails if the action has a NaN or the simulation diverges; then the next call must be
+	// Reset. It allocates no memory.
 	Step(action, obs []float64) (reward float64, err error)
 
-	// Task says in words what an episode is about.
+	// Task describes the task of an episode in words.
 	Task(episode int) string
 
 	// Close frees the simulation.
 	Close()
 }
 
-// Options adjusts where the models come from. The zero value is silent and uses the
-// user's cache folder, the network where something is missing there.
+// Options says where MuJoCo and the models come from. The zero value is silent, uses the
+// user's cache folder and downloads what is missing there.
 type Options struct {
 	Log      io.Writer // progress of downloads; nil for none
 	CacheDir string    // "" for artifact.CacheDir
-	NoFetch  bool      // never download: what is missing is an error
+	NoFetch  bool      // never download: a missing file is an error
 }
 
 func (o Options) library(ctx context.Context) (*mujoco.Library, error) {
 	return mujoco.Open(ctx, mujoco.Options{Log: o.Log, CacheDir: o.CacheDir, NoFetch: o.NoFetch})
 }
 
-// clip copies an action into to, cut to [-1, 1].
+// clip copies an action to to, clipped to [-1, 1].
 func clip(to, action []float64) error {
 	if len(action) != len(to) {
 		return fmt.Errorf("the action has %d numbers instead of %d", len(action), len(to))
 	}
 	for i, a := range action {
 		if a != a {
-			return fmt.Errorf("number %d of the action is NaN", i)
+			return fmt.Errorf("value %d of the action is NaN", i)
 		}
 		to[i] = min(max(a, -1), 1)
 	}
 	return nil
 }
 
-// checkObs refuses an observation of another length.
+// checkObs returns an error if obs has another length.
 func checkObs(obs []float64, want int) error {
 	if len(obs) != want {
-		return fmt.Errorf("there is room for %d numbers of an observation instead of %d", len(obs), want)
+		return fmt.Errorf("obs has room for %d numbers instead of %d", len(obs), want)
 	}
 	return nil
 }

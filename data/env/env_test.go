@@ -11,8 +11,8 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// play runs an episode with the actions of wave and returns all observations and rewards
-// in one row.
+// play runs an episode with the actions of wave and returns all observations and rewards in
+// one slice.
 func play(t testing.TB, e Env, episode int) []float64 {
 	t.Helper()
 	n, m, horizon := e.Sizes()
@@ -32,7 +32,7 @@ func play(t testing.TB, e Env, episode int) []float64 {
 	return row
 }
 
-// What an episode shows does not depend on what was before it, not even on a broken one.
+// An episode does not depend on earlier episodes, not even on one that ended with an error.
 func TestResetIsExact(t *testing.T) {
 	fresh := both(t)
 	for name, e := range both(t) {
@@ -45,10 +45,10 @@ func TestResetIsExact(t *testing.T) {
 			t.Errorf("%s: an action of NaN: %v", name, err)
 		}
 		if !slices.Equal(play(t, e, 3), first) {
-			t.Errorf("%s: episode 3 is another one the second time", name)
+			t.Errorf("%s: episode 3 differs the second time", name)
 		}
 		if !slices.Equal(play(t, fresh[name], 3), first) {
-			t.Errorf("%s: episode 3 is another one in a new environment", name)
+			t.Errorf("%s: episode 3 differs in a new environment", name)
 		}
 		if slices.Equal(play(t, e, 6), first) {
 			t.Errorf("%s: episodes 3 and 6 are the same", name)
@@ -56,7 +56,7 @@ func TestResetIsExact(t *testing.T) {
 	}
 }
 
-// Two goroutines with a robot each see what one sees after the other.
+// Two robots in parallel, each on its own goroutine, have the same episode as one robot.
 func TestConcurrent(t *testing.T) {
 	one, two := both(t), both(t)
 	for name, e := range one {
@@ -67,13 +67,13 @@ func TestConcurrent(t *testing.T) {
 		}
 		for range 2 {
 			if !slices.Equal(<-got, want) {
-				t.Errorf("%s: another episode on two goroutines", name)
+				t.Errorf("%s: the episode differs on two goroutines", name)
 			}
 		}
 	}
 }
 
-func TestBrokenState(t *testing.T) {
+func TestDivergedState(t *testing.T) {
 	cheetah, claw := newCheetah(t, CheetahOptions{}), newClaw(t, ClawOptions{Tasks: []int{2}})
 	for name, c := range map[string]struct {
 		env Env
@@ -88,19 +88,21 @@ func TestBrokenState(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, size := range [][2]int{{n - 1, m}, {n, m + 1}} {
-			if _, err := c.env.Step(make([]float64, size[1]), make([]float64, size[0])); err == nil || !strings.Contains(err.Error(), "instead of") {
+			_, err := c.env.Step(make([]float64, size[1]), make([]float64, size[0]))
+			if err == nil || !strings.Contains(err.Error(), "instead of") {
 				t.Errorf("%s: sizes %v: %v", name, size, err)
 			}
 		}
-		if err := c.env.Reset(0, rand.New(rand.NewPCG(1, 1)), obs[1:]); err == nil || !strings.Contains(err.Error(), "instead of") {
+		err = c.env.Reset(0, rand.New(rand.NewPCG(1, 1)), obs[1:])
+		if err == nil || !strings.Contains(err.Error(), "instead of") {
 			t.Errorf("%s: Reset with a short observation: %v", name, err)
 		}
 		play(t, c.env, 0)
 	}
 }
 
-// An action beyond [-1, 1] is cut to it, also where it costs.
-func TestActionsAreCut(t *testing.T) {
+// An action outside [-1, 1] is clipped, also in the reward.
+func TestActionsAreClipped(t *testing.T) {
 	for name, e := range both(t) {
 		n, m, _ := e.Sizes()
 		var rows [2][]float64
@@ -117,7 +119,7 @@ func TestActionsAreCut(t *testing.T) {
 			rows[i] = append(obs, reward)
 		}
 		if !slices.Equal(rows[0], rows[1]) {
-			t.Errorf("%s: an action of 3 is not that of 1: %v, %v", name, rows[1], rows[0])
+			t.Errorf("%s: an action of 3 gives %v, that of 1 gives %v", name, rows[1], rows[0])
 		}
 	}
 }
@@ -144,7 +146,7 @@ func BenchmarkClawStep(b *testing.B) {
 	b.Run("two", func(b *testing.B) { benchmark(b, func() Env { return newClaw(b, ClawOptions{}) }, 2) })
 }
 
-// benchmark steps environments on as many goroutines; ns/op is for a step of each.
+// benchmark steps one environment per goroutine; ns/op is the time of one step of each.
 func benchmark(b *testing.B, open func() Env, goroutines int) {
 	envs := make([]Env, goroutines)
 	for i := range envs {

@@ -29,20 +29,23 @@ func newClaw(t testing.TB, opts ClawOptions) *Claw {
 	return c
 }
 
-// both returns one of each robot.
+// both returns one robot of each kind.
 func both(t testing.TB) map[string]Env {
-	return map[string]Env{"cheetah": newCheetah(t, CheetahOptions{}), "claw": newClaw(t, ClawOptions{Tasks: []int{0, 4, 9}})}
+	return map[string]Env{
+		"cheetah": newCheetah(t, CheetahOptions{}),
+		"claw":    newClaw(t, ClawOptions{Tasks: []int{0, 4, 9}}),
+	}
 }
 
-// wave fills an action with numbers in [-1, 1] that differ from step to step, the same as
-// action in testdata/trajectories.py.
+// wave sets an action to numbers in [-1, 1] that change from step to step. The function
+// action in testdata/trajectories.py returns the same numbers.
 func wave(step int, action []float64) {
 	for j := range action {
 		action[j] = float64((7*step+5*j+3*step*j)%11-5) / 5
 	}
 }
 
-// lookUp reads parameters of a model.
+// parameter reads a parameter of a model.
 func parameter(t testing.TB, s *mujoco.Sim, name string) []float64 {
 	t.Helper()
 	values, err := s.Parameter(name)

@@ -2,47 +2,52 @@ package env
 
 import "tvps/data/env/mujoco"
 
-// Limb is a capsule: a thick line with round ends, in metres; x is along the way, z up.
+// Limb is a capsule (a thick line with round ends), in metres: x is the direction of motion,
+// z is up.
 type Limb struct {
 	From, To [3]float64
 	Radius   float64
 }
 
-// limbs finds the capsules of a simulation.
+// limbs are the capsules of a simulation.
 type limbs struct {
 	ids           []int
-	sizes         []float64 // of all geoms: radius and half the length of the middle
-	places, turns []float64 // of all geoms: centre and rotation matrix
+	sizes         []float64 // of all geoms: radius and half length without the ends
+	places, turns []float64 // of all geoms: centres and rotation matrices
 }
 
-// newLimbs looks up the named geoms. Their sizes are read from a simulation of its own,
-// because a parameter that was looked at costs time in each step.
-func newLimbs(model *mujoco.Model, sim *mujoco.Sim, names ...string) (l limbs, err error) {
+// newLimbs looks up the named geoms. It reads their sizes from a separate simulation, because
+// Parameter makes every later step of a simulation slower.
+func newLimbs(model *mujoco.Model, sim *mujoco.Sim, names ...string) (limbs, error) {
+	var l limbs
 	for _, name := range names {
 		id, err := model.ID(mujoco.Geom, name)
 		if err != nil {
-			return l, err
+			return limbs{}, err
 		}
 		l.ids = append(l.ids, id)
 	}
 	other, err := model.Sim()
 	if err != nil {
-		return l, err
+		return limbs{}, err
 	}
 	defer other.Close()
 	sizes, err := other.Parameter("geom_size")
 	if err != nil {
-		return l, err
+		return limbs{}, err
 	}
 	l.sizes = append(l.sizes, sizes...)
 	if l.places, err = sim.Output("geom_xpos"); err != nil {
-		return l, err
+		return limbs{}, err
 	}
-	l.turns, err = sim.Output("geom_xmat")
-	return l, err
+	if l.turns, err = sim.Output("geom_xmat"); err != nil {
+		return limbs{}, err
+	}
+	return l, nil
 }
 
-// now returns the capsules where they are. A capsule lies along the z axis of its frame.
+// now returns the capsules at their present positions. The axis of a capsule is the z axis
+// of its frame.
 func (l limbs) now() []Limb {
 	list := make([]Limb, len(l.ids))
 	for i, id := range l.ids {

@@ -9,7 +9,7 @@ import (
 	"tvps/data/artifact"
 )
 
-// gymnasiumWheel has the official model of the Half-Cheetah (MIT licence).
+// gymnasiumWheel has the official model of the Half-Cheetah; licence: MIT.
 var gymnasiumWheel = artifact.Wheel{
 	Package: "gymnasium", Release: "1.4.0", Name: "gymnasium-1.4.0-py3-none-any.whl",
 	SHA256: "1cb947c59e7c72d8eabb2c2274c00cd20948e69f8452a9ef4092223be24fdf0e", Size: 476306,
@@ -20,7 +20,7 @@ var gymnasiumWheel = artifact.Wheel{
 	}},
 }
 
-// robelWheel has the official model of the D'Claw robot (Apache-2.0 licence).
+// robelWheel has the official model of the D'Claw; licence: Apache-2.0.
 var robelWheel = artifact.Wheel{
 	Package: "robel", Release: "0.1.2", Name: "robel-0.1.2-py3-none-any.whl",
 	SHA256: "6f14db7ce37e00e2b9a6ea792fcd5af23e857dea905033531699edb03a86edcc", Size: 7725761,
@@ -32,18 +32,22 @@ var robelWheel = artifact.Wheel{
 		scene("meshes/xh_base_high_poly.stl", "8967bbde6556af1d99f7313e2cf74081d42e73c1670b1a56e493d4f0228e1218", 290684),
 		scene("meshes/xh_base_hull.stl", "a398bc57f7755eff48349646c1071dd622208cdabacdd7ec3db246e3c891b5df", 1484),
 		scene("meshes/xh_base_hull_top.stl", "f8c84c614d0914f5ea06f7fdb09cf479b48ce6658e5804fee6a47313b835ec3f", 1484),
-		scene("meshes/xh_clamping_high_poly.stl", "b4e3fcdf7d2d847d60e153faf121fb1a3d4cf16d021b302646a1f7f8c75d165a", 421384),
-		scene("meshes/xh_clamping_small_high_poly.stl", "cdc364b19186030418f005b35fa6b897347a6551c2ea7d074f4f70f1554c2031", 194884),
+		scene("meshes/xh_clamping_high_poly.stl",
+			"b4e3fcdf7d2d847d60e153faf121fb1a3d4cf16d021b302646a1f7f8c75d165a", 421384),
+		scene("meshes/xh_clamping_small_high_poly.stl",
+			"cdc364b19186030418f005b35fa6b897347a6551c2ea7d074f4f70f1554c2031", 194884),
 		scene("meshes/xh_finger_tip.stl", "78965c216d01f0cc87966fec6d22592e4f9a79db9f68fdfbf0fa5d550eb8062d", 54084),
 		scene("meshes/xh_white_top_high_poly.stl", "5aafe6fc78543e93c38dbc326157138498d95f60d1bf3786ab5f004376c0f95f", 9684),
 	},
 }
 
+// scene is a file of the D'Claw in robel's wheel.
 func scene(path, sha256 string, size int64) artifact.Member {
 	return artifact.Member{Path: "robel/robel-scenes/dclaw/" + path, Name: path, SHA256: sha256, Size: size}
 }
 
-// readWheel returns the wheel's wanted files by their names, from the cache or the index.
+// readWheel returns the contents of the wheel's members by their names. It downloads the
+// wheel if they are not in the cache.
 func readWheel(ctx context.Context, w artifact.Wheel, opts Options) (map[string][]byte, error) {
 	cache, err := artifact.CacheDirOr(opts.CacheDir)
 	if err != nil {
@@ -51,7 +55,7 @@ func readWheel(ctx context.Context, w artifact.Wheel, opts Options) (map[string]
 	}
 	dir := filepath.Join(cache, "env", w.Package+"-"+w.Release)
 	if _, err := w.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch}); err != nil {
-		return nil, fmt.Errorf("%s cannot be had: %w", w.What, err)
+		return nil, fmt.Errorf("cannot get %s: %w", w.What, err)
 	}
 	files := map[string][]byte{}
 	for _, m := range w.Members {

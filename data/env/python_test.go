@@ -15,9 +15,9 @@ import (
 	"tvps/data/env/mujoco/mujocotest"
 )
 
-var update = flag.Bool("update", false, "write testdata/trajectories.json anew, with TVPS_PYTHON")
+var update = flag.Bool("update", false, "write testdata/trajectories.json again, with TVPS_PYTHON")
 
-// trajectory is what testdata/trajectories.py says about an episode.
+// trajectory is an episode in the output of testdata/trajectories.py.
 type trajectory struct {
 	Name       string
 	Episode    int // or the claw's valve
@@ -28,8 +28,8 @@ type trajectory struct {
 
 const stored = "testdata/trajectories.json"
 
-// Stored trajectories of Python's MuJoCo come out again. On another processor or C
-// library the last digits may differ, and grow with time.
+// The robots reproduce stored trajectories of Python's MuJoCo. On another processor or with
+// another C library the last digits may differ, and the difference grows with time.
 func TestStoredTrajectories(t *testing.T) {
 	data, err := os.ReadFile(stored)
 	if err != nil {
@@ -38,12 +38,13 @@ func TestStoredTrajectories(t *testing.T) {
 	compare(t, data, 1e-6)
 }
 
-// The same with Python beside it, bit for bit: TVPS_PYTHON names a Python that has mujoco
-// and gymnasium, or one in which a virtual environment with them can be made.
+// The robots reproduce trajectories that Python computes on this machine, bit for bit.
+// TVPS_PYTHON names a Python that has mujoco and gymnasium, or with which a virtual
+// environment with them can be created.
 func TestPythonTrajectories(t *testing.T) {
 	python := os.Getenv("TVPS_PYTHON")
 	if python == "" {
-		t.Skip("TVPS_PYTHON names no Python to compare with")
+		t.Skip("TVPS_PYTHON is not set")
 	}
 	python = withMuJoCo(t, python)
 	dir := t.TempDir()
@@ -71,7 +72,8 @@ func TestPythonTrajectories(t *testing.T) {
 // withMuJoCo returns python, or a Python in a new virtual environment, that has the pinned
 // releases of mujoco and gymnasium.
 func withMuJoCo(t *testing.T, python string) string {
-	check := `import mujoco, gymnasium, imageio; assert mujoco.__version__ == "4.0.0" and gymnasium.__version__ == "1.4.0"`
+	check := "import mujoco, gymnasium, imageio\n" +
+		`assert mujoco.__version__ == "4.0.0" and gymnasium.__version__ == "1.4.0"`
 	if exec.Command(python, "-c", check).Run() == nil {
 		return python
 	}
@@ -121,8 +123,8 @@ func writeModels(t *testing.T, dir string) {
 	}
 }
 
-// compare replays the trajectories. Of numbers that are no state of MuJoCo's, the last
-// digits may differ: numpy rounds cosines and norms in its own way.
+// compare replays the trajectories. Rewards, and observations that are not part of MuJoCo's
+// state, may differ in the last digits: numpy rounds cosines and norms differently.
 func compare(t *testing.T, data []byte, tolerance float64) {
 	t.Helper()
 	var list []trajectory
@@ -151,7 +153,7 @@ func compare(t *testing.T, data []byte, tolerance float64) {
 	}
 }
 
-// replayed returns the robot of a trajectory and what begins its episode.
+// replayed returns the robot of a trajectory and a function that begins its episode.
 func replayed(t *testing.T, want trajectory) (Env, func(obs []float64)) {
 	if want.Name == "claw" {
 		c := newClaw(t, ClawOptions{Tasks: []int{want.Episode}})

@@ -9,20 +9,20 @@ import (
 // Valves is the number of valves that a D'Claw may turn.
 const Valves = 10
 
-// point is a place in the plane of a valve, mm from its axis.
+// point is a point in the plane of a valve, mm from its axis.
 type point [2]float64
 
-// valve is one of the ten valves. It is either a plate on a hub, which MuJoCo collides as
-// its convex hull (to the fingers a star is a pentagon, a hexagram a hexagon), or a few
-// capsules.
+// valve is one of the ten valves. It is either a plate on a hub or a few capsules. MuJoCo
+// uses the convex hull of a plate for contacts, so the star acts as a pentagon and the
+// hexagram as a hexagon.
 type valve struct {
 	name     string
 	plate    plate
 	capsules []capsule
 }
 
-// slab is a flat body: what lies within round of a polygon between two heights. Lengths
-// are in mm, heights relative to the valve's frame.
+// slab is a flat body: all points within the distance round of a polygon that extends from
+// the height low to the height high. Lengths are in mm, heights relative to the valve's frame.
 type slab struct {
 	corners   []point
 	round     float64
@@ -32,52 +32,58 @@ type slab struct {
 // plate is the convex hull of slabs and of a hub below them.
 type plate struct {
 	slabs     []slab
-	hub       point // a disc of hubRadius, cut straight at hubFlat from its centre in y
-	hubRadius float64
-	hubFlat   float64
-	hubEnd    float64 // its lower end
+	hub       point   // centre of the hub, a disc with two flat sides
+	hubRadius float64 // radius of the disc
+	hubFlat   float64 // distance of the flat sides from the centre, in y
+	hubEnd    float64 // height of the hub's lower end
 	mass      float64 // kg
-	centre    point   // of mass
+	centre    point   // centre of mass
 	level     float64 // height of the centre of mass
 	inertia   float64 // about the vertical through the centre of mass, kg m^2
 }
 
-// capsule is a part of a valve that lies in its plane.
+// capsule is a part of a valve, in its plane.
 type capsule struct {
 	middle point
-	angle  float64 // of its length against the x axis, rad
-	half   float64 // mm, half its length without the round ends
+	angle  float64 // between its axis and the x axis, rad
+	half   float64 // half its length without the round ends, mm
 }
 
-// The valves' frames: heights of the motor and of the frame above it, and radius of the
-// parts that are capsules.
+// Heights of the motor and of the valve's frame above it, for plates and for capsules, and
+// the capsules' radius and height.
 const (
 	plateBase    = 0.0251 // m
 	plateFrame   = 0.1    // m
 	capsuleBase  = 0.0101 // m
 	capsuleFrame = 0.038  // m
-	capsuleLevel = 54.    // mm, height of the capsules in their frame
-	capsuleRound = 21.    // mm
-	capsuleTurn  = -1.57  // rad, of the frame at rest
+	capsuleLevel = 54.    // mm, height of the capsules in the frame
+	capsuleRound = 21.    // mm, radius of the capsules
+	capsuleTurn  = -1.57  // rad, rotation of the frame at joint angle 0
 )
 
-// valves follow the outlines and masses of the lifelong-learning benchmark for the D'Claw.
-// The masses are what MuJoCo makes of that benchmark's meshes.
+// valves have the outlines and masses of the lifelong-learning benchmark for the D'Claw. The
+// masses are those that MuJoCo computes from that benchmark's meshes.
 var valves = [Valves]valve{
 	{name: "square", plate: plate{
 		slabs: []slab{{[]point{{-44.48, -44.45}, {43.97, -44.25}, {43.83, 44.12}, {-44.62, 43.93}}, 1, -18.5, -1}},
 		hub:   point{-.28, -.16}, hubRadius: 9.51, hubFlat: 6.68, hubEnd: -26.88,
 		mass: .29695, centre: point{-.323, -.161}, level: -10.02, inertia: 3.9091e-4}},
 	{name: "ring handle", plate: plate{
-		slabs: []slab{{regular(24, point{-1.65, 44.67}, 45.3, 0), 0, -39, .2}, {[]point{{-1.66, 44.67}, {-1.66, -71.91}}, 19.5, -19.24, -19.24}},
-		hub:   point{-1.7, -.76}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
+		slabs: []slab{
+			{regular(24, point{-1.65, 44.67}, 45.3, 0), 0, -39, .2},
+			{[]point{{-1.66, 44.67}, {-1.66, -71.91}}, 19.5, -19.24, -19.24},
+		},
+		hub: point{-1.7, -.76}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
 		mass: .64635, centre: point{-1.66, 18.416}, level: -20.63, inertia: 1.5078e-3}},
 	{name: "bar", plate: plate{
 		slabs: []slab{{[]point{{-3.44, -69.8}, {-3.44, 72.38}}, 19.5, -19.24, -19.24}},
 		hub:   point{-3.48, 1.27}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
 		mass: .38813, centre: point{-3.442, 1.287}, level: -21.65, inertia: 8.5414e-4}},
 	{name: "three arms", capsules: []capsule{
-		{point{0, 38}, math.Pi / 2, 35}, {point{-34, -19}, math.Pi/2 + 2*math.Pi/3, 35}, {point{34, -19}, math.Pi/2 - 2*math.Pi/3, 35}}},
+		{point{0, 38}, math.Pi / 2, 35},
+		{point{-34, -19}, math.Pi/2 + 2*math.Pi/3, 35},
+		{point{34, -19}, math.Pi/2 - 2*math.Pi/3, 35},
+	}},
 	{name: "cross", capsules: []capsule{{point{0, 0}, 0, 74}, {point{0, 0}, math.Pi / 2, 74}}},
 	{name: "hexagram", plate: polygon(
 		[]point{{-40.26, -22.23}, {3.71, -47.52}, {47.6, -22.11}, {47.53, 28.59}, {3.64, 53.83}, {-40.33, 28.46}},
@@ -96,7 +102,8 @@ var valves = [Valves]valve{
 		point{.98, 2.31}, .217, point{.868, 2.314}, -16.85, 1.7109e-4)},
 }
 
-// polygon is a plate 40 mm thick with edges of radius 2.5 mm on a hub of 19 mm.
+// polygon returns a plate that is 39.5 mm thick, edges of radius 2.5 mm included, on a hub of
+// radius 19 mm.
 func polygon(corners []point, hub point, mass float64, centre point, level, inertia float64) plate {
 	return plate{slabs: []slab{{corners, 2.5, -27, 7.5}},
 		hub: hub, hubRadius: 19.02, hubFlat: 13.25, hubEnd: -63.26,
@@ -113,8 +120,8 @@ func regular(n int, centre point, radius, from float64) []point {
 	return list
 }
 
-// mjcf returns the valve's mesh, "" if it has none, its body, and the height in metres of
-// the base that it stands on.
+// mjcf returns the valve as MJCF: its mesh ("" for capsules), its body, and the height of its
+// motor in metres.
 func (v valve) mjcf() (mesh, body string, base float64) {
 	var b strings.Builder
 	height, turn := plateFrame, 0.
@@ -125,8 +132,8 @@ func (v valve) mjcf() (mesh, body string, base float64) {
 	b.WriteString(`<joint class="valve" name="valve" axis="0 0 1" range="-6.28 6.28"/>`)
 	for _, c := range v.capsules {
 		ends := c.ends()
-		fmt.Fprintf(&b, `<geom class="valve" type="capsule" size="%s" fromto="%s %s"/>`,
-			metres(capsuleRound), metres(ends[0][0], ends[0][1], capsuleLevel), metres(ends[1][0], ends[1][1], capsuleLevel))
+		from, to := metres(ends[0][0], ends[0][1], capsuleLevel), metres(ends[1][0], ends[1][1], capsuleLevel)
+		fmt.Fprintf(&b, `<geom class="valve" type="capsule" size="%s" fromto="%s %s"/>`, metres(capsuleRound), from, to)
 	}
 	if v.capsules != nil {
 		b.WriteString(`<geom class="valve" type="cylinder" size=".02 .0275" pos="0 0 .027"/></body>`)
@@ -139,7 +146,7 @@ func (v valve) mjcf() (mesh, body string, base float64) {
 	return fmt.Sprintf(`<mesh name="valve" vertex="%s"/>`, p.vertices()), b.String(), plateBase
 }
 
-// ends returns the centres of the round ends.
+// ends returns the end points of the capsule's axis.
 func (c capsule) ends() []point {
 	sin, cos := math.Sincos(c.angle)
 	return []point{
@@ -147,7 +154,7 @@ func (c capsule) ends() []point {
 	}
 }
 
-// vertices lists points whose convex hull is the plate's.
+// vertices returns points whose convex hull is the plate.
 func (p plate) vertices() string {
 	var b strings.Builder
 	add := func(x, y, z float64) { b.WriteString(metres(x, y, z) + " ") }
@@ -163,8 +170,8 @@ func (p plate) vertices() string {
 	return b.String()
 }
 
-// edge adds half a ball about a corner at a height: its upper half if up is 1, its lower
-// one if it is -1.
+// edge adds the points of a hemisphere around a corner at a height: the upper one if up is 1,
+// the lower one if it is -1.
 func (s slab) edge(c point, height, up float64, add func(x, y, z float64)) {
 	add(c[0], c[1], height+up*s.round)
 	if s.round == 0 {
@@ -178,7 +185,7 @@ func (s slab) edge(c point, height, up float64, add func(x, y, z float64)) {
 	}
 }
 
-// hubOutline is the disc of the hub with its two straight cuts.
+// hubOutline returns the outline of the hub: a disc with two flat sides.
 func (p plate) hubOutline() []point {
 	list := regular(24, p.hub, p.hubRadius, 0)
 	for i := range list {
@@ -187,7 +194,7 @@ func (p plate) hubOutline() []point {
 	return list
 }
 
-// metres writes millimetres as metres.
+// metres formats millimetres as metres.
 func metres(mm ...float64) string {
 	var text []string
 	for _, x := range mm {

@@ -6,8 +6,8 @@ import (
 	"tvps/data/gaussian"
 )
 
-// How much of the past is worth keeping at time 60, just after the turn at 50: times
-// on the way up that had the same mean count fully.
+// The mean weight min(omega, 1) of past steps at time 60, shortly after the mean turned at
+// 50. Step 40, when the mean had the same value on its way up, keeps its full weight.
 func Example() {
 	stream := gaussian.Paper()
 	for _, t := range []int{60, 50, 40, 20, 0} {

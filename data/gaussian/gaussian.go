@@ -1,10 +1,10 @@
 // Package gaussian is the paper's drifting Gaussian stream ("Drifting Gaussian Data"):
-// two classes on the line whose boundary moves with the mean,
+// one-dimensional inputs in two classes whose boundary moves with the mean,
 //
 //	x_t ~ N(mu_t, 1),  y_t = 1[x_t > mu_t],  mu_t = mu_{t-1} + d/10,  mu_0 = 0.5,
 //
-// where d changes its sign every 50 steps. Every density is known, so the quantities
-// that the method estimates have closed forms here: LogRatio, LogRatioX, TV.
+// where d is 1 or -1 and changes sign every 50 steps. All densities are known, so the
+// quantities that the method estimates have closed forms: LogRatio, LogRatioX, TV.
 package gaussian
 
 import (
@@ -14,36 +14,36 @@ import (
 	"tvps/data/random"
 )
 
-// Config describes a stream. Steps are t = 0 to Steps-1; Mean and Draw also take
-// larger t, because a learner of step Steps-1 is tested on step Steps.
+// Config describes a stream. Its steps are t = 0 to Steps-1. Mean and Draw also accept
+// larger t, because the learner trained at step Steps-1 is tested on step Steps.
 type Config struct {
-	N     int     // samples of a step
+	N     int     // samples per step
 	Steps int     // number of steps
-	Flip  int     // the mean turns round every Flip steps,
-	Turn  int     // the first time at t = Turn, 1 to Flip
+	Flip  int     // the drift changes sign every Flip steps,
+	Turn  int     // for the first time at t = Turn, 1 to Flip
 	Mu0   float64 // mean at t = 0
 	Drift float64 // change of the mean from step to step, the paper's d/10
 
-	// A Period above 0 replaces the drift by a wave, mu_t = Mu0 + Amplitude
-	// sin(2 pi t / Period); Flip, Turn and Drift are then not used.
+	// A Period above 0 replaces the drift by a sine wave,
+	// mu_t = Mu0 + Amplitude sin(2 pi t / Period). Flip, Turn and Drift are then not used.
 	Period    int
 	Amplitude float64
 }
 
-// Paper is the stream of Figure 1a: N = 2000, 160 steps, d = 1, flip every 50.
+// Paper is the stream of Figure 1a: 160 steps of 2,000 samples, sign change every 50 steps.
 func Paper() Config {
 	return Config{N: 2000, Steps: 160, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
 }
 
-// Periodic is a stream for the figure that compares with the standard propensity
-// score, whose caption says only "a periodic shift" and that times 84, 79, 74 and 69
-// are "the most similar" to time 99. All differ from 99 by multiples of 5, hence the
-// period; form and amplitude are our choice.
+// Periodic is the stream of Figure 5, which compares with the standard propensity score.
+// The paper says only "a periodic shift", and that times 84, 79, 74 and 69 are "the most
+// similar" to time 99. These differ from 99 by multiples of 5, so the period is 5; the sine
+// wave and its amplitude are our choice.
 func Periodic() Config {
 	return Config{N: 2000, Steps: 100, Mu0: 0.5, Period: 5, Amplitude: 2}
 }
 
-// Validate says what is impossible about a config.
+// Validate returns an error for the first value that is not possible.
 func (c Config) Validate() error {
 	switch {
 	case c.N < 1:
@@ -57,27 +57,28 @@ func (c Config) Validate() error {
 	}
 	for _, v := range []float64{c.Mu0, c.Drift, c.Amplitude} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("gaussian: Mu0, Drift and Amplitude are %g, %g, %g; they must be finite", c.Mu0, c.Drift, c.Amplitude)
+			return fmt.Errorf("gaussian: Mu0, Drift and Amplitude are %g, %g, %g; they must be finite",
+				c.Mu0, c.Drift, c.Amplitude)
 		}
 	}
 	return nil
 }
 
-// Mean returns mu_t for t >= 0. Our reading of "every 50 time steps" is Turn = 50: the
-// first 50 moves, those to t = 1, ..., 50, go up and the next 50, to t = 51, ..., 100,
-// down. So the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100). Turn = 49
-// is the other reading, in which the 50 steps t = 0, ..., 49 go up.
+// Mean returns mu_t for t >= 0. We read the paper's "every 50 time steps" as Turn = 50: the
+// mean rises in the 50 moves to t = 1, ..., 50 and falls in the 50 moves to t = 51, ..., 100.
+// So the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100). The other reading,
+// Turn = 49, has the mean rise over the 50 steps t = 0, ..., 49.
 func (c Config) Mean(t int) float64 {
 	if c.Period > 0 {
 		return c.Mu0 + c.Amplitude*math.Sin(2*math.Pi*float64(t%c.Period)/float64(c.Period))
 	}
-	late := c.Flip - c.Turn // moves of the first rise that are left out
+	late := c.Flip - c.Turn // by how many moves the first rise is shorter
 	phase := (t + late) % (2 * c.Flip)
 	return c.Mu0 + c.Drift*float64(min(phase, 2*c.Flip-phase)-late)
 }
 
-// Draw returns the N samples of step t: x and y, [N] each. Every (seed, part, t) has
-// random numbers of its own; the parts in use are "train" and "test".
+// Draw returns the N samples of step t: x and y, [N] each. Every (seed, part, t) has its
+// own random numbers. The parts are "train" and "test".
 func (c Config) Draw(seed int64, part string, t int) (x []float32, y []int32) {
 	rng := random.New(seed, "gaussian", part, t)
 	mu := c.Mean(t)
@@ -104,9 +105,11 @@ func (c Config) LogRatioX(x float64, T, t int) float64 {
 	return (to - from) * (x - (to+from)/2)
 }
 
-// LogRatio returns log p_T(x, y) / p_t(x, y). The label is a function of x, so this is
-// LogRatioX where both times give x the label y; -Inf where time T does not, so that
-// the sample has no weight at T; else +Inf, a sample that cannot have come from t.
+// LogRatio returns log p_T(x, y) / p_t(x, y). The label is a function of x and the time:
+//
+//   - if x has the label y at both T and t, the result is LogRatioX;
+//   - if x does not have it at T, it is -Inf: the sample has weight 0 at T;
+//   - if x has it at T but not at t, it is +Inf: step t cannot produce the sample.
 func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
 	switch {
 	case label(x, c.Mean(T)) != y:
@@ -117,13 +120,13 @@ func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
 	return c.LogRatioX(x, T, t)
 }
 
-// TV returns the total variation distance of p_T and p_t, of x alone or of (x, y)
-// jointly. With D = |mu_T - mu_t| and the standard normal distribution function Phi,
+// TV returns the total variation distance of p_T and p_t, of (x, y) if joint, otherwise of
+// x. With D = |mu_T - mu_t| and the standard normal distribution function Phi it is
 //
 //	x:       2 Phi(D/2) - 1,
 //	(x, y):  2 Phi(D) - 1.
 //
-// 1 - TV is the mean of min(omega, 1) over p_t, the weight that step t keeps at time T.
+// 1 - TV is the mean of min(omega, 1) over p_t: the mean weight of step t at time T.
 func (c Config) TV(T, t int, joint bool) float64 {
 	distance := math.Abs(c.Mean(T) - c.Mean(t))
 	if joint {

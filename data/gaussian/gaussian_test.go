@@ -23,9 +23,9 @@ func TestMean(t *testing.T) {
 	}
 }
 
-// The closed form is the paper's recursion, the sign of d changing when the mean has
-// arrived at t = Turn and after every 50 moves from there.
-func TestMeanIsTheRecursion(t *testing.T) {
+// The closed form equals the paper's recursion, in which d changes sign at t = Turn and
+// every 50 steps after it.
+func TestMeanEqualsRecursion(t *testing.T) {
 	for _, turn := range []int{50, 49, 1} {
 		c := Paper()
 		c.Turn = turn
@@ -49,7 +49,7 @@ func TestPeriodicMean(t *testing.T) {
 	near(t, "mu_1", c.Mean(1), 2.402113032590307, 1e-12) // .5 + 2 sin 72°
 	for other := 95; other < 99; other++ {
 		if math.Abs(c.Mean(other)-c.Mean(99)) < 0.5 {
-			t.Errorf("mu at %d is %g, hardly different from that at 99", other, c.Mean(other))
+			t.Errorf("mu at %d is %g, within 0.5 of mu at 99; want a larger difference", other, c.Mean(other))
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestDraw(t *testing.T) {
 	for _, step := range []int{0, 50, 160} {
 		x, y := c.Draw(3, "train", step)
 		if len(x) != c.N || len(y) != c.N {
-			t.Fatalf("%d and %d samples", len(x), len(y))
+			t.Fatalf("%d x and %d y, want %d of each", len(x), len(y), c.N)
 		}
 		mu := c.Mean(step)
 		var sum, square, cube, ones float64
@@ -80,13 +80,13 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Every seed, part and step has samples of its own, the same at every call.
+// Each seed, part and step has its own samples, the same at every call.
 func TestDrawStreams(t *testing.T) {
 	c := Paper()
 	x, y := c.Draw(0, "train", 7)
 	again, labels := c.Draw(0, "train", 7)
 	if !slices.Equal(x, again) || !slices.Equal(y, labels) {
-		t.Error("two calls differ")
+		t.Error("two calls with the same arguments differ")
 	}
 	flat := c
 	flat.Drift = 0 // so that only the random numbers differ
@@ -97,7 +97,7 @@ func TestDrawStreams(t *testing.T) {
 		"step": func() ([]float32, []int32) { return flat.Draw(0, "train", 8) },
 	} {
 		if other, _ := draw(); other[0] == base[0] || slices.Equal(other, base) {
-			t.Errorf("another %s gives the same samples", name)
+			t.Errorf("changing the %s does not change the samples", name)
 		}
 	}
 	want := []float32{0.21126115, 0.87603396, 0.36153567}
@@ -106,7 +106,7 @@ func TestDrawStreams(t *testing.T) {
 	}
 }
 
-// integrate sums f over [-20, 30] by the midpoint rule; its cells end at every mean.
+// integrate integrates f over [-20, 30] by the midpoint rule. Every mean is a cell boundary.
 func integrate(f func(x float64) float64) float64 {
 	const step = 1e-3
 	sum := 0.0
@@ -139,8 +139,9 @@ func TestTV(t *testing.T) {
 	near(t, "TV of (x, y) at distance 1", c.TV(10, 0, true), 0.6826894921370859, 1e-12)
 }
 
-// The mean of omega over p_t is 1 for x; for (x, y) it is the probability under p_T
-// of the x that both times label alike, 1/2 + Phi(-D). The mean of min(omega, 1) is 1 - TV.
+// The mean over p_t of omega(x) is 1. That of omega(x, y) is the probability under p_T of
+// the x that have the same label at both times, 1/2 + Phi(-D). The mean of min(omega, 1) is
+// 1 - TV.
 func TestLogRatioNormalises(t *testing.T) {
 	c := Paper()
 	for _, pair := range [][2]int{{10, 7}, {7, 10}, {50, 40}, {60, 60}, {30, 60}} {
@@ -171,16 +172,16 @@ func TestLogRatio(t *testing.T) {
 		y    int32
 		want int
 	}{
-		{1, 1, -1},  // right at 0, wrong at 10
-		{1, 0, 1},   // wrong at 0, right at 10
-		{2, 0, -1},  // wrong at both
-		{-1, 1, -1}, // wrong at both
+		{1, 1, -1},  // y is the label at 0, not at 10
+		{1, 0, 1},   // y is the label at 10, not at 0
+		{2, 0, -1},  // y is the label at neither
+		{-1, 1, -1}, // y is the label at neither
 	} {
 		if got := c.LogRatio(test.x, test.y, 10, 0); !math.IsInf(got, test.want) {
 			t.Errorf("x = %g, y = %d: %g, want infinity of sign %d", test.x, test.y, got, test.want)
 		}
 	}
-	// No sample of a step contradicts that step, rounding to float32 included.
+	// A sample drawn at step t has the label of its x at t, although x is rounded to float32.
 	x, y := c.Draw(0, "train", 33)
 	for i := range x {
 		if r := c.LogRatio(float64(x[i]), y[i], 50, 33); math.IsInf(r, 1) || math.IsNaN(r) {

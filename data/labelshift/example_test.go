@@ -6,7 +6,7 @@ import (
 	"tvps/data/labelshift"
 )
 
-// The label distributions of CIFAR-10b while the majority passes from class 9 to 0.
+// The label distributions of CIFAR-10b while the majority class changes from 9 to 0.
 func ExampleShift_Prior() {
 	for t := 54; t < 60; t++ {
 		fmt.Printf("q_%d = %.2f\n", t, labelshift.CIFAR10b.Prior(t))

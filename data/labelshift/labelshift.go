@@ -1,14 +1,13 @@
-// Package labelshift draws labelled images whose label distribution q_t moves with
-// time while the images of a class stay the same: the paper's "Continuous Label Shift
-// settings", after Wu et al. 2021. Over an interval of T steps the majority passes
-// from class i to class i+1,
+// Package labelshift draws labelled images whose label distribution q_t changes with time
+// while p(x|y) stays fixed: the paper's "Continuous Label Shift settings", after Wu et al.
+// 2021. Over an interval of T steps the majority class changes from i to i+1,
 //
 //	q_t = (1 - lambda) q^i + lambda q^{i+1},
 //
-// where q^i gives every class .05 and class i the rest (.55 of ten classes). Then the
-// next pair follows; the last class is followed by the first, and so on, round and
-// round. A sample of step t is y ~ Cat(q_t) and a uniform image of class y, drawn with
-// replacement.
+// where q^i gives class i the probability .55 (of ten classes) and every other class .05.
+// Then follows the pair (i+1, i+2); the last class is followed by the first, and the
+// sequence repeats. A sample of step t is y ~ Cat(q_t) and an image drawn uniformly, with
+// replacement, from class y.
 package labelshift
 
 import (
@@ -18,35 +17,36 @@ import (
 	"tvps/data/random"
 )
 
-// Minority is the probability of every class that is not in the majority.
+// Minority is the probability of a minority class.
 const Minority = 0.05
 
-// Reading says how lambda runs over an interval. The paper's equation and its listing
-// disagree.
+// Reading says how lambda changes over an interval: the paper's equation and its listing
+// differ.
 type Reading string
 
 const (
-	// Listing is the paper's Python: lambda = k/(T-1), k = 0, ..., T-1, from q^i to
-	// q^{i+1}, both included. So the last row of a pair is the first row of the next.
+	// Listing is the paper's Python code: lambda = k/(T-1), k = 0, ..., T-1, so q_t goes
+	// from q^i to q^{i+1}, both included. The last q of a pair is the first of the next.
 	Listing Reading = "listing"
-	// Equation is the formula: lambda = k/T, k = 1, ..., T. No row is repeated.
+	// Equation is the formula: lambda = k/T, k = 1, ..., T. No q is repeated.
 	Equation Reading = "equation"
-	// Uniform is no shift at all: every class has the same probability at every time.
+	// Uniform is no shift: every class has the same probability at every time.
 	Uniform Reading = "uniform"
 )
 
-// Shift describes a stream of label distributions. Steps are t = 0 to Steps-1; every
-// method also takes larger t, because a learner of step Steps-1 is tested on step Steps.
+// Shift describes a stream of label distributions. Its steps are t = 0 to Steps-1. Every
+// method also accepts larger t, because the learner trained at step Steps-1 is tested on
+// step Steps.
 type Shift struct {
-	Classes  int // at most 20, so that Minority leaves something for the majority
-	Interval int // the paper's T: steps for a pair of classes, at least 2
+	Classes  int // 2 to 20: 20 classes of probability Minority sum to 1
+	Interval int // the paper's T: steps per pair of classes, at least 2
 	Steps    int // number of steps
 	Reading  Reading
 }
 
-// The paper's shifts over CIFAR-10 and CLEAR. It gives the intervals, and for CLEAR
-// "500 experiments per method"; the other numbers of steps are our choice (two rounds of
-// the ten pairs, two, one, and as many as CIFAR-10a without a shift).
+// The shifts over CIFAR-10 and CLEAR. The paper gives the intervals, and "500 experiments
+// per method" for CLEAR. The other numbers of steps are our choice: two rounds of the ten
+// pairs for CIFAR-10a and CIFAR-10b, one for CIFAR-10c, and for NoShift as many as CIFAR-10a.
 var (
 	CIFAR10a = Shift{Classes: 10, Interval: 9, Steps: 180, Reading: Listing}
 	CIFAR10b = Shift{Classes: 10, Interval: 6, Steps: 120, Reading: Listing}
@@ -55,7 +55,7 @@ var (
 	CLEAR    = Shift{Classes: 10, Interval: 30, Steps: 500, Reading: Listing}
 )
 
-// Validate says what is impossible about a shift.
+// Validate returns an error for the first value that is not possible.
 func (s Shift) Validate() error {
 	switch {
 	case s.Classes < 2 || s.Classes > 20:
@@ -65,7 +65,7 @@ func (s Shift) Validate() error {
 	case s.Interval < 2 && s.Reading != Uniform:
 		return fmt.Errorf("labelshift: the interval T is %d; it must be at least 2", s.Interval)
 	case s.Reading != Listing && s.Reading != Equation && s.Reading != Uniform:
-		return fmt.Errorf("labelshift: there is no reading %q; use %s, %s or %s", s.Reading, Listing, Equation, Uniform)
+		return fmt.Errorf("labelshift: the reading is %q; use %s, %s or %s", s.Reading, Listing, Equation, Uniform)
 	}
 	return nil
 }
@@ -78,7 +78,8 @@ func (s Shift) Validate() error {
 // It returns [T][len(q1)] and panics if T < 2 or the lengths differ.
 func CreateShift(T int, q1, q2 []float64) [][]float64 {
 	if T < 2 || len(q1) != len(q2) {
-		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of one length, not T = %d and lengths %d, %d", T, len(q1), len(q2)))
+		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of the same length, "+
+			"got T = %d and lengths %d, %d", T, len(q1), len(q2)))
 	}
 	lambda := 1 / float64(T-1)
 	rows := make([][]float64, T)
@@ -91,7 +92,7 @@ func CreateShift(T int, q1, q2 []float64) [][]float64 {
 	return rows
 }
 
-// Majority returns q^i over so many classes: Minority for each, the rest for class i.
+// Majority returns q^i, [classes]: Minority for each class except i, which has the rest.
 func Majority(classes, i int) []float64 {
 	q := make([]float64, classes)
 	for j := range q {
@@ -120,7 +121,7 @@ func (s Shift) Probability(y, t int) float64 {
 	if s.Reading == Equation {
 		lambda = float64(k+1) / float64(s.Interval)
 	}
-	extra := 1 - Minority*float64(s.Classes) // what a majority class has above the others
+	extra := 1 - Minority*float64(s.Classes) // of a majority class above Minority
 	switch y {
 	case from:
 		return Minority + extra*(1-lambda)
@@ -130,19 +131,19 @@ func (s Shift) Probability(y, t int) float64 {
 	return Minority
 }
 
-// LogRatio returns log q_T(y) / q_t(y). It is the exact log omega of a sample (x, y) of
-// step t seen from T, since p(x|y) does not change.
+// LogRatio returns log q_T(y) / q_t(y). This is the exact log omega(x, y) at time T of a
+// sample of step t, because p(x|y) does not change.
 func (s Shift) LogRatio(y, T, t int) float64 {
 	return math.Log(s.Probability(y, T) / s.Probability(y, t))
 }
 
-// Draw returns n samples of step t: y ~ Cat(q_t) and a uniform member of byClass[y],
-// with replacement; rows and labels are [n]. Every (seed, part, t) has random numbers
-// of its own; the parts in use are "train" and "test". It panics if byClass has not
-// Classes lists or if one of them is empty.
+// Draw returns n samples of step t: y ~ Cat(q_t) and a row drawn uniformly from byClass[y],
+// with replacement; rows and labels are [n]. Every (seed, part, t) has its own random
+// numbers. The parts are "train" and "test". It panics if byClass does not have Classes
+// lists or if one of them is empty.
 func (s Shift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows []int32, labels []uint8) {
 	if len(byClass) != s.Classes {
-		panic(fmt.Sprintf("labelshift: images of %d classes were given to a shift over %d", len(byClass), s.Classes))
+		panic(fmt.Sprintf("labelshift: byClass has %d classes, the shift has %d", len(byClass), s.Classes))
 	}
 	for y, images := range byClass {
 		if len(images) == 0 {
@@ -160,7 +161,7 @@ func (s Shift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows 
 	return rows, labels
 }
 
-// categorical returns the class in whose part of [0, 1) u lies.
+// categorical returns the class that the uniform number u in [0, 1) selects.
 func categorical(q []float64, u float64) int {
 	for y, p := range q[:len(q)-1] {
 		if u < p {

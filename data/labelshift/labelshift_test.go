@@ -22,8 +22,8 @@ func nearRow(t *testing.T, what string, got, want []float64, tolerance float64) 
 	}
 }
 
-// Rows computed by hand from the paper's listing and from its equation.
-func TestHandComputedRows(t *testing.T) {
+// Distributions computed by hand from the paper's listing and from its equation.
+func TestPriorByHand(t *testing.T) {
 	tests := []struct {
 		name  string
 		shift Shift
@@ -69,7 +69,7 @@ func equation(interval int) Shift {
 	return Shift{Classes: 10, Interval: interval, Steps: 120, Reading: Equation}
 }
 
-// listing is the paper's Python, element by element, written apart from the package.
+// listing is the paper's Python code, element by element, independent of the package.
 func listing(T int, q1, q2 []float64) (out [][]float64) {
 	lamb := 1.0 / (float64(T) - 1)
 	for t := 0.0; t < float64(T); t++ {
@@ -103,8 +103,8 @@ func TestCreateShift(t *testing.T) {
 	CreateShift(1, q1, q2)
 }
 
-// The whole stream is the listing applied to one pair after another.
-func TestPriorIsTheListing(t *testing.T) {
+// The stream is the listing applied to one pair after another.
+func TestPriorEqualsListing(t *testing.T) {
 	for _, s := range []Shift{CIFAR10a, CIFAR10b, CIFAR10c, {Classes: 4, Interval: 5, Steps: 50, Reading: Listing}} {
 		var want [][]float64
 		for pair := 0; len(want) <= s.Steps; pair++ {
@@ -163,13 +163,13 @@ func TestDrawFrequencies(t *testing.T) {
 	}
 }
 
-// Every seed, part and step has samples of its own, the same at every call.
+// Each seed, part and step has its own samples, the same at every call.
 func TestDrawStreams(t *testing.T) {
 	s := NoShift // so that only the random numbers differ
 	base, labels := s.Draw(0, "train", 3, 200, pool())
 	again, labelsAgain := s.Draw(0, "train", 3, 200, pool())
 	if !slices.Equal(base, again) || !slices.Equal(labels, labelsAgain) {
-		t.Error("two calls differ")
+		t.Error("two calls with the same arguments differ")
 	}
 	for name, draw := range map[string]func() ([]int32, []uint8){
 		"seed": func() ([]int32, []uint8) { return s.Draw(1, "train", 3, 200, pool()) },
@@ -177,7 +177,7 @@ func TestDrawStreams(t *testing.T) {
 		"step": func() ([]int32, []uint8) { return s.Draw(0, "train", 4, 200, pool()) },
 	} {
 		if other, _ := draw(); slices.Equal(other, base) {
-			t.Errorf("another %s gives the same samples", name)
+			t.Errorf("changing the %s does not change the samples", name)
 		}
 	}
 	rows, _ := CIFAR10a.Draw(0, "train", 0, 5, pool())
@@ -214,7 +214,7 @@ func TestLogRatio(t *testing.T) {
 	}
 }
 
-// EffectivePrior against the weighted label counts of many samples and the exact omega.
+// EffectivePrior agrees with label counts of many samples, weighted by the exact omega.
 func TestEffectivePriorBySampling(t *testing.T) {
 	s := CIFAR10b
 	rng := random.New(0, "test")
@@ -241,7 +241,7 @@ func TestEffectivePriorBySampling(t *testing.T) {
 	}
 }
 
-// By hand for T = 6, t = 1: q_0 = (.55, .05, ...), q_1 = (.45, .15, ...).
+// Computed by hand for T = 6, t = 1: q_0 = (.55, .05, ...), q_1 = (.45, .15, ...).
 func TestEffectivePriorByHand(t *testing.T) {
 	rest := func(a, b, other float64) []float64 {
 		row := []float64{a, b, other, other, other, other, other, other, other, other}

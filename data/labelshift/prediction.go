@@ -5,27 +5,27 @@ import (
 	"math"
 )
 
-// Kind is a way to weigh the past, for EffectivePrior.
+// Kind is a weighting of past samples, for EffectivePrior.
 type Kind string
 
 const (
 	Everything Kind = "everything" // all weights are 1
 	ClipOne    Kind = "clip-one"   // min(omega, 1)
 	ClipE      Kind = "clip-e"     // exponent at most 1: min(omega, e)
-	NoClip     Kind = "no-clip"    // omega itself; also Recent, which sees q_t only
+	NoClip     Kind = "no-clip"    // omega; the prior is also that of Recent, which sees q_t only
 )
 
-// EffectivePrior returns the label distribution, [Classes], that a learner sees at step
-// t when it weighs the samples of all steps s <= t with the exact omega = q_t / q_s:
-// the mean over s of q_s omega, normalised to sum 1, which is proportional to
+// EffectivePrior returns the label distribution, [Classes], of the weighted training
+// samples at step t: those of all steps s <= t, weighted by a function of the exact
+// omega = q_t / q_s. Normalised to sum 1, it is proportional to
 //
 //	Everything  sum of q_s
 //	ClipOne     sum of min(q_t, q_s)
 //	ClipE       sum of min(q_t, e q_s)
 //	NoClip      q_t
 //
-// A pre-trained network's logits plus its logarithm predict the learner's accuracy
-// without any training. It panics for an unknown kind.
+// Adding its logarithm to the logits of the pre-trained network predicts the learner's
+// accuracy approximately, without training. It panics for an unknown kind.
 func (s Shift) EffectivePrior(kind Kind, t int) []float64 {
 	now := s.Prior(t)
 	pi := make([]float64, s.Classes)
@@ -43,7 +43,7 @@ func (s Shift) EffectivePrior(kind Kind, t int) []float64 {
 	return pi
 }
 
-// mass is then * weight(now / then).
+// mass is then * weight(omega), with omega = now / then.
 func (k Kind) mass(now, then float64) float64 {
 	switch k {
 	case Everything:
@@ -55,19 +55,20 @@ func (k Kind) mass(now, then float64) float64 {
 	case NoClip:
 		return now
 	}
-	panic(fmt.Sprintf("labelshift: there is no kind of weight %q", k))
+	panic(fmt.Sprintf("labelshift: unknown kind of weight %q", k))
 }
 
-// CheckStride says whether running only every stride-th step treats the steps of an
-// interval alike. A stride that shares a factor with the interval T always meets the
-// same rows of a pair; under the Listing one that divides T meets the last row, where
-// q_t = q_{t+1} and the test is easy for everyone, each time or never.
+// CheckStride returns an error if the stride and the interval T have a common factor. Such
+// a stride visits only some positions within the interval. A stride that is a multiple of T
+// visits one position only: under Listing, if that is the last one, where q_t = q_{t+1},
+// every tested step is an easy one for every learner.
 func CheckStride(stride, interval int) error {
 	if stride < 1 {
 		return fmt.Errorf("labelshift: the stride is %d; it must be at least 1", stride)
 	}
 	if shared := gcd(stride, interval); shared > 1 {
-		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, so it would meet the same steps of every class pair; use %d",
+		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, "+
+			"so it would visit the same steps of every class pair; use %d",
 			stride, shared, interval, CoprimeStride(stride, interval))
 	}
 	return nil

@@ -1,9 +1,9 @@
 // Package random derives every stream of random numbers from (seed, purpose).
 //
-// Nothing in this project draws from time, from a shared generator or from the
-// order in which workers happen to finish: the batch order of step 17 of seed 2
-// has a stream of its own, named by its purpose. The same run therefore gives the
-// same numbers on any machine and with any number of workers.
+// No random number depends on the time, on a shared generator or on the order in which
+// workers finish: the batch order of step 17 of seed 2, for example, has its own stream.
+// The same run therefore draws the same numbers on any machine and with any number of
+// workers.
 package random
 
 import (
@@ -13,9 +13,8 @@ import (
 	"math/rand/v2"
 )
 
-// New returns the generator of one purpose under one seed. The purpose is
-// formatted like fmt.Sprint of its parts joined by "/", for example
-// New(0, "batches", "everything", 17).
+// New returns the generator for a seed and a purpose. The parts of the purpose are
+// formatted with %v and joined by "/": New(0, "batches", "everything", 17).
 func New(seed int64, purpose ...any) *rand.Rand {
 	h := sha256.New()
 	fmt.Fprintf(h, "tvps/%d", seed)
@@ -26,7 +25,7 @@ func New(seed int64, purpose ...any) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:])))
 }
 
-// Seed derives a seed for a part of the work that draws its own streams.
+// Seed derives a seed for code that itself calls New.
 func Seed(seed int64, purpose ...any) int64 {
 	return int64(New(seed, purpose...).Uint64() >> 1)
 }

@@ -3,25 +3,26 @@
 //
 //	go run ./data/cifar10/makesample --from /path/to/cifar-10-batches-bin
 //
-// It takes from every class the same number of training images (of the five official
-// training files) and of test images (of the official test file), drawn without
-// replacement by a fixed seed, checks that they unpack unchanged and writes them.
-// The same files give the same bytes.
+// From each class it draws the same number of training images (from the five official
+// training files) and of test images (from the official test file), without replacement and
+// with a fixed seed. It packs them, checks that they decode unchanged and writes the file.
+// The same official files give the same bytes.
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"tvps/data/cifar10"
 	"tvps/data/cifar10/internal/pack"
 	"tvps/data/random"
+
+	"github.com/google/renameio/v2"
 )
 
 const seed = 0
@@ -29,8 +30,8 @@ const seed = 0
 func main() {
 	from := flag.String("from", "", "folder of the six official .bin files (required)")
 	out := flag.String("out", "data/cifar10/sample.bin", "file to write")
-	train := flag.Int("train", cifar10.SampleTrain, "training images of each class")
-	test := flag.Int("test", cifar10.SampleTest, "test images of each class")
+	train := flag.Int("train", cifar10.SampleTrain, "training images per class")
+	test := flag.Int("test", cifar10.SampleTest, "test images per class")
 	flag.Parse()
 	if err := run(*from, *out, *train, *test); err != nil {
 		fmt.Fprintln(os.Stderr, "makesample:", err)
@@ -50,16 +51,20 @@ func run(from, out string, train, test int) error {
 	packed := pack.Encode(pack.Images(trainSet), pack.Images(testSet))
 	start := time.Now()
 	back, err := pack.Decode(packed)
-	if err != nil || !bytes.Equal(back[0].Pixels, trainSet.Pixels) || !bytes.Equal(back[1].Pixels, testSet.Pixels) {
-		return fmt.Errorf("the packed sample does not unpack to what was packed: %v", err)
+	if err != nil {
+		return fmt.Errorf("cannot decode the packed sample: it %w", err)
+	}
+	took := time.Since(start).Round(time.Millisecond)
+	if !bytes.Equal(back[0].Pixels, trainSet.Pixels) || !bytes.Equal(back[1].Pixels, testSet.Pixels) {
+		return errors.New("the packed sample decodes to other pixels")
 	}
 	n := trainSet.Len() + testSet.Len()
-	fmt.Printf("%d training and %d test images: %d bytes (%.2f MiB), %d an image, unpacked in %s\n",
-		trainSet.Len(), testSet.Len(), len(packed), float64(len(packed))/(1<<20), len(packed)/n, time.Since(start).Round(time.Millisecond))
+	fmt.Printf("%d training and %d test images: %d bytes (%.2f MiB), %d per image, decoded in %s\n",
+		trainSet.Len(), testSet.Len(), len(packed), float64(len(packed))/(1<<20), len(packed)/n, took)
 	return renameio.WriteFile(out, packed, 0o644)
 }
 
-// choose draws perClass images of every class, in official order.
+// choose draws perClass images of each class and returns them in official order.
 func choose(set cifar10.Set, part string, perClass int) cifar10.Set {
 	var rows []int32
 	for class, candidates := range set.ByClass() {

@@ -25,7 +25,7 @@ func TestReproducible(t *testing.T) {
 	got, _ := os.ReadFile(out)
 	want, _ := os.ReadFile("../sample.bin")
 	if !bytes.Equal(got, want) {
-		t.Error("sample.bin is not what makesample makes")
+		t.Error("makesample makes another file than sample.bin")
 	}
 }
 

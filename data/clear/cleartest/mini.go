@@ -14,23 +14,30 @@ import (
 )
 
 // Official is class_names.txt as published.
-var Official = []string{"BACKGROUND", "baseball", "bus", "camera", "cosplay", "dress", "hockey", "laptop", "racing", "soccer", "sweater"}
+var Official = []string{
+	"BACKGROUND", "baseball", "bus", "camera", "cosplay", "dress", "hockey", "laptop", "racing", "soccer", "sweater",
+}
 
-// Mini describes a miniature of the data set. Default is the published one but for its size.
+// Mini describes a small data set in the published layout. Default differs from the published
+// one in size only.
 type Mini struct {
-	Names   []string // lines of class_names.txt; the classes of the files are these
+	Names   []string // lines of class_names.txt, and classes of the files
 	Buckets []int
 	Types   []string
-	Images  int // of a class in a bucket
-	Dim     int // values of an image
+	Images  int // per class and bucket
+	Dim     int // values per image
 }
 
-// Default has 3 images of 4 values for each of 11 classes in each of 10 buckets, twice.
+// Default has two types of features, each with 3 images of 4 values for each of 11 classes
+// in each of 10 buckets.
 func Default() Mini {
-	return Mini{Names: Official, Buckets: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Types: []string{"imagenet", "moco_b0"}, Images: 3, Dim: 4}
+	return Mini{
+		Names: Official, Buckets: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Types: []string{"imagenet", "moco_b0"},
+		Images: 3, Dim: 4,
+	}
 }
 
-// Value is number j of image i of a class; all are different within a type, and do not
+// Value is value j of image i of a class. All values of a type are different, and they do not
 // depend on the order of the classes.
 func (m Mini) Value(kind string, bucket int, class string, i, j int) float32 {
 	at := slices.Index(Official, class)
@@ -48,18 +55,18 @@ func (m Mini) image(kind string, bucket int, class string, i int) []float32 {
 	return x
 }
 
-// Files are the contents of files by their names, which have slashes.
+// Files maps the names of files, with slashes, to their contents.
 type Files map[string][]byte
 
-// Public is clear10-public: both features and training_folder.
+// Public is the layout of clear10-public: features and training_folder.
 func (m Mini) Public() Files {
 	files := m.Features("")
 	maps.Copy(files, m.Training())
 	return files
 }
 
-// Parts is the layout of 2022: all of m in the part train; one image of each class, also in
-// a bucket 0, in the part test.
+// Parts is the layout of 2022. The part train is m; the part test has one image per class
+// and bucket, and also a bucket 0.
 func (m Mini) Parts() Files {
 	files := m.Features("train")
 	test := m
@@ -68,7 +75,7 @@ func (m Mini) Parts() Files {
 	return files
 }
 
-// Features has class_names.txt and features/TYPE/... below base, one .pth for each class.
+// Features has class_names.txt and features/TYPE/... in base, with a .pth file per class.
 func (m Mini) Features(base string) Files {
 	files := Files{path.Join(base, "class_names.txt"): []byte(strings.Join(m.Names, "\n"))}
 	for _, kind := range m.Types {
@@ -80,7 +87,8 @@ func (m Mini) Features(base string) Files {
 				classes[class] = name
 				var images Dict
 				for i := range m.Images {
-					images = append(images, Entry{fmt.Sprint(5_000_000_000 - i), Tensor{[]int{m.Dim}, m.image(kind, bucket, class, i)}})
+					vector := Tensor{[]int{m.Dim}, m.image(kind, bucket, class, i)}
+					images = append(images, Entry{fmt.Sprint(5_000_000_000 - i), vector})
 				}
 				files[path.Join(base, name)] = Save(images)
 			}
@@ -91,8 +99,8 @@ func (m Mini) Features(base string) Files {
 	return files
 }
 
-// Training has class_names.txt and training_folder, one .pth for each bucket. In it classes
-// take turns, so a reader must sort.
+// Training has class_names.txt and training_folder, with a .pth file per bucket. The classes
+// alternate in it, so a reader must sort.
 func (m Mini) Training() Files {
 	files := Files{"class_names.txt": []byte(strings.Join(m.Names, "\n"))}
 	var buckets []string
@@ -122,7 +130,7 @@ func asJSON(v any) []byte {
 	return text
 }
 
-// Folder writes the files below a new folder and returns it.
+// Folder writes the files into a new folder and returns it.
 func (f Files) Folder(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -138,8 +146,8 @@ func (f Files) Folder(tb testing.TB) string {
 	return dir
 }
 
-// Zip writes the files to a zip of the given name in a new folder and returns its path; top
-// is a folder within the zip above all of them, or "".
+// Zip writes the files into a zip of the given name in a new folder and returns its path.
+// In the zip they are in the folder top, unless it is "".
 func (f Files) Zip(tb testing.TB, name, top string) string {
 	tb.Helper()
 	at := filepath.Join(tb.TempDir(), name)

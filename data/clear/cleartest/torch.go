@@ -1,6 +1,6 @@
-// Package cleartest writes miniatures of the published CLEAR-10 features, for tests of what
-// reads them. Its writer of .pth files shares nothing with the reader; files that torch
-// itself wrote are in data/clear/internal/pth/testdata.
+// Package cleartest writes small data sets in the layouts of the published CLEAR-10 features,
+// for tests of readers. Its writer of .pth files shares no code with the reader. Files that
+// torch wrote are in data/clear/internal/pth/testdata.
 package cleartest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"math"
 )
 
-// The values that Save writes, besides string and int.
+// The types that Save writes, in addition to string and int.
 type (
 	// Entry is a key and its value in a Dict.
 	Entry struct {
@@ -24,14 +24,14 @@ type (
 	Tuple []any
 	// Ints is a Python list of int.
 	Ints []int
-	// Tensor is a float32 tensor, row after row.
+	// Tensor is a float32 tensor in row-major order.
 	Tensor struct {
 		Shape []int
 		Data  []float32
 	}
 )
 
-// Save returns what torch.save(v, file) writes, in the order of torch's own opcodes.
+// Save returns what torch.save(v, file) writes, with torch's opcodes.
 func Save(v any) []byte {
 	w := &pickler{globals: map[string]int{}}
 	w.out.WriteString("\x80\x02")
@@ -40,7 +40,7 @@ func Save(v any) []byte {
 	return Archive(w.out.Bytes(), w.storages...)
 }
 
-// Archive returns the zip that torch.save makes of a pickle and the storages 0, 1, ...
+// Archive returns the zip that torch.save writes for a pickle and the storages 0, 1, ...
 func Archive(pickle []byte, storages ...[]byte) []byte {
 	files := []Member{{"data.pkl", pickle}, {"byteorder", []byte("little")}}
 	for i, s := range storages {
@@ -49,13 +49,13 @@ func Archive(pickle []byte, storages ...[]byte) []byte {
 	return Zip(append(files, Member{"version", []byte("3\n")}))
 }
 
-// Member is a file of the zip, named below its folder "archive".
+// Member is a file of the zip. Its name is relative to the folder "archive".
 type Member struct {
 	Name string
 	Data []byte
 }
 
-// Zip returns a zip of stored files.
+// Zip returns a zip of uncompressed files.
 func Zip(files []Member) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -72,7 +72,7 @@ func Zip(files []Member) []byte {
 	return out.Bytes()
 }
 
-// pickler writes protocol 2.
+// pickler writes a pickle in protocol 2.
 type pickler struct {
 	out      bytes.Buffer
 	storages [][]byte
@@ -113,7 +113,7 @@ func (w *pickler) value(v any) {
 	}
 }
 
-// int writes K, M or J, as Python does.
+// int writes the opcode K, M or J, as Python does.
 func (w *pickler) int(n int) {
 	switch {
 	case n >= 0 && n < 1<<8:
@@ -132,7 +132,7 @@ func (w *pickler) number(n, bytes int) {
 	w.out.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))[:bytes])
 }
 
-// global writes a name once and a reference to it from then on.
+// global writes a name the first time, later a reference to it.
 func (w *pickler) global(module, name string) {
 	if at, found := w.globals[module+name]; found {
 		w.out.WriteByte('h')

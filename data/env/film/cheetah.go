@@ -16,9 +16,9 @@ type cheetah struct {
 const (
 	cheetahWidth  = 720
 	cheetahHeight = 330
-	cheetahScale  = 170. // pixels a metre
-	cheetahFloor  = 290. // pixels from above
-	cheetahGauge  = 90.  // pixels a m/s
+	cheetahScale  = 170. // pixels per metre
+	cheetahFloor  = 290. // pixels from the top
+	cheetahGauge  = 90.  // pixels per m/s
 )
 
 func (c *cheetah) add()                   { c.frames = append(c.frames, c.env.Pose()) }
@@ -41,19 +41,22 @@ func (c *cheetah) draw(s *svg, keep []int) {
 				values[2*e+1] = append(values[2*e+1], number(cheetahFloor-end[2]*cheetahScale))
 			}
 		}
-		s.printf(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="%s" stroke-linecap="round">%s%s%s%s</line>`,
-			values[0][0], values[1][0], values[2][0], values[3][0], colours[l%len(colours)], number(2*limb.Radius*cheetahScale),
-			s.animate("x1", values[0]), s.animate("y1", values[1]), s.animate("x2", values[2]), s.animate("y2", values[3]))
+		s.printf(`<line x1="%s" y1="%s" x2="%s" y2="%s" `+
+			`stroke="%s" stroke-width="%s" stroke-linecap="round">%s%s%s%s</line>`,
+			values[0][0], values[1][0], values[2][0], values[3][0],
+			colours[l%len(colours)], number(2*limb.Radius*cheetahScale),
+			s.animate("x1", values[0]), s.animate("y1", values[1]),
+			s.animate("x2", values[2]), s.animate("y2", values[3]))
 	}
 	first := c.frames[0]
 	if first.Wind == 0 && first.Target == 0 {
-		return // the plain task has neither
+		return // gymnasium's task has neither wind nor target
 	}
 	c.wind(s, first.Wind)
 	c.gauge(s, keep)
 }
 
-// ground draws a line with a mark each half metre, which passes below the runner.
+// ground draws a line with a mark every half metre, which moves under the runner.
 func (c *cheetah) ground(s *svg, keep []int) {
 	from, to := math.Inf(1), math.Inf(-1)
 	var values []string
@@ -62,18 +65,20 @@ func (c *cheetah) ground(s *svg, keep []int) {
 		from, to = min(from, x), max(to, x)
 		values = append(values, number(cheetahWidth/2-x*cheetahScale)+" 0")
 	}
-	s.printf(`<line x1="0" x2="%d" y1="%v" y2="%v" stroke="#888" stroke-width="2"/>`, cheetahWidth, cheetahFloor, cheetahFloor)
+	s.printf(`<line x1="0" x2="%d" y1="%v" y2="%v" stroke="#888" stroke-width="2"/>`,
+		cheetahWidth, cheetahFloor, cheetahFloor)
 	s.printf(`<g stroke="#888" transform="translate(%s)">%s`, values[0], s.transform("translate", values))
 	reach := cheetahWidth / 2 / cheetahScale
 	for m := int(math.Floor(from - reach)); m <= int(math.Ceil(to+reach)); m++ {
 		x := number(float64(m) * cheetahScale)
-		s.printf(`<path d="M%s %vv10m%s -10v5"/><text x="%s" y="%v" font-size="12" fill="#666" stroke="none" text-anchor="middle">%d m</text>`,
-			x, cheetahFloor, number(cheetahScale/2), x, cheetahFloor+24, m)
+		const marks = `<path d="M%s %vv10m%s -10v5"/>` +
+			`<text x="%s" y="%v" font-size="12" fill="#666" stroke="none" text-anchor="middle">%d m</text>`
+		s.printf(marks, x, cheetahFloor, number(cheetahScale/2), x, cheetahFloor+24, m)
 	}
 	s.printf(`</g>`)
 }
 
-// wind draws an arrow whose length is the force.
+// wind draws an arrow whose length is proportional to the force.
 func (c *cheetah) wind(s *svg, force float64) {
 	const x, y, perNewton = 120., 90., 9.
 	s.text(x, y-14, "middle", 13, fmt.Sprintf("wind %+.1f N", force))

@@ -8,7 +8,7 @@ import (
 	"tvps/data/env"
 )
 
-// claw is the D'Claw and its valve from above, x to the right, y up.
+// claw is the D'Claw and its valve from above; x points to the right, y up.
 type claw struct {
 	env    *env.Claw
 	frames []env.ClawPose
@@ -17,8 +17,8 @@ type claw struct {
 const (
 	clawWidth, clawHeight = 560, 580
 	clawX, clawY          = 280., 320. // pixels, the valve's axis
-	clawScale             = 1500.      // pixels a metre
-	clawDial              = 235.       // pixels, where the target stands
+	clawScale             = 1500.      // pixels per metre
+	clawDial              = 235.       // pixels, radius of the circle with the target
 )
 
 func (c *claw) add()                   { c.frames = append(c.frames, c.env.Pose()) }
@@ -43,7 +43,7 @@ func (c *claw) draw(s *svg, keep []int) {
 	s.text(16, clawHeight-8, "start", 12, "from above; the valve is drawn as the fingers feel it, without its notches")
 }
 
-// target draws where the valve's mark is to be, and the range that counts as success.
+// target draws the target of the valve's mark and the range that counts as success.
 func (c *claw) target(s *svg) {
 	p := c.frames[0]
 	at := func(angle, radius float64) string {
@@ -57,19 +57,22 @@ func (c *claw) target(s *svg) {
 	s.text(x, y-16, "middle", 13, "target")
 }
 
-// valve draws the valve at rest with a mark, and turns it.
+// valve draws the valve with its mark, and its rotation.
 func (c *claw) valve(s *svg, keep []int) {
 	first := c.frames[0]
 	var turns []string
 	for _, k := range keep {
 		turns = append(turns, fmt.Sprintf("%.1f", -degrees(c.frames[k].Angle-first.Angle)))
 	}
-	s.printf(`<g transform="translate(%v %v)"><g transform="rotate(%s)">%s`, clawX, clawY, turns[0], s.transform("rotate", turns))
+	s.printf(`<g transform="translate(%v %v)"><g transform="rotate(%s)">%s`,
+		clawX, clawY, turns[0], s.transform("rotate", turns))
+	const polygon = `<polygon points="%s" fill="#c9b458" stroke="#c9b458" stroke-width="%s" ` +
+		`stroke-linejoin="round" stroke-linecap="round"/>`
 	for _, shape := range first.Shapes {
-		s.printf(`<polygon points="%s" fill="#c9b458" stroke="#c9b458" stroke-width="%s" stroke-linejoin="round" stroke-linecap="round"/>`,
-			points(shape.Corners, 0, 0), number(2*shape.Radius*clawScale))
+		s.printf(polygon, points(shape.Corners, 0, 0), number(2*shape.Radius*clawScale))
 	}
-	s.printf(`<path d="M0 0H%v" stroke="#222" stroke-width="4" transform="rotate(%.1f)"/></g></g>`, clawDial-14, -degrees(first.Angle))
+	s.printf(`<path d="M0 0H%v" stroke="#222" stroke-width="4" transform="rotate(%.1f)"/></g></g>`,
+		clawDial-14, -degrees(first.Angle))
 }
 
 // finger draws the joints and the tip of finger f.
@@ -84,12 +87,14 @@ func (c *claw) finger(s *svg, keep []int, f int, colour string) {
 		tip := corners[len(corners)-1]
 		xs, ys = append(xs, number(clawX+tip[0]*clawScale)), append(ys, number(clawY-tip[1]*clawScale))
 	}
-	s.printf(`<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.75" stroke-width="18" stroke-linejoin="round" stroke-linecap="round">%s</polyline>`,
-		lines[0], colour, s.animate("points", lines))
-	s.printf(`<circle cx="%s" cy="%s" r="14" fill="%s" stroke="#222">%s%s</circle>`, xs[0], ys[0], colour, s.animate("cx", xs), s.animate("cy", ys))
+	const polyline = `<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.75" stroke-width="18" ` +
+		`stroke-linejoin="round" stroke-linecap="round">%s</polyline>`
+	s.printf(polyline, lines[0], colour, s.animate("points", lines))
+	s.printf(`<circle cx="%s" cy="%s" r="14" fill="%s" stroke="#222">%s%s</circle>`,
+		xs[0], ys[0], colour, s.animate("cx", xs), s.animate("cy", ys))
 }
 
-// points writes places in metres as pixels from an origin.
+// points formats points in metres as pixels from the origin (x, y).
 func points(corners [][2]float64, x, y float64) string {
 	var list []string
 	for _, p := range corners {

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// svg is a picture whose animated attributes all take one value for each frame.
+// svg is a picture. Each animated attribute has one value per frame.
 type svg struct {
 	out     bytes.Buffer
-	seconds float64 // of one round
+	seconds float64 // duration of the animation
 	frames  int
 }
 
 func newSVG(width, height int, seconds float64, frames int) *svg {
 	s := &svg{seconds: max(seconds, 0.1), frames: frames}
-	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif">`, width, height, width, height)
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`width="%d" height="%d" font-family="sans-serif">`, width, height, width, height)
 	s.printf(`<rect width="%d" height="%d" fill="#ffffff"/>`, width, height)
 	return s
 }
@@ -25,11 +26,12 @@ func newSVG(width, height int, seconds float64, frames int) *svg {
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
 
 func (s *svg) text(x, y float64, anchor string, size int, text string) {
-	s.printf(`<text x="%.0f" y="%.0f" text-anchor="%s" font-size="%d" fill="#222">%s</text>`, x, y, anchor, size, escape(text))
+	s.printf(`<text x="%.0f" y="%.0f" text-anchor="%s" font-size="%d" fill="#222">%s</text>`,
+		x, y, anchor, size, escape(text))
 }
 
-// animate returns an element that moves an attribute of its parent through the values;
-// "" if they are all the same.
+// animate returns an element that animates an attribute of its parent, or "" if all values
+// are the same.
 func (s *svg) animate(attribute string, values []string) string {
 	if same(values) {
 		return ""
@@ -37,14 +39,16 @@ func (s *svg) animate(attribute string, values []string) string {
 	return fmt.Sprintf(`<animate attributeName="%s" values="%s" %s/>`, attribute, strings.Join(values, ";"), s.timing())
 }
 
-// transform does the same for a transformation: "translate" or "rotate".
+// transform returns an element that animates a transformation of its parent: "translate" or
+// "rotate".
 func (s *svg) transform(kind string, values []string) string {
-	return fmt.Sprintf(`<animateTransform attributeName="transform" type="%s" values="%s" %s/>`, kind, strings.Join(values, ";"), s.timing())
+	return fmt.Sprintf(`<animateTransform attributeName="transform" type="%s" values="%s" %s/>`,
+		kind, strings.Join(values, ";"), s.timing())
 }
 
 func (s *svg) timing() string { return fmt.Sprintf(`dur="%.3gs" repeatCount="indefinite"`, s.seconds) }
 
-// captions shows one text after the other at the same place.
+// captions shows one text per frame at the same place.
 func (s *svg) captions(x, y float64, texts []string) {
 	for i, text := range texts {
 		if len(texts) == 1 {
@@ -59,8 +63,9 @@ func (s *svg) captions(x, y float64, texts []string) {
 		case len(texts) - 1:
 			values, times = "hidden;visible", fmt.Sprintf("0;%.4f", from)
 		}
-		s.printf(`<text x="%.0f" y="%.0f" font-size="13" fill="#222" visibility="%s">%s<animate attributeName="visibility" values="%s" keyTimes="%s" calcMode="discrete" %s/></text>`,
-			x, y, first, escape(text), values, times, s.timing())
+		const caption = `<text x="%.0f" y="%.0f" font-size="13" fill="#222" visibility="%s">%s` +
+			`<animate attributeName="visibility" values="%s" keyTimes="%s" calcMode="discrete" %s/></text>`
+		s.printf(caption, x, y, first, escape(text), values, times, s.timing())
 	}
 }
 
@@ -79,7 +84,7 @@ func same(values []string) bool {
 	return true
 }
 
-// number is a coordinate in pixels.
+// number formats a coordinate in pixels.
 func number(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") }
 
 func escape(text string) string {

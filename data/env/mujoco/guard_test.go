@@ -10,8 +10,8 @@ import (
 	"tvps/data/artifact"
 )
 
-// MuJoCo ends the process after an error outside a simulation, unless its handler does
-// not return: here it becomes an error, again and again, on any goroutine.
+// MuJoCo exits the process after an error outside a simulation, unless its log handler does
+// not return. Here it becomes an error, every time and on any goroutine.
 func TestFatalErrorIsCaught(t *testing.T) {
 	lib, err := Open(context.Background(), Options{})
 	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
@@ -31,14 +31,14 @@ func TestFatalErrorIsCaught(t *testing.T) {
 	}
 	defer s.Close()
 	wrong := func() (err error) {
-		defer guard(&err, "asking for no component")
-		s.state(3) // two bits
+		defer guard(&err, "asking for two components")
+		s.state(3) // two bits: an error in MuJoCo
 		return nil
 	}
 	for range 100 {
 		done := make(chan error)
 		go func() { done <- wrong() }()
-		if err := <-done; err == nil || !strings.Contains(err.Error(), "MuJoCo says") {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "MuJoCo reports") {
 			t.Fatal(err)
 		}
 		runtime.GC()

@@ -7,23 +7,23 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// logMessage is the head of MuJoCo's mjLogMessage.
+// logMessage is the beginning of MuJoCo's mjLogMessage.
 type logMessage struct {
 	level, topic int32
 	subject      [1024]byte
 }
 
-// logError is the level of messages after which MuJoCo ends the process if the handler
+// logError is the level of a message after which MuJoCo exits the process, if the handler
 // returns.
 const logError = 3
 
 // fatal is an error that MuJoCo raised outside a simulation.
 type fatal string
 
-// logHandler is the address of a C function that takes MuJoCo's messages in place of its
-// own, which would write to the screen and to MUJOCO_LOG.TXT. Warnings need no message:
-// a simulation counts them. An error outside a simulation leaves the C code as a panic of
-// type fatal, which guard turns into an error; errors in a simulation do not come here.
+// logHandler is the address of the C function that receives MuJoCo's messages. MuJoCo's own
+// handler would write them to the screen and to MUJOCO_LOG.TXT. This one ignores warnings,
+// which a simulation counts. For an error outside a simulation it panics with a fatal, which
+// guard turns into an error. Errors in a simulation do not reach it.
 var logHandler = sync.OnceValue(func() uintptr {
 	return purego.NewCallback(func(m *logMessage) uintptr {
 		if m.level >= logError {
@@ -33,12 +33,12 @@ var logHandler = sync.OnceValue(func() uintptr {
 	})
 })
 
-// guard makes *err of an error that MuJoCo raised in a call.
+// guard is deferred by functions that call MuJoCo: it recovers a fatal and sets *err.
 func guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
 	case fatal:
-		*err = fmt.Errorf("%s: MuJoCo says: %s", doing, string(r))
+		*err = fmt.Errorf("%s: MuJoCo reports: %s", doing, string(r))
 	default:
 		panic(r)
 	}

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Model is a compiled model. It is safe for concurrent use until it is closed.
+// Model is a compiled model. It is safe for concurrent use until Close.
 type Model struct {
 	lib     *Library
 	address uintptr // mjModel*
@@ -16,7 +16,7 @@ type Model struct {
 // Kind is a kind of named element of a model (MuJoCo's mjtObj).
 type Kind int
 
-// The kinds of elements that can be looked up.
+// The kinds of elements for ID.
 const (
 	Body     Kind = 1
 	Joint    Kind = 3
@@ -25,14 +25,14 @@ const (
 	Actuator Kind = 19
 )
 
-// compiling lets one model be compiled at a time: MuJoCo remembers the last one it parsed.
+// compiling serialises compilation: MuJoCo stores the last parsed model in a global variable.
 var compiling sync.Mutex
 
-// mainFile is the name of the model itself beside its assets.
+// mainFile is the file name of the model among its assets.
 const mainFile = "main.xml"
 
-// Model compiles a model from MJCF. Assets are the files that it includes or names, such
-// as meshes, by their paths relative to it. Nothing is read from the disk.
+// Model compiles a model from MJCF. Assets are the files that it includes or refers to, such
+// as meshes, by their paths relative to it. No file is read from the disk.
 func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err error) {
 	compiling.Lock()
 	defer compiling.Unlock()
@@ -58,6 +58,7 @@ func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err err
 	return &Model{lib: l, address: address}, nil
 }
 
+// addFile adds a file to MuJoCo's virtual file system.
 func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
 	if len(data) == 0 {
 		return fmt.Errorf("the model file %s is empty", name)
@@ -65,7 +66,7 @@ func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
 	cName := cString(name)
 	if r := int32(call(l.fn.mj_addBufferVFS, uintptr(unsafe.Pointer(files)), uintptr(unsafe.Pointer(&cName[0])),
 		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))); r != 0 {
-		return fmt.Errorf("MuJoCo does not take the model file %s (code %d): is there another of that name?", name, r)
+		return fmt.Errorf("MuJoCo rejects the model file %s (code %d): check whether its name occurs twice", name, r)
 	}
 	return nil
 }
@@ -80,11 +81,11 @@ func (m *Model) ID(kind Kind, name string) (int, error) {
 	return int(id), nil
 }
 
-// Close frees the model. Simulations of it go on: each has its own copy.
+// Close frees the model. Its simulations stay valid: each has its own copy.
 func (m *Model) Close() {
 	call(m.lib.fn.mj_deleteModel, m.address)
 	m.address = 0
 }
 
-// oneLine is s without line breaks: MuJoCo's messages may have several lines.
+// oneLine returns s without line breaks: MuJoCo's messages may have several lines.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

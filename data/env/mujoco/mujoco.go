@@ -1,10 +1,9 @@
-// Package mujoco runs MuJoCo, the physics engine that the paper's robots live in
-// (Section 3.2), from Go without a C compiler: it loads libmujoco 4.0.0 at run time
-// (package purego) and uses MuJoCo's batch interface, so that no layout of a C struct
-// has to be known. A Model is compiled from MJCF, MuJoCo's XML; a Sim is one simulation of
-// it whose state is seen as Go slices.
+// Package mujoco calls MuJoCo, the physics engine of the paper's robots (Section 3.2), without
+// a C compiler: it loads libmujoco 4.0.0 at run time with package purego and uses MuJoCo's
+// batch interface, which needs almost no layouts of C structs. A Model is compiled from MJCF,
+// MuJoCo's XML. A Sim is one simulation of it, whose state is in Go slices.
 //
-// The library comes from PyPI, named here with its hash, and is kept in the cache folder.
+// The library is a pinned file of PyPI, stored in the cache folder.
 package mujoco
 
 import (
@@ -23,7 +22,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// PathEnv names a libmujoco to use as it is, in place of the pinned one.
+// PathEnv is the environment variable with the path of a libmujoco to use instead of the
+// pinned one.
 const PathEnv = "TVPS_MUJOCO"
 
 // Version is the release of MuJoCo that this package is written for.
@@ -32,15 +32,15 @@ const Version = "4.0.0"
 // versionNumber is what mj_version of that release returns.
 const versionNumber = 4000000
 
-// ErrPlatform says that no library is known for this operating system and processor.
+// ErrPlatform is returned if no library is pinned for this operating system and processor.
 var ErrPlatform = errors.New("no MuJoCo library for this platform")
 
-// Options adjusts Open. The zero value is silent and uses the real sources.
+// Options adjusts Open. The zero value is silent, uses the user's cache folder and PyPI.
 type Options struct {
 	Log      io.Writer // progress; nil for none
-	CacheDir string    // where the library is kept; "" for artifact.CacheDir
+	CacheDir string    // folder for the library; "" for artifact.CacheDir
 	NoFetch  bool      // never download: a missing library is an error
-	Index    string    // JSON page of the package index; "" for PyPI's
+	Index    string    // URL of the package's JSON page; "" for PyPI's
 }
 
 // Library is a loaded libmujoco. It is safe for concurrent use and is never unloaded.
@@ -58,16 +58,15 @@ type functions struct {
 	mjb_reset, mjb_forward, mjb_step, mjb_error, mjb_warning uintptr
 }
 
-// loaded holds the libraries of this process by path: loading one twice would install
-// two log handlers.
+// loaded holds the libraries of this process by path, so that each has one log handler.
 var loaded = struct {
 	sync.Mutex
 	byPath map[string]*Library
 }{byPath: map[string]*Library{}}
 
-// Open loads the library, fetching it first if it is not there. Each error is one
-// sentence: ErrPlatform where there is no library, artifact.ErrNetwork where it cannot
-// be fetched.
+// Open loads the library. It downloads the pinned one if it is missing. Each error is one
+// sentence: ErrPlatform if no library is pinned for the platform, artifact.ErrNetwork if the
+// download fails.
 func Open(ctx context.Context, opts Options) (*Library, error) {
 	path, err := find(ctx, opts)
 	if err != nil {
@@ -86,11 +85,11 @@ func Open(ctx context.Context, opts Options) (*Library, error) {
 	return lib, nil
 }
 
-// find returns the path of the library: what PathEnv names, or the pinned one in the cache.
+// find returns the path of the library: that in PathEnv, otherwise the pinned one in the cache.
 func find(ctx context.Context, opts Options) (string, error) {
 	if path := os.Getenv(PathEnv); path != "" {
 		if _, err := os.Stat(path); err != nil {
-			return "", fmt.Errorf("%s=%s: there is no such file; name a libmujoco %s, or leave the variable away to have one fetched",
+			return "", fmt.Errorf("%s=%s: there is no such file; set it to a libmujoco %s, or unset it to download one",
 				PathEnv, path, Version)
 		}
 		return filepath.Abs(path)
@@ -98,40 +97,43 @@ func find(ctx context.Context, opts Options) (string, error) {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	wheel, ok := wheels[platform]
 	if !ok {
-		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; name a libmujoco.so of that release with %s",
-			ErrPlatform, wheelPackage, Version, platform, PathEnv)
+		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; "+
+			"set %s to a libmujoco of that release", ErrPlatform, wheelPackage, Version, platform, PathEnv)
 	}
 	cache, err := artifact.CacheDirOr(opts.CacheDir)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
-	if _, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index}); err != nil {
-		return "", fmt.Errorf("MuJoCo cannot be had: %w; or name a libmujoco %s with %s", err, Version, PathEnv)
+	options := artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index}
+	if _, err := wheel.Unpack(ctx, dir, options); err != nil {
+		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, PathEnv, Version)
 	}
 	return wheel.Members[0].In(dir), nil
 }
 
-// load opens the file, finds the functions and puts the log handler in place.
+// load opens the file, looks up the functions and installs the log handler.
 func load(path string) (*Library, error) {
 	handle, err := openLibrary(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to have it fetched again, or see %s", path, err, PathEnv)
+		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to download it again, or check %s",
+			path, err, PathEnv)
 	}
 	lib := &Library{Path: path}
 	for name, address := range lib.fn.byName() {
 		if *address, err = findSymbol(handle, name); err != nil {
-			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; see %s", path, name, Version, PathEnv)
+			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name, Version, PathEnv)
 		}
 	}
 	if got := int32(call(lib.fn.mj_version)); got != versionNumber {
-		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; see %s",
+		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; check %s",
 			path, goString(call(lib.fn.mj_versionString)), Version, PathEnv)
 	}
 	call(lib.fn.mju_setLogHandler, logHandler())
 	return lib, nil
 }
 
+// byName returns where to store the address of each function.
 func (f *functions) byName() map[string]*uintptr {
 	return map[string]*uintptr{
 		"mj_version": &f.mj_version, "mj_versionString": &f.mj_versionString, "mju_setLogHandler": &f.mju_setLogHandler,
@@ -144,7 +146,7 @@ func (f *functions) byName() map[string]*uintptr {
 	}
 }
 
-// call calls the C function at address fn with integers and pointers.
+// call calls the C function at address fn. The arguments are integers and pointers.
 //
 //go:uintptrescapes
 func call(fn uintptr, args ...uintptr) uintptr {
@@ -152,11 +154,11 @@ func call(fn uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// pointer makes a pointer of an address in C memory, which Go's collector neither moves
-// nor frees.
+// pointer converts an address in C memory to a pointer. The garbage collector neither moves
+// nor frees such memory.
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// goString copies the C string at the address.
+// goString returns a copy of the C string at the address, "" at 0.
 func goString(address uintptr) string {
 	if address == 0 {
 		return ""
@@ -169,10 +171,10 @@ func goString(address uintptr) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// cString is s with the closing zero byte that C wants.
+// cString returns s with a zero byte at the end.
 func cString(s string) []byte { return append([]byte(s), 0) }
 
-// untilZero is the C string in a buffer.
+// untilZero returns the C string in a buffer.
 func untilZero(buf []byte) string {
 	for i, c := range buf {
 		if c == 0 {

@@ -6,19 +6,19 @@ import (
 	"unsafe"
 )
 
-// Sim is one simulation of a model. It is not for concurrent use; several Sims may run
-// at once, each on its own goroutine. The slices lie in MuJoCo's memory: they keep their
-// place, and must not be used after Close.
+// Sim is one simulation of a model. It is not safe for concurrent use, but several Sims may
+// run in parallel, each on its own goroutine. The slices are in MuJoCo's memory. They stay
+// valid until Close and must not be used after it.
 type Sim struct {
 	QPos    []float64 // positions of the joints, m or rad; may be written
 	QVel    []float64 // velocities of the joints, m/s or rad/s; may be written
 	Ctrl    []float64 // inputs of the actuators; may be written
-	Applied []float64 // forces and torques put on the joints from outside, N or N.m; may be written
+	Applied []float64 // external forces and torques on the joints, N or N.m; may be written
 
 	lib      *Library
 	address  uintptr    // mjBatch* of one simulation
-	warnings []int32    // pairs of what and how often, one for each kind of warning
-	step     [5]uintptr // arguments of mjb_step, kept so that a step allocates nothing
+	warnings []int32    // for each kind of warning the last detail and the count
+	step     [5]uintptr // arguments of mjb_step, stored so that a step allocates no memory
 }
 
 // Bits of the components of a state (mjtState).
@@ -32,8 +32,8 @@ const (
 // Stages of a computation (mjtStage).
 const (
 	stageNone         = 0
-	stageVelocity     = 2 // positions of bodies and all that follows from velocities
-	stageAcceleration = 3 // forces and accelerations too
+	stageVelocity     = 2 // up to all that depends on positions and velocities
+	stageAcceleration = 3 // also forces and accelerations
 )
 
 // warnings are the kinds of warning that MuJoCo counts (mjtWarning).
@@ -43,12 +43,18 @@ var warnings = []string{
 	"an acceleration is not finite or too large: the simulation has diverged", "a control is not finite or too large",
 }
 
-// ErrDiverged says that a simulation left the range of useful numbers. Its state is then
-// of no use until the next Reset.
-var ErrDiverged = errors.New("the simulation is broken")
+// ErrDiverged is returned after a warning of MuJoCo, such as a number that is not finite. The
+// state is then invalid until the next Reset.
+var ErrDiverged = errors.New("the simulation failed")
 
 // Sim starts a simulation of the model in its default state.
 func (m *Model) Sim() (s *Sim, err error) {
+	defer func() {
+		if err != nil && s != nil {
+			s.Close()
+			s = nil
+		}
+	}()
 	defer guard(&err, "starting a simulation")
 	config := struct {
 		threads    int32
@@ -67,12 +73,14 @@ func (m *Model) Sim() (s *Sim, err error) {
 	return s, s.Reset()
 }
 
+// state returns a component of the state.
 func (s *Sim) state(component uintptr) []float64 {
 	var size int32
 	address := call(s.lib.fn.mjb_stateComponent, s.address, component, uintptr(unsafe.Pointer(&size)))
 	return floats(address, size)
 }
 
+// floats returns the n numbers at an address in C memory.
 func floats(address uintptr, n int32) []float64 {
 	if n == 0 || address == 0 {
 		return nil
@@ -81,13 +89,13 @@ func floats(address uintptr, n int32) []float64 {
 }
 
 // Output returns a field of MuJoCo's mjData, such as "xpos" (positions of bodies, 3 numbers
-// each) or "geom_xmat", that each call of Reset, Forward and Step brings up to date.
+// each) or "geom_xmat". Reset, Forward and Step update it.
 func (s *Sim) Output(field string) ([]float64, error) {
 	return s.field(s.lib.fn.mjb_output, "output", field)
 }
 
-// Parameter returns a field of MuJoCo's mjModel, such as "body_mass", of this simulation
-// alone. It may be written.
+// Parameter returns this simulation's own copy of a field of MuJoCo's mjModel, such as
+// "body_mass". It may be written. Every later step is slower.
 func (s *Sim) Parameter(field string) ([]float64, error) {
 	return s.field(s.lib.fn.mjb_expand, "parameter", field)
 }
@@ -96,36 +104,37 @@ func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error
 	defer guard(&err, what+" "+field)
 	name := cString(field)
 	var size, elemSize int32
-	address := call(fn, s.address, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&elemSize)))
+	address := call(fn, s.address, uintptr(unsafe.Pointer(&name[0])),
+		uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&elemSize)))
 	if address == 0 || elemSize != 8 {
 		return nil, fmt.Errorf("MuJoCo has no %s %q of floating-point numbers", what, field)
 	}
 	return floats(address, size), nil
 }
 
-// Reset puts the model's default state in place. Write QPos and QVel and call Forward to
-// start elsewhere.
+// Reset sets the model's default state. To start from another state, then write QPos and
+// QVel and call Forward.
 func (s *Sim) Reset() error {
 	return s.check(call(s.lib.fn.mjb_reset, s.address, 0, 0, 0, stageNone))
 }
 
-// Forward computes forces and accelerations at the present state, which does not move.
+// Forward computes forces and accelerations at the present state without advancing time.
 func (s *Sim) Forward() error {
 	return s.check(call(s.lib.fn.mjb_forward, s.address, 0, 0, stageAcceleration))
 }
 
-// Step moves on by n time steps with the present controls. A state or control that is not
-// finite is ErrDiverged. It allocates nothing.
+// Step advances the simulation by n time steps with the present controls. It returns
+// ErrDiverged if a state or control is not finite. It allocates no memory.
 func (s *Sim) Step(n int) error {
 	s.step[3] = uintptr(n)
 	return s.check(call(s.lib.fn.mjb_step, s.step[:]...))
 }
 
-// check looks at the outcome of a call: failed simulations, and warnings since the last
-// Reset. MuJoCo itself goes on after a warning, from its default state.
+// check returns an error if a call failed or if there was a warning since the last Reset.
+// After some warnings MuJoCo itself would continue from the default state.
 func (s *Sim) check(failed uintptr) error {
 	if int32(failed) != 0 {
-		return fmt.Errorf("MuJoCo says: %s", oneLine(goString(call(s.lib.fn.mjb_error, s.address, 0))))
+		return fmt.Errorf("MuJoCo reports: %s", oneLine(goString(call(s.lib.fn.mjb_error, s.address, 0))))
 	}
 	for i, text := range warnings {
 		if s.warnings[2*i+1] != 0 {

@@ -4,8 +4,8 @@ import "tvps/data/artifact"
 
 const wheelPackage = "mujoco-core"
 
-// wheels by GOOS-GOARCH. The Python version in their names does not matter: the library
-// itself needs only the C library, glibc 2.27 or later.
+// wheels are the pinned wheels by GOOS-GOARCH. The Python version in their names does not
+// matter: the library needs only glibc 2.27 or later. Licence: Apache-2.0.
 var wheels = map[string]artifact.Wheel{
 	"linux-amd64": wheel("mujoco_core-4.0.0-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
 		"885bd9b9cc0a6b5ba1114923eb954027652a6a0c115fa46b3218b83bae72ac4f", 9557231,

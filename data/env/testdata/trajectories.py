@@ -1,11 +1,11 @@
-"""Trajectories of the robots by Python's own MuJoCo, to compare the Go package env with.
+"""Trajectories of the robots in Python's MuJoCo, for the tests of the Go package env.
 
     python trajectories.py MODELS > trajectories.json
 
-MODELS is a folder with the models that the Go test writes there: cheetah.xml, plain.xml,
-claw-V.xml for some valves V and the files that these name. Rewards and observations are
-computed here once more, in numpy. "plain" runs in gymnasium's own HalfCheetah-v5.
-The committed trajectories.json came from mujoco 4.0.0 and gymnasium 1.4.0 on x86-64:
+MODELS is a folder with the models that the Go test writes: cheetah.xml, claw-V.xml for some
+valves V and the files that these name. Rewards and observations are computed here
+independently, in numpy. "plain" runs in gymnasium's HalfCheetah-v5. The committed
+trajectories.json was made with mujoco 4.0.0 and gymnasium 1.4.0 on x86-64, by
 
     TVPS_PYTHON=python3 go test ./data/env -run Python -update
 """
@@ -23,7 +23,7 @@ STEPS = 20
 
 
 def action(step, size):
-    """Numbers in [-1, 1] that are the same in every language."""
+    """Numbers in [-1, 1], the same as those of wave in the Go test."""
     return np.array([((7 * step + 5 * j + 3 * step * j) % 11 - 5) / 5 for j in range(size)])
 
 

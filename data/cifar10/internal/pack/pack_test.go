@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// images makes n pictures: gradients with a little noise, every fifth pure noise,
-// every seventh one flat colour, so that every kind of neighbourhood occurs.
+// images returns n images: gradients with a little noise, but every fifth is noise and every
+// seventh has one colour, so that all contexts occur.
 func images(n int, seed uint64) Images {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	l := Images{}
@@ -50,19 +50,19 @@ func TestRoundTrip(t *testing.T) {
 		}
 		packed := Encode(lists...)
 		if !bytes.Equal(packed, Encode(lists...)) {
-			t.Errorf("%v: packing twice gives different bytes", sizes)
+			t.Errorf("%v: encoding twice gives different bytes", sizes)
 		}
 		got, err := Decode(packed)
 		if err != nil {
 			t.Fatalf("%v: %v", sizes, err)
 		}
 		if !reflect.DeepEqual(got, lists) {
-			t.Errorf("%v: the images came back changed", sizes)
+			t.Errorf("%v: decoding gives other images", sizes)
 		}
 	}
 }
 
-// Smooth pictures must come out much smaller, or the predictor does nothing.
+// Smooth images must become much smaller, otherwise the predictor does nothing.
 func TestSize(t *testing.T) {
 	l := Images{Pixels: make([]byte, 64*imageBytes), Labels: make([]uint8, 64), Index: make([]int32, 64)}
 	for i := range l.Pixels {
@@ -70,13 +70,13 @@ func TestSize(t *testing.T) {
 	}
 	head := len(Encode())
 	if n := len(Encode(l)) - head; n > 64*imageBytes/50 {
-		t.Errorf("64 smooth images take %d bytes", n)
+		t.Errorf("64 smooth images need %d bytes", n)
 	}
 }
 
-var stretch = regexp.MustCompile(`byte (\d+)(?: and byte (\d+))?`)
+var byteRange = regexp.MustCompile(`byte (\d+)(?: and byte (\d+))?`)
 
-// Every flipped byte is found, and the message's stretch of bytes contains it.
+// Every changed byte is detected, and the range of bytes in the error contains it.
 func TestFlipped(t *testing.T) {
 	packed := Encode(images(130, 1))
 	rng := rand.New(rand.NewPCG(2, 0))
@@ -90,22 +90,22 @@ func TestFlipped(t *testing.T) {
 		bad[at] ^= 1 << rng.IntN(8)
 		_, err := Decode(bad)
 		if err == nil {
-			t.Fatalf("byte %d was flipped unnoticed", at)
+			t.Fatalf("byte %d was changed: no error", at)
 		}
-		m := stretch.FindStringSubmatch(err.Error())
+		m := byteRange.FindStringSubmatch(err.Error())
 		if m == nil {
 			t.Fatalf("byte %d: no position in %q", at, err)
 		}
 		from, _ := strconv.Atoi(m[1])
 		to, _ := strconv.Atoi(m[2])
-		inLength := at >= 40 && at < 44 // then the header itself ends elsewhere
+		inLength := at >= 40 && at < 44 // the length of the header, so its end is wrong too
 		if m[2] != "" && !inLength && (at < from || at >= to) {
 			t.Errorf("byte %d: %q", at, err)
 		}
 	}
 }
 
-// Every shorter file is found, and the message says where it ends.
+// A truncated file is an error that says where the file ends.
 func TestTruncated(t *testing.T) {
 	packed := Encode(images(70, 1))
 	lengths := []int{len(packed) - 1}
@@ -122,11 +122,11 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 	if _, err := Decode(append(bytes.Clone(packed), 0)); err == nil {
-		t.Error("one byte too many: no error")
+		t.Error("one byte more: no error")
 	}
 }
 
-// A header with a right checksum and wrong content is an error too, never a panic.
+// A header with wrong content and a correct checksum is an error, never a panic.
 func TestForgedHeader(t *testing.T) {
 	packed := Encode(images(70, 1))
 	end := prefixBytes + int(binary.LittleEndian.Uint32(packed[40:]))
@@ -140,7 +140,7 @@ func TestForgedHeader(t *testing.T) {
 		bad[at] ^= byte(1 + rng.IntN(255))
 		binary.LittleEndian.PutUint32(bad[44:], headerCRC(bad, bad[prefixBytes:end]))
 		if _, err := Decode(bad); err == nil {
-			t.Errorf("byte %d was forged unnoticed", at)
+			t.Errorf("byte %d was forged: no error", at)
 		}
 	}
 }

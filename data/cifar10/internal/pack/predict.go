@@ -11,31 +11,32 @@ const (
 	contexts   = 3 * levels
 )
 
-// plane is one colour plane under way, with a border so that every pixel has
-// neighbours. value and miss hold row y, column x at (y+1)*stride + x+1; miss is
-// the size of the prediction error there. The row above the image is grey.
+// plane is one colour plane while it is coded, with a border so that every pixel has
+// neighbours. The pixel in row y, column x is at (y+1)*stride + x+1; miss is the absolute
+// prediction error there. The row above the image is grey.
 type plane struct {
 	value [(side + 1) * stride]uint8
 	miss  [(side + 1) * stride]uint8
 }
 
+// start sets the row above the image to grey.
 func (p *plane) start() {
 	for i := range stride {
 		p.value[i] = 128
 	}
 }
 
-// startRow fills the left border with the pixel above the row's first.
+// startRow sets the left border to the pixel above the first one of the row.
 func (p *plane) startRow(y int) { p.value[(y+1)*stride] = p.value[y*stride+1] }
 
-// endRow fills the right border with the row's last pixel.
+// endRow sets the right border to the last pixel of the row.
 func (p *plane) endRow(y int) {
 	end := (y+1)*stride + side + 1
 	p.value[end] = p.value[end-1]
 }
 
-// predict returns the MED prediction for position i (that of LOCO-I, JPEG-LS) and
-// the activity around it: how strong the gradients and the last misses there are.
+// predict returns the MED prediction (of LOCO-I, JPEG-LS) for position i and the level of
+// activity around it: the sum of gradients and prediction errors, quantised.
 func (p *plane) predict(i int) (guess uint8, level uint8) {
 	up := i - stride
 	w, n, nw, ne := int(p.value[i-1]), int(p.value[up]), int(p.value[up-1]), int(p.value[up+1])
@@ -57,7 +58,7 @@ func (p *plane) set(i int, value, residual uint8) {
 	p.miss[i] = uint8(abs(int(int8(residual))))
 }
 
-// levelOf quantises activity (at most 3*255 + 6*128) in half octaves.
+// levelOf quantises activity (at most 3*255 + 6*128) into half octaves.
 var levelOf = func() (table [2048]uint8) {
 	for a := range table {
 		octave := bits.Len(uint(a+1)) - 1
@@ -85,7 +86,7 @@ func split(image []byte, planes *[3][pixels]uint8) {
 	}
 }
 
-// join undoes split, reading the padded planes.
+// join is the inverse of split, from padded planes.
 func join(planes *[3]plane, image []byte) {
 	for y := range side {
 		for x := range side {

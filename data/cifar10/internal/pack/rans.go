@@ -1,30 +1,30 @@
 package pack
 
-import "errors"
+import "fmt"
 
-// The entropy coder is rANS (Duda 2013) with a 32-bit state and 16-bit words: each
-// context has a fixed table of symbol frequencies that sum to scale.
+// The entropy coder is rANS (Duda 2013) with a 32-bit state and 16-bit words. Each context
+// has one table of symbol frequencies, which sum to scale.
 const (
 	scaleBits = 12
 	scale     = 1 << scaleBits
 	lowest    = 1 << 16 // the state stays in [lowest, 2^32)
 )
 
-// table holds the frequencies of the 256 residuals in one context, their running
-// sum, and the symbol of each of the scale slots.
+// table holds the frequencies of the 256 residuals in one context, their cumulative sums,
+// and the symbol of each of the scale slots.
 type table struct {
 	freq, start [256]uint32
 	symbol      [scale]uint8
 }
 
-// newTable builds a table from frequencies; their sum must be scale, or 0 for a
-// context that never occurs.
+// newTable returns the table of the frequencies. Their sum must be scale, or 0 for a context
+// that does not occur.
 func newTable(freq [256]uint32) (*table, error) {
 	t := &table{freq: freq}
 	sum := uint32(0)
 	for s, f := range freq {
 		if f > scale-sum {
-			return nil, errors.New("frequencies exceed their sum")
+			return nil, fmt.Errorf("frequencies sum to more than %d", scale)
 		}
 		t.start[s] = sum
 		for range f {
@@ -33,13 +33,13 @@ func newTable(freq [256]uint32) (*table, error) {
 		}
 	}
 	if sum != scale && sum != 0 {
-		return nil, errors.New("frequencies do not reach their sum")
+		return nil, fmt.Errorf("frequencies sum to %d instead of %d", sum, scale)
 	}
 	return t, nil
 }
 
 // normalise scales counts to frequencies that sum to scale, at least 1 for every
-// symbol that occurs. The rounding goes to the most frequent symbols.
+// symbol that occurs. The most frequent symbols absorb the rounding.
 func normalise(counts [256]int) (freq [256]uint32) {
 	total := 0
 	for _, n := range counts {
@@ -63,7 +63,7 @@ func normalise(counts [256]int) (freq [256]uint32) {
 			}
 		}
 		step := rest
-		if rest < 0 { // too many rounded up: take a little from the largest, again and again
+		if rest < 0 { // too many were rounded up: take an eighth of the largest each time
 			step = max(rest, -int(freq[top]/8)-1)
 		}
 		freq[top] = uint32(int(freq[top]) + step)
@@ -72,13 +72,13 @@ func normalise(counts [256]int) (freq [256]uint32) {
 	return freq
 }
 
-// coded is one residual with its context, as the encoder collects them.
+// coded is one residual with its context.
 type coded struct {
 	context uint8
 	symbol  uint8
 }
 
-// encodeSymbols writes the symbols backwards, so that they are read forwards.
+// encodeSymbols encodes the symbols in reverse order, so that they decode in order.
 func encodeSymbols(symbols []coded, tables []*table) []byte {
 	var words []uint16
 	state := uint64(lowest)
@@ -99,12 +99,12 @@ func encodeSymbols(symbols []coded, tables []*table) []byte {
 	return out
 }
 
-// decoder reads symbols back. A stream that ends early sets broken.
+// decoder decodes symbols. If the stream ends early, truncated is set.
 type decoder struct {
-	state  uint32
-	in     []byte
-	at     int
-	broken bool
+	state     uint32
+	in        []byte
+	at        int
+	truncated bool
 }
 
 func newDecoder(in []byte) *decoder {
@@ -115,7 +115,7 @@ func newDecoder(in []byte) *decoder {
 
 func (d *decoder) word() uint16 {
 	if d.at+2 > len(d.in) {
-		d.broken = true
+		d.truncated = true
 		return 0
 	}
 	w := uint16(d.in[d.at]) | uint16(d.in[d.at+1])<<8
@@ -133,5 +133,5 @@ func (d *decoder) next(t *table) uint8 {
 	return s
 }
 
-// done says whether the stream ended exactly where it should.
-func (d *decoder) done() bool { return !d.broken && d.at == len(d.in) && d.state == lowest }
+// done says whether the decoder is at the end of the stream, in the encoder's first state.
+func (d *decoder) done() bool { return !d.truncated && d.at == len(d.in) && d.state == lowest }

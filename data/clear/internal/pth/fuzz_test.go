@@ -6,10 +6,14 @@ import (
 	"tvps/data/clear/cleartest"
 )
 
-var fixtures = []string{"class.pth", "views.pth", "all.pth", "types.pth", "protocol3.pth", "protocol4.pth", "protocol5.pth", "legacy.pth", "parameter.pth", "bytes.pth"}
+// fixtures are files of testdata that torch wrote.
+var fixtures = []string{
+	"class.pth", "views.pth", "all.pth", "types.pth", "protocol3.pth", "protocol4.pth", "protocol5.pth",
+	"legacy.pth", "parameter.pth", "bytes.pth",
+}
 
-// FuzzRead: whatever a file holds, the reader ends with a value or an error in one line, and
-// every tensor of the value can be read, within the size of the file.
+// FuzzRead: for any file, Read returns a value or an error of one line. Every tensor of the
+// value can be read and is not larger than the file.
 func FuzzRead(f *testing.F) {
 	for _, name := range fixtures {
 		f.Add(fixture(f, name))
@@ -18,7 +22,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { inspect(t, raw) })
 }
 
-// FuzzPickle puts the fuzzed bytes behind the checksums of a zip, with 16 numbers beside it.
+// FuzzPickle reads the fuzzed bytes as the pickle of a correct zip, with storages of 16 and 2
+// numbers.
 func FuzzPickle(f *testing.F) {
 	for _, name := range fixtures {
 		if a, err := open(fixture(f, name)); err == nil {
@@ -39,11 +44,12 @@ func FuzzPickle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pickle []byte) { inspect(t, cleartest.Archive(pickle, numbers, numbers[:8])) })
 }
 
+// inspect checks the value or the error of Read.
 func inspect(t *testing.T, raw []byte) {
 	v, err := Read(raw)
 	if err != nil {
 		if v != nil {
-			t.Errorf("a %s beside the error %v", Name(v), err)
+			t.Errorf("a %s together with the error %v", Name(v), err)
 		}
 		for _, r := range err.Error() {
 			if r < ' ' {
@@ -52,7 +58,7 @@ func inspect(t *testing.T, raw []byte) {
 		}
 		return
 	}
-	// Values may be shared and contain themselves, so a walk could be endless.
+	// A value may contain itself, so the walk needs a limit.
 	next := []any{v}
 	for range 10_000 {
 		if len(next) == 0 {

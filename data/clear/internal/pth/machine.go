@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// machine runs a pickle. Every opcode takes at least one byte and leaves at most one new
-// object, so stack, memo and objects are bounded by the length of the program.
+// machine executes a pickle. Every opcode has at least one byte and creates at most one
+// object, so the length of the program limits the stack, the memo and the objects.
 type machine struct {
 	program []byte
-	next    int // the next byte of the program
+	next    int // position of the next byte
 	stack   []any
-	marks   []int // heights of the stack at the marks
+	marks   []int // stack heights at the marks
 	memo    map[int]any
 	storage func(kind kind, key string, n int64) (*storage, error)
 }
 
-// unpickle runs a program to its STOP and returns the value that it leaves; storage gives
-// the numbers of its tensors.
+// unpickle executes a program up to STOP and returns the value on the stack. storage returns
+// the numbers of the tensors.
 func unpickle(program []byte, storage func(kind, string, int64) (*storage, error)) (any, error) {
 	m := &machine{program: program, memo: map[int]any{}, storage: storage}
 	for {
@@ -35,7 +35,8 @@ func unpickle(program []byte, storage func(kind, string, int64) (*storage, error
 		}
 		run := opcodes[code[0]]
 		if run == nil {
-			return nil, fmt.Errorf("its pickle has the opcode %s at byte %d; only plain values and tensors are read", opcodeName(code[0]), start)
+			return nil, fmt.Errorf("its pickle has the opcode %s at byte %d; only plain values and tensors are supported",
+				opcodeName(code[0]), start)
 		}
 		if err := run(m); err != nil {
 			return nil, err
@@ -43,6 +44,7 @@ func unpickle(program []byte, storage func(kind, string, int64) (*storage, error
 	}
 }
 
+// result returns the only value on the stack.
 func (m *machine) result() (any, error) {
 	if len(m.stack) != 1 || len(m.marks) != 0 {
 		return nil, fmt.Errorf("its pickle ends with %d values on the stack instead of one", len(m.stack))
@@ -53,14 +55,14 @@ func (m *machine) result() (any, error) {
 // take returns the next n bytes of the program, not copied.
 func (m *machine) take(n uint64) ([]byte, error) {
 	if left := len(m.program) - m.next; n > uint64(left) {
-		return nil, fmt.Errorf("its pickle is cut short: %d bytes are needed at byte %d, %d are there", n, m.next, left)
+		return nil, fmt.Errorf("its pickle is truncated: %d bytes are needed at byte %d, %d are left", n, m.next, left)
 	}
 	part := m.program[m.next : m.next+int(n)]
 	m.next += int(n)
 	return part, nil
 }
 
-// length reads a number of the given width in bytes, little-endian, without a sign.
+// length reads an unsigned little-endian number of the given width in bytes.
 func (m *machine) length(width uint64) (uint64, error) {
 	part, err := m.take(width)
 	if err != nil {
@@ -75,7 +77,7 @@ func (m *machine) length(width uint64) (uint64, error) {
 func (m *machine) line() (string, error) {
 	n := bytes.IndexByte(m.program[m.next:], '\n')
 	if n < 0 {
-		return "", errors.New("its pickle is cut short: it ends within a name")
+		return "", errors.New("its pickle is truncated: it ends in a name")
 	}
 	text := string(m.program[m.next : m.next+n])
 	m.next += n + 1
@@ -84,7 +86,7 @@ func (m *machine) line() (string, error) {
 
 func (m *machine) push(v any) { m.stack = append(m.stack, v) }
 
-// floor is the height below which the opcodes since the last mark must not reach.
+// floor is the stack height at the last mark, below which no value may be popped.
 func (m *machine) floor() int {
 	if len(m.marks) == 0 {
 		return 0
@@ -102,15 +104,15 @@ func (m *machine) pop() (any, error) {
 
 func (m *machine) top() (any, error) {
 	if len(m.stack) <= m.floor() {
-		return nil, fmt.Errorf("its pickle takes a value from the empty stack before byte %d", m.next)
+		return nil, fmt.Errorf("its pickle pops a value from an empty stack before byte %d", m.next)
 	}
 	return m.stack[len(m.stack)-1], nil
 }
 
-// popMark takes the values above the last mark; they are valid until the next push.
+// popMark pops the values above the last mark. They are valid until the next push.
 func (m *machine) popMark() ([]any, error) {
 	if len(m.marks) == 0 {
-		return nil, fmt.Errorf("its pickle takes a mark that is not there before byte %d", m.next)
+		return nil, fmt.Errorf("its pickle pops a mark that does not exist before byte %d", m.next)
 	}
 	height := m.floor()
 	values := m.stack[height:]
@@ -118,8 +120,8 @@ func (m *machine) popMark() ([]any, error) {
 	return values, nil
 }
 
-// put keeps the value on top of the stack under a number. Python numbers values as they
-// come, so a number beyond the program's length is not Python's.
+// put stores the top of the stack in the memo. Python numbers the memo from 0, so a number
+// beyond the length of the program is an error.
 func (m *machine) put(index uint64) error {
 	v, err := m.top()
 	if err != nil {
@@ -132,13 +134,14 @@ func (m *machine) put(index uint64) error {
 	return nil
 }
 
+// get pushes a value of the memo.
 func (m *machine) get(index uint64) error {
 	if index >= uint64(len(m.program)) {
 		return fmt.Errorf("its pickle uses the memo number %d, more than it has bytes", index)
 	}
 	v, found := m.memo[int(index)]
 	if !found {
-		return fmt.Errorf("its pickle asks for the memo number %d, which it never set", index)
+		return fmt.Errorf("its pickle asks for the memo number %d, which is not set", index)
 	}
 	m.push(v)
 	return nil
@@ -160,7 +163,7 @@ func (m *machine) text(n uint64) error {
 // integer pushes the next n bytes as an integer in two's complement, little-endian.
 func (m *machine) integer(n uint64) error {
 	if n > 8 {
-		return fmt.Errorf("its pickle has an integer of %d bytes; up to 8 are read", n)
+		return fmt.Errorf("its pickle has an integer of %d bytes; at most 8 are supported", n)
 	}
 	part, err := m.take(n)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"tvps/data/clear/cleartest"
 )
 
-// malicious are pickles that would run a program in Python, or that no Python wrote.
+// malicious are pickles that would execute code in Python, or that Python does not write.
 var malicious = []struct {
 	name, pickle string
 	words        []string
@@ -20,14 +20,14 @@ var malicious = []struct {
 	{"STACK_GLOBAL", "\x80\x04\x8c\x08builtins\x8c\x04eval\x93\x8c\x011\x85R.", []string{"global builtins.eval"}},
 	{"GLOBAL alone", "\x80\x02cposix\nsystem\n.", []string{"global posix.system"}},
 	{"a dotted name", "\x80\x04\x8c\x05torch\x8c\x11FloatStorage.eval\x93.", []string{"global torch.FloatStorage.eval"}},
-	{"STACK_GLOBAL of numbers", "\x80\x04K\x01K\x02\x93.", []string{"global", "no string"}},
+	{"STACK_GLOBAL of numbers", "\x80\x04K\x01K\x02\x93.", []string{"global", "not a string"}},
 	{"INST", "\x80\x02(S'id'\nios\nsystem\n.", []string{"opcode STRING at byte 3"}},
 	{"INST at once", "\x80\x02(ios\nsystem\n.", []string{"opcode INST at byte 3"}},
 	{"OBJ", "\x80\x02(cos\nsystem\nX\x02\x00\x00\x00ido.", []string{"global os.system"}},
-	{"OBJ of what is known", "\x80\x02(ccollections\nOrderedDict\no.", []string{"opcode OBJ"}},
+	{"OBJ of a supported name", "\x80\x02(ccollections\nOrderedDict\no.", []string{"opcode OBJ"}},
 	{"BUILD", "\x80\x02ccollections\nOrderedDict\n)R}b.", []string{"opcode BUILD"}},
 	{"NEWOBJ", "\x80\x02csubprocess\nPopen\n)\x81.", []string{"global subprocess.Popen"}},
-	{"NEWOBJ of what is known", "\x80\x02ccollections\nOrderedDict\n)\x81.", []string{"opcode NEWOBJ"}},
+	{"NEWOBJ of a supported name", "\x80\x02ccollections\nOrderedDict\n)\x81.", []string{"opcode NEWOBJ"}},
 	{"NEWOBJ_EX", "\x80\x04\x8c\x0bcollections\x8c\x0bOrderedDict\x93)}\x92.", []string{"opcode NEWOBJ_EX"}},
 	{"EXT1", "\x80\x02\x82\x01.", []string{"opcode EXT1 at byte 2"}},
 	{"EXT2", "\x80\x02\x83\x01\x00.", []string{"opcode EXT2"}},
@@ -36,39 +36,43 @@ var malicious = []struct {
 	{"BINPERSID of a string", "\x80\x02X\x01\x00\x00\x00aQ.", []string{"persistent id of type str"}},
 	{"BINPERSID of another tuple", "\x80\x02(X\x06\x00\x00\x00moduleNNNNtQ.", []string{"persistent id"}},
 	{"storage of None", "\x80\x02(X\x07\x00\x00\x00storageNNNNtQ.", []string{"not described by kind, key"}},
-	{"a tensor function as storage", "\x80\x02(X\x07\x00\x00\x00storagectorch._utils\n_rebuild_tensor_v2\nX\x01\x00\x00\x000X\x00\x00\x00\x00K\x01tQ.", []string{"not described by kind, key"}},
+	{"a tensor function as storage",
+		"\x80\x02(X\x07\x00\x00\x00storagectorch._utils\n_rebuild_tensor_v2\nX\x01\x00\x00\x000X\x00\x00\x00\x00K\x01tQ.",
+		[]string{"not described by kind, key"}},
 	{"NEXT_BUFFER", "\x80\x05\x97.", []string{"opcode NEXT_BUFFER"}},
 	{"bytes", "\x80\x03C\x01a.", []string{"opcode SHORT_BINBYTES"}},
 	{"a set", "\x80\x04\x8f.", []string{"opcode EMPTY_SET"}},
-	{"no opcode", "\x80\x02\xff.", []string{"0xff", "none of Python's"}},
+	{"no opcode", "\x80\x02\xff.", []string{"0xff", "unknown in Python"}},
 	{"a called string", "\x80\x02X\x01\x00\x00\x00a)R.", []string{"calls a value of type str"}},
 	{"a called storage", "\x80\x02ctorch\nFloatStorage\nK\x05\x85R.", []string{"type global torch.FloatStorage"}},
-	{"OrderedDict of pairs", "\x80\x02ccollections\nOrderedDict\n]\x85R.", []string{"type global collections.OrderedDict"}},
+	{"OrderedDict of pairs", "\x80\x02ccollections\nOrderedDict\n]\x85R.",
+		[]string{"type global collections.OrderedDict"}},
 	{"a tensor of nothing", "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n)R.", []string{"by 0 values"}},
 	{"a tensor of None", "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(NNNNNNtR.", []string{"not described by storage"}},
 	{"a message of several lines", "\x80\x04\x8c\x05a\nb\nc\x8c\x01d\x93.", []string{`global a\nb\nc.d`}},
-	{"a name without end", "\x80\x02cos", []string{"cut short"}},
+	{"a name without end", "\x80\x02cos", []string{"truncated"}},
 
 	{"protocol 0", "(dp0\n.", []string{"opcode DICT"}},
 	{"protocol 1", "\x80\x01N.", []string{"protocol 1"}},
 	{"protocol 6", "\x80\x06N.", []string{"protocol 6"}},
-	{"empty", "", []string{"cut short"}},
-	{"no STOP", "\x80\x02N", []string{"cut short"}},
+	{"empty", "", []string{"truncated"}},
+	{"no STOP", "\x80\x02N", []string{"truncated"}},
 	{"STOP without a value", "\x80\x02.", []string{"0 values"}},
 	{"two values", "\x80\x02NN.", []string{"2 values"}},
 	{"a mark that stays", "\x80\x02N(.", []string{"values on the stack"}},
-	{"a long string", "\x80\x02X\xff\xff\xff\xffa.", []string{"cut short", "4294967295 bytes"}},
-	{"a longer string", "\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xffa.", []string{"cut short", "18446744073709551615 bytes"}},
-	{"a long frame", "\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\x7fN.", []string{"cut short", "frame"}},
+	{"a long string", "\x80\x02X\xff\xff\xff\xffa.", []string{"truncated", "4294967295 bytes"}},
+	{"a longer string", "\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xffa.",
+		[]string{"truncated", "18446744073709551615 bytes"}},
+	{"a long frame", "\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\x7fN.", []string{"truncated", "frame"}},
 	{"a long integer", "\x80\x02\x8b\xff\xff\xff\x7f\x00.", []string{"integer of 2147483647 bytes"}},
 	{"an integer of 9 bytes", "\x80\x02\x8a\x09123456789.", []string{"integer of 9 bytes"}},
 	{"a far memo number", "\x80\x02Nr\xff\xff\xff\x7f.", []string{"memo number 2147483647"}},
 	{"a far memo number to get", "\x80\x02j\xff\xff\xff\xff.", []string{"memo number 4294967295"}},
-	{"a memo number that was not set", "\x80\x02h\x01.", []string{"memo number 1", "never set"}},
+	{"a memo number that was not set", "\x80\x02h\x01.", []string{"memo number 1", "not set"}},
 	{"POP of nothing", "\x80\x020N.", []string{"empty stack"}},
 	{"POP below a mark", "\x80\x02N(0.", []string{"empty stack"}},
-	{"POP_MARK without a mark", "\x80\x02N1.", []string{"a mark that is not there"}},
-	{"a tuple without a mark", "\x80\x02Nt.", []string{"a mark that is not there"}},
+	{"POP_MARK without a mark", "\x80\x02N1.", []string{"a mark that does not exist"}},
+	{"a tuple without a mark", "\x80\x02Nt.", []string{"a mark that does not exist"}},
 	{"a tuple of nothing", "\x80\x02N\x86.", []string{"empty stack"}},
 	{"APPEND to None", "\x80\x02NNa.", []string{"appends to a value of type None"}},
 	{"APPENDS to nothing", "\x80\x02(Ne.", []string{"empty stack"}},
@@ -89,7 +93,7 @@ func TestMalicious(t *testing.T) {
 	}
 }
 
-// Opcodes of Python that nothing here writes, but that are harmless.
+// Harmless opcodes that no other test covers.
 func TestPlainOpcodes(t *testing.T) {
 	for pickle, want := range map[string]string{
 		"\x80\x02\x8a\x00.":                                           "0",
@@ -109,7 +113,7 @@ func TestPlainOpcodes(t *testing.T) {
 	}
 }
 
-// A list may contain itself; reading it must end.
+// A list may contain itself; reading must end.
 func TestCycle(t *testing.T) {
 	v, err := unpickle([]byte("\x80\x02]q\x00h\x00a."), noStorage)
 	if err != nil {
@@ -120,7 +124,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// Lists a million deep must not exhaust the stack of the program.
+// A million nested lists must not exhaust the call stack.
 func TestDeep(t *testing.T) {
 	const depth = 1_000_000
 	v, err := unpickle([]byte("\x80\x02"+strings.Repeat("]", depth)+strings.Repeat("a", depth-1)+"."), noStorage)
@@ -136,7 +140,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// view is the file of a tensor over the numbers 0 to 11 with the given description.
+// view returns the file of a tensor with the given description over the numbers 0 to 11.
 func view(offset int64, size, stride []int64) []byte {
 	integer := func(n int64) string { return "\x8a\x08" + string(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
 	tuple := func(values []int64) string {
@@ -146,7 +150,8 @@ func view(offset int64, size, stride []int64) []byte {
 		}
 		return text + "t"
 	}
-	pickle := "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x0ctQ" +
+	pickle := "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
+		"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x0ctQ" +
 		integer(offset) + tuple(size) + tuple(stride) + "\x89NtR."
 	var data []byte
 	for i := range 12 {
@@ -160,7 +165,7 @@ func TestViews(t *testing.T) {
 	for _, c := range []struct {
 		offset       int64
 		size, stride []int64
-		want         string // empty: refused
+		want         string // empty: an error
 	}{
 		{0, n{12}, n{1}, "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]"},
 		{1, n{2, 3}, n{6, 2}, "[[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]"},

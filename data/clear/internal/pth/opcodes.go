@@ -9,8 +9,8 @@ import (
 
 const stop = '.'
 
-// opcodes is what the machine can do: the opcodes of protocols 2 to 5 that build plain
-// values. STOP is in unpickle.
+// opcodes are the supported opcodes: those of protocols 2 to 5 that build plain values.
+// unpickle handles STOP.
 var opcodes = [256]func(*machine) error{
 	0x80: proto,
 	0x95: frame,
@@ -55,27 +55,30 @@ var opcodes = [256]func(*machine) error{
 	'Q':  persistent,
 }
 
-// refused are the names of the other opcodes, for messages.
+// refused are the names of the unsupported opcodes, for messages.
 var refused = map[byte]string{
-	'2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID", 'S': "STRING", 'T': "BINSTRING", 'U': "SHORT_BINSTRING", 'V': "UNICODE",
-	'b': "BUILD", 'd': "DICT", 'g': "GET", 'i': "INST", 'l': "LIST", 'o': "OBJ", 'p': "PUT", 'B': "BINBYTES", 'C': "SHORT_BINBYTES",
-	0x81: "NEWOBJ", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x8e: "BINBYTES8", 0x8f: "EMPTY_SET", 0x90: "ADDITEMS", 0x91: "FROZENSET",
-	0x92: "NEWOBJ_EX", 0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
+	'2': "DUP", 'F': "FLOAT", 'I': "INT", 'L': "LONG", 'P': "PERSID",
+	'S': "STRING", 'T': "BINSTRING", 'U': "SHORT_BINSTRING", 'V': "UNICODE",
+	'b': "BUILD", 'd': "DICT", 'g': "GET", 'i': "INST", 'l': "LIST", 'o': "OBJ", 'p': "PUT",
+	'B': "BINBYTES", 'C': "SHORT_BINBYTES",
+	0x81: "NEWOBJ", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4",
+	0x8e: "BINBYTES8", 0x8f: "EMPTY_SET", 0x90: "ADDITEMS", 0x91: "FROZENSET", 0x92: "NEWOBJ_EX",
+	0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
 }
 
 func opcodeName(code byte) string {
 	if name := refused[code]; name != "" {
 		return name
 	}
-	return fmt.Sprintf("%#02x, which is none of Python's,", code)
+	return fmt.Sprintf("%#02x (unknown in Python)", code)
 }
 
-// constant pushes a value.
+// constant returns an opcode that pushes v.
 func constant(v any) func(*machine) error {
 	return func(m *machine) error { m.push(v); return nil }
 }
 
-// sized reads a number of the given bytes and hands it on.
+// sized returns an opcode that reads an unsigned number of the given width and calls next.
 func sized(width uint64, next func(*machine, uint64) error) func(*machine) error {
 	return func(m *machine) error {
 		n, err := m.length(width)
@@ -86,24 +89,25 @@ func sized(width uint64, next func(*machine, uint64) error) func(*machine) error
 	}
 }
 
-// unsigned pushes the next bytes as an integer without a sign.
+// unsigned returns an opcode that pushes an unsigned integer of the given width.
 func unsigned(width uint64) func(*machine) error {
 	return sized(width, func(m *machine, n uint64) error { m.push(int64(n)); return nil })
 }
 
+// proto checks the protocol.
 func proto(m *machine) error {
 	version, err := m.length(1)
 	if err == nil && (version < 2 || version > 5) {
-		err = fmt.Errorf("its pickle has protocol %d; 2 to 5 are read", version)
+		err = fmt.Errorf("its pickle has protocol %d; 2 to 5 are supported", version)
 	}
 	return err
 }
 
-// frame announces how many bytes follow, which the machine needs not know.
+// frame checks the length of a frame and ignores it otherwise.
 func frame(m *machine) error {
 	n, err := m.length(8)
 	if left := len(m.program) - m.next; err == nil && n > uint64(left) {
-		err = fmt.Errorf("its pickle is cut short: a frame of %d bytes begins at byte %d, %d are there", n, m.next, left)
+		err = fmt.Errorf("its pickle is truncated: a frame of %d bytes begins at byte %d, %d are left", n, m.next, left)
 	}
 	return err
 }
@@ -116,7 +120,7 @@ func float(m *machine) error {
 	return err
 }
 
-// tuple makes a tuple of the n values on top.
+// tuple returns an opcode that replaces the top n values by a tuple of them.
 func tuple(n int) func(*machine) error {
 	return func(m *machine) error {
 		values := make(Tuple, n)
@@ -156,6 +160,7 @@ func appendMarked(m *machine) error {
 	return appendTo(m, values...)
 }
 
+// appendTo appends to the list on top.
 func appendTo(m *machine, values ...any) error {
 	v, err := m.top()
 	if err != nil {
@@ -189,7 +194,7 @@ func setMarked(m *machine) error {
 	return setIn(m, values)
 }
 
-// setIn puts keys and values in turn into the dict on top.
+// setIn sets items of the dict on top; values alternates keys and values.
 func setIn(m *machine, values []any) error {
 	v, err := m.top()
 	if err != nil {

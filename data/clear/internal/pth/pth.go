@@ -1,18 +1,18 @@
-// Package pth reads files that torch.save wrote, and trusts nothing in them.
+// Package pth reads untrusted files that torch.save wrote.
 //
-// Such a file (.pth, .pt) is a zip of stored entries: NAME/data.pkl is a pickle, a program
-// for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
-// tensors. A pickle may call any function of Python. The reader here has no such call: it
-// knows the opcodes that build plain values and two names, torch._utils._rebuild_tensor_v2
-// and collections.OrderedDict, and refuses everything else by name. Lengths, shapes, strides
-// and memo numbers are checked against the size of the file before anything is allocated, so
-// what a file can ask for grows with its size alone.
+// Such a file (.pth, .pt) is a zip of uncompressed entries: NAME/data.pkl is a pickle, a
+// program for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
+// tensors. In Python a pickle may call any function. This reader calls none: it implements
+// the opcodes that build plain values, the tensor storages and two functions,
+// torch._utils._rebuild_tensor_v2 and collections.OrderedDict. Everything else is an error
+// that names it. Lengths, shapes, strides and memo numbers are checked against the size of
+// the file before memory is allocated, so the size of the file limits the memory.
 //
-// A value is read as
+// Python values are returned as
 //
 //	None           nil
 //	bool           bool
-//	int            int64 (longer integers are refused)
+//	int            int64 (larger integers are an error)
 //	float          float64
 //	str            string
 //	tuple          Tuple
@@ -30,19 +30,19 @@ import (
 	"strings"
 )
 
-// maxPickle limits data.pkl; that of 300 tensors has 20 KB. A byte of a pickle can make an
-// object of some hundred bytes, so this limits the memory for objects.
+// maxPickle is the largest size of data.pkl; for 300 tensors it has 20 KB. One byte of a
+// pickle can create an object of some hundred bytes, so this limits the memory for objects.
 const maxPickle = 4 << 20
 
-// legacy is how files begin that torch before 1.6 wrote: a pickled magic number.
+// legacy is the beginning of files of torch before 1.6: a pickled magic number.
 var legacy = []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 
 // Read returns the value in a file that torch.save wrote (torch 1.6 or later). Tensors refer
-// to raw, which must not change while they are in use. Every error says in one sentence what
-// is wrong with the file, which it does not name.
+// to raw, which must not change while they are in use. An error is one sentence about "it",
+// the file, whose name the caller must add.
 func Read(raw []byte) (any, error) {
 	if bytes.HasPrefix(raw, legacy) {
-		return nil, errors.New("it has the format of torch before 1.6; torch.load and torch.save it once with a newer torch")
+		return nil, errors.New("it has the format of torch before 1.6; load and save it with a newer torch")
 	}
 	a, err := open(raw)
 	if err != nil {
@@ -54,7 +54,7 @@ func Read(raw []byte) (any, error) {
 			return nil, err
 		}
 		if string(text) != "little" {
-			return nil, fmt.Errorf("its byte order is %s; only little-endian files are read", plain(string(text)))
+			return nil, fmt.Errorf("its byte order is %s; only little-endian files are supported", plain(string(text)))
 		}
 	}
 	program, err := a.bytes(a.entries["data.pkl"])
@@ -62,12 +62,12 @@ func Read(raw []byte) (any, error) {
 		return nil, err
 	}
 	if len(program) > maxPickle {
-		return nil, fmt.Errorf("its pickle has %d bytes; up to %d are read", len(program), maxPickle)
+		return nil, fmt.Errorf("its pickle has %d bytes; at most %d are supported", len(program), maxPickle)
 	}
 	return unpickle(program, a.storage)
 }
 
-// archive is the zip: its entries by their name below the one folder that torch.save makes.
+// archive is the zip: its entries by their names in the one folder that torch.save creates.
 type archive struct {
 	raw     []byte
 	entries map[string]*zip.File
@@ -76,7 +76,7 @@ type archive struct {
 func open(raw []byte) (*archive, error) {
 	r, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		return nil, fmt.Errorf("it is not a file of torch.save, or it is cut short (%v)", err)
+		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
 	}
 	a := &archive{raw: raw, entries: map[string]*zip.File{}}
 	top := ""
@@ -89,7 +89,7 @@ func open(raw []byte) (*archive, error) {
 		}
 	}
 	if top == "" {
-		return nil, errors.New("it is a zip without a data.pkl, so not a file of torch.save")
+		return nil, errors.New("it is a zip without data.pkl, so it is not a file of torch.save")
 	}
 	for _, f := range r.File {
 		name, found := strings.CutPrefix(f.Name, top)
@@ -97,22 +97,23 @@ func open(raw []byte) (*archive, error) {
 			continue
 		}
 		if a.entries[name] != nil {
-			return nil, fmt.Errorf("its entry %s is there twice", plain(f.Name))
+			return nil, fmt.Errorf("it has two entries %s", plain(f.Name))
 		}
 		a.entries[name] = f
 	}
 	return a, nil
 }
 
-// bytes returns an entry as a part of the file, without a copy. torch.save compresses
-// nothing, so an entry is never longer than the file.
+// bytes returns an entry as a slice of the file. torch.save does not compress, so an entry is
+// never longer than the file.
 func (a *archive) bytes(f *zip.File) ([]byte, error) {
 	if f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 {
 		return nil, fmt.Errorf("its entry %s is compressed, which torch.save never does", plain(f.Name))
 	}
 	start, err := f.DataOffset()
-	if err != nil || start < 0 || start > int64(len(a.raw)) || f.UncompressedSize64 > uint64(int64(len(a.raw))-start) {
-		return nil, fmt.Errorf("its entry %s is damaged: it lies outside of the file", plain(f.Name))
+	size := int64(len(a.raw))
+	if err != nil || start < 0 || start > size || f.UncompressedSize64 > uint64(size-start) {
+		return nil, fmt.Errorf("its entry %s is damaged: it is outside of the file", plain(f.Name))
 	}
 	part := a.raw[start : start+int64(f.UncompressedSize64)]
 	if crc32.ChecksumIEEE(part) != f.CRC32 {
@@ -121,18 +122,19 @@ func (a *archive) bytes(f *zip.File) ([]byte, error) {
 	return part, nil
 }
 
-// storage returns the numbers that a pickle calls by key: n of the given kind.
+// storage returns the n numbers of a kind that a pickle refers to by key.
 func (a *archive) storage(kind kind, key string, n int64) (*storage, error) {
 	f := a.entries["data/"+key]
 	if f == nil {
-		return nil, fmt.Errorf("it has no entry data/%s, where its pickle has a tensor", plain(key))
+		return nil, fmt.Errorf("it has no entry data/%s, to which its pickle refers", plain(key))
 	}
 	part, err := a.bytes(f)
 	if err != nil {
 		return nil, err
 	}
 	if n < 0 || n > int64(len(part)) || n*kind.size != int64(len(part)) {
-		return nil, fmt.Errorf("its entry data/%s has %d bytes; its pickle says %d numbers of %d bytes", plain(key), len(part), n, kind.size)
+		return nil, fmt.Errorf("its entry data/%s has %d bytes; its pickle says %d numbers of %d bytes",
+			plain(key), len(part), n, kind.size)
 	}
 	return &storage{kind: kind, data: part, n: n}, nil
 }

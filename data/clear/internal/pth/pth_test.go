@@ -23,7 +23,7 @@ func fixture(tb testing.TB, name string) []byte {
 	return data
 }
 
-// expected is what Python reads in the files of testdata, by name.
+// expected returns what Python reads from the files of testdata, by name.
 func expected(t *testing.T) map[string]string {
 	t.Helper()
 	lines := map[string]string{}
@@ -34,7 +34,7 @@ func expected(t *testing.T) map[string]string {
 	return lines
 }
 
-// Files of torch itself, and pickles of Python itself, are read as Python reads them.
+// Files that torch wrote, and pickles that Python wrote, are read as Python reads them.
 func TestPython(t *testing.T) {
 	want := expected(t)
 	if len(want) != 8 {
@@ -62,11 +62,11 @@ func TestPython(t *testing.T) {
 	dict := v.(*Dict)
 	shared := dict.Values[len(dict.Values)-1].(*List).Items
 	if shared[0] != shared[1] {
-		t.Error("one list that is there twice became two")
+		t.Error("a list that is referred to twice was read as two lists")
 	}
 }
 
-// What torch writes and is no plain value or known tensor is refused by name.
+// Other objects that torch writes are errors that name them.
 func TestTorchRefused(t *testing.T) {
 	for name, words := range map[string][]string{
 		"legacy.pth":    {"before 1.6"},
@@ -78,7 +78,7 @@ func TestTorchRefused(t *testing.T) {
 	}
 }
 
-// The test writer and the reader know nothing of each other.
+// Read returns what cleartest.Save wrote. The two share no code.
 func TestRoundTrip(t *testing.T) {
 	tensor := cleartest.Tensor{Shape: []int{2, 3}, Data: []float32{0, 1, 2, 3, 4, 5.5}}
 	got, err := Read(cleartest.Save(cleartest.Dict{
@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A file that was cut anywhere is an error, never a shorter value or a panic.
+// A truncated file is an error, never a shorter value or a panic.
 func TestTruncated(t *testing.T) {
 	for _, name := range []string{"class.pth", "types.pth"} {
 		whole := fixture(t, name)
@@ -108,7 +108,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A bit that flips in a number of a tensor does not pass.
+// A changed bit in a number of a tensor is an error.
 func TestDamaged(t *testing.T) {
 	whole := fixture(t, "class.pth")
 	number := []byte{0, 0, 0x80, 0x3e} // 0.25 in float32
@@ -124,7 +124,8 @@ func TestDamaged(t *testing.T) {
 func TestArchive(t *testing.T) {
 	member := func(name, data string) cleartest.Member { return cleartest.Member{Name: name, Data: []byte(data)} }
 	none := member("data.pkl", "\x80\x02N.")
-	tensor := "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQK\x00K\x02\x85K\x01\x85\x89}tR."
+	tensor := "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
+		"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQK\x00K\x02\x85K\x01\x85\x89}tR."
 	if v, err := Read(cleartest.Zip([]cleartest.Member{none})); err != nil || v != nil {
 		t.Errorf("without byteorder, as torch 1.6 wrote it: %v, %v", v, err)
 	}
@@ -134,12 +135,15 @@ func TestArchive(t *testing.T) {
 		words []string
 	}{
 		{"big-endian", []cleartest.Member{none, member("byteorder", "big")}, []string{"byte order is big", "little-endian"}},
-		{"no pickle", []cleartest.Member{member("data/0", "")}, []string{"without a data.pkl"}},
+		{"no pickle", []cleartest.Member{member("data/0", "")}, []string{"zip without data.pkl"}},
 		{"two pickles", []cleartest.Member{none, none}, []string{"two entries data.pkl"}},
-		{"an entry twice", []cleartest.Member{none, member("data/0", ""), member("data/0", "")}, []string{"archive/data/0", "twice"}},
+		{"an entry twice", []cleartest.Member{none, member("data/0", ""), member("data/0", "")},
+			[]string{"two entries archive/data/0"}},
 		{"no storage", []cleartest.Member{member("data.pkl", tensor)}, []string{"no entry data/0"}},
-		{"short storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "1234567")}, []string{"data/0 has 7 bytes", "2 numbers of 4"}},
-		{"long storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "123456789")}, []string{"data/0 has 9 bytes"}},
+		{"short storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "1234567")},
+			[]string{"data/0 has 7 bytes", "2 numbers of 4"}},
+		{"long storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "123456789")},
+			[]string{"data/0 has 9 bytes"}},
 		{"long pickle", []cleartest.Member{member("data.pkl", strings.Repeat("N", maxPickle+1))}, []string{"4194305 bytes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,7 +167,7 @@ func TestArchive(t *testing.T) {
 
 func noStorage(kind, string, int64) (*storage, error) { return nil, fmt.Errorf("no storage here") }
 
-// repr writes a value as Python's repr does, tensors as their tolist.
+// repr formats a value as Python's repr, a tensor as its tolist().
 func repr(v any) string {
 	switch v := v.(type) {
 	case nil:

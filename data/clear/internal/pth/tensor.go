@@ -10,19 +10,26 @@ import (
 	"github.com/gomlx/compute/dtypes/float16"
 )
 
-// kind is a kind of number.
+// kind is a number type.
 type kind struct {
 	size int64 // bytes
 	at   func(b []byte) float32
 }
 
-// kinds are the storages that are read. A double or a long that a float32 cannot hold is
-// rounded.
+// kinds are the supported storages. Values of double and long are rounded to float32.
 var kinds = map[global]kind{
-	"torch.FloatStorage":  {4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }},
-	"torch.HalfStorage":   {2, func(b []byte) float32 { return float16.FromBits(binary.LittleEndian.Uint16(b)).Float32() }},
-	"torch.DoubleStorage": {8, func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }},
-	"torch.LongStorage":   {8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }},
+	"torch.FloatStorage": {4, func(b []byte) float32 {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}},
+	"torch.HalfStorage": {2, func(b []byte) float32 {
+		return float16.FromBits(binary.LittleEndian.Uint16(b)).Float32()
+	}},
+	"torch.DoubleStorage": {8, func(b []byte) float32 {
+		return float32(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	}},
+	"torch.LongStorage": {8, func(b []byte) float32 {
+		return float32(int64(binary.LittleEndian.Uint64(b)))
+	}},
 }
 
 const (
@@ -30,18 +37,18 @@ const (
 	orderedDict   global = "collections.OrderedDict"
 )
 
-// maxAxes is the most axes of a tensor that are read.
+// maxAxes is the largest number of axes of a tensor.
 const maxAxes = 8
 
-// storage is n numbers; several tensors may be views of it.
+// storage holds n numbers. Several tensors may be views of it.
 type storage struct {
 	kind kind
 	data []byte
 	n    int64
 }
 
-// Tensor is a view of numbers in the file: element (i, j, ...) is number
-// offset + i stride[0] + j stride[1] + ... of its storage.
+// Tensor is a view of a storage: element (i, j, ...) is the storage's number
+// offset + i stride[0] + j stride[1] + ...
 type Tensor struct {
 	Shape []int
 
@@ -50,7 +57,7 @@ type Tensor struct {
 	storage *storage
 }
 
-// Len is the number of elements, never more than the file holds.
+// Len returns the number of elements, at most the number in the storage.
 func (t *Tensor) Len() int {
 	n := 1
 	for _, size := range t.Shape {
@@ -59,15 +66,16 @@ func (t *Tensor) Len() int {
 	return n
 }
 
-// Sub returns row i of the first axis, not copied. It panics if there is none.
+// Sub returns row i of the first axis, not copied. It panics if i is out of range.
 func (t *Tensor) Sub(i int) *Tensor {
 	if i < 0 || i >= t.Shape[0] {
 		panic(fmt.Sprintf("pth: row %d of %d", i, t.Shape[0]))
 	}
-	return &Tensor{Shape: t.Shape[1:], stride: t.stride[1:], offset: t.offset + int64(i)*t.stride[0], storage: t.storage}
+	offset := t.offset + int64(i)*t.stride[0]
+	return &Tensor{Shape: t.Shape[1:], stride: t.stride[1:], offset: offset, storage: t.storage}
 }
 
-// AppendFloat32 appends the elements to dst, the last axis first.
+// AppendFloat32 appends the elements to dst in row-major order.
 func (t *Tensor) AppendFloat32(dst []float32) []float32 {
 	n := t.Len()
 	dst = slices.Grow(dst, n)
@@ -88,6 +96,7 @@ func (t *Tensor) AppendFloat32(dst []float32) []float32 {
 	return dst
 }
 
+// globalLines pushes the global whose module and name are the next two lines.
 func globalLines(m *machine) error {
 	module, err := m.line()
 	if err != nil {
@@ -100,6 +109,7 @@ func globalLines(m *machine) error {
 	return m.pushGlobal(module, name)
 }
 
+// globalStack pushes the global whose module and name are on the stack.
 func globalStack(m *machine) error {
 	name, err := m.pop()
 	if err != nil {
@@ -112,22 +122,22 @@ func globalStack(m *machine) error {
 	moduleText, ok1 := module.(string)
 	nameText, ok2 := name.(string)
 	if !ok1 || !ok2 {
-		return errors.New("its pickle asks for a global whose name is no string")
+		return errors.New("its pickle asks for a global whose name is not a string")
 	}
 	return m.pushGlobal(moduleText, nameText)
 }
 
-// pushGlobal knows the names that tensors need and refuses all others.
+// pushGlobal pushes a name that tensors need. Every other name is an error.
 func (m *machine) pushGlobal(module, name string) error {
 	g := global(module + "." + name)
 	if _, storage := kinds[g]; !storage && g != rebuildTensor && g != orderedDict {
-		return fmt.Errorf("its pickle asks for the global %s; only plain values and tensors are read", plain(string(g)))
+		return fmt.Errorf("its pickle asks for the global %s; only plain values and tensors are supported", plain(string(g)))
 	}
 	m.push(g)
 	return nil
 }
 
-// reduce stands for a call: of the two functions that are known.
+// reduce evaluates a call of one of the two supported functions.
 func reduce(m *machine) error {
 	v, err := m.pop()
 	if err != nil {
@@ -148,12 +158,13 @@ func reduce(m *machine) error {
 	case ok && f == orderedDict && len(args) == 0:
 		m.push(&Dict{})
 	default:
-		return fmt.Errorf("its pickle calls a value of type %s with one of type %s; only tensors and empty OrderedDicts are made", Name(f), Name(v))
+		return fmt.Errorf("its pickle calls a value of type %s with one of type %s; "+
+			"only tensors and empty OrderedDicts are supported", Name(f), Name(v))
 	}
 	return nil
 }
 
-// persistent replaces ("storage", kind, key, device, number) by that storage.
+// persistent replaces ("storage", kind, key, device, n) on the stack by the storage.
 func persistent(m *machine) error {
 	v, err := m.pop()
 	if err != nil {
@@ -179,11 +190,11 @@ func persistent(m *machine) error {
 	return nil
 }
 
-// rebuild makes the tensor of _rebuild_tensor_v2(storage, offset, size, stride,
+// rebuild returns the tensor of _rebuild_tensor_v2(storage, offset, size, stride,
 // requires_grad, backward_hooks[, metadata]).
 func rebuild(args Tuple) (*Tensor, error) {
 	if len(args) != 6 && len(args) != 7 {
-		return nil, fmt.Errorf("its pickle describes a tensor by %d values; 6 or 7 are usual", len(args))
+		return nil, fmt.Errorf("its pickle describes a tensor by %d values instead of 6 or 7", len(args))
 	}
 	s, ok1 := args[0].(*storage)
 	offset, ok2 := args[1].(int64)
@@ -193,7 +204,8 @@ func rebuild(args Tuple) (*Tensor, error) {
 		return nil, errors.New("its pickle has a tensor that is not described by storage, offset, sizes and strides")
 	}
 	if !s.holds(offset, size, stride) {
-		return nil, fmt.Errorf("its pickle has a tensor with offset %d, sizes %d and strides %d, which do not fit into its %d numbers",
+		return nil, fmt.Errorf("its pickle has a tensor with offset %d, sizes %d and strides %d, "+
+			"which do not fit into its %d numbers",
 			offset, size[:min(len(size), maxAxes)], stride[:min(len(stride), maxAxes)], s.n)
 	}
 	t := &Tensor{Shape: make([]int, len(size)), stride: stride, offset: offset, storage: s}
@@ -203,8 +215,8 @@ func rebuild(args Tuple) (*Tensor, error) {
 	return t, nil
 }
 
-// holds says whether every element of a view lies in the storage. A tensor without elements
-// is refused, and so is one with more elements than its storage, which a stride of 0 makes.
+// holds says whether every element of a view is in the storage. It is false for a tensor
+// without elements, and for one with more elements than its storage (by a stride of 0).
 func (s *storage) holds(offset int64, size, stride []int64) bool {
 	if len(size) > maxAxes || offset < 0 || offset >= s.n {
 		return false
@@ -220,7 +232,7 @@ func (s *storage) holds(offset int64, size, stride []int64) bool {
 	return true
 }
 
-// integers returns a tuple of integers.
+// integers returns the elements of a tuple of integers.
 func integers(v any) ([]int64, bool) {
 	t, ok := v.(Tuple)
 	if !ok {

@@ -11,20 +11,20 @@ type Tuple []any
 // List is a Python list.
 type List struct{ Items []any }
 
-// Dict is a Python dict: Values[i] belongs to Keys[i], in the order of insertion. A key is a
-// string or an int64.
+// Dict is a Python dict: Keys[i] has the value Values[i], in the order of insertion. A key is
+// a string or an int64.
 type Dict struct {
 	Keys, Values []any
 
-	at map[any]int
+	at map[any]int // position of each key
 }
 
-// set keeps the place of a key that is there already, as Python does.
+// set sets the value of a key. A key that exists keeps its position, as in Python.
 func (d *Dict) set(key, value any) error {
 	switch key.(type) {
 	case string, int64:
 	default:
-		return fmt.Errorf("its pickle has a dict with a key of type %s; strings and integers are read", Name(key))
+		return fmt.Errorf("its pickle has a dict with a key of type %s; only strings and integers are supported", Name(key))
 	}
 	if i, found := d.at[key]; found {
 		d.Values[i] = value
@@ -38,10 +38,10 @@ func (d *Dict) set(key, value any) error {
 	return nil
 }
 
-// global is a name of Python that the machine knows, such as torch.FloatStorage.
+// global is one of the names in Python that the machine accepts, such as torch.FloatStorage.
 type global string
 
-// Name is what Python calls the type of a value, for messages.
+// Name returns the name of a value's type in Python, for messages.
 func Name(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -70,11 +70,11 @@ func Name(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// plain makes text from a file fit for a message: one line, no control characters, short.
+// plain returns text from a file for a message: short, one line, no control characters.
 func plain(s string) string {
-	const most = 80
-	if len(s) > most {
-		s = s[:most] + "..."
+	const limit = 80
+	if len(s) > limit {
+		s = s[:limit] + "..."
 	}
 	quoted := strconv.Quote(s)
 	return quoted[1 : len(quoted)-1]

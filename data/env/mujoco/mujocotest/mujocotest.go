@@ -9,8 +9,8 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// Open returns the library, the same for all tests of a process. The test is skipped
-// where there is no library for the platform, or neither a cached one nor a network.
+// Open returns the library, the same for all tests of a process. It skips the test if there
+// is no library for the platform, or if it is not in the cache and cannot be downloaded.
 func Open(tb testing.TB) *mujoco.Library {
 	tb.Helper()
 	lib, err := mujoco.Open(tb.Context(), mujoco.Options{})
@@ -21,7 +21,7 @@ func Open(tb testing.TB) *mujoco.Library {
 	return lib
 }
 
-// SkipWithout skips the test if err says that MuJoCo or a model cannot be had here.
+// SkipWithout skips the test if err says that MuJoCo or a model is not available here.
 func SkipWithout(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {

@@ -1,5 +1,5 @@
-# Writes the files of this folder: python3 make.py, with torch (2.14.0 and Python 3.11.7 made
-# those that are here). expected.txt has what Python itself reads in them.
+# Writes the files of this folder: python3 make.py. It needs torch; the stored files were
+# written by torch 2.14.0 and Python 3.11.7. expected.txt has what Python reads from them.
 import collections
 import pickle
 
@@ -32,7 +32,8 @@ torch_file("class.pth", {f"{5000000000 - i}": torch.arange(5, dtype=torch.float3
 torch_file("views.pth", {f"view {i}": row for i, row in enumerate(base)})
 torch_file("all.pth", (base, [3, 0, 300, 1]))
 torch_file("types.pth", collections.OrderedDict(
-    transposed=base.t(), part=base[1:3, 1:4], column=base[:, 2], cube=torch.arange(24, dtype=torch.float32).reshape(2, 3, 4).permute(2, 0, 1),
+    transposed=base.t(), part=base[1:3, 1:4], column=base[:, 2],
+    cube=torch.arange(24, dtype=torch.float32).reshape(2, 3, 4).permute(2, 0, 1),
     long=torch.tensor([1, -2, 1 << 15]), half=torch.tensor([1.5, -0.25, 65504, 6e-8, 0.1], dtype=torch.half),
     double=torch.tensor([2.5, -0.125], dtype=torch.double), scalar=torch.tensor(7.5)))
 for protocol in (3, 4, 5):
