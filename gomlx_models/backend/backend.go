@@ -49,7 +49,7 @@ type Backend struct {
 	compute.Backend
 	Info Info
 
-	again func() (*Backend, error)
+	reopen func() (*Backend, error)
 }
 
 // Info says what runs the graphs, for provenance records and messages.
@@ -88,18 +88,21 @@ func (i Info) Identity() map[string]string {
 	return id
 }
 
-// Serial tells whether the programs of one client run one after the other, as those of the
-// CPU plugin do: work that goes on side by side then needs a client each, see Again. All
-// others share the first; a GPU has one memory.
-func (b *Backend) Serial() bool { return b.Info.Platform == "cpu" && b.Info.PluginPath != "" }
+// SerialExecution tells whether this client runs its programs one after the other, as XLA's
+// CPU plugin does. If so, parallel runs need one client each, see NewClient. Otherwise they
+// can share one client; on a GPU they should, since all clients share its memory.
+func (b *Backend) SerialExecution() bool {
+	return b.Info.Platform == "cpu" && b.Info.PluginPath != ""
+}
 
-// Again opens another client of the same plugin in the same way. Errors are those of Open.
-func (b *Backend) Again() (*Backend, error) {
-	another, err := b.again()
+// NewClient opens a further client of the same plugin with the same options. It fails as
+// Open does.
+func (b *Backend) NewClient() (*Backend, error) {
+	client, err := b.reopen()
 	if err != nil {
-		return nil, fmt.Errorf("another client of the backend: %w", err)
+		return nil, fmt.Errorf("cannot open another client of the backend: %w", err)
 	}
-	return another, nil
+	return client, nil
 }
 
 // Finalize frees the backend's resources; nothing that was made with it may be used
@@ -159,7 +162,7 @@ func openGo() (b *Backend, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, again: openGo}
+	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, reopen: openGo}
 	return b, b.try()
 }
 

@@ -21,9 +21,9 @@ func TestOpenGo(t *testing.T) {
 	if err != nil || y.Value().([]float32)[1] != 4 {
 		t.Errorf("%v, %v", y, err)
 	}
-	another, err := b.Again()
-	if err != nil || b.Serial() || another.Info != b.Info || another.Backend == b.Backend {
-		t.Errorf("another client: %v, serial %v", err, b.Serial())
+	another, err := b.NewClient()
+	if err != nil || b.SerialExecution() || another.Info != b.Info || another.Backend == b.Backend {
+		t.Errorf("another client: %v, serial %v", err, b.SerialExecution())
 	}
 	if err := b.Finalize(); err != nil || !b.IsFinalized() {
 		t.Errorf("Finalize: %v", err)

@@ -72,7 +72,7 @@ func load(plugin found, name, config string, opts Options) (b *Backend, err erro
 	b = &Backend{Backend: inner, Info: Info{
 		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
 		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(FlagsEnv)), " "),
-	}, again: func() (*Backend, error) { return load(plugin, name, config, opts) }}
+	}, reopen: func() (*Backend, error) { return load(plugin, name, config, opts) }}
 	if b.Info.Devices > 0 {
 		b.Info.Device = inner.DeviceDescription(0)
 	}

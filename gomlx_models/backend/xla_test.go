@@ -48,15 +48,15 @@ func TestOpenXLA(t *testing.T) {
 	}
 }
 
-// Another client of the CPU plugin computes beside the first, outlives it, and is the same
-// to whoever asks what its numbers depend on.
-func TestAgain(t *testing.T) {
+// A second client of the CPU plugin works after the first is closed, and has the same
+// Identity.
+func TestNewClient(t *testing.T) {
 	t.Setenv(FlagsEnv, "")
 	b := open(t, XLACPU)
 	shared := b.HasSharedBuffers()
-	another, err := b.Again()
-	if err != nil || !b.Serial() || another.Backend == b.Backend {
-		t.Fatalf("serial %v, error %v", b.Serial(), err)
+	another, err := b.NewClient()
+	if err != nil || !b.SerialExecution() || another.Backend == b.Backend {
+		t.Fatalf("serial %v, error %v", b.SerialExecution(), err)
 	}
 	defer another.Finalize()
 	if err := b.Finalize(); err != nil {

@@ -36,11 +36,11 @@ func (e *Env) engine(s Settings) (*engine, func(), error) {
 		e.first = &engine{Backend: e.Backend.Backend}
 		e.idle = []*engine{e.first}
 	}
-	if s.Network == "head" || !e.Backend.Serial() {
+	if s.Network == "head" || !e.Backend.SerialExecution() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {
-		another, err := e.Backend.Again()
+		another, err := e.Backend.NewClient()
 		if err != nil {
 			return nil, nil, err
 		}

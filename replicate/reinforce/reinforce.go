@@ -130,10 +130,10 @@ func (e *Env) training(ctx context.Context, s Settings, name string, seeds []int
 
 // engine is a client of the backend for a group.
 func (e *Env) engine() (engine *backend.Backend, free func(), err error) {
-	if !e.Backend.Serial() {
+	if !e.Backend.SerialExecution() {
 		return e.Backend, func() {}, nil
 	}
-	if engine, err = e.Backend.Again(); err != nil {
+	if engine, err = e.Backend.NewClient(); err != nil {
 		return nil, nil, err
 	}
 	return engine, func() { engine.Finalize() }, nil
