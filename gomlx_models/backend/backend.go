@@ -156,17 +156,21 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 // silently take its place.
 var errNamedPlugin = errors.New("the named plugin cannot be used")
 
-func openGo() (b *Backend, err error) {
+func openGo() (opened *Backend, err error) {
 	defer recoverTo(&err, "starting the Go backend")
 	inner, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, reopen: openGo}
-	return b, b.try()
+	b := &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, reopen: openGo}
+	if err := b.try(); err != nil {
+		b.Finalize()
+		return nil, err
+	}
+	return b, nil
 }
 
-// try computes 1 + 1, which proves that the backend compiles and runs graphs.
+// try computes 1 + 1 to prove that the backend compiles and runs graphs.
 func (b *Backend) try() (err error) {
 	defer recoverTo(&err, "trying the backend "+b.Info.Name)
 	got, err := graph.CallOnce(b.Backend, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) }, float32(1))

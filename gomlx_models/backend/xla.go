@@ -58,8 +58,8 @@ func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) 
 	return load(found{path: abs, source: "named"}, abs, "", opts)
 }
 
-// load opens the plugin, checks it with a small computation and describes it.
-func load(plugin found, name, config string, opts Options) (b *Backend, err error) {
+// load opens the plugin, fills in Info and checks the plugin with a small computation.
+func load(plugin found, name, config string, opts Options) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
 	keepMemory()
 	if err := checkLibrary(plugin.path); err != nil {
@@ -69,7 +69,7 @@ func load(plugin found, name, config string, opts Options) (b *Backend, err erro
 	if err != nil {
 		return nil, fmt.Errorf("the PJRT plugin %s cannot be used: %s", plugin.path, oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{
+	b := &Backend{Backend: inner, Info: Info{
 		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
 		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(FlagsEnv)), " "),
 	}, reopen: func() (*Backend, error) { return load(plugin, name, config, opts) }}
@@ -82,6 +82,7 @@ func load(plugin found, name, config string, opts Options) (b *Backend, err erro
 		b.Info.PJRTAPI = fmt.Sprintf("%d.%d", major, minor)
 	}
 	if b.Info.PluginSHA256, err = fileSHA256(plugin.path, opts.CacheDir); err != nil {
+		b.Finalize()
 		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
 	}
 	if err := b.try(); err != nil {

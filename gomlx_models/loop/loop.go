@@ -103,9 +103,12 @@ func newTrainer(backend compute.Backend, problem Problem, chunk, copies int) (*T
 	}
 	t.exec = t.exec.WithName(t.problem.Name)
 	if copies > 0 {
-		t.join, err = NewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} })
+		if t.join, err = NewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} }); err != nil {
+			t.exec.Finalize()
+			return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
+		}
 	}
-	return t, err
+	return t, nil
 }
 
 // leading are the axes of copies.
@@ -221,7 +224,10 @@ func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.
 		return nil, nil, fmt.Errorf("loop: %s returned %d arrays, not %d", t.problem.Name, len(state), want)
 	}
 	values, err := net.FromTensors(state[:n])
-	return splitValues(values, len(starts)), losses, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.problem.Name, err)
+	}
+	return splitValues(values, len(starts)), losses, nil
 }
 
 // joinValues puts the arrays of copies one behind the other.

@@ -120,6 +120,7 @@ func New(backend compute.Backend, cfg Config, model Model) (*Trainer, error) {
 		return nil, err
 	}
 	if t.eval, err = NewExec(backend, t.evalGraph); err != nil {
+		t.loop.Close()
 		return nil, fmt.Errorf("metaweight: %w", err)
 	}
 	return t, nil

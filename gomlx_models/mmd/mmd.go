@@ -72,7 +72,10 @@ func Test(ctx context.Context, backend compute.Backend, x, y []float32, dim int,
 		return Result{}, err
 	}
 	p, err := k.PermutationTest(ctx, opts.Permutations, opts.Seed)
-	return Result{MMD2: mmd2, Width: opts.Width, PValue: p, N: d.N, M: d.M}, err
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{MMD2: mmd2, Width: opts.Width, PValue: p, N: d.N, M: d.M}, nil
 }
 
 // TVLowerBound is the least total variation distance TV = 1/2 integral |p - q| that two

@@ -72,8 +72,10 @@ func (c Checkpoint) checksum() (string, error) {
 	delete(metadata, checksumKey)
 	c.Metadata = metadata
 	h := sha256.New()
-	err := c.write(h)
-	return hex.EncodeToString(h.Sum(nil)), err
+	if err := c.write(h); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func (c Checkpoint) write(w io.Writer) error {
@@ -158,7 +160,10 @@ func decodeCheckpoint(data []byte) (*Checkpoint, error) {
 		}
 		c.Values = append(c.Values, values)
 	}
-	return c, c.verify(len(body))
+	if err := c.verify(len(body)); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // verify checks that the arrays fill the file and that the checksum, where the file
@@ -175,7 +180,11 @@ func (c *Checkpoint) verify(body int) error {
 	if !ok {
 		return nil
 	}
-	if got, err := c.checksum(); err != nil || got != want {
+	got, err := c.checksum()
+	if err != nil {
+		return fmt.Errorf("cannot compute its checksum: %w", err)
+	}
+	if got != want {
 		return fmt.Errorf("its checksum is %s, not %s", got, want)
 	}
 	delete(c.Metadata, checksumKey) // encode puts it back
@@ -258,8 +267,10 @@ func Resume(c *Checkpoint, params []net.Param, cfg Config) (*State, error) {
 	if s.Weights, err = c.Select(params, ""); err != nil {
 		return nil, err
 	}
-	s.Velocity, err = c.Select(params, velocityPrefix)
-	return s, err
+	if s.Velocity, err = c.Select(params, velocityPrefix); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (c Config) differences(other Config) string {

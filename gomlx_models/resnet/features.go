@@ -44,7 +44,10 @@ func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkp
 				progress(done, images.Len())
 			}
 		})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Accuracy is the share of images that the whole network classifies correctly.
@@ -66,7 +69,10 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width
 				at++
 			}
 		})
-	return float64(right) / float64(max(1, images.Len())), err
+	if err != nil {
+		return 0, err
+	}
+	return float64(right) / float64(max(1, images.Len())), nil
 }
 
 // inference runs a network over all images, batch by batch; the last one is padded.
