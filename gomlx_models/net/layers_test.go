@@ -172,15 +172,15 @@ func moved(old []float32, now []float64, factor float64) []float32 {
 	return []float32{float32(.9*float64(old[0]) + .1*factor*now[0]), float32(.9*float64(old[1]) + .1*factor*now[1])}
 }
 
-// TestGradients compares the gradient of networks with central differences.
+// TestGradients compares the gradient of BatchNorm with central differences.
 func TestGradients(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		params []Param
 		fn     func(s *Scope, x *Node) *Node
 	}{
-		{"batch norm, batch statistics", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, BatchStatistics) }},
-		{"batch norm, averages", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, FrozenAverages) }},
+		{"batch statistics", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, BatchStatistics) }},
+		{"frozen averages", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, FrozenAverages) }},
 	} {
 		for _, name := range backends {
 			checkGradient(t, c.name, name, c.params, c.fn)
