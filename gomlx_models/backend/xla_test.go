@@ -195,7 +195,8 @@ func TestPluginNames(t *testing.T) {
 	for name, kind := range map[string]string{
 		"pjrt_c_api_cpu_plugin.so": "cpu", "pjrt_c_api_cpu_v0.114.0_plugin.so": "cpu",
 		"pjrt-plugin-cpu.so": "cpu", "xla_cpu_pjrt.so": "cpu", "pjrt_c_api_cuda_plugin.so": "cuda",
-		"xla_cuda_plugin.so": "cuda", "pjrt_c_api_cuda13_plugin.so": "cuda", "pjrt_c_api_tpu_plugin.so": "", "pjrt_c_api_cpu_plugin.so.tmp": "",
+		"xla_cuda_plugin.so": "cuda", "pjrt_c_api_cuda13_plugin.so": "cuda",
+		"pjrt_c_api_tpu_plugin.so": "", "pjrt_c_api_cpu_plugin.so.tmp": "",
 	} {
 		for _, k := range []string{"cpu", "cuda"} {
 			if isKind("/dir/"+name, k) != (k == kind) {
