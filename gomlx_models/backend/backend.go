@@ -1,10 +1,11 @@
 // Package backend opens the engine that runs GoMLX computation graphs: XLA on the CPU
 // by default, XLA on an NVIDIA GPU, or GoMLX's pure Go engine.
 //
-// XLA comes as a PJRT plugin, one shared library. If none is there, Open fetches one
-// that this package names with its SHA-256 into the user's cache folder, so that a
-// fresh clone runs with nothing but Go and a C compiler. With -tags noxla there is
-// only the Go engine, and no C compiler is needed.
+// XLA comes as a PJRT plugin, a shared library. If the CPU plugin is not in the user's cache
+// folder, Open downloads the release that this package pins by SHA-256. If that fails, or no
+// release is pinned for the platform, Open uses go-xla's installer, whose downloads are not
+// pinned. So a fresh clone needs only Go and a C compiler. With -tags noxla only the Go
+// engine is built in, and no C compiler is needed.
 package backend
 
 import (
@@ -23,63 +24,65 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// PluginPathEnv names plugins to use as they are: a colon-separated list of plugin
-// files or of folders that hold them, as in go-xla.
+// PluginPathEnv is the environment variable that names plugins to use without a check of
+// their hash: a colon-separated list of plugin files or of folders with plugins, as in go-xla.
 const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
 
-// FlagsEnv holds options of XLA, such as --xla_cpu_use_xnnpack=false. The plugin reads it
-// once, and options can change the last digits of numbers.
+// FlagsEnv is the environment variable with options of XLA, such as
+// --xla_cpu_use_xnnpack=false. The plugin reads it once. Options can change the last digits
+// of results, so Info records them.
 const FlagsEnv = "XLA_FLAGS"
 
-// The names that Open knows, besides a path to a PJRT plugin.
+// The names that Open accepts, next to the path of a PJRT plugin.
 const (
-	Default = ""         // XLACPU, or Go with a warning if no plugin can be had
+	Default = ""         // XLACPU, or Go with a warning if no plugin is available
 	XLACPU  = "xla:cpu"  // XLA on the CPU
 	XLACUDA = "xla:cuda" // XLA on an NVIDIA GPU
 	Go      = "go"       // pure Go: runs everywhere, 10 to 30 times slower
 )
 
-// Backend is an open engine and what is known about it.
+// Backend is an open engine with its description.
 //
-// Hand the embedded compute.Backend to GoMLX, as in graph.CallOnce(b.Backend, ...).
-// GoMLX compares backends by identity and its tensors remember the inner one, so a
-// *Backend in its place would fail at the second call; Finalize's signature makes sure
-// that the compiler refuses it.
+// Pass the embedded compute.Backend to GoMLX, as in graph.CallOnce(b.Backend, ...), not the
+// *Backend: GoMLX compares backends by identity and its tensors keep the embedded one, so
+// the second call would fail. Because Finalize returns an error, *Backend is no
+// compute.Backend, and the compiler reports the mistake.
 type Backend struct {
 	compute.Backend
 	Info Info
 
-	again func() (*Backend, error)
+	reopen func() (*Backend, error)
 }
 
-// Info says what runs the graphs, for provenance records and messages.
+// Info describes the engine, for provenance records and messages.
 type Info struct {
 	Name          string `json:"name"`                     // xla:cpu, xla:cuda, go, or the plugin's path
-	Platform      string `json:"platform"`                 // cpu, cuda, or what the plugin calls its device
-	Devices       int    `json:"devices"`                  // devices that the backend offers
-	Device        string `json:"device,omitempty"`         // the first device in the backend's words
+	Platform      string `json:"platform"`                 // cpu, cuda, or the plugin's name of its device
+	Devices       int    `json:"devices"`                  // number of devices
+	Device        string `json:"device,omitempty"`         // the backend's description of the first device
 	Source        string `json:"source,omitempty"`         // where the plugin was found
 	PluginPath    string `json:"plugin_path,omitempty"`    // the file that was loaded
-	PluginVersion string `json:"plugin_version,omitempty"` // release of the plugin, "" if not known
+	PluginVersion string `json:"plugin_version,omitempty"` // release of the plugin, "" if unknown
 	PluginSHA256  string `json:"plugin_sha256,omitempty"`  // of the file at PluginPath
 	PJRTAPI       string `json:"pjrt_api,omitempty"`       // version of the plugin's C interface, such as 0.81
-	Flags         string `json:"flags,omitempty"`          // of FlagsEnv, "" for none
+	Flags         string `json:"flags,omitempty"`          // value of FlagsEnv, "" for none
 }
 
-// Options adjusts Open. The zero value is silent and uses the real sources.
+// Options adjusts Open. The zero value logs nothing and downloads from PyPI.
 type Options struct {
 	Log      io.Writer // warnings and progress; nil for none
-	CacheDir string    // where plugins are kept; "" for artifact.CacheDir
+	CacheDir string    // folder for downloaded plugins; "" for artifact.CacheDir
 	NoFetch  bool      // never download: a missing plugin is an error
-	IndexURL string    // JSON page of the plugin's package; "" for PyPI
+	IndexURL string    // JSON page of the plugin's package; "" for PyPI's
 
-	// Tests put other wheels and another second source in place.
+	// Tests replace the pinned wheels and the second source; nil for the real ones.
 	pins     map[string]artifact.Wheel
 	fallback func(context.Context, Options) (string, error)
 }
 
-// Identity is what can change the numbers of a program: the backend's name, the plugin, and
-// its flags where there are any.
+// Identity returns what can change the results of a program: "backend" is the name, "plugin"
+// the first 16 hexadecimal digits of the plugin's SHA-256 ("" for Go), and "flags" XLA's
+// options, absent if there are none.
 func (i Info) Identity() map[string]string {
 	id := map[string]string{"backend": i.Name, "plugin": i.PluginSHA256[:min(16, len(i.PluginSHA256))]}
 	if i.Flags != "" {
@@ -88,34 +91,38 @@ func (i Info) Identity() map[string]string {
 	return id
 }
 
-// Serial tells whether the programs of one client run one after the other, as those of the
-// CPU plugin do: work that goes on side by side then needs a client each, see Again. All
-// others share the first; a GPU has one memory.
-func (b *Backend) Serial() bool { return b.Info.Platform == "cpu" && b.Info.PluginPath != "" }
-
-// Again opens another client of the same plugin in the same way. Errors are those of Open.
-func (b *Backend) Again() (*Backend, error) {
-	another, err := b.again()
-	if err != nil {
-		return nil, fmt.Errorf("another client of the backend: %w", err)
-	}
-	return another, nil
+// SerialExecution tells whether this client runs its programs one after the other, as XLA's
+// CPU plugin does. If so, parallel runs need one client each, see NewClient. Otherwise they
+// can share one client; on a GPU they should, since all clients share its memory.
+func (b *Backend) SerialExecution() bool {
+	return b.Info.Platform == "cpu" && b.Info.PluginPath != ""
 }
 
-// Finalize frees the backend's resources; nothing that was made with it may be used
-// afterwards. (See Backend for why it returns a value.)
+// NewClient opens a further client of the same plugin with the same options. It fails as
+// Open does.
+func (b *Backend) NewClient() (*Backend, error) {
+	client, err := b.reopen()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open another client of the backend: %w", err)
+	}
+	return client, nil
+}
+
+// Finalize frees the backend's resources. Nothing made with the backend may be used
+// afterwards. (Backend says why it returns an error.)
 func (b *Backend) Finalize() (err error) {
 	defer recoverTo(&err, "closing the backend")
 	b.Backend.Finalize()
 	return nil
 }
 
-// Open opens the named backend, fetching a plugin if need be, and tries it with a
-// small computation. Every error is one sentence that says what is missing and what to
-// do; a panic of GoMLX or of the plugin becomes an error.
+// Open opens the named backend, downloads a plugin if necessary, and tests the backend with
+// a small computation. name is one of the constants above or the path of a PJRT plugin (it
+// contains a path separator or ".so"). Errors are one line. A panic of GoMLX or of the plugin
+// is returned as an error.
 //
-// Only Default falls back to Go, with one line of warning to opts.Log. It does not do
-// so when ctx is done or when a plugin that PluginPathEnv names cannot be used.
+// Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
+// instead if ctx is done or if a plugin named by PluginPathEnv cannot be used.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go {
 		var err error
@@ -149,21 +156,25 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	return openGo()
 }
 
-// errNamedPlugin marks failures of a plugin that the user named: no other engine may
-// silently take its place.
+// errNamedPlugin marks failures of a plugin that the user named, so that no other engine
+// replaces it silently.
 var errNamedPlugin = errors.New("the named plugin cannot be used")
 
-func openGo() (b *Backend, err error) {
+func openGo() (opened *Backend, err error) {
 	defer recoverTo(&err, "starting the Go backend")
 	inner, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, again: openGo}
-	return b, b.try()
+	b := &Backend{Backend: inner, Info: Info{Name: Go, Platform: "cpu", Devices: inner.NumDevices()}, reopen: openGo}
+	if err := b.try(); err != nil {
+		b.Finalize()
+		return nil, err
+	}
+	return b, nil
 }
 
-// try computes 1 + 1, which proves that the backend compiles and runs graphs.
+// try computes 1 + 1 to prove that the backend compiles and runs graphs.
 func (b *Backend) try() (err error) {
 	defer recoverTo(&err, "trying the backend "+b.Info.Name)
 	got, err := graph.CallOnce(b.Backend, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) }, float32(1))
@@ -176,14 +187,14 @@ func (b *Backend) try() (err error) {
 	return nil
 }
 
-// recoverTo turns a panic into *err.
+// recoverTo stores a panic in *err; doing names the operation for the message.
 func recoverTo(err *error, doing string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s failed: %s", doing, oneLine(fmt.Errorf("%v", r)))
 	}
 }
 
-// oneLine is the text of err without line breaks: GoMLX's errors may hold several.
+// oneLine returns the text of err without line breaks: GoMLX's errors may contain some.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 func logf(log io.Writer, format string, args ...any) {
@@ -192,7 +203,7 @@ func logf(log io.Writer, format string, args ...any) {
 	}
 }
 
-// exists says whether path is there and no folder.
+// exists tells whether path exists and is not a folder.
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()

@@ -21,9 +21,9 @@ func TestOpenGo(t *testing.T) {
 	if err != nil || y.Value().([]float32)[1] != 4 {
 		t.Errorf("%v, %v", y, err)
 	}
-	another, err := b.Again()
-	if err != nil || b.Serial() || another.Info != b.Info || another.Backend == b.Backend {
-		t.Errorf("another client: %v, serial %v", err, b.Serial())
+	another, err := b.NewClient()
+	if err != nil || b.SerialExecution() || another.Info != b.Info || another.Backend == b.Backend {
+		t.Errorf("another client: %v, serial %v", err, b.SerialExecution())
 	}
 	if err := b.Finalize(); err != nil || !b.IsFinalized() {
 		t.Errorf("Finalize: %v", err)
@@ -42,7 +42,8 @@ func TestNoPlugin(t *testing.T) {
 		t.Skip("this binary has XLA")
 	}
 	for _, name := range []string{XLACPU, XLACUDA, "/some/plugin.so"} {
-		if _, err := Open(t.Context(), name, Options{CacheDir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "noxla") {
+		_, err := Open(t.Context(), name, Options{CacheDir: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), "noxla") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -69,7 +70,7 @@ func TestDiagnose(t *testing.T) {
 	for _, c := range Diagnose(t.Context(), Go) {
 		got[c.Name] = c
 		if c.Status != OK && c.Fix == "" {
-			t.Errorf("%+v says no remedy", c)
+			t.Errorf("%+v has no Fix", c)
 		}
 	}
 	for _, name := range []string{"go", "backend", "gpu", "cache"} {

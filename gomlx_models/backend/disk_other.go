@@ -4,5 +4,5 @@ package backend
 
 import "errors"
 
-// freeBytes is not known on this system.
+// freeBytes is not available on this system.
 func freeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }

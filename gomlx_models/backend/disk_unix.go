@@ -4,7 +4,7 @@ package backend
 
 import "syscall"
 
-// freeBytes is the space on dir's disk that a user may fill.
+// freeBytes returns the free space on dir's disk that is available to the user.
 func freeBytes(dir string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

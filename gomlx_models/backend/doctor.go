@@ -18,7 +18,7 @@ import (
 // Status is the outcome of a check.
 type Status string
 
-// A warn is worth knowing, a fail keeps the program from running.
+// A Warn does not stop the program, a Fail does.
 const (
 	OK   Status = "ok"
 	Warn Status = "warn"
@@ -30,11 +30,11 @@ type Check struct {
 	Name   string
 	Status Status
 	Detail string // what was found
-	Fix    string // what to do; "" if there is nothing to do
+	Fix    string // how to fix a Warn or Fail; "" if there is nothing to fix
 }
 
-// PrintChecks prints one line for each check, and one more for what is to be done. It
-// returns how many failed.
+// PrintChecks prints one line for each check, and a second line with its Fix unless it is
+// OK. It returns the number of failed checks.
 func PrintChecks(out io.Writer, checks []Check) (failed int, err error) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range checks {
@@ -49,42 +49,49 @@ func PrintChecks(out io.Writer, checks []Check) (failed int, err error) {
 	return failed, w.Flush()
 }
 
-// Diagnose looks at everything that Open(ctx, name) needs: Go, the backend with its
-// plugin, the GPU, the cache folder, and the versions of the main modules. It downloads
-// nothing, and unlike Open it always hashes the plugin anew. The program cannot run with
-// the backend name if one of the checks is a Fail.
+// Diagnose checks everything that Open(ctx, name) needs: Go, the backend with its plugin,
+// the GPU, the cache folder, and the versions of the main modules. It downloads nothing, and
+// unlike Open it ignores the cached hash of the plugin and computes it again. If a check is a
+// Fail, the program cannot run with this backend.
 func Diagnose(ctx context.Context, name string) []Check {
-	checks := []Check{{Name: "go", Status: OK, Detail: fmt.Sprintf("%s %s/%s, %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}}
+	checks := []Check{checkGo()}
 	cache := checkCache()
 	checks = append(checks, checkBackend(ctx, name, cache.Status)...)
 	checks = append(checks, checkGPU(name), cache)
 	return append(checks, checkModules()...)
 }
 
-// checkBackend opens the backend without fetching anything.
+func checkGo() Check {
+	return Check{Name: "go", Status: OK,
+		Detail: fmt.Sprintf("%s %s/%s, %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+}
+
+// checkBackend opens the backend without a download.
 func checkBackend(ctx context.Context, name string, cache Status) []Check {
 	var notes strings.Builder
 	b, err := Open(ctx, name, Options{NoFetch: true, Log: &notes})
 	if err != nil {
-		c := Check{Name: "backend", Status: Fail, Detail: err.Error(), Fix: "use --backend go, or make the named backend available"}
+		c := Check{Name: "backend", Status: Fail, Detail: err.Error(),
+			Fix: "use --backend go, or make the named backend available"}
 		if name == XLACPU && os.Getenv(PluginPathEnv) == "" && XLABuilt && cache == OK {
 			c.Status, c.Fix = Warn, "nothing: the first run fetches the plugin (63 MB)"
 		}
 		return []Check{c}
 	}
 	defer b.Finalize()
-	backend := Check{Name: "backend", Status: OK, Detail: fmt.Sprintf("%s on %s, %d device(s)", b.Info.Name, b.Info.Platform, b.Info.Devices)}
+	backend := Check{Name: "backend", Status: OK,
+		Detail: fmt.Sprintf("%s on %s, %d device(s)", b.Info.Name, b.Info.Platform, b.Info.Devices)}
 	if b.Info.PluginPath == "" {
 		if name == Default && XLABuilt {
 			backend.Status, backend.Detail = Warn, strings.TrimPrefix(strings.TrimSpace(notes.String()), "warning: ")
-			backend.Fix = "nothing: the first run fetches the plugin (63 MB) if the network lets it"
+			backend.Fix = "nothing: the first run fetches the plugin (63 MB) if it can reach the network"
 		}
 		return []Check{backend}
 	}
 	return []Check{backend, checkPlugin(b.Info)}
 }
 
-// checkPlugin hashes the plugin anew, whatever its stamp says.
+// checkPlugin computes the plugin's hash again and compares it with the cached one.
 func checkPlugin(info Info) Check {
 	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
 		info.PluginPath, orUnknown(info.PluginVersion), info.PJRTAPI, info.PluginSHA256, info.Source)}
@@ -93,7 +100,7 @@ func checkPlugin(info Info) Check {
 	}
 	sum, err := hashFile(info.PluginPath)
 	if err == nil && sum != info.PluginSHA256 {
-		err = fmt.Errorf("%s has SHA-256 %s, but had %s when it was put there", info.PluginPath, sum, info.PluginSHA256)
+		err = fmt.Errorf("%s has SHA-256 %s, but had %s before", info.PluginPath, sum, info.PluginSHA256)
 	}
 	if err != nil {
 		c.Status, c.Detail, c.Fix = Fail, err.Error(), "delete the file; the next run fetches it again"
@@ -108,23 +115,23 @@ func orUnknown(s string) string {
 	return s
 }
 
-// checkGPU reports NVIDIA devices; having none matters only to xla:cuda.
+// checkGPU reports NVIDIA devices. Having none is a Fail for xla:cuda only.
 func checkGPU(name string) Check {
 	devices := nvidiaDevices()
 	switch {
 	case len(devices) > 0 && cudaDriver() == "":
-		return Check{Name: "gpu", Status: Warn, Detail: strings.Join(devices, " ") + ", but no driver library libcuda.so.1",
-			Fix: "install NVIDIA's driver"}
+		return Check{Name: "gpu", Status: Warn, Fix: "install NVIDIA's driver",
+			Detail: strings.Join(devices, " ") + ", but no driver library libcuda.so.1"}
 	case len(devices) > 0:
 		return Check{Name: "gpu", Status: OK, Detail: strings.Join(devices, " ") + ", driver " + cudaDriver()}
 	case name == XLACUDA:
 		return Check{Name: "gpu", Status: Fail, Detail: "no NVIDIA GPU is visible (no /dev/nvidia0)",
-			Fix: "use --backend xla:cpu, or hand the GPU into the container"}
+			Fix: "use --backend xla:cpu, or give the container access to the GPU (docker run --gpus all)"}
 	}
 	return Check{Name: "gpu", Status: OK, Detail: "none (not needed)"}
 }
 
-// nvidiaDevices lists the device files of GPUs, also those of Windows' Linux.
+// nvidiaDevices lists the device files of NVIDIA GPUs, or /dev/dxg under WSL.
 func nvidiaDevices() []string {
 	devices, _ := filepath.Glob("/dev/nvidia[0-9]*")
 	if len(devices) == 0 && exists("/usr/lib/wsl/lib/libcuda.so.1") {
@@ -133,10 +140,11 @@ func nvidiaDevices() []string {
 	return devices
 }
 
-// cudaDriver is the path of NVIDIA's driver library, or "".
+// cudaDriver returns the path of NVIDIA's driver library, or "" if there is none.
 func cudaDriver() string {
-	dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-		"/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", "/usr/local/cuda/compat")
+	dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")),
+		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
+		"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", "/usr/local/cuda/compat")
 	for _, dir := range dirs {
 		if path := filepath.Join(dir, "libcuda.so.1"); exists(path) {
 			return path
@@ -145,7 +153,7 @@ func cudaDriver() string {
 	return ""
 }
 
-// checkCache tries to write to the cache folder and looks at the space that is left.
+// checkCache tries to write to the cache folder and checks the free space.
 func checkCache() Check {
 	const fix = "make it writable, or set TVPS_CACHE to another folder"
 	dir, err := artifact.CacheDir()
@@ -171,7 +179,7 @@ func checkCache() Check {
 	return c
 }
 
-// mainModules are those whose versions can change results or looks.
+// mainModules are the modules whose versions can change results or charts.
 var mainModules = []string{
 	"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla",
 	"github.com/go-echarts/go-echarts/v2", "github.com/klauspost/compress",

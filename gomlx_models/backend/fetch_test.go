@@ -31,7 +31,7 @@ func TestFetchPlugin(t *testing.T) {
 	if info, _ := os.Stat(got.path); info.Mode().Perm()&0o555 != 0o555 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	x.Close() // from now on everything comes from the cache
+	x.Close() // the second time the plugin must come from the cache
 	if got, err = findCPU(t.Context(), opts); err != nil || got.source != "cache" {
 		t.Errorf("second time: %+v, %v", got, err)
 	}
@@ -64,11 +64,11 @@ func TestIndexOffersOtherWheel(t *testing.T) {
 	_, err := findCPU(t.Context(), options(cache, x.URL))
 	check(t, err, "is not the same file", cache)
 	if x.wheels.Load() != 0 {
-		t.Error("it was downloaded all the same")
+		t.Error("the wheel was downloaded")
 	}
 }
 
-// A right wheel with a plugin other than the pinned one: nothing stays.
+// If the wheel's hash is right but the plugin's is wrong, no plugin is left in the cache.
 func TestAlteredPluginInWheel(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
@@ -100,7 +100,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 			t.Errorf("%s: the damaged plugin is still there", name)
 		}
 		if !strings.Contains(log.String(), "is damaged") {
-			t.Errorf("%s: not a word about it: %q", name, log.String())
+			t.Errorf("%s: the log does not report it: %q", name, log.String())
 		}
 	}
 	x.Close()
@@ -110,7 +110,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	check(t, err, "is damaged; the next run fetches it again", cache, pluginFile)
 	opts.NoFetch = false
 	_, err = findCPU(t.Context(), opts)
-	check(t, err, "cannot be reached", cache) // offline: an error, and nothing broken stays
+	check(t, err, "cannot be reached", cache) // offline: the damaged plugin is removed
 }
 
 func TestFullDisk(t *testing.T) {
@@ -137,7 +137,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// With a limit on the size of files the kernel really stops the unpacking half way.
+// With a limit on the size of files the kernel stops the unpacking half way.
 func TestFileSizeLimit(t *testing.T) {
 	x, cache := newIndex(t), t.TempDir()
 	cmd := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 100; exec "$0"`, "/proc/"+fmt.Sprint(os.Getpid())+"/exe")
@@ -155,7 +155,7 @@ func TestFileSizeLimit(t *testing.T) {
 
 func TestReadOnlyCache(t *testing.T) {
 	x := newIndex(t)
-	cache, err := os.MkdirTemp("/tmp", "backend-ro-") // t.TempDir is closed to nobody
+	cache, err := os.MkdirTemp("/tmp", "backend-ro-") // user 65534 may not enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,8 @@ func TestReadOnlyCache(t *testing.T) {
 		return string(out), err
 	}
 	os.Chmod(cache, 0o555)
-	if out, err := run(); err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
+	out, err := run()
+	if err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
 		t.Errorf("got %q, %v", out, err)
 	}
 	check(t, nil, "", cache)
@@ -191,13 +192,13 @@ func TestCacheUnderPlainFile(t *testing.T) {
 	_, err := findCPU(t.Context(), options(filepath.Join(dir, "plain"), x.URL))
 	check(t, err, "TVPS_CACHE", dir, "plain")
 	if x.wheels.Load() != 0 {
-		t.Error("downloaded without a place to put it")
+		t.Error("downloaded, although the cache folder cannot be created")
 	}
 }
 
 func TestTwoProcesses(t *testing.T) {
 	x, cache := newIndex(t), t.TempDir()
-	x.slow = 300 * time.Millisecond // so that both are surely under way
+	x.slow = 300 * time.Millisecond // so that both processes run at the same time
 	a, b := child(x.URL, cache), child(x.URL, cache)
 	var outA, outB bytes.Buffer
 	a.Stdout, a.Stderr, b.Stdout, b.Stderr = &outA, &outA, &outB, &outB
@@ -213,7 +214,8 @@ func TestTwoProcesses(t *testing.T) {
 	check(t, nil, "", cache, pluginFile)
 }
 
-// A process killed while it unpacks leaves a wheel and half a temporary file.
+// A process killed while it unpacks leaves the wheel and an incomplete temporary file; the
+// next one uses the wheel.
 func TestAfterKill(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
@@ -234,7 +236,7 @@ func TestNoNetwork(t *testing.T) {
 	x.Close()
 	opts := options(cache, x.URL)
 	_, err := Open(t.Context(), XLACPU, opts)
-	check(t, err, "no XLA plugin can be had: the package index cannot be reached", cache)
+	check(t, err, "cannot find or download an XLA plugin: the package index cannot be reached", cache)
 
 	var log bytes.Buffer
 	opts.Log = &log
@@ -244,7 +246,8 @@ func TestNoNetwork(t *testing.T) {
 		return
 	}
 	defer b.Finalize()
-	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") || strings.Count(log.String(), "\n") != 1 {
+	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") ||
+		strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("opened %q, log %q", b.Info.Name, log.String())
 	}
 }
@@ -272,7 +275,6 @@ func TestSecondSource(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	opts.NoFetch = true
-	if _, err := goXLAPlugin(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "installed none") || len(files(t, cache)) != 0 {
-		t.Errorf("NoFetch: %v", err)
-	}
+	_, err = goXLAPlugin(t.Context(), opts)
+	check(t, err, "no plugin is installed yet", cache)
 }

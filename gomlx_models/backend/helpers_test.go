@@ -34,9 +34,10 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fakePlugin is 200 kB that a test takes for a plugin, makeWheel packs it as a wheel.
+// fakePlugin returns 200 kB that stand for a plugin.
 func fakePlugin() []byte { return bytes.Repeat([]byte("not really a plugin."), 10_000) }
 
+// makeWheel returns a wheel with the fake plugin.
 func makeWheel() []byte {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
@@ -57,11 +58,11 @@ func fakePins() map[string]artifact.Wheel {
 // index is a package index with one wheel.
 type index struct {
 	*httptest.Server
-	wheel  []byte // what it really sends
-	digest string // what it says about it
-	cut    int    // if not 0, drop the connection after so many bytes
-	slow   time.Duration
-	wheels atomic.Int32 // downloads
+	wheel  []byte        // the content that it sends
+	digest string        // the SHA-256 that it states
+	cut    int           // if not 0, it closes the connection after so many bytes
+	slow   time.Duration // delay before each download
+	wheels atomic.Int32  // number of downloads
 }
 
 func newIndex(t *testing.T) *index {
@@ -93,18 +94,20 @@ func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// options puts the index in place of PyPI and a refusal in place of the second source.
+// options uses the index instead of PyPI, and a second source that always fails.
 func options(cache, url string) Options {
 	return Options{CacheDir: cache, IndexURL: url + "/json", pins: fakePins(),
 		fallback: func(context.Context, Options) (string, error) { return "", errors.New("not reachable") }}
 }
 
-// files lists all files under dir but lock files and stamps.
+// files lists the names of all files under dir except lock files and stamps.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != ".lock" && !strings.HasSuffix(path, ".whl.lock") && filepath.Base(filepath.Dir(path)) != "stamps" {
+		lock := filepath.Base(path) == ".lock" || strings.HasSuffix(path, ".whl.lock")
+		stamp := filepath.Base(filepath.Dir(path)) == "stamps"
+		if err == nil && !d.IsDir() && !lock && !stamp {
 			list = append(list, filepath.Base(path))
 		}
 		return err
@@ -115,7 +118,7 @@ func files(t *testing.T, dir string) []string {
 	return list
 }
 
-// check compares an error with words ("" for none), and what is left in the cache.
+// check compares an error with words ("" for no error), and the files in the cache with left.
 func check(t *testing.T, err error, words, cache string, left ...string) {
 	t.Helper()
 	switch {
@@ -146,7 +149,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child starts this test binary as another process that wants the plugin.
+// child is the command that starts this test binary as another process that calls findCPU.
 func child(url, cache string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), "BACKEND_TEST_CHILD="+url, "BACKEND_TEST_CACHE="+cache, PluginPathEnv+"=")

@@ -11,20 +11,20 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Parameters of mallopt(3), and the most that is kept, in bytes.
 const (
-	trimThreshold = -1
-	mmapThreshold = -3
-	keptMemory    = 1 << 30
+	trimThreshold = -1      // M_TRIM_THRESHOLD of mallopt(3)
+	mmapThreshold = -3      // M_MMAP_THRESHOLD of mallopt(3)
+	keptMemory    = 1 << 30 // value of both, in bytes
 )
 
-// keepMemory makes the C library keep the memory that XLA's CPU client frees after every
-// run of a program, for the next run. By default it gives arrays of more than 128 KiB
-// back to the system, which then clears each page anew when it is touched: a quarter of
-// the time of an update of Soft Actor-Critic with context. Whoever sets MALLOC_... or
-// GLIBC_TUNABLES knows better, and a C library without mallopt stays as it is.
+// keepMemory makes the C library keep the memory that XLA's CPU client frees after each run
+// of a program, for the next run. By default it returns large arrays (at first those of more
+// than 128 KiB) to the system, which clears every page again at its next use. That took a
+// quarter of the time of an update of Soft Actor-Critic with context. keepMemory changes
+// nothing if the environment sets MALLOC_... or GLIBC_TUNABLES, or if the C library has no
+// mallopt.
 var keepMemory = sync.OnceFunc(func() {
-	if slices.ContainsFunc(os.Environ(), setsMemory) {
+	if slices.ContainsFunc(os.Environ(), setsMalloc) {
 		return
 	}
 	mallopt, err := purego.Dlsym(purego.RTLD_DEFAULT, "mallopt")
@@ -37,7 +37,7 @@ var keepMemory = sync.OnceFunc(func() {
 	set(trimThreshold, keptMemory)
 })
 
-// setsMemory tells whether a variable of the environment says how memory is kept.
-func setsMemory(variable string) bool {
+// setsMalloc tells whether a variable of the environment configures the C library's malloc.
+func setsMalloc(variable string) bool {
 	return strings.HasPrefix(variable, "MALLOC_") || strings.HasPrefix(variable, "GLIBC_TUNABLES=")
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// XLABuilt says whether this binary can use XLA.
+// XLABuilt tells whether this binary can use XLA.
 const XLABuilt = false
 
 var errNoXLA = errors.New("this program was built with -tags noxla and has only the Go backend; " +

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 )
 
-// stamp remembers the hash of a file as long as its size and time stay the same.
-// Hashing a plugin of 260 MB takes a second, each start would pay it.
+// stamp is the cached hash of a file. It is valid as long as the file's size and
+// modification time stay the same. Without it every start would spend a second on hashing a
+// plugin of 260 MB.
 type stamp struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
@@ -19,8 +20,9 @@ type stamp struct {
 	SHA256  string `json:"sha256"`
 }
 
-// fileSHA256 returns the SHA-256 of the file, from its stamp in the cache folder where
-// that still fits. A cache that cannot be written only costs time.
+// fileSHA256 returns the SHA-256 of the file in hexadecimal, taken from its stamp in the
+// cache folder if that is valid. If the stamp cannot be written, the next call computes the
+// hash again.
 func fileSHA256(path, cacheDir string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,7 +57,7 @@ func readStamp(file string) (stamp, error) {
 	return s, err
 }
 
-// writeStamp is best effort, and atomic: two processes may write at once.
+// writeStamp ignores errors. It is atomic, because two processes may write at the same time.
 func writeStamp(file string, s stamp) {
 	data, err := json.Marshal(s)
 	if err != nil || os.MkdirAll(filepath.Dir(file), 0o755) != nil {

@@ -19,17 +19,19 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// XLABuilt says whether this binary can use XLA.
+// XLABuilt tells whether this binary can use XLA.
 const XLABuilt = true
 
 func init() {
-	// GoMLX would otherwise download plugins by itself, without a pinned hash.
+	// By default GoMLX downloads plugins itself, without a pinned hash.
 	xla.EnableAutoInstall(false)
 }
 
-// found is a plugin on this machine.
-type found struct {
-	path, source, version string
+// pluginInfo describes a plugin on this machine.
+type pluginInfo struct {
+	path    string
+	source  string // Info.Source
+	version string // Info.PluginVersion
 }
 
 func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
@@ -37,8 +39,8 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	// go-xla guesses from the whole path what the plugin is for. A home folder named
-	// "nvidia" must not turn on GPU arithmetic, so both guesses are overruled.
+	// go-xla derives these two options from the whole path. A folder named "nvidia" must not
+	// turn on GPU arithmetic, so both are set here.
 	b, err := load(plugin, XLACPU, "shared_buffers,tf32=false", opts)
 	if err != nil && plugin.source == PluginPathEnv {
 		err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
@@ -46,20 +48,20 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	return b, err
 }
 
-// openPlugin opens the plugin at path as it is.
+// openPlugin opens the plugin at path with go-xla's default options.
 func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if !exists(abs) {
-		return nil, fmt.Errorf("there is no PJRT plugin at %s", abs)
+		return nil, fmt.Errorf("no PJRT plugin at %s", abs)
 	}
-	return load(found{path: abs, source: "named"}, abs, "", opts)
+	return load(pluginInfo{path: abs, source: "named"}, abs, "", opts)
 }
 
-// load opens the plugin, checks it with a small computation and describes it.
-func load(plugin found, name, config string, opts Options) (b *Backend, err error) {
+// load opens the plugin, fills in Info and checks the plugin with a small computation.
+func load(plugin pluginInfo, name, config string, opts Options) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
 	keepMemory()
 	if err := checkLibrary(plugin.path); err != nil {
@@ -69,19 +71,20 @@ func load(plugin found, name, config string, opts Options) (b *Backend, err erro
 	if err != nil {
 		return nil, fmt.Errorf("the PJRT plugin %s cannot be used: %s", plugin.path, oneLine(err))
 	}
-	b = &Backend{Backend: inner, Info: Info{
+	b := &Backend{Backend: inner, Info: Info{
 		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
 		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(FlagsEnv)), " "),
-	}, again: func() (*Backend, error) { return load(plugin, name, config, opts) }}
+	}, reopen: func() (*Backend, error) { return load(plugin, name, config, opts) }}
 	if b.Info.Devices > 0 {
 		b.Info.Device = inner.DeviceDescription(0)
 	}
 	b.Info.Platform = platform(b.Info)
-	if p, err := pjrt.GetPlugin(plugin.path); err == nil { // go-xla keeps it: no second load
+	if p, err := pjrt.GetPlugin(plugin.path); err == nil { // go-xla caches it: no second load
 		major, minor := p.Version()
 		b.Info.PJRTAPI = fmt.Sprintf("%d.%d", major, minor)
 	}
 	if b.Info.PluginSHA256, err = fileSHA256(plugin.path, opts.CacheDir); err != nil {
+		b.Finalize()
 		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
 	}
 	if err := b.try(); err != nil {
@@ -91,13 +94,13 @@ func load(plugin found, name, config string, opts Options) (b *Backend, err erro
 	return b, nil
 }
 
-// klogMu keeps two calls of newXLA from restoring each other's silence.
+// klogMu serialises the changes that newXLA makes to klog's global state.
 var klogMu sync.Mutex
 
-// newXLA is xla.New without its log: what went wrong is in the error.
+// newXLA calls xla.New with its log discarded: the error says the same.
 func newXLA(path, config string) (compute.Backend, error) {
 	if strings.Contains(path, ",") {
-		return nil, fmt.Errorf("its path holds a comma, which go-xla takes for the start of options")
+		return nil, fmt.Errorf("its path contains a comma, where go-xla expects options to start; rename or move it")
 	}
 	if config != "" {
 		path += "," + config
@@ -110,7 +113,8 @@ func newXLA(path, config string) (compute.Backend, error) {
 	return xla.New(path)
 }
 
-// platform tells CPU and CUDA apart by the device's own description.
+// platform derives "cpu" or "cuda" from the device's description. For other devices it
+// returns the description's first word, in lower case.
 func platform(info Info) string {
 	device := strings.ToLower(info.Device)
 	switch {
@@ -123,15 +127,16 @@ func platform(info Info) string {
 	return first
 }
 
-// checkLibrary refuses what is no whole shared library for this machine. Loading a cut
-// off one would end the program with SIGBUS, which nobody can catch.
+// checkLibrary returns an error if the file is not a complete shared library for this
+// machine. Loading a truncated one would end the program with SIGBUS, which cannot be
+// recovered. It checks on Linux only.
 func checkLibrary(path string) error {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
 	lib, err := elf.Open(path)
 	if err != nil {
-		return fmt.Errorf("%s is no whole shared library (%s)", path, oneLine(err))
+		return fmt.Errorf("%s is not a complete shared library (%s)", path, oneLine(err))
 	}
 	defer lib.Close()
 	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
@@ -141,7 +146,7 @@ func checkLibrary(path string) error {
 	size := fileSize(path)
 	for _, p := range lib.Progs {
 		if p.Off+p.Filesz > uint64(size) {
-			return fmt.Errorf("%s is cut off: it has %d bytes and needs %d", path, size, p.Off+p.Filesz)
+			return fmt.Errorf("%s is truncated: it has %d bytes and needs %d", path, size, p.Off+p.Filesz)
 		}
 	}
 	return nil

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// openXLACUDA opens XLA on an NVIDIA GPU. The plugin and NVIDIA's libraries are several
-// gigabytes: they are found, never fetched.
+// openXLACUDA opens XLA on an NVIDIA GPU. The plugin and NVIDIA's libraries must be
+// installed: they have several gigabytes, so they are never downloaded.
 func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	if len(nvidiaDevices()) == 0 {
-		return nil, fmt.Errorf("%s: no NVIDIA GPU is visible here (no /dev/nvidia0): on a machine with one, "+
-			"install its driver, and in a container hand it in (docker run --gpus all)", XLACUDA)
+		return nil, fmt.Errorf("%s: no NVIDIA GPU is visible here (no /dev/nvidia0): install its driver, "+
+			"or give the container access to it (docker run --gpus all)", XLACUDA)
 	}
 	plugin, err := findCUDA(ctx)
 	if err != nil {
@@ -26,9 +26,10 @@ func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := load(plugin, XLACUDA, "noshared_buffers", opts)
 	if err != nil {
 		if cudaDriver() == "" {
-			return nil, fmt.Errorf("%s: NVIDIA's driver library libcuda.so.1 was not found: install the driver (%w)", XLACUDA, err)
+			return nil, fmt.Errorf("%s: no NVIDIA driver library libcuda.so.1: install the driver (%w)", XLACUDA, err)
 		}
-		return nil, fmt.Errorf("%s: %w; the plugin needs a driver and CUDA libraries that fit it", XLACUDA, err)
+		return nil, fmt.Errorf("%s: %w; install a driver and CUDA libraries of the versions that the plugin needs",
+			XLACUDA, err)
 	}
 	if b.Info.Devices == 0 || b.Info.Platform == "cpu" {
 		b.Finalize()
@@ -37,34 +38,36 @@ func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	return b, nil
 }
 
-func findCUDA(ctx context.Context) (found, error) {
+// findCUDA finds a CUDA plugin: one named by PluginPathEnv, then one of go-xla's installer,
+// then one of a Python package jax_plugins.
+func findCUDA(ctx context.Context) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cuda")
 		if err != nil {
-			return found{}, fmt.Errorf("%s: %w", PluginPathEnv, err)
+			return pluginInfo{}, fmt.Errorf("%s: %w", PluginPathEnv, err)
 		}
 		if path != "" {
-			return found{path: path, source: PluginPathEnv}, nil
+			return pluginInfo{path: path, source: PluginPathEnv}, nil
 		}
 	}
 	for _, dir := range goXLADirs() {
 		for _, d := range []string{filepath.Join(dir, "nvidia"), dir} {
 			if path := searchDir(d, "cuda"); path != "" {
-				return found{path: path, source: "go-xla installer"}, nil
+				return pluginInfo{path: path, source: "go-xla installer"}, nil
 			}
 		}
 	}
 	for _, dir := range sitePackages(ctx) {
 		if hits, _ := filepath.Glob(filepath.Join(dir, "jax_plugins", "xla_cuda*", "xla_cuda_plugin.so")); len(hits) > 0 {
-			return found{path: hits[len(hits)-1], source: "Python"}, nil
+			return pluginInfo{path: hits[len(hits)-1], source: "Python"}, nil
 		}
 	}
-	return found{}, fmt.Errorf("%s: there is a GPU but no PJRT plugin for CUDA: install one with "+
+	return pluginInfo{}, fmt.Errorf("%s: there is a GPU but no PJRT plugin for CUDA: install one with "+
 		`pip install "jax[cuda12]", or name its file with %s`, XLACUDA, PluginPathEnv)
 }
 
-// sitePackages lists folders with Python packages: what python3 itself names, and the
-// usual places.
+// sitePackages lists folders with Python packages: python3's own sys.path, then the usual
+// places.
 func sitePackages(ctx context.Context) []string {
 	var dirs []string
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)

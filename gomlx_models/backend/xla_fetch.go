@@ -16,7 +16,7 @@ import (
 	"github.com/gomlx/go-xla/installer"
 )
 
-// The pinned plugin: OpenXLA's own build, published on PyPI.
+// The pinned plugin: OpenXLA's build, published on PyPI.
 const (
 	pluginPackage = "xla-cpu-pjrt"
 	pluginRelease = "0.0.1"
@@ -24,7 +24,8 @@ const (
 	pluginMember  = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
 )
 
-// pins by GOOS-GOARCH. Where there is none, go-xla's installer is the only source.
+// pins holds the pinned wheels by GOOS-GOARCH. On other platforms go-xla's installer is the
+// only source.
 var pins = map[string]artifact.Wheel{
 	"linux-amd64": pluginWheel("xla_cpu_pjrt-0.0.1-py3-none-manylinux_2_27_x86_64.whl",
 		"55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc", 63461052,
@@ -34,7 +35,8 @@ var pins = map[string]artifact.Wheel{
 		"fcf411f3e8ff635c2b2cf87215aa7016f460e66d236c3db08309e7486583532d", 200328224),
 }
 
-// pluginWheel describes a wheel of the plugin's package and the plugin in it.
+// pluginWheel describes a wheel of the plugin's package and the plugin in it. Sizes are in
+// bytes.
 func pluginWheel(name, sha256 string, size int64, pluginSHA256 string, pluginSize int64) artifact.Wheel {
 	return artifact.Wheel{
 		Package: pluginPackage, Release: pluginRelease, Name: name, SHA256: sha256, Size: size,
@@ -45,9 +47,9 @@ func pluginWheel(name, sha256 string, size int64, pluginSHA256 string, pluginSiz
 	}
 }
 
-// ensurePinned returns the pinned plugin in the cache, fetching it if it is missing or
-// damaged.
-func ensurePinned(ctx context.Context, opts Options) (found, error) {
+// ensurePinned returns the pinned plugin in the cache, and downloads it first if it is
+// missing or damaged.
+func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	table := opts.pins
 	if table == nil {
@@ -55,16 +57,17 @@ func ensurePinned(ctx context.Context, opts Options) (found, error) {
 	}
 	wheel, ok := table[platform]
 	if !ok {
-		return found{}, fmt.Errorf("%s %s has no plugin for %s", pluginPackage, pluginRelease, platform)
+		return pluginInfo{}, fmt.Errorf("%s %s has no plugin for %s", pluginPackage, pluginRelease, platform)
 	}
 	dir := filepath.Join(opts.CacheDir, "pjrt", pluginRelease+"-"+platform)
-	plugin := found{path: filepath.Join(dir, pluginFile), source: "cache", version: pluginPackage + " " + pluginRelease}
+	version := pluginPackage + " " + pluginRelease
+	plugin := pluginInfo{path: filepath.Join(dir, pluginFile), source: "cache", version: version}
 	fetched, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{
 		Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.IndexURL,
 		Hash: func(path string) (string, error) { return fileSHA256(path, opts.CacheDir) },
 	})
 	if err != nil {
-		return found{}, err
+		return pluginInfo{}, err
 	}
 	if fetched {
 		plugin.source = "PyPI"
@@ -72,8 +75,9 @@ func ensurePinned(ctx context.Context, opts Options) (found, error) {
 	return plugin, nil
 }
 
-// goXLAPlugin is the second source: a plugin that go-xla's installer has put on this
-// machine before, or puts into our cache now (from GitHub, without a pinned hash).
+// goXLAPlugin returns the path of a CPU plugin of go-xla's installer, the second source. If
+// none is installed on this machine, it installs one into the cache (from GitHub, without a
+// pinned hash).
 func goXLAPlugin(ctx context.Context, opts Options) (string, error) {
 	dir := filepath.Join(opts.CacheDir, "pjrt", "go-xla")
 	for _, d := range append([]string{dir}, goXLADirs()...) {
@@ -82,20 +86,11 @@ func goXLAPlugin(ctx context.Context, opts Options) (string, error) {
 		}
 	}
 	if opts.NoFetch {
-		return "", errors.New("it has installed none yet")
+		return "", errors.New("no plugin is installed yet")
 	}
-	// The installer knows no timeout: see first, quickly, whether its server is there.
-	probe, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(probe, http.MethodHead, "https://api.github.com/repos/"+installer.BinaryCPUReleasesRepo, nil)
-	if err != nil {
+	if err := probeGitHub(ctx); err != nil {
 		return "", err
 	}
-	resp, err := artifact.Client().Do(req)
-	if err != nil {
-		return "", fmt.Errorf("GitHub cannot be reached (%w)", err)
-	}
-	resp.Body.Close()
 	logf(opts.Log, "installing go-xla's CPU plugin into %s", dir)
 	if err := runInstaller(ctx, dir); err != nil {
 		return "", errors.New(oneLine(err))
@@ -103,11 +98,28 @@ func goXLAPlugin(ctx context.Context, opts Options) (string, error) {
 	if path := searchDir(dir, "cpu"); path != "" {
 		return path, nil
 	}
-	return "", fmt.Errorf("it left no plugin in %s", dir)
+	return "", fmt.Errorf("it installed no plugin in %s", dir)
 }
 
-// runInstaller calls go-xla's installer, which takes no context: when ctx ends, the
-// call is left behind.
+// probeGitHub returns an error within 10 seconds if the installer's server cannot be
+// reached: the installer itself has no timeout.
+func probeGitHub(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	url := "https://api.github.com/repos/" + installer.BinaryCPUReleasesRepo
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := artifact.Client().Do(req)
+	if err != nil {
+		return fmt.Errorf("GitHub cannot be reached (%w)", err)
+	}
+	return resp.Body.Close()
+}
+
+// runInstaller calls go-xla's installer, which takes no context: if ctx ends, runInstaller
+// returns and the installer continues in the background.
 func runInstaller(ctx context.Context, dir string) error {
 	done := make(chan error, 1)
 	go func() {
@@ -122,6 +134,6 @@ func runInstaller(ctx context.Context, dir string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(15 * time.Minute):
-		return errors.New("no end after 15 minutes")
+		return errors.New("not finished after 15 minutes")
 	}
 }

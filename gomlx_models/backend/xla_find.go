@@ -15,27 +15,25 @@ import (
 	"tvps/data/artifact"
 )
 
-// findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the
-// cache (fetched if need be), then what go-xla's own installer brings.
-func findCPU(ctx context.Context, opts Options) (found, error) {
+// findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache
+// (downloaded if necessary), then one of go-xla's installer.
+func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cpu")
 		if err != nil {
-			return found{}, fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
+			return pluginInfo{}, fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
 		}
 		if path != "" {
-			return found{path: path, source: PluginPathEnv}, nil
+			return pluginInfo{path: path, source: PluginPathEnv}, nil
 		}
-		logf(opts.Log, "%s=%s holds no CPU plugin: using the cache", PluginPathEnv, list)
+		logf(opts.Log, "%s=%s contains no CPU plugin: using the cache", PluginPathEnv, list)
 	}
-	first, err := ensurePinned(ctx, opts)
+	pinned, err := ensurePinned(ctx, opts)
 	if err == nil || ctx.Err() != nil {
-		return first, err
+		return pinned, err
 	}
-	for _, hopeless := range []error{artifact.ErrDiskFull, artifact.ErrNotWritable} {
-		if errors.Is(err, hopeless) {
-			return found{}, err
-		}
+	if errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable) {
+		return pluginInfo{}, err // the second source would fail, too
 	}
 	fallback := opts.fallback
 	if fallback == nil {
@@ -43,17 +41,18 @@ func findCPU(ctx context.Context, opts Options) (found, error) {
 	}
 	path, err2 := fallback(ctx, opts)
 	if ctx.Err() != nil {
-		return found{}, ctx.Err()
+		return pluginInfo{}, ctx.Err()
 	}
 	if err2 != nil {
-		return found{}, fmt.Errorf("no XLA plugin can be had: %w; second source, go-xla's installer: %w; "+
+		return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; second source, go-xla's installer: %w; "+
 			"or name a plugin with %s", err, err2, PluginPathEnv)
 	}
-	return found{path: path, source: "go-xla installer", version: goXLAVersion(path)}, nil
+	return pluginInfo{path: path, source: "go-xla installer", version: goXLAVersion(path)}, nil
 }
 
-// searchList goes through a list of files and folders and returns the first plugin of
-// the kind ("cpu" or "cuda"), or "". An entry that does not exist is an error.
+// searchList returns the first plugin of the kind ("cpu" or "cuda") in a list of files and
+// folders in the form of PluginPathEnv, or "" if there is none. An entry that does not exist
+// is an error. A file in the list counts as a CPU plugin, whatever its name.
 func searchList(list, kind string) (string, error) {
 	for _, entry := range filepath.SplitList(list) {
 		if entry == "" {
@@ -68,7 +67,7 @@ func searchList(list, kind string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("%s does not exist", entry)
 		case !info.IsDir() && (kind == "cpu" || isKind(entry, kind)):
-			return entry, nil // a single file is taken at its word
+			return entry, nil
 		case info.IsDir():
 			if path := searchDir(entry, kind); path != "" {
 				return path, nil
@@ -78,10 +77,11 @@ func searchList(list, kind string) (string, error) {
 	return "", nil
 }
 
-// pluginName matches the file names that go-xla looks for, and the name in the wheels.
-var pluginName = regexp.MustCompile(`^(?:pjrt_c_api_(.+)_plugin|pjrt[-_]plugin[-_](.+)|xla_(cpu)_pjrt|xla_(cuda)\d*_plugin)\.(?:so|dylib|dll)$`)
+// pluginName matches the file names that go-xla looks for and the one in the wheels.
+var pluginName = regexp.MustCompile(`^(?:pjrt_c_api_(.+)_plugin|pjrt[-_]plugin[-_](.+)|` +
+	`xla_(cpu)_pjrt|xla_(cuda)\d*_plugin)\.(?:so|dylib|dll)$`)
 
-// isKind says whether a file name is that of a plugin of the kind: "cpu" and
+// isKind tells whether the file name is that of a plugin of the kind: "cpu" and
 // "cpu_v0.114.0" are both "cpu".
 func isKind(path, kind string) bool {
 	m := pluginName.FindStringSubmatch(filepath.Base(path))
@@ -92,6 +92,7 @@ func isKind(path, kind string) bool {
 	return name == kind || strings.HasPrefix(name, kind+"_v") || kind == "cuda" && strings.HasPrefix(name, kind)
 }
 
+// searchDir returns the path of the first plugin of the kind in dir, or "".
 func searchDir(dir, kind string) string {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -102,7 +103,7 @@ func searchDir(dir, kind string) string {
 	return ""
 }
 
-// goXLADirs are the folders where go-xla's installer puts plugins.
+// goXLADirs lists the folders where go-xla's installer puts plugins.
 func goXLADirs() []string {
 	dirs := []string{"/usr/local/lib/go-xla"}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -117,6 +118,7 @@ func goXLADirs() []string {
 
 var versionInName = regexp.MustCompile(`_(v\d[\d.]*\d)_plugin`)
 
+// goXLAVersion returns the release in the file name of a plugin of go-xla's installer.
 func goXLAVersion(path string) string {
 	if m := versionInName.FindStringSubmatch(filepath.Base(path)); m != nil {
 		return "go-xla " + m[1]

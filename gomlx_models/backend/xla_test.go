@@ -11,11 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// open opens the real plugin from the user's cache, fetching it if there is a network.
+// open opens the real plugin from the user's cache. It downloads the plugin if necessary and
+// skips the test if the network cannot be reached.
 func open(t testing.TB, name string) *Backend {
 	t.Helper()
 	b, err := Open(t.Context(), name, Options{})
@@ -31,7 +34,8 @@ func open(t testing.TB, name string) *Backend {
 func TestOpenXLA(t *testing.T) {
 	b := open(t, XLACPU)
 	defer b.Finalize()
-	if b.Info.Name != XLACPU || b.Info.Platform != "cpu" || b.Info.Devices < 1 || len(b.Info.PluginSHA256) != 64 || b.Info.PJRTAPI == "" {
+	if b.Info.Name != XLACPU || b.Info.Platform != "cpu" || b.Info.Devices < 1 ||
+		len(b.Info.PluginSHA256) != 64 || b.Info.PJRTAPI == "" {
 		t.Errorf("%+v", b.Info)
 	}
 	y, err := graph.CallOnce(b.Backend, double, []float32{1, 2})
@@ -48,21 +52,22 @@ func TestOpenXLA(t *testing.T) {
 	}
 }
 
-// Another client of the CPU plugin computes beside the first, outlives it, and is the same
-// to whoever asks what its numbers depend on.
-func TestAgain(t *testing.T) {
+// A second client of the CPU plugin works after the first is closed, and has the same
+// Identity.
+func TestNewClient(t *testing.T) {
 	t.Setenv(FlagsEnv, "")
 	b := open(t, XLACPU)
 	shared := b.HasSharedBuffers()
-	another, err := b.Again()
-	if err != nil || !b.Serial() || another.Backend == b.Backend {
-		t.Fatalf("serial %v, error %v", b.Serial(), err)
+	another, err := b.NewClient()
+	if err != nil || !b.SerialExecution() || another.Backend == b.Backend {
+		t.Fatalf("serial %v, error %v", b.SerialExecution(), err)
 	}
 	defer another.Finalize()
 	if err := b.Finalize(); err != nil {
 		t.Fatal(err)
 	}
-	if y, err := graph.CallOnce(another.Backend, double, []float32{1, 2}); err != nil || y.Value().([]float32)[1] != 4 {
+	y, err := graph.CallOnce(another.Backend, double, []float32{1, 2})
+	if err != nil || y.Value().([]float32)[1] != 4 {
 		t.Errorf("%v, %v", y, err)
 	}
 	id := b.Info.Identity()
@@ -74,7 +79,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Options of XLA may change the last digits, so runs under them are other runs.
+// Options of XLA can change the last digits of results, so they are part of the Identity.
 func TestFlags(t *testing.T) {
 	t.Setenv(FlagsEnv, "")
 	plain := open(t, XLACPU)
@@ -92,8 +97,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// A named plugin is used as it is: as a file, in a folder, by path; also where the
-// path makes go-xla think of a GPU.
+// A named plugin is opened as a file, in a folder and by path, with the settings of a CPU
+// even if a folder in its path is named nvidia.
 func TestNamedPlugin(t *testing.T) {
 	b := open(t, XLACPU)
 	path := b.Info.PluginPath
@@ -127,26 +132,27 @@ func TestNamedPlugin(t *testing.T) {
 	b.Finalize()
 }
 
-// brokenPlugins maps file contents that are no plugin to words of the error. Loading
-// the cut ones would end the program with a signal.
+// brokenPlugins maps words of the error to file contents that are not a plugin. Loading the
+// truncated ones would end the program with a signal.
 func brokenPlugins(t *testing.T) map[string][]byte {
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Skip(err)
 	}
-	noSections := slices.Clone(self) // an ELF file that breaks in a segment that is to be loaded
+	noSections := slices.Clone(self) // without section headers only the segments show the truncation
 	copy(noSections[40:48], make([]byte, 8))
 	copy(noSections[60:64], make([]byte, 4))
 	otherMachine := slices.Clone(self)
 	otherMachine[18], otherMachine[19] = 243, 0 // RISC-V
 	return map[string][]byte{
-		"no whole shared library": []byte("hello"), "no whole shared library ": nil, " is no whole shared library": self[:len(self)/2],
-		"is cut off": noSections[:len(self)/2], "is a library for": otherMachine, "cannot be used": self,
+		"not a complete shared library": []byte("hello"), "not a complete shared library ": nil,
+		" is not a complete shared library": self[:len(self)/2], "is truncated": noSections[:len(self)/2],
+		"is a library for": otherMachine, "cannot be used": self,
 	}
 }
 
-// What is no plugin is refused before anything is loaded, and Default does not fall
-// back to Go behind the back of a user who named one.
+// A named file that is not a plugin is an error of one line, and Default does not fall back
+// to Go.
 func TestBrokenNamedPlugin(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	path := filepath.Join(dir, "plugin.so")
@@ -155,21 +161,17 @@ func TestBrokenNamedPlugin(t *testing.T) {
 		t.Setenv(PluginPathEnv, path)
 		for _, backend := range []string{Default, XLACPU, path} {
 			_, err := Open(t.Context(), backend, Options{CacheDir: cache})
-			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), strings.TrimSpace(words)) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q, want %q: %v", backend, words, err)
-			}
+			demand.Error(t, err, path, strings.TrimSpace(words))
 			if backend != path && !errors.Is(err, errNamedPlugin) {
 				t.Errorf("%q: not marked as named: %v", backend, err)
 			}
 		}
 	}
 	t.Setenv(PluginPathEnv, "/no/such/place")
-	if _, err := Open(t.Context(), Default, Options{CacheDir: cache}); err == nil || !strings.Contains(err.Error(), "/no/such/place does not exist") {
-		t.Errorf("%v", err)
-	}
-	if _, err := Open(t.Context(), "/no/such/plugin.so", Options{CacheDir: cache}); err == nil || !strings.Contains(err.Error(), "no PJRT plugin at") {
-		t.Errorf("%v", err)
-	}
+	_, err := Open(t.Context(), Default, Options{CacheDir: cache})
+	demand.Error(t, err, "/no/such/place does not exist")
+	_, err = Open(t.Context(), "/no/such/plugin.so", Options{CacheDir: cache})
+	demand.Error(t, err, "no PJRT plugin at")
 }
 
 func TestCUDAWithoutGPU(t *testing.T) {
@@ -185,32 +187,34 @@ func TestCUDAWithoutGPU(t *testing.T) {
 		failed = failed || c.Name == "gpu" && c.Status == Fail
 	}
 	if !failed {
-		t.Error("the diagnosis does not complain about the GPU")
+		t.Error("no check named gpu is a Fail")
 	}
 }
 
 func TestPluginNames(t *testing.T) {
 	for name, kind := range map[string]string{
-		"pjrt_c_api_cpu_plugin.so": "cpu", "pjrt_c_api_cpu_v0.114.0_plugin.so": "cpu", "pjrt-plugin-cpu.so": "cpu",
-		"xla_cpu_pjrt.so": "cpu", "pjrt_c_api_cuda_plugin.so": "cuda", "xla_cuda_plugin.so": "cuda",
-		"pjrt_c_api_cuda13_plugin.so": "cuda", "pjrt_c_api_tpu_plugin.so": "", "pjrt_c_api_cpu_plugin.so.tmp": "",
+		"pjrt_c_api_cpu_plugin.so": "cpu", "pjrt_c_api_cpu_v0.114.0_plugin.so": "cpu",
+		"pjrt-plugin-cpu.so": "cpu", "xla_cpu_pjrt.so": "cpu", "pjrt_c_api_cuda_plugin.so": "cuda",
+		"xla_cuda_plugin.so": "cuda", "pjrt_c_api_cuda13_plugin.so": "cuda",
+		"pjrt_c_api_tpu_plugin.so": "", "pjrt_c_api_cpu_plugin.so.tmp": "",
 	} {
 		for _, k := range []string{"cpu", "cuda"} {
 			if isKind("/dir/"+name, k) != (k == kind) {
-				t.Errorf("%s as %s", name, k)
+				t.Errorf("isKind(%s, %s) is wrong: its kind is %q", name, k, kind)
 			}
 		}
 	}
 }
 
-// The time from nothing to a backend that has computed something, plugin in the cache.
+// BenchmarkOpenWarm times opening the backend, with its test computation, if the plugin is
+// in the cache.
 func BenchmarkOpenWarm(b *testing.B) {
 	for b.Loop() {
 		open(b, XLACPU).Finalize()
 	}
 }
 
-func TestStampIsUsedAndRenewed(t *testing.T) {
+func TestStampIsUsedAndUpdated(t *testing.T) {
 	cache := t.TempDir()
 	path := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(path, []byte("one"), 0o644)
@@ -225,11 +229,11 @@ func TestStampIsUsedAndRenewed(t *testing.T) {
 	s.SHA256 = "remembered"
 	writeStamp(stampFile(path, cache), s)
 	if got, _ := fileSHA256(path, cache); got != "remembered" {
-		t.Error("the stamp is not used: every start would hash the plugin")
+		t.Error("the stamp is not used: every start would compute the plugin's hash")
 	}
 	os.WriteFile(path, []byte("other"), 0o644)
 	if got, _ := fileSHA256(path, cache); got == "remembered" || got == first {
-		t.Error("a changed file kept its old hash")
+		t.Error("the hash of a changed file is the old one")
 	}
 	os.WriteFile(stampFile(path, cache), []byte("{nonsense"), 0o644)
 	if _, err := fileSHA256(path, cache); err != nil {

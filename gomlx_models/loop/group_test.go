@@ -30,9 +30,11 @@ func regression(t *testing.T, backend compute.Backend, chunk int) *Trainer {
 		d := Sub(Squeeze(net.Dense(s.In("2"), h, 1, net.Lecun), -1), net.Rows(s, data[1], feeds[0]))
 		return ReduceMean(Mul(d, d), -1)
 	}}
-	in := []shapes.Shape{shapes.Make(dtypes.Float32, groupRows, 2), shapes.Make(dtypes.Float32, groupRows), shapes.Make(dtypes.Int32, groupBatch)}
+	in := []shapes.Shape{shapes.Make(dtypes.Float32, groupRows, 2), shapes.Make(dtypes.Float32, groupRows),
+		shapes.Make(dtypes.Int32, groupBatch)}
 	var err error
-	if p.Params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) }); err != nil {
+	p.Params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	tr, err := New(backend, p, chunk)
@@ -43,45 +45,47 @@ func regression(t *testing.T, backend compute.Backend, chunk int) *Trainer {
 	return tr
 }
 
-// pupil is a seed's own data, start and batches.
-type pupil struct {
+// training is the training of one seed, with its own data, start values and batches.
+type training struct {
 	seed  int64
 	start net.Values
 	data  []*tensors.Tensor
 }
 
-func newPupil(tr *Trainer, seed int64) pupil {
+func newTraining(tr *Trainer, seed int64) training {
 	rng := random.New(seed, "pupil")
 	x, y := make([]float32, 2*groupRows), make([]float32, groupRows)
 	for i := range y {
 		x[2*i], x[2*i+1] = float32(rng.NormFloat64()), float32(rng.NormFloat64())
 		y[i] = float32(math.Abs(float64(x[2*i])))
 	}
-	return pupil{seed, net.Init(tr.alone.Params, seed, "pupil"), []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, groupRows, 2), tensors.FromFlatDataAndDimensions(y, groupRows)}}
+	data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, groupRows, 2),
+		tensors.FromFlatDataAndDimensions(y, groupRows)}
+	return training{seed, net.Init(tr.given.Params, seed, "pupil"), data}
 }
 
-// fit trains the pupil at a place; its batches depend on its seed and on the update.
-func (p pupil) fit(ctx context.Context, at Fitter, updates int) (net.Values, []float64, error) {
-	return at.Fit(ctx, p.start, p.data, .01, updates, func(first, count int) []*tensors.Tensor {
-		index := make([]int32, at.Chunk()*groupBatch)
+// fit runs the training by f. The batches depend on the seed and on the number of the update.
+func (tg training) fit(ctx context.Context, f Fitter, updates int) (net.Values, []float64, error) {
+	return f.Fit(ctx, tg.start, tg.data, .01, updates, func(first, count int) []*tensors.Tensor {
+		index := make([]int32, f.Chunk()*groupBatch)
 		for u := range count {
-			rng := random.New(p.seed, "batch", first+u)
+			rng := random.New(tg.seed, "batch", first+u)
 			for j := range groupBatch {
 				index[u*groupBatch+j] = int32(rng.IntN(groupRows))
 			}
 		}
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, at.Chunk(), groupBatch)}
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, f.Chunk(), groupBatch)}
 	})
 }
 
-// together trains pupils of the given seeds in a group.
-func together(t *testing.T, tr *Trainer, updates int, seeds ...int64) (values []net.Values, losses [][]float64) {
+// fitGroup runs the trainings of the seeds in a group.
+func fitGroup(t *testing.T, tr *Trainer, updates int, seeds ...int64) (values []net.Values, losses [][]float64) {
 	t.Helper()
 	g := NewGroup(len(seeds))
 	defer g.Close()
 	values, losses = make([]net.Values, len(seeds)), make([][]float64, len(seeds))
 	if err := g.Each(t.Context(), func(ctx context.Context, i int) (err error) {
-		values[i], losses[i], err = newPupil(tr, seeds[i]).fit(ctx, g.Member(i, tr), updates)
+		values[i], losses[i], err = newTraining(tr, seeds[i]).fit(ctx, g.Member(i, tr), updates)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -89,145 +93,154 @@ func together(t *testing.T, tr *Trainer, updates int, seeds ...int64) (values []
 	return values, losses
 }
 
-func TestGroupTrainsEachAsAlone(t *testing.T) {
+func TestGroupMatchesSeparateTraining(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		tr := regression(t, open(t, name), 7)
 		seeds := []int64{5, 2, 9}
-		values, losses := together(t, tr, 23, seeds...)
+		values, losses := fitGroup(t, tr, 23, seeds...)
 		for i, seed := range seeds {
-			want, wantLosses, err := newPupil(tr, seed).fit(t.Context(), tr, 23)
+			want, wantLosses, err := newTraining(tr, seed).fit(t.Context(), tr, 23)
 			if err != nil {
 				t.Fatal(err)
 			}
-			far := math.Abs(losses[i][0]-wantLosses[0]) + math.Abs(float64(len(losses[i])-len(wantLosses)))
+			difference := math.Abs(losses[i][0]-wantLosses[0]) + math.Abs(float64(len(losses[i])-len(wantLosses)))
 			for k := range want {
 				for j := range want[k] {
-					far = max(far, math.Abs(float64(values[i][k][j]-want[k][j])))
+					difference = max(difference, math.Abs(float64(values[i][k][j]-want[k][j])))
 				}
 			}
-			if far > 1e-5 {
-				t.Errorf("backend %q, seed %d: off by %g from what it learns alone", name, seed, far)
+			if difference > 1e-5 {
+				t.Errorf("backend %q, seed %d: differs by %g from its training without a group", name, seed, difference)
 			}
 		}
 	}
 }
 
-// Neither who trains beside a member nor its place changes a bit.
-func TestGroupMembersDoNotMeet(t *testing.T) {
+// The result of a member is the same bit for bit, whatever the other members and their order.
+func TestGroupMembersAreIndependent(t *testing.T) {
 	tr := regression(t, open(t, ""), 7)
-	want, _ := together(t, tr, 23, 5, 2, 9)
-	for _, others := range [][]int64{{5, 9, 2}, {1, 5, 7}, {8, 3, 5}} {
-		got, _ := together(t, tr, 23, others...)
-		for k, array := range got[slices.Index(others, 5)] {
+	want, _ := fitGroup(t, tr, 23, 5, 2, 9)
+	for _, seeds := range [][]int64{{5, 9, 2}, {1, 5, 7}, {8, 3, 5}} {
+		got, _ := fitGroup(t, tr, 23, seeds...)
+		for k, array := range got[slices.Index(seeds, 5)] {
 			if !slices.Equal(array, want[0][k]) {
-				t.Errorf("seed 5 among %v: array %d is %v, among 5, 2, 9 %v", others, k, array, want[0][k])
+				t.Errorf("seed 5 in group %v: array %d is %v, in group [5 2 9] %v", seeds, k, array, want[0][k])
 			}
 		}
 	}
 }
 
-// The data of members is put together once, and again when it is other data.
-func TestGroupKeepsJoinedData(t *testing.T) {
+// The members' data is stacked once, and again if a member has other data.
+func TestGroupReusesStackedData(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)
 	g := NewGroup(2)
 	defer g.Close()
-	pupils := []pupil{newPupil(tr, 1), newPupil(tr, 2)}
+	trainings := []training{newTraining(tr, 1), newTraining(tr, 2)}
 	train := func() *tensors.Tensor {
 		t.Helper()
 		if err := g.Each(t.Context(), func(ctx context.Context, i int) error {
-			_, _, err := pupils[i].fit(ctx, g.Member(i, tr), 1)
+			_, _, err := trainings[i].fit(ctx, g.Member(i, tr), 1)
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for at, j := range g.joined {
-			if at.index == 0 {
-				return j.all
+		for key, s := range g.stacked {
+			if key.index == 0 {
+				return s.all
 			}
 		}
 		return nil
 	}
 	first := train()
-	if again := train(); again != first {
-		t.Error("the same data was put together twice")
+	if second := train(); second != first {
+		t.Error("the same data was stacked twice")
 	}
-	pupils[1].data = newPupil(tr, 3).data
+	trainings[1].data = newTraining(tr, 3).data
 	if other := train(); other == first {
-		t.Error("other data was not put together")
+		t.Error("other data was not stacked")
 	}
 }
 
-// A member that fails ends the work of all, with its error; nobody waits for it.
+// A member that fails stops the other members, and Each returns its error.
 func TestGroupFails(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)
-	own := Problem{Name: "own", Params: []net.Param{{Name: "w"}}, Step: func(state, _, feeds []*Node, _, _ *Node) (*Node, []*Node) { return feeds[0], state }, Feeds: 1}
-	stepped, err := New(open(t, "go"), own, 1)
+	step := func(state, _, feeds []*Node, _, _ *Node) (*Node, []*Node) { return feeds[0], state }
+	own, err := New(open(t, "go"), Problem{Name: "own", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stopped := errors.New("stopped")
-	for want, work := range map[string]func(ctx context.Context, p pupil, at Fitter, i int) error{
-		"stopped": func(ctx context.Context, p pupil, at Fitter, i int) error {
+	for want, work := range map[string]func(ctx context.Context, tg training, f Fitter, i int) error{
+		"stopped": func(ctx context.Context, tg training, f Fitter, i int) error {
 			if i == 1 {
 				return stopped
 			}
-			_, _, err := p.fit(ctx, at, 5)
+			_, _, err := tg.fit(ctx, f, 5)
 			return err
 		},
-		"member 1: regression: the loss became NaN": func(ctx context.Context, p pupil, at Fitter, i int) error {
+		"member 1: regression: the loss became NaN": func(ctx context.Context, tg training, f Fitter, i int) error {
 			if i == 1 {
-				p.start[0][0] = float32(math.NaN())
+				tg.start[0][0] = float32(math.NaN())
 			}
-			_, _, err := p.fit(ctx, at, 5)
+			_, _, err := tg.fit(ctx, f, 5)
 			return err
 		},
-		"5 updates of regression at rate 0.01 and 6": func(ctx context.Context, p pupil, at Fitter, i int) error {
-			_, _, err := p.fit(ctx, at, 5+i/2)
+		"5 updates of regression at rate 0.01 and 6": func(ctx context.Context, tg training, f Fitter, i int) error {
+			_, _, err := tg.fit(ctx, f, 5+i/2)
 			return err
 		},
-		"a member has ended": func(ctx context.Context, p pupil, at Fitter, i int) error {
-			if i == 1 {
-				return nil
-			}
-			_, _, err := p.fit(ctx, at, 5)
-			return err
-		},
-		"of which a member has ended": func(ctx context.Context, p pupil, at Fitter, i int) error {
+		"a member has ended": func(ctx context.Context, tg training, f Fitter, i int) error {
 			if i == 1 {
 				return nil
 			}
-			time.Sleep(2 * time.Millisecond) // it has left before
-			_, _, err := p.fit(ctx, at, 5)
+			_, _, err := tg.fit(ctx, f, 5)
 			return err
 		},
-		"own has a step of its own": func(ctx context.Context, p pupil, at Fitter, i int) error {
-			_, _, err := p.fit(ctx, at.(*Member).group.Member(i, stepped), 5)
+		"for the group: a member has ended": func(ctx context.Context, tg training, f Fitter, i int) error {
+			if i == 1 {
+				return nil
+			}
+			time.Sleep(2 * time.Millisecond) // member 1 ends before the others call Fit
+			_, _, err := tg.fit(ctx, f, 5)
+			return err
+		},
+		"own has its own Step": func(ctx context.Context, tg training, f Fitter, i int) error {
+			_, _, err := tg.fit(ctx, f.(*Member).group.Member(i, own), 5)
 			return err
 		},
 	} {
-		for range 20 { // whoever comes first
-			g := NewGroup(3)
-			done := make(chan error, 1)
-			go func() {
-				done <- g.Each(t.Context(), func(ctx context.Context, i int) error {
-					if err := work(ctx, newPupil(tr, int64(i)), g.Member(i, tr), i); err != nil {
-						return fmt.Errorf("member %d: %w", i, err)
-					}
-					return nil
-				})
-			}()
-			select {
-			case err := <-done:
-				demand.Error(t, err, want)
-			case <-time.After(time.Minute):
-				t.Fatalf("%s: the group hangs", want)
-			}
-			g.Close()
+		for range 20 { // so that the members call Fit in different orders
+			demand.Error(t, runGroup(t, want, tr, work), want)
 		}
 	}
 }
 
-// A cancelled ctx frees those that wait, with its error.
+// runGroup returns the error of a group of three that does the work. The test fails if the group
+// does not end within a minute.
+func runGroup(t *testing.T, name string, tr *Trainer,
+	work func(ctx context.Context, tg training, f Fitter, i int) error) error {
+	t.Helper()
+	g := NewGroup(3)
+	defer g.Close()
+	done := make(chan error, 1)
+	go func() {
+		done <- g.Each(t.Context(), func(ctx context.Context, i int) error {
+			if err := work(ctx, newTraining(tr, int64(i)), g.Member(i, tr), i); err != nil {
+				return fmt.Errorf("member %d: %w", i, err)
+			}
+			return nil
+		})
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: the group hangs", name)
+		return nil
+	}
+}
+
+// If ctx is cancelled, members that wait return its error.
 func TestGroupIsCancelled(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -239,7 +252,7 @@ func TestGroupIsCancelled(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		_, _, err := newPupil(tr, 0).fit(ctx, g.Member(i, tr), 5)
+		_, _, err := newTraining(tr, 0).fit(ctx, g.Member(i, tr), 5)
 		return err
 	})
 	if err != context.Canceled {

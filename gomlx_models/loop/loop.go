@@ -1,13 +1,14 @@
 // Package loop trains small networks inside one XLA While.
 //
-// A training step of a small network takes microseconds, its dispatch from Go a
-// millisecond. So the whole loop is compiled: minibatches are gathered on the device
-// by an index array, and forward pass, gradient and optimiser run without coming back.
-// One call runs a chunk of at most Chunk updates, so that a long training can be
-// cancelled and its shapes, hence its compiled program, never change: data lies in
-// arrays of fixed capacity, and how much of them is in use is told by the indices.
+// A training step of a small network takes microseconds, its dispatch from Go a millisecond.
+// So the whole loop is compiled: an index array selects the minibatches on the device, and
+// forward pass, gradient and optimiser run without a return to Go.
 //
-// A Group trains several problems of one shape, such as seeds, in one program.
+// One call to the device runs at most Chunk updates, so that a long training can be cancelled.
+// All arrays have a fixed capacity and the indices select the rows in use. So the shapes do not
+// change when data are added, and the program is compiled once.
+//
+// A Group trains batched seeds: several trainings of one Problem in one program.
 package loop
 
 import (
@@ -29,69 +30,71 @@ import (
 
 // Problem is what a Trainer minimises.
 type Problem struct {
-	Name   string
+	Name   string // for error messages
 	Params []net.Param
-	// Loss builds the scalar loss of one minibatch. data are arrays that stay on the
-	// device, feeds the update's own slice of each feed: a feed of shape
-	// [chunk, batch, ...] arrives here as [batch, ...]. For a Group, the scope is one of
-	// copies (net.Scope.Copies), data and feeds have their axis in front, and the loss is
-	// that of each copy, [copies].
+	// Loss builds the loss of one minibatch, a float32 scalar. data are arrays that stay on
+	// the device. feeds are this update's slices of the feeds: a feed of shape
+	// [chunk, batch, ...] is passed as [batch, ...]. For a Group of m members, the scope has
+	// m copies (net.Scope.Copies), data and feeds have a leading axis [m], and the result is
+	// the loss of each member, [m].
 	Loss func(s *net.Scope, data, feeds []*Node) *Node
-	// Step, if given, is the update in place of one step of Adam on Loss, which is then
-	// not used. Slots are the arrays that it carries beside Params, such as moments; they
-	// start at zero, and only their Dims count.
+	// Step, if not nil, builds the update instead of a step of Adam on Loss, and Loss is not
+	// used. Slots are the arrays that it carries in addition to Params, such as moments. They
+	// start at zero; only their Dims are used. A Problem with a Step cannot be used in a Group
+	// of more than one member.
 	Step  Step
 	Slots []net.Param
-	// Dispatch makes every update a call of its own, without the loop. It is right where
-	// a step takes longer than a call, and for convolutions on the CPU: XLA runs them 70
-	// times slower inside a While.
+	// Dispatch runs each update as a separate call to the device, without the compiled loop.
+	// Use it if an update takes longer than a call, and for convolutions on the CPU: XLA runs
+	// them 70 times slower inside a While.
 	Dispatch bool
-	// Data and Feeds are how many arrays of each kind Fit will be given.
+	// Data and Feeds are the numbers of data arrays and of feeds.
 	Data, Feeds int
 }
 
-// Step builds the graph of one update. state holds the values of the Params, then of
-// the Slots; data and feeds are as for Loss; step (int32 scalar) is the number of
-// updates before this one, rate (float32 scalar) the learning rate. It returns the loss
-// and the state after the update, in the same order.
+// Step builds the graph of one update. state holds the values of the Params, then of the
+// Slots. data and feeds are as for Loss. step (int32 scalar) is the number of updates before
+// this one, rate (float32 scalar) the learning rate. It returns the loss (float32 scalar) and
+// the state after the update, in the order of state.
 type Step func(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node)
 
-// Trainer holds the compiled loop of a Problem. It may be used by several goroutines.
+// Trainer holds the compiled loop of a Problem. Several goroutines may use it, except Close.
 type Trainer struct {
-	backend compute.Backend
-	problem Problem // of a stack: its Params and Slots have the axis of copies
-	alone   Problem // as it was given
-	copies  int     // 0: none
-	chunk   int
-	exec    *Exec
-	join    *Exec // puts the data of copies on one axis; nil without copies
+	backend   compute.Backend
+	problem   Problem // given, with a leading axis of members in Params and Slots if members > 0
+	given     Problem // the argument of New
+	members   int     // of the group that it trains; 0: no axis of members
+	chunk     int
+	exec      *Exec
+	stackExec *Exec // stacks the members' data on a leading axis; nil if members is 0
 
-	mu     sync.Mutex
-	stacks map[int]*Trainer // by their copies
+	mu      sync.Mutex
+	batched map[int]*Trainer // trainers of groups, by number of members
 }
 
-// New prepares the loop; it is compiled at the first Fit. chunk is the number of
-// updates in one call to the device, at least 1. The pure Go backend (compute 0.1.3)
-// loses values inside a While that holds a gradient, so there each update is a call
-// of its own, and Chunk is 1.
+// New prepares the loop, which is compiled at the first Fit. chunk is the number of updates in
+// one call to the device, at least 1. On the pure Go backend (compute 0.1.3), where a While
+// with a gradient loses values, and for a Problem with Dispatch each update is a separate call
+// and Chunk is 1. Close the Trainer when it is no longer needed.
 func New(backend compute.Backend, problem Problem, chunk int) (*Trainer, error) {
 	return newTrainer(backend, problem, chunk, 0)
 }
 
-func newTrainer(backend compute.Backend, problem Problem, chunk, copies int) (*Trainer, error) {
+// newTrainer is New for a group of members, or without an axis of members if members is 0.
+func newTrainer(backend compute.Backend, problem Problem, chunk, members int) (*Trainer, error) {
 	if chunk < 1 {
 		return nil, fmt.Errorf("loop: a chunk of %d updates; it must be at least 1", chunk)
 	}
-	t := &Trainer{backend: backend, problem: problem, alone: problem, copies: copies, chunk: chunk}
-	if copies > 0 {
-		t.problem.Name = fmt.Sprintf("%s, %d copies", problem.Name, copies)
+	t := &Trainer{backend: backend, problem: problem, given: problem, members: members, chunk: chunk}
+	if members > 0 {
+		t.problem.Name = fmt.Sprintf("%s, %d members", problem.Name, members)
 		t.problem.Params = slices.Clone(problem.Params)
 		for i, p := range problem.Params {
-			t.problem.Params[i].Dims = slices.Concat(t.leading(), p.Dims)
+			t.problem.Params[i].Dims = slices.Concat([]int{members}, p.Dims)
 		}
 	}
 	if problem.Step == nil {
-		t.problem.Step, t.problem.Slots = adamStep(t.problem, copies)
+		t.problem.Step, t.problem.Slots = adamStep(t.problem, members)
 	}
 	graph := t.loopGraph
 	if problem.Dispatch || backend.String() == gobackend.BackendName {
@@ -102,38 +105,35 @@ func newTrainer(backend compute.Backend, problem Problem, chunk, copies int) (*T
 		return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
 	}
 	t.exec = t.exec.WithName(t.problem.Name)
-	if copies > 0 {
-		t.join, err = NewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} })
+	if members > 0 {
+		if t.stackExec, err = NewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} }); err != nil {
+			t.exec.Finalize()
+			return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
+		}
 	}
-	return t, err
+	return t, nil
 }
 
-// leading are the axes of copies.
-func (t *Trainer) leading() []int {
-	if t.copies == 0 {
-		return nil
-	}
-	return []int{t.copies}
-}
-
-// stack returns the trainer of several copies of the problem, made once for each number.
-func (t *Trainer) stack(copies int) (*Trainer, error) {
-	if t.alone.Step != nil {
-		return nil, fmt.Errorf("loop: %s has a step of its own, which knows no copies; train it alone", t.alone.Name)
+// batchedTrainer returns the trainer of the problem for a group of members. There is one for
+// each number of members. Close of t closes it.
+func (t *Trainer) batchedTrainer(members int) (*Trainer, error) {
+	if t.given.Step != nil {
+		return nil, fmt.Errorf("loop: %s has its own Step, which cannot train a group; train its members separately",
+			t.given.Name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if made := t.stacks[copies]; made != nil {
+	if made := t.batched[members]; made != nil {
 		return made, nil
 	}
-	made, err := newTrainer(t.backend, t.alone, t.chunk, copies)
+	made, err := newTrainer(t.backend, t.given, t.chunk, members)
 	if err != nil {
 		return nil, err
 	}
-	if t.stacks == nil {
-		t.stacks = map[int]*Trainer{}
+	if t.batched == nil {
+		t.batched = map[int]*Trainer{}
 	}
-	t.stacks[copies] = made
+	t.batched[members] = made
 	return made, nil
 }
 
@@ -143,29 +143,31 @@ func (t *Trainer) Chunk() int { return t.chunk }
 // Close frees the compiled programs.
 func (t *Trainer) Close() {
 	t.exec.Finalize()
-	if t.join != nil {
-		t.join.Finalize()
+	if t.stackExec != nil {
+		t.stackExec.Finalize()
 	}
-	for _, stack := range t.stacks {
-		stack.Close()
+	for _, b := range t.batched {
+		b.Close()
 	}
 }
 
-// Feed fills the feeds of updates first..first+count-1: tensors of shape
-// [Chunk, batch, ...], of which only the first count rows are read.
+// Feed returns the feeds of updates first..first+count-1: Problem.Feeds tensors of shape
+// [Chunk, batch, ...], of which only the first count rows are read. Fit frees them.
 type Feed func(first, count int) []*tensors.Tensor
 
-// Fitter trains a Problem: a Trainer alone, a Member of a Group together with others.
+// Fitter trains a Problem: a Trainer, or the Member of a Group. See Trainer.Fit.
 type Fitter interface {
 	Chunk() int
-	Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int, feed Feed) (net.Values, []float64, error)
+	Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
+		feed Feed) (net.Values, []float64, error)
 }
 
-// Fit runs updates from the start values and returns the trained values and
-// the mean loss of each chunk. data must keep its shapes between calls, or the loop
-// is compiled anew. Errors: a cancelled ctx, a loss that is not finite, and whatever
-// the backend reports.
-func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int, feed Feed) (net.Values, []float64, error) {
+// Fit runs the updates with learning rate rate from the start values (in the order of
+// Problem.Params). It returns the trained values and the mean loss of each chunk. If the
+// shapes of data differ from those of the last call, the loop is compiled again. It fails if ctx is
+// cancelled (checked before each chunk), if a loss is not finite, and if the backend fails.
+func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
+	feed Feed) (net.Values, []float64, error) {
 	values, losses, err := t.fit(ctx, []net.Values{start}, data, rate, updates, []Feed{feed})
 	if err != nil {
 		return nil, nil, err
@@ -173,16 +175,17 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 	return values[0], losses[0], nil
 }
 
-// divergence is a loss that is not finite.
-type divergence struct {
+// divergenceError reports that the loss of a member is not finite.
+type divergenceError struct {
 	error
-	copy int
+	member int
 }
 
-// fit is Fit for each copy: starts, feeds and the results are by copy, and data has the
-// axis of copies in front.
-func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.Tensor, rate float64, updates int, feeds []Feed) ([]net.Values, [][]float64, error) {
-	state := joinValues(starts).Tensors(t.problem.Params)
+// fit is Fit for a group: starts, feeds and the results are by member, and data have a leading
+// axis of members. A Trainer without this axis has one member.
+func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.Tensor, rate float64, updates int,
+	feeds []Feed) ([]net.Values, [][]float64, error) {
+	state := concatValues(starts).Tensors(t.problem.Params)
 	for _, slot := range t.problem.Slots {
 		state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, slot.Dims...)))
 	}
@@ -212,22 +215,35 @@ func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.
 			loss := float64(sum) / float64(count)
 			losses[i] = append(losses[i], loss)
 			if math.IsNaN(loss) || math.IsInf(loss, 0) {
-				return nil, nil, divergence{fmt.Errorf("%s: the loss became %v within %d updates; lower the learning rate (%g) or scale the inputs", t.alone.Name, loss, first+count, rate), i}
+				return nil, nil, divergenceError{fmt.Errorf("%s: the loss became %v within %d updates; "+
+					"lower the learning rate (%g) or scale the inputs", t.given.Name, loss, first+count, rate), i}
 			}
 		}
 	}
-	n := len(t.problem.Params)
-	if want := n + len(t.problem.Slots); len(state) != want {
-		return nil, nil, fmt.Errorf("loop: %s returned %d arrays, not %d", t.problem.Name, len(state), want)
+	values, err := t.paramValues(state)
+	if err != nil {
+		return nil, nil, err
 	}
-	values, err := net.FromTensors(state[:n])
-	return splitValues(values, len(starts)), losses, err
+	return splitValues(values, len(starts)), losses, nil
 }
 
-// joinValues puts the arrays of copies one behind the other.
-func joinValues(copies []net.Values) net.Values {
-	out := make(net.Values, len(copies[0]))
-	for _, values := range copies {
+// paramValues copies the values of the Params from the device. state: Params, then Slots.
+func (t *Trainer) paramValues(state []*tensors.Tensor) (net.Values, error) {
+	n := len(t.problem.Params)
+	if want := n + len(t.problem.Slots); len(state) != want {
+		return nil, fmt.Errorf("loop: the Step of %s returned %d arrays, not %d", t.problem.Name, len(state), want)
+	}
+	values, err := net.FromTensors(state[:n])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
+	}
+	return values, nil
+}
+
+// concatValues concatenates each array of the members, so that the member is the leading axis.
+func concatValues(members []net.Values) net.Values {
+	out := make(net.Values, len(members[0]))
+	for _, values := range members {
 		for i, array := range values {
 			out[i] = append(out[i], array...)
 		}
@@ -235,11 +251,11 @@ func joinValues(copies []net.Values) net.Values {
 	return out
 }
 
-// splitValues is the inverse of joinValues.
-func splitValues(joined net.Values, copies int) []net.Values {
-	out := make([]net.Values, copies)
-	for _, array := range joined {
-		size := len(array) / copies
+// splitValues is the inverse of concatValues.
+func splitValues(all net.Values, members int) []net.Values {
+	out := make([]net.Values, members)
+	for _, array := range all {
+		size := len(array) / members
 		for i := range out {
 			out[i] = append(out[i], slices.Clone(array[i*size:(i+1)*size]))
 		}
@@ -247,26 +263,29 @@ func splitValues(joined net.Values, copies int) []net.Values {
 	return out
 }
 
-func (t *Trainer) call(data, feeds, state []*tensors.Tensor, first, count int, rate float64) (out []*tensors.Tensor, err error) {
+// call runs count updates on the device and frees feeds.
+func (t *Trainer) call(data, feeds, state []*tensors.Tensor, first, count int,
+	rate float64) ([]*tensors.Tensor, error) {
 	defer net.Free(feeds...)
-	out, err = net.Run(t.exec, int32(first), int32(count), float32(rate), data, feeds, state)
+	out, err := net.Run(t.exec, int32(first), int32(count), float32(rate), data, feeds, state)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
 	}
 	return out, nil
 }
 
-// loopGraph is the compiled function. Inputs: first, count, rate, data..., feeds... (those of
-// each copy one behind the other), parameters..., slots... . Results: the sum of the losses, then parameters and slots
-// after the last update. The loop carries all of them: a closure of go-xla cannot use
-// the values around it in every operation. What the body hands on unchanged is not copied.
+// loopGraph is the compiled function. Inputs: first, count, rate, data..., feeds... (all feeds of
+// member 0, then of member 1, ...), parameters..., slots... . Results: the sum of the losses
+// (by member), then parameters and slots after the last update. The loop carries all inputs,
+// because a closure of go-xla cannot use outer values in every operation. Values that the body
+// returns unchanged are not copied.
 func (t *Trainer) loopGraph(in []*Node) []*Node {
 	g := in[0].Graph()
-	in = t.joinFeeds(in)
+	in = t.stackFeeds(in)
 	fixed := 3 + t.problem.Data + t.problem.Feeds
 	sum := Const(g, float32(0))
-	if t.copies > 0 {
-		sum = Const(g, make([]float32, t.copies))
+	if t.members > 0 {
+		sum = Const(g, make([]float32, t.members))
 	}
 	carried := append([]*Node{Const(g, int32(0)), sum}, in...)
 	parameters := func(g *Graph) (i, loss *Node, rest []*Node) {
@@ -292,32 +311,32 @@ func (t *Trainer) loopGraph(in []*Node) []*Node {
 
 // stepGraph is loopGraph for a chunk of one update, without the While.
 func (t *Trainer) stepGraph(in []*Node) []*Node {
-	in = t.joinFeeds(in)
+	in = t.stackFeeds(in)
 	fixed := 3 + t.problem.Data + t.problem.Feeds
 	feeds := sliceFeeds(in[3+t.problem.Data:fixed], Const(in[0].Graph(), int32(0)))
 	loss, next := t.problem.Step(in[fixed:], in[3:3+t.problem.Data], feeds, in[0], in[2])
 	return append([]*Node{loss}, next...)
 }
 
-// joinFeeds replaces the feeds of copies, [chunk, batch, ...] each, by those of all,
-// [chunk, copies, batch, ...].
-func (t *Trainer) joinFeeds(in []*Node) []*Node {
-	if t.copies == 0 {
+// stackFeeds replaces the feeds of the members, [chunk, batch, ...] each, by one feed for all,
+// [chunk, members, batch, ...].
+func (t *Trainer) stackFeeds(in []*Node) []*Node {
+	if t.members == 0 {
 		return in
 	}
 	from, n := 3+t.problem.Data, t.problem.Feeds
 	out := slices.Clone(in[:from])
 	for k := range n {
 		var column []*Node
-		for i := range t.copies {
+		for i := range t.members {
 			column = append(column, in[from+i*n+k])
 		}
 		out = append(out, Stack(column, 1))
 	}
-	return append(out, in[from+t.copies*n:]...)
+	return append(out, in[from+t.members*n:]...)
 }
 
-// sliceFeeds takes row i of every feed.
+// sliceFeeds returns row i of every feed.
 func sliceFeeds(feeds []*Node, i *Node) []*Node {
 	out := make([]*Node, len(feeds))
 	for k, f := range feeds {

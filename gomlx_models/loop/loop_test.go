@@ -51,7 +51,7 @@ func lineFeed(chunk int) Feed {
 	}
 }
 
-// reference is Adam written out by hand in float64.
+// reference is w after so many updates of Adam, computed in float64.
 func reference(rate float64, updates int) float64 {
 	w, m, v := 0.0, 0.0, 0.0
 	for u := range updates {
@@ -76,18 +76,19 @@ func TestFitIsAdam(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
-			got, losses, err := tr.Fit(context.Background(), net.Values{{0}, {0}}, data, .05, 23, lineFeed(tr.Chunk()))
+			start := net.Values{{0}, {0}}
+			got, losses, err := tr.Fit(context.Background(), start, data, .05, 23, lineFeed(tr.Chunk()))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := reference(.05, 23); math.Abs(float64(got[0][0])-want) > 1e-5 {
-				t.Errorf("backend %q, chunk %d: w = %v, by hand %v", name, chunk, got[0][0], want)
+				t.Errorf("backend %q, chunk %d: w = %v, want %v", name, chunk, got[0][0], want)
 			}
 			if got[1][0] != 23 {
-				t.Errorf("the state array counted %v updates, not 23", got[1][0])
+				t.Errorf("the state array counted %v updates, want 23", got[1][0])
 			}
 			if want := (23 + tr.Chunk() - 1) / tr.Chunk(); len(losses) != want {
-				t.Errorf("chunk %d: %d losses, not %d", chunk, len(losses), want)
+				t.Errorf("chunk %d: %d losses, want %d", chunk, len(losses), want)
 			}
 		}
 	}
@@ -120,19 +121,21 @@ func BenchmarkFit(b *testing.B) {
 				x = net.Relu(net.Dense(s.In("b"), x, 32, net.He))
 				return net.Dense(s.In("c"), x, 2, net.Lecun)
 			}
-			params, err := net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Float32, 128, 2)}, func(s *net.Scope, in []*Node) { network(s, in[0]) })
+			params, err := net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Float32, 128, 2)},
+				func(s *net.Scope, in []*Node) { network(s, in[0]) })
 			if err != nil {
 				b.Fatal(err)
 			}
-			p := Problem{Name: "bench", Params: params, Data: 2, Feeds: 1, Loss: func(s *net.Scope, data, feeds []*Node) *Node {
+			loss := func(s *net.Scope, data, feeds []*Node) *Node {
 				index := ExpandAxes(feeds[0], -1)
 				return ReduceAllMean(net.CrossEntropy(network(s, Gather(data[0], index)), Gather(data[1], index)))
-			}}
-			tr, err := New(backend, p, 200)
+			}
+			tr, err := New(backend, Problem{Name: "bench", Params: params, Data: 2, Feeds: 1, Loss: loss}, 200)
 			if err != nil {
 				b.Fatal(err)
 			}
-			data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, 2000), 1000, 2), tensors.FromFlatDataAndDimensions(make([]int32, 1000), 1000)}
+			data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, 2000), 1000, 2),
+				tensors.FromFlatDataAndDimensions(make([]int32, 1000), 1000)}
 			feed := func(first, count int) []*tensors.Tensor {
 				return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]int32, tr.Chunk()*128), tr.Chunk(), 128)}
 			}

@@ -16,10 +16,9 @@ const (
 	epsilon = 1e-8
 )
 
-// Adam builds one step of Adam. m and v are the first and second moments of the
-// gradients, in the order of values; step (int32 scalar) is the number of updates before
-// this one, rate (float32 scalar) the learning rate. It returns the values and moments
-// after the update.
+// Adam builds one step of Adam. grads and the first and second moments m and v have the order
+// and shapes of values. step (int32 scalar) is the number of updates before this one, rate
+// (float32 scalar) the learning rate. It returns the values and moments after the update.
 func Adam(values, grads, m, v []*Node, step, rate *Node) (next, nextM, nextV []*Node) {
 	at := ConvertDType(AddScalar(step, 1), dtypes.Float32)
 	correct1 := OneMinus(Pow(Scalar(step.Graph(), dtypes.Float32, beta1), at))
@@ -35,8 +34,10 @@ func Adam(values, grads, m, v []*Node, step, rate *Node) (next, nextM, nextV []*
 }
 
 // SGD builds one step of gradient descent with momentum as PyTorch defines it:
-// velocity = momentum velocity + gradient, value = value - rate velocity. It returns the
-// values and velocities after the update.
+//
+//	velocity = momentum * velocity + gradient,   value = value - rate * velocity.
+//
+// rate is a float32 scalar. It returns the values and velocities after the update.
 func SGD(values, grads, velocity []*Node, rate *Node, momentum float64) (next, nextVelocity []*Node) {
 	next, nextVelocity = make([]*Node, len(values)), make([]*Node, len(values))
 	for i, grad := range grads {
@@ -46,8 +47,8 @@ func SGD(values, grads, velocity []*Node, rate *Node, momentum float64) (next, n
 	return next, nextVelocity
 }
 
-// AddDecay adds decay times the value to each gradient: weight decay as PyTorch's SGD
-// and Adam define it, the gradient of decay/2 times the square of the values.
+// AddDecay adds decay times the value to each gradient. This is the weight decay of PyTorch's
+// SGD and Adam: the gradient of decay/2 times the sum of squared values.
 func AddDecay(values, grads []*Node, decay float64) []*Node {
 	out := make([]*Node, len(grads))
 	for i, grad := range grads {
@@ -56,18 +57,18 @@ func AddDecay(values, grads []*Node, decay float64) []*Node {
 	return out
 }
 
-// adamStep is the Step of a Problem that only has a Loss: Adam on the trainable Params.
-// Its slots are the first moments, then the second. With copies it descends on the sum of
-// their losses, so that each has the gradient that it has alone.
-func adamStep(problem Problem, copies int) (Step, []net.Param) {
+// adamStep returns the Step and Slots of a Problem without a Step: Adam on the trainable
+// Params. The slots are the first moments, then the second ones. For members > 0 it minimises
+// the sum of the members' losses, so that each member has its own gradient.
+func adamStep(problem Problem, members int) (Step, []net.Param) {
 	trained := Trainable(problem.Params)
 	n, k := len(problem.Params), len(trained)
 	moments := Pick(problem.Params, trained)
 	step := func(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
 		values, m, v := state[:n], state[n:n+k], state[n+k:]
 		s := net.Bind(step.Graph(), problem.Params, values, true)
-		if copies > 0 {
-			s = s.Copies(copies)
+		if members > 0 {
+			s = s.Copies(members)
 		}
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
@@ -98,11 +99,11 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Replace returns a copy of list with other elements at the given positions.
-func Replace[T any](list []T, at []int, with []T) []T {
+// Replace returns a copy of list with the elements of values at the given positions.
+func Replace[T any](list []T, at []int, values []T) []T {
 	out := slices.Clone(list)
 	for j, i := range at {
-		out[i] = with[j]
+		out[i] = values[j]
 	}
 	return out
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// twoSteps runs two updates on one value that starts at 2, with the gradients given by the
-// feed, and returns the value after each.
+// twoSteps runs two updates of one value that starts at 2, with the given gradients, and
+// returns the value after each update.
 func twoSteps(t *testing.T, backend string, rate float64, gradients []float32, slots int, step Step) []float64 {
 	t.Helper()
-	problem := Problem{Name: "two steps", Params: []net.Param{{Name: "w"}}, Step: step, Slots: make([]net.Param, slots), Feeds: 1}
+	problem := Problem{Name: "two steps", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}
+	problem.Slots = make([]net.Param, slots)
 	tr, err := New(open(t, backend), problem, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -36,16 +37,16 @@ func twoSteps(t *testing.T, backend string, rate float64, gradients []float32, s
 	return out
 }
 
-// TestOptimisersAreThoseOfPyTorch works the documented updates of torch.optim out by hand,
-// both with weight decay 1/2, rate 1/10 and value 2.
+// TestOptimisersMatchPyTorch compares with the documented updates of torch.optim, computed by
+// hand, both with weight decay 1/2, rate 1/10 and value 2.
 //
 // SGD, momentum .9, gradients 1, 1: the first velocity is 1 + .5*2 = 2 (no dampening), w =
 // 1.8; the second .9*2 + 1 + .9 = 3.7, w = 1.43.
 //
-// Adam, gradients -1/2, -1/2: with the decay they are .5 and .45, so the first step goes
-// down by .1 (decoupled decay would stand still: up by .1, down by .1), the second by
-// .1 (.09/.19) / sqrt(.00045225/.001999).
-func TestOptimisersAreThoseOfPyTorch(t *testing.T) {
+// Adam, gradients -1/2, -1/2: with the decay they are .5 and .45. So the first step decreases
+// w by .1 (with decoupled decay w would not change: +.1 by the step, -.1 by the decay), the
+// second by .1 (.09/.19) / sqrt(.00045225/.001999).
+func TestOptimisersMatchPyTorch(t *testing.T) {
 	sgd := func(state, _, feeds []*Node, _, rate *Node) (*Node, []*Node) {
 		w := state[:1]
 		next, velocity := SGD(w, AddDecay(w, feeds, .5), state[1:], rate, .9)
@@ -60,12 +61,13 @@ func TestOptimisersAreThoseOfPyTorch(t *testing.T) {
 		for name, c := range map[string]struct {
 			got, want []float64
 		}{
-			"SGD":  {twoSteps(t, backend, .1, []float32{1, 1}, 1, sgd), []float64{1.8, 1.43}},
-			"Adam": {twoSteps(t, backend, .1, []float32{-.5, -.5}, 2, adam), []float64{1.9, 1.9 - .1*(.09/.19)/math.Sqrt(.00045225/.001999)}},
+			"SGD": {twoSteps(t, backend, .1, []float32{1, 1}, 1, sgd), []float64{1.8, 1.43}},
+			"Adam": {twoSteps(t, backend, .1, []float32{-.5, -.5}, 2, adam),
+				[]float64{1.9, 1.9 - .1*(.09/.19)/math.Sqrt(.00045225/.001999)}},
 		} {
 			for i, want := range c.want {
 				if math.Abs(c.got[i]-want) > 1e-5 {
-					t.Errorf("%s, backend %q: after step %d the value is %v, by hand %v", name, backend, i+1, c.got[i], want)
+					t.Errorf("%s, backend %q: after step %d the value is %v, want %v", name, backend, i+1, c.got[i], want)
 				}
 			}
 		}
@@ -73,7 +75,8 @@ func TestOptimisersAreThoseOfPyTorch(t *testing.T) {
 }
 
 func TestPickAndReplace(t *testing.T) {
-	at := Trainable([]net.Param{{Name: "a"}, {Name: "b", Trainable: true}, {Name: "c"}, {Name: "d", Trainable: true}})
+	params := []net.Param{{Name: "a"}, {Name: "b", Trainable: true}, {Name: "c"}, {Name: "d", Trainable: true}}
+	at := Trainable(params)
 	list := []string{"a", "b", "c", "d"}
 	if got := Pick(list, at); !slices.Equal(got, []string{"b", "d"}) {
 		t.Errorf("picked %v", got)

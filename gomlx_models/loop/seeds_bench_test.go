@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute/dtypes"
@@ -15,8 +16,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// classifier is an MLP of two hidden layers. data: x [rows, dim], y [rows] of -1 and 1;
-// feed: rows of a minibatch.
+// classifier returns the Loss of an MLP with two hidden layers. data: x [rows, dim] float32,
+// y [rows] int32 of -1 and 1. feed: row numbers of a minibatch, [batch] int32.
 func classifier(hidden int) func(s *net.Scope, data, feeds []*Node) *Node {
 	return func(s *net.Scope, data, feeds []*Node) *Node {
 		x := net.Rows(s, data[0], feeds[0])
@@ -28,7 +29,7 @@ func classifier(hidden int) func(s *net.Scope, data, feeds []*Node) *Node {
 	}
 }
 
-// seedsSize is a task's number of features, hidden units and samples of a minibatch.
+// seedsSize holds the number of features, of hidden units, and of samples in a minibatch.
 type seedsSize struct {
 	name               string
 	dim, hidden, batch int
@@ -36,17 +37,21 @@ type seedsSize struct {
 
 const seedsRows, seedsChunk, seedsUpdates = 20000, 250, 1000
 
-// seedsFit compiles an MLP for a client of its own, and returns what trains it for so many
-// seeds.
+// seedsFit returns a function that trains an MLP for a group of seeds, on its own client of
+// the backend.
 func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
-	backend := open(b, "")
-	p := Problem{Name: "seeds", Data: 2, Feeds: 1, Loss: classifier(size.hidden)}
-	inputs := []shapes.Shape{shapes.Make(dtypes.Float32, seedsRows, size.dim), shapes.Make(dtypes.Int32, seedsRows), shapes.Make(dtypes.Int32, size.batch)}
-	var err error
-	if p.Params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) }); err != nil {
+	backend, err := backendtest.Open(b, "").NewClient()
+	if err != nil {
 		b.Fatal(err)
 	}
-	trainer, err := New(backend, p, seedsChunk)
+	p := Problem{Name: "seeds", Data: 2, Feeds: 1, Loss: classifier(size.hidden)}
+	inputs := []shapes.Shape{shapes.Make(dtypes.Float32, seedsRows, size.dim), shapes.Make(dtypes.Int32, seedsRows),
+		shapes.Make(dtypes.Int32, size.batch)}
+	p.Params, err = net.Declare(backend.Backend, inputs, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) })
+	if err != nil {
+		b.Fatal(err)
+	}
+	trainer, err := New(backend.Backend, p, seedsChunk)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,6 +59,7 @@ func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
 	b.Cleanup(func() {
 		group.Close()
 		trainer.Close()
+		backend.Finalize()
 	})
 	rng := random.New(0, "seeds benchmark")
 	x, y, index := make([]float32, seedsRows*size.dim), make([]int32, seedsRows), make([]int32, seedsChunk*size.batch)
@@ -66,25 +72,28 @@ func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
 	for i := range index {
 		index[i] = int32(rng.IntN(seedsRows))
 	}
-	data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, seedsRows, size.dim), tensors.FromFlatDataAndDimensions(y, seedsRows)}
+	data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, seedsRows, size.dim),
+		tensors.FromFlatDataAndDimensions(y, seedsRows)}
 	feed := func(int, int) []*tensors.Tensor {
 		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, seedsChunk, size.batch)}
 	}
 	return func() error {
 		return group.Each(b.Context(), func(ctx context.Context, i int) error {
-			_, _, err := group.Member(i, trainer).Fit(ctx, net.Init(p.Params, int64(i), "seeds benchmark"), data, 1e-3, seedsUpdates, feed)
+			start := net.Init(p.Params, int64(i), "seeds benchmark")
+			_, _, err := group.Member(i, trainer).Fit(ctx, start, data, 1e-3, seedsUpdates, feed)
 			return err
 		})
 	}
 }
 
-// BenchmarkSeeds compares a seed that trains alone with a group of three, in one client and
-// in two side by side, as the runs of a figure are: the metric is the time of an update of
-// one seed. Stacking gains where three seeds are faster than one with as many clients: the
-// more an update consists of small operations, the more. With this bare network it is a tenth
-// at batches of 128 and nothing at 512.
+// BenchmarkSeeds compares trainings of one seed with groups of three batched seeds, on one
+// client and on two parallel clients, as the runs of a figure use them. The metric is the time
+// of an update divided by the number of seeds in all clients. A group is worthwhile if
+// three seeds take less time than one seed on as many clients. The gain is largest where an
+// update consists of small operations.
 func BenchmarkSeeds(b *testing.B) {
-	for _, size := range []seedsSize{{"gaussian classifier", 1, 32, 128}, {"gaussian g", 1, 32, 512}, {"features g", 128, 64, 512}} {
+	sizes := []seedsSize{{"gaussian classifier", 1, 32, 128}, {"gaussian g", 1, 32, 512}, {"features g", 128, 64, 512}}
+	for _, size := range sizes {
 		for _, clients := range []int{1, 2} {
 			for _, seeds := range []int{1, 3} {
 				b.Run(fmt.Sprintf("%s/clients=%d/seeds=%d", size.name, clients, seeds), func(b *testing.B) {

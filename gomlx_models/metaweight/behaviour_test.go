@@ -12,9 +12,9 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// noisy draws ten classes around the corners 4 e_c, c = 0..9, in 20 dimensions, with a clean
-// meta set of 100 and a clean test set of 1000; 40% of the training labels are replaced by
-// another class.
+// noisy draws ten classes with means 4 e_c, c = 0..9, in 20 dimensions. 40% of the training
+// labels are replaced by another class. The meta set of 100 samples and the test set of 1000
+// have correct labels.
 func noisy(seed int64, train int) (all set, test Samples, flipped []bool) {
 	rng := random.New(seed, "metaweight test", "noisy")
 	all.dim = 20
@@ -42,7 +42,7 @@ func noisy(seed int64, train int) (all set, test Samples, flipped []bool) {
 	return all, test, flipped
 }
 
-// newPlain trains a model by the classifier's own SGD, without weights.
+// newPlain returns a trainer of the classifier by the same SGD, without weights.
 func newPlain(t *testing.T, cfg Config, model Model) *loop.Trainer {
 	t.Helper()
 	n, trained := len(model.Params), loop.Trainable(model.Params)
@@ -62,21 +62,23 @@ func newPlain(t *testing.T, cfg Config, model Model) *loop.Trainer {
 	return plain
 }
 
-// fitPlain trains on the batches that Meta-Weight-Net sees.
-func fitPlain(t *testing.T, plain *loop.Trainer, cfg Config, s set, start net.Values, updates int, seed int64) net.Values {
+// fitPlain trains the classifier on the same minibatches as Fit, without weights.
+func fitPlain(t *testing.T, plain *loop.Trainer, cfg Config, s set, start net.Values, updates int,
+	seed int64) net.Values {
 	t.Helper()
 	b := &batches{samples: s.data, size: cfg.Batch, rng: random.New(seed, "metaweight", "training")}
-	theta, _, err := plain.Fit(t.Context(), start, []*tensors.Tensor{s.pool()}, cfg.Rate, updates, func(_, count int) []*tensors.Tensor {
+	feed := func(_, count int) []*tensors.Tensor {
 		row, label := b.next(plain.Chunk(), count)
 		return []*tensors.Tensor{row, label}
-	})
+	}
+	theta, _, err := plain.Fit(t.Context(), start, []*tensors.Tensor{s.pool()}, cfg.Rate, updates, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return theta
 }
 
-// accuracy is the share of samples whose own label has the smallest loss of all.
+// accuracy is the share of samples whose label has the smallest loss of all classes.
 func accuracy(model Model, s set, theta net.Values, test Samples) float64 {
 	o := &objective{s: s, theta: layers(model, theta)}
 	right := 0.0
@@ -94,9 +96,9 @@ func accuracy(model Model, s set, theta net.Values, test Samples) float64 {
 	return right / float64(test.Len())
 }
 
-// TestLearnsToDistrustFlippedLabels: with 40% wrong labels, V gives those little weight,
-// and the classifier is better than without weights.
-func TestLearnsToDistrustFlippedLabels(t *testing.T) {
+// TestFlippedLabelsGetSmallWeights: with 40% wrong labels, V gives those small weights, and the
+// classifier is more accurate than without weights.
+func TestFlippedLabelsGetSmallWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for several seconds")
 	}
@@ -122,13 +124,16 @@ func TestLearnsToDistrustFlippedLabels(t *testing.T) {
 				clean = append(clean, w)
 			}
 		}
-		with, without := accuracy(model, s, theta, test), accuracy(model, s, fitPlain(t, plain, cfg, s, start, updates, seed), test)
-		t.Logf("seed %d: mean weight %.3f of clean labels, %.3f of flipped ones; accuracy %.3f, without weights %.3f", seed, mean(clean), mean(wrong), with, without)
+		with := accuracy(model, s, theta, test)
+		without := accuracy(model, s, fitPlain(t, plain, cfg, s, start, updates, seed), test)
+		t.Logf("seed %d: mean weight %.3f of clean labels, %.3f of flipped ones; accuracy %.3f, without weights %.3f",
+			seed, mean(clean), mean(wrong), with, without)
 		if mean(wrong) > .5*mean(clean) {
-			t.Errorf("seed %d: flipped labels weigh %.3f, clean ones %.3f", seed, mean(wrong), mean(clean))
+			t.Errorf("seed %d: mean weight %.3f of flipped labels, want at most half of the %.3f of clean ones",
+				seed, mean(wrong), mean(clean))
 		}
 		if with < without+.15 {
-			t.Errorf("seed %d: accuracy %.3f, without weights %.3f", seed, with, without)
+			t.Errorf("seed %d: accuracy %.3f, want .15 above the %.3f without weights", seed, with, without)
 		}
 	}
 }

@@ -18,12 +18,12 @@ import (
 
 var backends = []string{"", backend.Go}
 
-// open returns the named backend ("" for XLA).
+// open returns the named backend, "" for the default one.
 func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
 // newModel is a linear classifier (no hidden layers) or an MLP on rows of dim values. It
 // has two arrays that are not trained: a shift of the inputs, first in the list, and a
-// count of the updates.
+// count of the updates, which every update increases.
 func newModel(tb testing.TB, dim, classes int, hidden ...int) Model {
 	tb.Helper()
 	losses := func(s *net.Scope, pool, row, label *Node) *Node {
@@ -54,8 +54,8 @@ func newTrainer(tb testing.TB, name string, cfg Config, model Model) *Trainer {
 	return t
 }
 
-// set is a small pool of random rows with labels, of which the first are for training
-// and the others the meta set.
+// set is a small pool of random rows with labels. The first rows are the training samples, the
+// others the meta set.
 type set struct {
 	x          []float32
 	dim        int
@@ -109,12 +109,12 @@ func float64s(v net.Values) [][]float64 {
 	return out
 }
 
-// near fails the test where an array of got is off by more than tol times its largest
-// wanted value.
+// near fails the test if a value differs by more than tol times the largest wanted value of its
+// array.
 func near(t *testing.T, what string, got net.Values, want [][]float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: %d arrays, not %d", what, len(got), len(want))
+		t.Fatalf("%s: %d arrays, want %d", what, len(got), len(want))
 	}
 	for i := range want {
 		largest := 0.0
@@ -123,7 +123,7 @@ func near(t *testing.T, what string, got net.Values, want [][]float64, tol float
 		}
 		for j, w := range want[i] {
 			if d := math.Abs(float64(got[i][j]) - w); !(d <= tol*largest) {
-				t.Errorf("%s: array %d[%d] is %v, by hand %v", what, i, j, got[i][j], w)
+				t.Errorf("%s: array %d[%d] is %v, want %v", what, i, j, got[i][j], w)
 			}
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// objective is the meta loss of an MLP as a function of V, in float64. The trial step's
-// gradient comes from central differences, so nothing here is derived by hand.
+// objective computes the meta loss of an MLP as a function of V, in float64. The gradient of
+// the trial step is computed by central differences, so no derivative is written by hand.
 type objective struct {
 	cfg   Config
 	s     set
-	theta [][]float64 // of layers
+	theta [][]float64 // as returned by layers
 }
 
-// layers leaves out the count: shift, then weights and biases of each layer.
+// layers returns shift, then weights and biases of each layer: theta without the count.
 func layers(model Model, theta net.Values) (out [][]float64) {
 	for i, values := range float64s(theta) {
 		if model.Params[i].Name != "count" {
@@ -68,7 +68,7 @@ func weight(v [][]float64, loss float64) float64 {
 	return 1 / (1 + math.Exp(-dense(hidden, v[2], v[3])[0]))
 }
 
-// differences is the gradient of f by every value of arrays.
+// differences is the gradient of f with respect to arrays, by central differences.
 func differences(arrays [][]float64, step float64, f func() float64) [][]float64 {
 	grad := zerosLike(arrays)
 	for i := range arrays {
@@ -83,8 +83,8 @@ func differences(arrays [][]float64, step float64, f func() float64) [][]float64
 	return grad
 }
 
-// meta is the mean meta loss after the trial step. The losses that V sees are those at
-// theta, whatever the differences do to theta.
+// meta is the mean meta loss after the trial step. The inputs of V are the losses at theta; the
+// differences do not change them.
 func (o *objective) meta(v [][]float64) float64 {
 	weights := make([]float64, o.s.data.Len())
 	for i := range weights {
@@ -123,7 +123,8 @@ func TestMetaGradientByDifferences(t *testing.T) {
 				n := 6 + len(model.Params)
 				losses := model.Losses(net.Bind(in[0].Graph(), model.Params, in[6:n], true), in[0], in[1], in[2])
 				return tr.metaGradient(in[6:n], in[n:], losses, in[0], in[3], in[4], in[5])
-			}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, float32(cfg.Rate), theta.Tensors(model.Params), v.Tensors(tr.v))
+			}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, float32(cfg.Rate),
+				theta.Tensors(model.Params), v.Tensors(tr.v))
 			near(t, name, got, want, 1e-4)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// TestSameSeedSameBytes also crosses the border between two calls to the device on XLA;
-// on the Go backend each update is a call.
+// TestSameSeedSameBytes trains for more updates than one call to the device runs on XLA. On the
+// Go backend each update is a call.
 func TestSameSeedSameBytes(t *testing.T) {
 	cfg, s, model := small(), newSet(2, 3, 10, 5), newModel(t, 2, 3, 5, 4)
-	cfg.Rate, cfg.MetaRate = .05, 1e-3 // slow, so that rounding is not amplified
+	cfg.Rate, cfg.MetaRate = .05, 1e-3 // small, so that rounding errors are not amplified
 	start := arrays(model.Params, .7, "start")
 	fit := func(tr *Trainer, seed int64) []net.Values {
 		theta, v, err := tr.Fit(t.Context(), s.pool(), start, s.data, s.meta, updatesPerCall+10, seed)
@@ -45,9 +45,10 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestVStartsAsALinearLayerOfPyTorch: variance 1/(3 fan-in) for weights and biases.
-func TestVStartsAsALinearLayerOfPyTorch(t *testing.T) {
-	tr := newTrainer(t, backend.Go, Config{Hidden: 3000, Batch: 1, MetaBatch: 1, Rate: 1, MetaRate: 1}, newModel(t, 1, 2))
+// TestInitialVariancesOfV: 1/(3 fan-in) for weights and biases, as in PyTorch's linear layers.
+func TestInitialVariancesOfV(t *testing.T) {
+	cfg := Config{Hidden: 3000, Batch: 1, MetaBatch: 1, Rate: 1, MetaRate: 1}
+	tr := newTrainer(t, backend.Go, cfg, newModel(t, 1, 2))
 	v := net.Init(tr.v, 0, "test")
 	for i, want := range []float64{1. / 3, 1. / 3, 1. / 9000} {
 		squares := make([]float64, len(v[i]))
@@ -55,11 +56,11 @@ func TestVStartsAsALinearLayerOfPyTorch(t *testing.T) {
 			squares[j] = float64(x) * float64(x)
 		}
 		if got := mean(squares); math.Abs(got-want) > .1*want {
-			t.Errorf("array %s has variance %v, not %v", tr.v[i].Name, got, want)
+			t.Errorf("array %s has variance %v, want %v", tr.v[i].Name, got, want)
 		}
 	}
 	if bias := math.Abs(float64(v[3][0])); bias == 0 || bias > 5/math.Sqrt(9000) {
-		t.Errorf("the last bias starts at %v", bias)
+		t.Errorf("the last bias starts at %v, want not 0 and at most 5 standard deviations", bias)
 	}
 }
 
@@ -92,7 +93,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// fitCase is what Fit is given.
+// fitCase holds arguments of Fit.
 type fitCase struct {
 	pool       *tensors.Tensor
 	start      net.Values
@@ -117,21 +118,23 @@ func TestFitRefuses(t *testing.T) {
 		change func(c *fitCase)
 		words  []string
 	}{
-		"no meta set":     {func(c *fitCase) { c.meta = Samples{} }, []string{"no meta samples"}},
-		"no samples":      {func(c *fitCase) { c.data = Samples{} }, []string{"no training samples"}},
-		"labels missing":  {func(c *fitCase) { c.meta.Label = c.meta.Label[:2] }, []string{"5 meta samples", "2 labels"}},
-		"row":             {func(c *fitCase) { c.data.Row[3] = 15 }, []string{"training sample 3", "row 15", "pool of 15"}},
-		"negative row":    {func(c *fitCase) { c.meta.Row[1] = -1 }, []string{"meta sample 1", "row -1"}},
-		"label":           {func(c *fitCase) { c.data.Label[9] = 3 }, []string{"training sample 9", "label 3", "0 to 2"}},
-		"negative label":  {func(c *fitCase) { c.meta.Label[0] = -1 }, []string{"meta sample 0", "label -1"}},
-		"no pool":         {func(c *fitCase) { c.pool = nil }, []string{"pool", "[rows, dims...]"}},
-		"flat pool":       {func(c *fitCase) { c.pool = tensors.FromValue([]float32{1, 2}) }, []string{"[rows, dims...]"}},
-		"other pool":      {func(c *fitCase) { c.pool = tensors.FromFlatDataAndDimensions(make([]float32, 45), 15, 3) }, []string{"Meta-Weight-Net"}},
-		"other model":     {func(c *fitCase) { c.start = c.start[:3] }, []string{"3 arrays", "4 of the classifier"}},
-		"other shape":     {func(c *fitCase) { c.start[0] = make([]float32, 3) }, []string{"3 values", "shift", "2"}},
-		"no updates":      {func(c *fitCase) { c.updates = 0 }, []string{"0 updates"}},
-		"NaN in the pool": {func(c *fitCase) { c.pool = filled(15, 2, math.NaN()) }, []string{"loss became NaN", "learning rate (0.5)"}},
-		"infinite":        {func(c *fitCase) { c.start[2][0] = float32(math.Inf(1)) }, []string{"loss became", "learning rate (0.5)"}},
+		"no meta set":    {func(c *fitCase) { c.meta = Samples{} }, []string{"no meta samples"}},
+		"no samples":     {func(c *fitCase) { c.data = Samples{} }, []string{"no training samples"}},
+		"labels missing": {func(c *fitCase) { c.meta.Label = c.meta.Label[:2] }, []string{"5 meta samples", "2 labels"}},
+		"row":            {func(c *fitCase) { c.data.Row[3] = 15 }, []string{"training sample 3", "row 15", "pool of 15"}},
+		"negative row":   {func(c *fitCase) { c.meta.Row[1] = -1 }, []string{"meta sample 1", "row -1"}},
+		"label":          {func(c *fitCase) { c.data.Label[9] = 3 }, []string{"training sample 9", "label 3", "0 to 2"}},
+		"negative label": {func(c *fitCase) { c.meta.Label[0] = -1 }, []string{"meta sample 0", "label -1"}},
+		"no pool":        {func(c *fitCase) { c.pool = nil }, []string{"pool", "[rows, dims...]"}},
+		"flat pool":      {func(c *fitCase) { c.pool = tensors.FromValue([]float32{1, 2}) }, []string{"[rows, dims...]"}},
+		"other pool":     {func(c *fitCase) { c.pool = filled(15, 3, 0) }, []string{"Meta-Weight-Net"}},
+		"other model":    {func(c *fitCase) { c.start = c.start[:3] }, []string{"3 arrays", "4 of the classifier"}},
+		"other shape":    {func(c *fitCase) { c.start[0] = make([]float32, 3) }, []string{"3 values", "shift", "2"}},
+		"no updates":     {func(c *fitCase) { c.updates = 0 }, []string{"0 updates"}},
+		"NaN in the pool": {func(c *fitCase) { c.pool = filled(15, 2, math.NaN()) },
+			[]string{"loss became NaN", "learning rate (0.5)"}},
+		"infinite": {func(c *fitCase) { c.start[2][0] = float32(math.Inf(1)) },
+			[]string{"loss became", "learning rate (0.5)"}},
 	} {
 		fc := newFitCase(model)
 		c.change(fc)
@@ -140,6 +143,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
+// filled is an array [rows, dim] of equal values.
 func filled(rows, dim int, value float64) *tensors.Tensor {
 	x := make([]float32, rows*dim)
 	for i := range x {
@@ -151,7 +155,8 @@ func filled(rows, dim int, value float64) *tensors.Tensor {
 func TestDivergenceNamesTheRate(t *testing.T) {
 	cfg, model := small(), newModel(t, 2, 3)
 	cfg.Rate = 1e38
-	demand.Error(t, newFitCase(model).fit(t.Context(), newTrainer(t, backend.Go, cfg, model)), "loss became", "lower the learning rate (1e+38)")
+	err := newFitCase(model).fit(t.Context(), newTrainer(t, backend.Go, cfg, model))
+	demand.Error(t, err, "loss became", "lower the learning rate (1e+38)")
 }
 
 func TestCancelled(t *testing.T) {
@@ -173,11 +178,14 @@ func TestCancelled(t *testing.T) {
 	demand.Error(t, err, "2 arrays", "4 of the weight network")
 }
 
-// TestMeanForALossOfEachSample: a model that returns the mean of its batch's losses would
-// train without weights, and nobody would notice.
-func TestMeanForALossOfEachSample(t *testing.T) {
+// TestMeanLossIsRefused: if a model returned the mean of a batch's losses, all its samples would
+// silently get the same weight.
+func TestMeanLossIsRefused(t *testing.T) {
 	model := newModel(t, 2, 3)
 	losses := model.Losses
-	model.Losses = func(s *net.Scope, pool, row, label *Node) *Node { return ReduceAllMean(losses(s, pool, row, label)) }
-	demand.Error(t, newFitCase(model).fit(t.Context(), newTrainer(t, "", small(), model)), "Meta-Weight-Net", "one loss for each sample")
+	model.Losses = func(s *net.Scope, pool, row, label *Node) *Node {
+		return ReduceAllMean(losses(s, pool, row, label))
+	}
+	err := newFitCase(model).fit(t.Context(), newTrainer(t, "", small(), model))
+	demand.Error(t, err, "Meta-Weight-Net", "one loss for each sample")
 }

@@ -1,6 +1,7 @@
 package metaweight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -17,12 +18,12 @@ const evalRows = 500 // samples in one call of Weights
 // Len is the number of samples.
 func (s Samples) Len() int { return len(s.Row) }
 
-// batches cuts an endless sequence of random orders of the samples into minibatches.
+// batches cuts an endless sequence of random permutations of the samples into minibatches.
 type batches struct {
 	samples Samples
-	size    int
+	size    int // samples of a minibatch
 	rng     *rand.Rand
-	order   []int // what is left of the present order
+	order   []int // rest of the current permutation
 }
 
 // next fills the first count of chunk minibatches; row, label: [chunk, size].
@@ -35,9 +36,11 @@ func (b *batches) next(chunk, count int) (row, label *tensors.Tensor) {
 		rows[i], labels[i] = b.samples.Row[b.order[0]], b.samples.Label[b.order[0]]
 		b.order = b.order[1:]
 	}
-	return tensors.FromFlatDataAndDimensions(rows, chunk, b.size), tensors.FromFlatDataAndDimensions(labels, chunk, b.size)
+	row = tensors.FromFlatDataAndDimensions(rows, chunk, b.size)
+	return row, tensors.FromFlatDataAndDimensions(labels, chunk, b.size)
 }
 
+// feed returns the feeds of step: row and label of a training batch, then of a meta batch.
 func feed(chunk int, data, meta *batches) loop.Feed {
 	return func(_, count int) []*tensors.Tensor {
 		row, label := data.next(chunk, count)
@@ -46,20 +49,21 @@ func feed(chunk int, data, meta *batches) loop.Feed {
 	}
 }
 
-// checkValues compares start values with the parameters that they are for.
+// checkValues returns an error if values do not have the sizes of params.
 func checkValues(what string, params []net.Param, values net.Values) error {
 	if len(values) != len(params) {
 		return fmt.Errorf("metaweight: %d arrays of values for the %d of the %s", len(values), len(params), what)
 	}
 	for i, p := range params {
 		if len(values[i]) != p.Size() {
-			return fmt.Errorf("metaweight: %d values for the %s's array %s, which has %d", len(values[i]), what, p.Name, p.Size())
+			return fmt.Errorf("metaweight: %d values for the %s's array %s, which has %d",
+				len(values[i]), what, p.Name, p.Size())
 		}
 	}
 	return nil
 }
 
-// checkSamples compares lengths and ranges.
+// checkSamples returns an error if lengths do not match or rows or labels are out of range.
 func (t *Trainer) checkSamples(what string, pool *tensors.Tensor, s Samples) error {
 	if s.Len() == 0 {
 		return fmt.Errorf("metaweight: there are no %s samples", what)
@@ -76,19 +80,21 @@ func (t *Trainer) checkSamples(what string, pool *tensors.Tensor, s Samples) err
 			return fmt.Errorf("metaweight: %s sample %d is row %d of a pool of %d", what, i, s.Row[i], rows)
 		}
 		if s.Label[i] < 0 || int(s.Label[i]) >= t.model.Classes {
-			return fmt.Errorf("metaweight: %s sample %d has label %d; labels go from 0 to %d", what, i, s.Label[i], t.model.Classes-1)
+			return fmt.Errorf("metaweight: %s sample %d has label %d; labels are 0 to %d",
+				what, i, s.Label[i], t.model.Classes-1)
 		}
 	}
 	return nil
 }
 
-// Weights returns the weight V(L_i) of each sample under trained networks, as Fit
-// returns them. pool: [rows, dims...].
-func (t *Trainer) Weights(ctx context.Context, pool *tensors.Tensor, theta, v net.Values, data Samples) ([]float64, error) {
-	for _, err := range []error{checkValues("classifier", t.model.Params, theta), checkValues("weight network", t.v, v), t.checkSamples("given", pool, data)} {
-		if err != nil {
-			return nil, err
-		}
+// Weights returns the weight V(L_i) of each sample, for the values theta and v that Fit returned.
+// pool: [rows, dims...]. It fails if samples are missing or out of range, values do not fit, ctx is
+// cancelled, or the backend fails.
+func (t *Trainer) Weights(ctx context.Context, pool *tensors.Tensor, theta, v net.Values,
+	data Samples) ([]float64, error) {
+	if err := cmp.Or(checkValues("classifier", t.model.Params, theta), checkValues("weight network", t.v, v),
+		t.checkSamples("given", pool, data)); err != nil {
+		return nil, err
 	}
 	held := append(theta.Tensors(t.model.Params), v.Tensors(t.v)...)
 	defer net.Free(held...)
@@ -116,7 +122,8 @@ func (t *Trainer) Weights(ctx context.Context, pool *tensors.Tensor, theta, v ne
 	return out, nil
 }
 
-// evalGraph is the compiled part of Weights. Inputs: pool, row, label, theta..., v... .
+// evalGraph is the compiled part of Weights. Inputs: pool, row, label, theta..., v... . Result:
+// the weights, [batch].
 func (t *Trainer) evalGraph(in []*Node) []*Node {
 	theta, v := in[3:3+len(t.model.Params)], in[3+len(t.model.Params):]
 	s := net.Bind(in[0].Graph(), t.model.Params, theta, false)

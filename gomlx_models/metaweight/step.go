@@ -14,17 +14,16 @@ import (
 	"github.com/gomlx/gomlx/support/exceptions"
 )
 
-// problem is what the loop runs. State: the classifier's parameters theta and V's, then
-// the slots: velocities of theta, first and second moments of V. Data: the pool. Feeds:
-// row and label of a training batch, row and label of a meta batch.
+// problem is the loop's Problem. Params: theta of the classifier, then V. Slots: velocities of
+// the trainable theta, first and second moments of V. Data: the pool. Feeds: row and label of a
+// training batch, row and label of a meta batch.
 func (t *Trainer) problem() loop.Problem {
 	return loop.Problem{Name: "Meta-Weight-Net", Step: t.step, Data: 1, Feeds: 4,
 		Params: slices.Concat(t.model.Params, t.v),
 		Slots:  slices.Concat(loop.Pick(t.model.Params, t.trained), t.v, t.v)}
 }
 
-// step builds one update (Shu et al. 2019, Algorithm 1): V learns from the classifier's
-// trial step, then the classifier takes its real step with the weights of the new V.
+// step builds one update (Shu et al. 2019, Algorithm 1), as the package comment describes.
 func (t *Trainer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
 	n, p, k := len(t.model.Params), len(t.v), len(t.trained)
 	theta, v, velocity, m, u := state[:n], state[n:n+p], state[n+p:n+p+k], state[n+p+k:n+p+k+p], state[n+p+k+p:]
@@ -33,10 +32,10 @@ func (t *Trainer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node
 	s := net.Bind(pool.Graph(), t.model.Params, theta, true)
 	losses := t.losses(s, pool, row, label)
 	grads := loop.AddDecay(v, t.metaGradient(theta, v, losses, pool, metaRow, metaLabel, rate), t.cfg.MetaDecay)
-	v, m, u = loop.Adam(v, grads, m, u, step, Scalar(pool.Graph(), dtypes.Float32, t.cfg.MetaRate))
+	v, m, u = loop.Adam(v, grads, m, u, step, Scalar(pool.Graph(), dtypes.Float32, t.cfg.MetaRate)) // u: second moments
 
 	trainable := loop.Pick(theta, t.trained)
-	fixed := StopGradient(weights(v, t.v, losses)) // the new V depends on theta by its own update
+	fixed := StopGradient(weights(v, t.v, losses)) // the new V depends on theta through its update
 	loss = ReduceAllMean(Mul(fixed, losses))
 	grads = loop.AddDecay(trainable, Gradient(loss, trainable...), t.cfg.Decay)
 	trainable, velocity = loop.SGD(trainable, grads, velocity, rate, t.cfg.Momentum)
@@ -48,8 +47,8 @@ func (t *Trainer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node
 //
 //	theta_hat = theta - rate grad_theta 1/n sum_i V(L_i) L_i(theta),
 //
-// that is, through the gradient of the trial step. losses: L_i at theta, [batch].
-// theta_hat is linear in the weights V(L_i), so no second derivative of L enters.
+// that is, through the gradient of the trial step. losses: L_i at theta, [batch]. theta_hat is
+// linear in the weights V(L_i), so no second derivative of L is needed.
 func (t *Trainer) metaGradient(theta, v []*Node, losses, pool, metaRow, metaLabel, rate *Node) []*Node {
 	trainable := loop.Pick(theta, t.trained)
 	trial := ReduceAllMean(Mul(weights(v, t.v, losses), losses))
@@ -61,17 +60,19 @@ func (t *Trainer) metaGradient(theta, v []*Node, losses, pool, metaRow, metaLabe
 	return Gradient(ReduceAllMean(t.losses(s, pool, metaRow, metaLabel)), v...)
 }
 
-// losses is Model.Losses with its shape checked: a mean would pass for a sample's loss.
+// losses calls Model.Losses and panics if the result is not [batch]: with a mean over the batch all
+// samples would get the same weight.
 func (t *Trainer) losses(s *net.Scope, pool, row, label *Node) *Node {
 	losses := t.model.Losses(s, pool, row, label)
 	if want := shapes.Make(dtypes.Float32, row.Shape().Dim(0)); !losses.Shape().Equal(want) {
-		exceptions.Panicf("the model's Losses have shape %s, not one loss for each sample, %s", losses.Shape(), want)
+		exceptions.Panicf("the model's Losses have shape %s; they must be one loss for each sample, %s",
+			losses.Shape(), want)
 	}
 	return losses
 }
 
-// weights applies V with the given parameters to losses, which are taken as constants.
-// losses, result: [batch].
+// weights applies V with the values v to losses, which count as constants. losses, result:
+// [batch].
 func weights(v []*Node, params []net.Param, losses *Node) *Node {
 	return network(net.Bind(losses.Graph(), params, v, true), StopGradient(losses), params[0].Dims[1])
 }
@@ -82,15 +83,16 @@ func network(s *net.Scope, losses *Node, hidden int) *Node {
 	return Sigmoid(Squeeze(linear(s.In("layer2"), x, 1), -1))
 }
 
-// linear is x W + b, where both start with the variance 1/(3 fanIn) of PyTorch's linear
-// layers (normal here, uniform there): with biases of 0, V would start as a straight line
-// under the sigmoid, since losses are positive.
+// linear is x W + b. Both start with variance 1/(3 fanIn), as in PyTorch's linear layers (normal
+// here, uniform there). With initial biases of 0, V would start as the sigmoid of a linear
+// function, since losses are positive. x: [batch, in], result: [batch, out].
 func linear(s *net.Scope, x *Node, out int) *Node {
 	in := x.Shape().Dim(-1)
 	init := net.Initial{Std: math.Sqrt(1 / float64(3*in))}
 	return Add(Dot(x, s.Weight("weights", init, in, out)).Product(), ExpandLeftToRank(s.Bias("biases", init, out), 2))
 }
 
+// declareV returns the parameters of V.
 func declareV(backend compute.Backend, hidden int) ([]net.Param, error) {
 	return net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Float32, 1)},
 		func(s *net.Scope, in []*Node) { network(s, in[0], hidden) })

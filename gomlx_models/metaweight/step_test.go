@@ -12,10 +12,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// hand is Meta-Weight-Net of a linear classifier in float64, from the formulas. Arrays
-// as in Trainer.problem: theta = shift [dim], count, weights [dim, classes], biases
+// reference computes Meta-Weight-Net of a linear classifier in float64, from the formulas. The
+// arrays are those of Trainer.problem: theta = shift [dim], count, weights [dim, classes], biases
 // [classes]; v = weights [1, h], biases [h], weights [h, 1], bias [1].
-type hand struct {
+type reference struct {
 	cfg                Config
 	x                  []float32
 	dim, classes       int
@@ -26,8 +26,8 @@ type hand struct {
 	metaRow, metaLabel []int32
 }
 
-// sample returns the loss of one sample and its gradient by weights and biases.
-func (h *hand) sample(w, b []float64, row, label int32) (loss float64, grad [][]float64) {
+// sample returns the loss of one sample and its gradient with respect to weights and biases.
+func (h *reference) sample(w, b []float64, row, label int32) (loss float64, grad [][]float64) {
 	logits, x := slices.Clone(b), make([]float64, h.dim)
 	for i := range x {
 		x[i] = float64(h.x[int(row)*h.dim+i]) - h.theta[0][i]
@@ -53,8 +53,8 @@ func (h *hand) sample(w, b []float64, row, label int32) (loss float64, grad [][]
 	return math.Log(sum) - logits[label], grad
 }
 
-// weight returns V(loss) and its gradient by the four arrays of V.
-func (h *hand) weight(loss float64) (weight float64, grad [][]float64) {
+// weight returns V(loss) and its gradient with respect to the four arrays of V.
+func (h *reference) weight(loss float64) (weight float64, grad [][]float64) {
 	w1, b1, w2, out := h.v[0], h.v[1], h.v[2], h.v[3][0]
 	for j := range w1 {
 		out += w2[j] * max(0, w1[j]*loss+b1[j])
@@ -71,11 +71,11 @@ func (h *hand) weight(loss float64) (weight float64, grad [][]float64) {
 	return weight, grad
 }
 
-// update is one update: the three steps of the package comment, with the gradient through
-// the trial step from
+// update is one update: the three steps of the package comment, with the gradient through the
+// trial step by
 //
 //	d meta / d V(L_i) = -rate/n <grad meta(theta_hat), grad L_i(theta)>.
-func (h *hand) update() (loss float64) {
+func (h *reference) update() (loss float64) {
 	n := float64(len(h.row))
 	w, b := h.theta[2], h.theta[3]
 	losses, grads := make([]float64, len(h.row)), make([][][]float64, len(h.row))
@@ -109,7 +109,7 @@ func (h *hand) update() (loss float64) {
 }
 
 // adam follows the documentation of torch.optim.Adam (weight_decay).
-func (h *hand) adam(grad [][]float64) {
+func (h *reference) adam(grad [][]float64) {
 	t := float64(h.step + 1)
 	for i := range grad {
 		for j, g := range grad[i] {
@@ -123,7 +123,7 @@ func (h *hand) adam(grad [][]float64) {
 }
 
 // sgd follows the documentation of torch.optim.SGD (momentum, weight_decay).
-func (h *hand) sgd(grad [][]float64) {
+func (h *reference) sgd(grad [][]float64) {
 	for i := range grad {
 		for j, g := range grad[i] {
 			g += h.cfg.Decay * h.theta[2+i][j]
@@ -159,7 +159,7 @@ func dot(a, b [][]float64) float64 {
 	return sum
 }
 
-// small has decays and rates that move everything in one update.
+// small has rates and decays so large that one update changes all values visibly.
 func small() Config {
 	return Config{Hidden: 6, Batch: 4, MetaBatch: 3, Rate: .5, Momentum: .8, Decay: .03, MetaRate: .02, MetaDecay: 1e-3}
 }
@@ -183,9 +183,9 @@ func run(t *testing.T, name string, fn func(in []*Node) []*Node, args ...any) ne
 	return values
 }
 
-// TestOneUpdateByHand compares all state after one update in the middle of a training,
-// with momenta that are not zero, with the formulas in float64.
-func TestOneUpdateByHand(t *testing.T) {
+// TestOneUpdate compares the whole state after one update in the middle of a training (moments
+// are not zero) with the reference.
+func TestOneUpdate(t *testing.T) {
 	cfg, s := small(), newSet(2, 3, 4, 3)
 	for _, name := range backends {
 		tr := newTrainer(t, name, cfg, newModel(t, 2, 3))
@@ -197,14 +197,16 @@ func TestOneUpdateByHand(t *testing.T) {
 				squares[j] = v * v
 			}
 		}
-		h := &hand{cfg: cfg, x: s.x, dim: 2, classes: 3, step: 5, row: s.data.Row, label: s.data.Label, metaRow: s.meta.Row, metaLabel: s.meta.Label}
+		h := &reference{cfg: cfg, x: s.x, dim: 2, classes: 3, step: 5, row: s.data.Row, label: s.data.Label,
+			metaRow: s.meta.Row, metaLabel: s.meta.Label}
 		h.theta, h.v = float64s(state[:4]), float64s(state[4:])
 		h.velocity, h.m, h.u = float64s(slots[:2]), float64s(slots[2:6]), float64s(slots[6:])
 		loss := h.update()
 		out := run(t, name, func(in []*Node) []*Node {
 			loss, next := tr.step(in[7:], in[:1], in[1:5], in[5], in[6])
 			return append([]*Node{loss}, next...)
-		}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, int32(5), float32(cfg.Rate), state.Tensors(p.Params), slots.Tensors(p.Slots))
+		}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, int32(5), float32(cfg.Rate),
+			state.Tensors(p.Params), slots.Tensors(p.Slots))
 		near(t, name+" loss", out[:1], [][]float64{{loss}}, 1e-5)
 		near(t, name+" theta", out[1:5], h.theta, 1e-5)
 		near(t, name+" V", out[5:9], h.v, 1e-5)
@@ -214,8 +216,9 @@ func TestOneUpdateByHand(t *testing.T) {
 	}
 }
 
-// TestFitByHand compares whole trainings: initial values, batches, rate and step count.
-func TestFitByHand(t *testing.T) {
+// TestFit compares whole trainings with the reference: initial values, batches, rate and step
+// count.
+func TestFit(t *testing.T) {
 	cfg, s := small(), newSet(2, 3, 10, 5)
 	for _, name := range backends {
 		tr := newTrainer(t, name, cfg, newModel(t, 2, 3))
@@ -224,7 +227,8 @@ func TestFitByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &hand{cfg: cfg, x: s.x, dim: 2, classes: 3, theta: float64s(start), v: float64s(net.Init(tr.v, 3, "metaweight"))}
+		h := &reference{cfg: cfg, x: s.x, dim: 2, classes: 3, theta: float64s(start),
+			v: float64s(net.Init(tr.v, 3, "metaweight"))}
 		h.velocity, h.m, h.u = zerosLike(h.theta[2:]), zerosLike(h.v), zerosLike(h.v)
 		data := &batches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
 		meta := &batches{samples: s.meta, size: 3, rng: random.New(3, "metaweight", "meta")}
@@ -235,7 +239,8 @@ func TestFitByHand(t *testing.T) {
 		}
 		near(t, name+" theta", theta, h.theta, 1e-4)
 		near(t, name+" V", v, h.v, 1e-4)
-		many := Samples{Row: slices.Repeat(s.data.Row, 60), Label: slices.Repeat(s.data.Label, 60)} // more than one call
+		// more samples than one call of Weights evaluates at once
+		many := Samples{Row: slices.Repeat(s.data.Row, 60), Label: slices.Repeat(s.data.Label, 60)}
 		weights, err := tr.Weights(t.Context(), s.pool(), theta, v, Samples{Row: many.Row[3:], Label: many.Label[3:]})
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +251,7 @@ func TestFitByHand(t *testing.T) {
 		for i, got := range weights {
 			loss, _ := h.sample(h.theta[2], h.theta[3], many.Row[i+3], many.Label[i+3])
 			if want, _ := h.weight(loss); math.Abs(got-want) > 1e-4 {
-				t.Errorf("%s: the weight of sample %d is %v, by hand %v", name, i, got, want)
+				t.Errorf("%s: the weight of sample %d is %v, want %v", name, i, got, want)
 			}
 		}
 	}
@@ -258,17 +263,18 @@ func flat(row, label *tensors.Tensor) (rows, labels []int32) {
 	return rows, labels
 }
 
-// TestBatchesAreEpochs: every sample comes once in each pass over the samples, with its
-// own label, also where a batch is larger than the set.
+// TestBatchesAreEpochs: each epoch has every sample once, with its label, also if a batch is
+// larger than the set.
 func TestBatchesAreEpochs(t *testing.T) {
-	b := &batches{samples: Samples{Row: []int32{5, 6, 7}, Label: []int32{50, 60, 70}}, size: 4, rng: random.New(0, "test")}
-	rows, labels := flat(b.next(5, 3)) // 12 draws in 20 places
+	samples := Samples{Row: []int32{5, 6, 7}, Label: []int32{50, 60, 70}}
+	b := &batches{samples: samples, size: 4, rng: random.New(0, "test")}
+	rows, labels := flat(b.next(5, 3)) // 3 of 5 minibatches: 12 samples of 20
 	orders := map[[3]int32]bool{}
-	for pass := range 4 {
-		part := rows[3*pass : 3*pass+3]
+	for epoch := range 4 {
+		part := rows[3*epoch : 3*epoch+3]
 		orders[[3]int32(part)] = true
 		if sorted := slices.Sorted(slices.Values(part)); !slices.Equal(sorted, []int32{5, 6, 7}) {
-			t.Errorf("pass %d drew rows %v", pass, part)
+			t.Errorf("epoch %d has rows %v", epoch, part)
 		}
 	}
 	for i, row := range rows[:12] {
@@ -277,6 +283,6 @@ func TestBatchesAreEpochs(t *testing.T) {
 		}
 	}
 	if len(orders) < 2 {
-		t.Errorf("all passes have the same order")
+		t.Errorf("all epochs have the same order")
 	}
 }

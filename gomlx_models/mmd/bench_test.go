@@ -28,10 +28,12 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-// BenchmarkStatistics times what follows from a kernel of 200 and 2,000 samples.
+// BenchmarkStatistics times the computations that start from the distances or the kernel of 200
+// and 2,000 samples.
 func BenchmarkStatistics(b *testing.B) {
 	rng := random.New(0, "benchmark")
-	d := must[*Distances](b)(computer(b, "", 2200, 8).Distances(b.Context(), draw(rng, 200, 8, 0, 1), draw(rng, 2000, 8, 0, 1)))
+	x, y := draw(rng, 200, 8, 0, 1), draw(rng, 2000, 8, 0, 1)
+	d := must[*Distances](b)(computer(b, "", 2200, 8).Distances(b.Context(), x, y))
 	k := must[*Kernel](b)(d.Kernel(1))
 	for name, f := range map[string]func() (float64, error){
 		"MedianWidth":      d.MedianWidth,

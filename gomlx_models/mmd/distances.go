@@ -13,27 +13,29 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Computer computes pairwise distances on a backend. Samples are padded to its capacity, so
-// that one compiled program serves samples of every size. It may be used by several
-// goroutines.
+// Computer computes pairwise distances on a backend. It pads samples to its capacity, so that
+// one compiled program serves all sample sizes. Several goroutines may use it.
 type Computer struct {
 	capacity, dim int
 	exec          *Exec
 }
 
-// MaxCapacity is the largest capacity of a Computer: a matrix of 20,000 x 20,000 values takes
-// 3.2 GB, and distances, kernel and the backend each hold one.
+// MaxCapacity is the largest capacity of a Computer. A matrix of 20,000 x 20,000 values takes
+// 3.2 GB; distances, kernel and backend each have one.
 const MaxCapacity = 20000
 
-// New prepares a Computer for pooled samples (x and y together) of at most capacity rows of
-// dim values; it is compiled at the first use. A call takes time in proportion to
-// capacity^2 dim, however few the samples.
+// New prepares a Computer for pools of at most capacity samples (those of x and of y) of dim
+// values. The program is compiled at the first call of Distances. The time of a call is
+// proportional to capacity^2 dim, even for few samples. capacity must be from 2 to
+// MaxCapacity, and dim at least 1. Close the Computer when it is no longer needed.
 func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
 	if capacity < 2 || dim < 1 {
-		return nil, fmt.Errorf("mmd: a capacity of %d samples of %d values; at least 2 samples of 1 value are needed", capacity, dim)
+		return nil, fmt.Errorf("mmd: the capacity is %d samples of %d values; it must be at least 2 samples of 1 value",
+			capacity, dim)
 	}
 	if capacity > MaxCapacity {
-		return nil, fmt.Errorf("mmd: %d samples in all are more than %d, and memory grows with their square; draw random subsets", capacity, MaxCapacity)
+		return nil, fmt.Errorf("mmd: %d samples in all; at most %d are allowed, since memory grows with their square; "+
+			"use random subsets", capacity, MaxCapacity)
 	}
 	exec, err := NewExec(backend, squaredDistances)
 	if err != nil {
@@ -45,17 +47,17 @@ func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
 // Close frees the compiled program.
 func (c *Computer) Close() { c.exec.Finalize() }
 
-// Distances are the distances between all samples of a pool: x in rows 0 to N-1, y in rows
+// Distances holds the distances between all samples of a pool: x in rows 0 to N-1, y in rows
 // N to N+M-1.
 type Distances struct {
 	N, M    int
 	squared []float64 // [N+M, N+M], symmetric
 }
 
-// Distances computes the distances within and between the samples x [n, dim] and y
-// [m, dim]. Errors: no samples, no whole number of samples, NaN or infinite values, more
-// samples than the capacity, a cancelled ctx (looked at before the computation), and
-// whatever the backend reports.
+// Distances computes the distances within and between the samples x [n, dim] and y [m, dim]. It
+// fails if n or m is 0, a length is not a multiple of dim, a value is NaN or infinite, there are
+// more samples than the capacity, ctx is cancelled (checked before the computation), or the
+// backend fails.
 func (c *Computer) Distances(ctx context.Context, x, y []float32) (*Distances, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -69,7 +71,8 @@ func (c *Computer) Distances(ctx context.Context, x, y []float32) (*Distances, e
 		return nil, err
 	}
 	if n+m > c.capacity {
-		return nil, fmt.Errorf("mmd: %d and %d samples are more than the capacity of %d; make a larger Computer or take fewer", n, m, c.capacity)
+		return nil, fmt.Errorf("mmd: %d and %d samples are more than the capacity of %d; "+
+			"make a larger Computer or use fewer samples", n, m, c.capacity)
 	}
 	pool := make([]float32, c.capacity*c.dim)
 	copy(pool[copy(pool, x):], y)
@@ -87,8 +90,8 @@ func (c *Computer) Distances(ctx context.Context, x, y []float32) (*Distances, e
 	return d, nil
 }
 
-// fill takes the upper triangle of flat [capacity, capacity] and mirrors it, so that d is
-// symmetric to the last bit.
+// fill copies the upper triangle of flat [capacity, capacity] to both triangles, so that the
+// result is exactly symmetric.
 func (d *Distances) fill(flat []float64, capacity int) {
 	size := d.N + d.M
 	for i := range size {
@@ -99,15 +102,15 @@ func (d *Distances) fill(flat []float64, capacity int) {
 	}
 }
 
-// squaredDistances of all rows of x [capacity, dim] float32, as [capacity, capacity]
-// float64. The first n rows (a float64 scalar) are samples, the others are zero; what it
-// says about those is not used.
+// squaredDistances returns the squared distances of all rows of x [capacity, dim] float32, as
+// [capacity, capacity] float64. The first n rows (a float64 scalar) are samples. The others are
+// zero, and their distances are not used.
 //
-// |a-b|^2 = |a|^2 + |b|^2 - 2ab loses digits where a and b are long and close. So the mean
-// of the samples is taken off first, and the arithmetic is float64: five times as slow as
-// float32 on the CPU, but no GPU shortens it to TF32, and a distance that rounding alone
-// can make is known to be one. The error of a dot product is at most dim 2^-53 |a||b|; what
-// lies below the sum of these bounds counts as 0, so that equal samples have distance 0.
+// |a-b|^2 = |a|^2 + |b|^2 - 2ab loses digits if a and b are large and close. So the mean of the
+// samples is subtracted first, and the arithmetic is float64. That is five times as slow as
+// float32 on the CPU, but GPUs do not replace it by TF32, and the rounding error has a known
+// bound: the error of a dot product is at most dim 2^-53 |a||b|. Distances below the sum of
+// these bounds are set to 0, so equal samples have distance 0.
 func squaredDistances(x, n *Node) *Node {
 	rounding := float64(x.Shape().Dimensions[1]+4) * math.Pow(2, -52)
 	x = ConvertDType(x, dtypes.Float64)
@@ -121,11 +124,11 @@ func squaredDistances(x, n *Node) *Node {
 // Squared is |a-b|^2 of rows i and j of the pool.
 func (d *Distances) Squared(i, j int) float64 { return d.squared[i*(d.N+d.M)+j] }
 
-// MedianWidth is the median heuristic for the kernel's width: the median distance between
-// the samples of the pool (Gretton et al., Section 8). Every pair of two samples counts
-// once, equal ones with distance 0, a sample with itself not at all; of an even number of
-// pairs it is the mean of the two middle ones. A median of 0 is an error: more than half of the
-// pairs are equal, and no width follows from that.
+// MedianWidth is the median heuristic for the kernel's width: the median distance between the
+// samples of the pool (Gretton et al., Section 8), in the unit of the data. Each pair of
+// different rows counts once, also if the samples are equal. For an even number of pairs the
+// median is the mean of the two middle distances. A median of 0 is an error, since a width must
+// be positive: more than half of the pairs are then equal.
 func (d *Distances) MedianWidth() (float64, error) {
 	size := d.N + d.M
 	pairs := make([]float64, 0, size*(size-1)/2)
@@ -142,13 +145,14 @@ func (d *Distances) MedianWidth() (float64, error) {
 		width = (width + math.Sqrt(lower)) / 2
 	}
 	if width == 0 {
-		return 0, fmt.Errorf("mmd: more than half of the pairs of samples are equal, so their median distance is 0; name a width")
+		return 0, fmt.Errorf("mmd: more than half of the pairs of samples are equal, so their median distance is 0; " +
+			"choose a width")
 	}
 	return width, nil
 }
 
-// selectKth returns the k-th smallest value, counted from 0, and reorders v so that no
-// value before place k is larger (Hoare's selection).
+// selectKth returns the k-th smallest value, counted from 0, and reorders v so that no value at
+// an index below k is larger (Hoare's selection).
 func selectKth(v []float64, k int) float64 {
 	for lo, hi := 0, len(v)-1; lo < hi; {
 		pivot, i, j := v[lo+(hi-lo)/2], lo, hi

@@ -13,8 +13,8 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 )
 
-// Samples of several sizes go through one compiled program (a Computer allows no second
-// one) and come out as the naive sum has them, on both backends.
+// One compiled program (a Computer allows no second one) gives the distances of samples of
+// several sizes, equal to the naive sum, on both backends.
 func TestDistances(t *testing.T) {
 	const dim = 7
 	rng := random.New(0, "distances")
@@ -37,7 +37,7 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// One Computer serves goroutines that start together, also before it is compiled.
+// Goroutines can use one Computer at the same time, also before it is compiled.
 func TestConcurrentUse(t *testing.T) {
 	c := computer(t, "", 30, 4)
 	var wait sync.WaitGroup
@@ -56,8 +56,8 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// A common offset costs no digits. The samples are multiples of 1/64, so that adding the
-// offset is exact in float32 and the distances may change by the rounding of float64 only.
+// A common offset does not reduce the precision. The samples are multiples of 1/64, so adding
+// the offset is exact in float32, and only float64 rounding may change the distances.
 func TestTranslation(t *testing.T) {
 	const n, dim = 30, 50
 	rng := random.New(0, "translation")
@@ -72,13 +72,13 @@ func TestTranslation(t *testing.T) {
 		at := must[*Distances](t)(c.Distances(t.Context(), x[:n*dim], x[n*dim:]))
 		moved := must[*Distances](t)(c.Distances(t.Context(), far[:n*dim], far[n*dim:]))
 		for i := range at.squared {
-			near(t, "squared distance after the move", moved.squared[i], at.squared[i], 1e-10)
+			near(t, "squared distance with the offset", moved.squared[i], at.squared[i], 1e-10)
 		}
 	}
 }
 
-// Offset samples that float32 can hold to four digits only: the distances of what it holds
-// are right to ten.
+// With a large offset float32 keeps only about two digits of the differences. The distances of
+// these float32 values must be exact to ten digits.
 func TestLargeOffset(t *testing.T) {
 	const n, dim = 20, 30
 	x := draw(random.New(0, "offset"), n, dim, 1e3, .01)
@@ -91,7 +91,7 @@ func TestLargeOffset(t *testing.T) {
 	}
 }
 
-// Equal samples have distance 0 exactly, wherever in the pool they are and however long.
+// Equal samples have distance exactly 0, wherever they are in the pool and whatever their norm.
 func TestDuplicates(t *testing.T) {
 	const n, dim = 60, 300
 	x := draw(random.New(0, "duplicates"), n, dim, 50, 20)
@@ -107,7 +107,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// The median against a sort, for odd and even numbers of pairs, with ties and zeros.
+// The median equals that of a sorted list, for odd and even numbers of pairs, with ties and
+// zeros.
 func TestMedianWidth(t *testing.T) {
 	for size := 2; size < 40; size++ {
 		x := draw(random.New(int64(size), "median"), size, 2, 0, 1)
@@ -157,7 +158,7 @@ func TestDistancesRefuse(t *testing.T) {
 	}
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
 	_, err := d.MedianWidth()
-	demand.Error(t, err, "pairs of samples are equal", "name a width")
+	demand.Error(t, err, "pairs of samples are equal", "choose a width")
 	for _, width := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-200, 1e200} {
 		_, err := d.Kernel(width)
 		demand.Error(t, err, "width", "positive")

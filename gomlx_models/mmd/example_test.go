@@ -21,7 +21,7 @@ func sensor(day string, n int, drift float64) []float32 {
 	return x
 }
 
-// Has my data drifted?
+// Test whether the data of two days have drifted from those of Monday.
 func ExampleTest() {
 	ctx := context.Background()
 	engine, err := backend.Open(ctx, "", backend.Options{})
@@ -45,8 +45,8 @@ func ExampleTest() {
 	// friday: 200 against 150 samples, drifted: true
 }
 
-// The distance of today from the past, raw and weighted by omega = p_today / p_past, which
-// is known here: the weighted past is as far from today as today from itself, about 0.
+// MMD^2 of today's data and past data, without weights and with omega = p_today / p_past, which
+// is known here. With weights both samples stand for today's distribution, so MMD^2 is near 0.
 func ExampleKernel_MMD2() {
 	ctx := context.Background()
 	engine, err := backend.Open(ctx, "", backend.Options{})

@@ -26,21 +26,22 @@ func must[T any](tb testing.TB) func(T, error) T {
 	}
 }
 
-// computer returns a Computer on the named backend ("" for XLA).
+// computer returns a Computer on the named backend, "" for the default one.
 func computer(tb testing.TB, backend string, capacity, dim int) *Computer {
 	c := must[*Computer](tb)(New(backendtest.Open(tb, backend).Backend, capacity, dim))
 	tb.Cleanup(c.Close)
 	return c
 }
 
-// kernel is the kernel of x and y, on the Go backend, which has nothing to compile.
+// kernel is the kernel of x and y, computed on the Go backend, which needs no compilation.
 func kernel(tb testing.TB, x, y []float32, dim int, width float64) *Kernel {
 	tb.Helper()
 	d := must[*Distances](tb)(computer(tb, "go", (len(x)+len(y))/dim, dim).Distances(tb.Context(), x, y))
 	return must[*Kernel](tb)(d.Kernel(width))
 }
 
-// draw is n samples of N(mu, s^2 I), mu being the same in all dim coordinates.
+// draw returns n samples of a normal distribution in dim coordinates, each with mean mu and
+// standard deviation s.
 func draw(rng *rand.Rand, n, dim int, mu, s float64) []float32 {
 	out := make([]float32, n*dim)
 	for i := range out {
@@ -50,7 +51,7 @@ func draw(rng *rand.Rand, n, dim int, mu, s float64) []float32 {
 }
 
 // gaussianMMD2 is MMD^2 of N(mu1, s1^2 I) and N(mu2, s2^2 I) with |mu1 - mu2|^2 = d2. The
-// difference of two independent samples is N(delta, v I), and for it
+// difference z of two independent samples is distributed as N(delta, v I), so
 // E exp(-|z|^2 / (2 w^2)) = (w^2 / (w^2 + v))^(dim/2) exp(-|delta|^2 / (2 (w^2 + v))).
 func gaussianMMD2(dim int, d2, s1, s2, width float64) float64 {
 	mean := func(v, d2 float64) float64 {
@@ -73,8 +74,9 @@ func naiveSquared(x []float32, dim, i, j int) float64 {
 // naive computes both estimates of MMD^2 from their definitions.
 func naive(x, y []float32, dim int, width float64, wx, wy []float64) (unbiased, biased float64) {
 	pool, n := append(append([]float32{}, x...), y...), len(x)/dim
-	var total, pairs, all [3]float64 // of the weights and of the kernel within x, within y, between
-	sums := [3]float64{}
+	// index 0: within x, 1: within y, 2: between them
+	var total, pairs [3]float64 // sums of weights over all pairs, and over pairs of different samples
+	var all, sums [3]float64    // the same of the weighted kernel
 	weight := func(i int) (w float64, group int) {
 		if i < n {
 			return wx[i], 0

@@ -7,21 +7,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Kernel holds k(a, b) = exp(-|a-b|^2 / (2 width^2)) for all samples of a pool, x in rows 0
-// to N-1 and y in rows N to N+M-1.
+// Kernel holds k(a, b) = exp(-|a-b|^2 / (2 width^2)) for all samples of a pool: x in rows 0 to
+// N-1, y in rows N to N+M-1.
 type Kernel struct {
 	N, M   int
 	Width  float64
 	values []float64 // [N+M, N+M], symmetric, 1 on the diagonal
 }
 
-// Kernel returns the kernel of a width in the unit of the data, which must be positive and
-// finite. A width far below MedianWidth makes all samples strangers (k = 0 for any two), a
-// width far above makes them all alike (k = 1); MMD2 is then near 0 whatever the samples.
+// Kernel returns the kernel of this width, in the unit of the data. If the width is far below
+// MedianWidth, k is near 0 for all pairs of samples; if it is far above, k is near 1. In both
+// cases MMD2 is near 0 for all samples. A width that is not positive and finite, or whose square
+// is too small or too large for float64, is an error.
 func (d *Distances) Kernel(width float64) (*Kernel, error) {
 	scale := -1 / (2 * width * width)
 	if !(width > 0) || scale == 0 || math.IsInf(scale, 0) {
-		return nil, fmt.Errorf("mmd: a kernel of width %g; give a positive, finite width on the scale of the distances between samples", width)
+		return nil, fmt.Errorf("mmd: the kernel's width %g is out of range; "+
+			"choose a positive, finite width on the scale of the distances between samples", width)
 	}
 	size := d.N + d.M
 	k := &Kernel{N: d.N, M: d.M, Width: width, values: make([]float64, size*size)}
@@ -35,32 +37,32 @@ func (d *Distances) Kernel(width float64) (*Kernel, error) {
 	return k, nil
 }
 
-// At is k(a, b) for rows a and b of the pool.
+// At returns k(a, b) for the samples in rows a and b of the pool.
 func (k *Kernel) At(a, b int) float64 { return k.values[a*(k.N+k.M)+b] }
 
-// MMD2 is the unbiased estimate of MMD^2. With weights u_i of the samples x_i and v_j of
-// the samples y_j, each set divided by its sum,
+// MMD2 is the unbiased estimate of MMD^2. With weights u_i of the samples x_i and v_j of the
+// samples y_j, where u is wx divided by its sum and v is wy divided by its sum,
 //
 //	MMD2 = sum_{i != i'} u_i u_i' k(x_i, x_i') / (1 - sum_i u_i^2)
 //	     + sum_{j != j'} v_j v_j' k(y_j, y_j') / (1 - sum_j v_j^2)
 //	     - 2 sum_{i, j} u_i v_j k(x_i, y_j).
 //
-// nil stands for equal weights; with both nil this is the U-statistic of Gretton et al.,
-// Lemma 6. It is unbiased for weights that do not depend on the samples, and often below 0
-// where p = q. With importance weights v_j = omega(y_j) it estimates the MMD^2 between p
-// and omega q, normalised; since the weights are divided by their own sum there is a bias
-// of order 1/m, and the variance is that of a smaller sample
-// (propensity.EffectiveSampleSize).
+// nil means equal weights. With both nil this is the U-statistic of Gretton et al., Lemma 6. It
+// is unbiased for weights that do not depend on the samples, and often negative if p = q. With
+// importance weights v_j = omega(y_j) it estimates the MMD^2 between p and omega q, normalised.
+// Since the weights are divided by their own sum, it then has a bias of order 1/m, and its
+// variance is that of a smaller sample (propensity.EffectiveSampleSize).
 //
-// Errors: lengths that differ, weights that are negative, NaN, infinite or sum to 0, and
-// fewer than two samples of positive weight in x or y.
+// It fails if a length differs from the number of samples, if weights are negative, NaN,
+// infinite or all 0, and if x or y has fewer than two samples of positive weight.
 func (k *Kernel) MMD2(wx, wy []float64) (float64, error) {
 	s, err := k.sums(wx, wy)
 	if err != nil {
 		return 0, err
 	}
 	if s.x.pairs == 0 || s.y.pairs == 0 {
-		return 0, fmt.Errorf("mmd: the unbiased estimate needs two samples of positive weight in x and in y (of %d and %d)", k.N, k.M)
+		return 0, fmt.Errorf("mmd: the unbiased estimate needs two samples of positive weight in x and in y (of %d and %d)",
+			k.N, k.M)
 	}
 	return s.xx/s.x.pairs + s.yy/s.y.pairs - 2*s.xy, nil
 }
@@ -70,10 +72,10 @@ func (k *Kernel) MMD2(wx, wy []float64) (float64, error) {
 //
 //	sum_{i, i'} u_i u_i' k(x_i, x_i') + sum_{j, j'} v_j v_j' k(y_j, y_j') - 2 sum_{i, j} u_i v_j k(x_i, y_j).
 //
-// It is never negative, but its terms i = i' lift it above MMD2 by up to sum_i u_i^2 +
-// sum_j v_j^2, which is 1/N + 1/M for equal weights and more for unequal ones, even where
-// these bring the distributions together. So take MMD2 to compare raw with weighted samples. Errors: those
-// of MMD2, but one sample of positive weight suffices.
+// It is never negative. Its terms with i = i' make it larger than MMD2 by up to sum_i u_i^2 +
+// sum_j v_j^2, which is 1/N + 1/M for equal weights and more for unequal ones. So use MMD2 to
+// compare raw with weighted samples. It fails as MMD2 does, but one sample of positive weight in
+// x and in y is sufficient.
 func (k *Kernel) MMD2Biased(wx, wy []float64) (float64, error) {
 	s, err := k.sums(wx, wy)
 	if err != nil {
@@ -82,8 +84,8 @@ func (k *Kernel) MMD2Biased(wx, wy []float64) (float64, error) {
 	return max(0, s.xx+s.x.squares+s.yy+s.y.squares-2*s.xy), nil
 }
 
-// sums are the weighted sums that both estimates are made of: xx and yy over pairs of
-// different samples, in both orders; xy over all pairs of one x and one y.
+// sums holds the weighted sums of k in both estimates: xx and yy over ordered pairs of different
+// samples, xy over all pairs of one x and one y.
 type sums struct {
 	x, y       weights
 	xx, yy, xy float64
@@ -109,13 +111,14 @@ func (k *Kernel) sums(wx, wy []float64) (s sums, err error) {
 	return s, nil
 }
 
-// weights sum to 1. pairs is the sum of w_i w_j over i != j, summed directly because
-// 1 - squares loses its digits where one weight is near 1.
+// weights holds normalised weights of one set of samples.
 type weights struct {
-	w              []float64
-	pairs, squares float64
+	w       []float64 // sum to 1
+	pairs   float64   // sum of w_i w_j over i != j; 1 - squares would lose digits if one w_i is near 1
+	squares float64   // sum of w_i^2
 }
 
+// normalise divides the weights w of n samples by their sum; nil means equal weights.
 func normalise(name string, w []float64, n int) (weights, error) {
 	out := weights{w: make([]float64, n)}
 	switch {
@@ -128,7 +131,8 @@ func normalise(name string, w []float64, n int) (weights, error) {
 	}
 	for i, v := range out.w {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return weights{}, fmt.Errorf("mmd: the weight of sample %d of %s is %v; weights must be finite and not negative", i, name, v)
+			return weights{}, fmt.Errorf("mmd: the weight of sample %d of %s is %v; weights must be finite and not negative",
+				i, name, v)
 		}
 	}
 	top := floats.Max(out.w)
@@ -136,7 +140,7 @@ func normalise(name string, w []float64, n int) (weights, error) {
 		return weights{}, fmt.Errorf("mmd: all weights of %s are 0", name)
 	}
 	for i := range out.w {
-		out.w[i] /= top // so that the sum is finite
+		out.w[i] /= top // so that the sum does not overflow
 	}
 	floats.Scale(1/floats.Sum(out.w), out.w)
 	rest := 0.0

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// weighted is a case with unequal sizes and weights, some of them 0.
+// weighted returns samples of different sizes and unequal weights, the first ones 0.
 func weighted(seed int64) (x, y []float32, wx, wy []float64) {
 	rng := random.New(seed, "weighted")
 	x, y = draw(rng, 20, 3, 0, 1), draw(rng, 33, 3, .4, 1.3)
@@ -25,8 +25,8 @@ func weighted(seed int64) (x, y []float32, wx, wy []float64) {
 	return x, y, wx, wy
 }
 
-// Both estimates agree with their definitions, for several widths of one matrix, with and
-// without weights, on both backends.
+// Both estimates agree with their definitions, for several widths, with and without weights, on
+// both backends.
 func TestAgainstDefinition(t *testing.T) {
 	x, y, wx, wy := weighted(0)
 	for _, backend := range []string{"", "go"} {
@@ -44,7 +44,7 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 }
 
-// The size of the paper's features, where rounding could tell.
+// The same with many dimensions, where rounding errors could be visible.
 func TestAgainstDefinitionHighDimension(t *testing.T) {
 	rng := random.New(0, "high")
 	x, y := draw(rng, 50, 500, 3, 1), draw(rng, 150, 500, 3.05, 1)
@@ -67,7 +67,8 @@ func TestInvariances(t *testing.T) {
 		near(t, what+": biased", must[float64](t)(k.MMD2Biased(wx, wy)), biased, 1e-13)
 	}
 	same("x and y exchanged", y, x, wy, wx)
-	same("padding of weight 0", append(slices.Clone(x), 9, 9, 9), append([]float32{0, 0, 0}, y...), append(slices.Clone(wx), 0), append([]float64{0}, wy...))
+	same("samples of weight 0 added", append(slices.Clone(x), 9, 9, 9), append([]float32{0, 0, 0}, y...),
+		append(slices.Clone(wx), 0), append([]float64{0}, wy...))
 	huge := slices.Clone(wy)
 	floats.Scale(1e307, huge)
 	same("weights of another scale", x, y, wx, huge)
@@ -78,39 +79,44 @@ func TestInvariances(t *testing.T) {
 	}
 	same("another order", mixed, y, w, wy)
 
-	// Every sample twice at half the weight: the embedding, hence the V-statistic, is the same.
+	// Every sample twice with half the weight: the embedding, and so the V-statistic, is the same.
 	twice := kernel(t, append(slices.Clone(x), x...), y, 3, 1)
-	near(t, "biased of doubled samples", must[float64](t)(twice.MMD2Biased(append(slices.Clone(wx), wx...), wy)), biased, 1e-13)
+	doubled := must[float64](t)(twice.MMD2Biased(append(slices.Clone(wx), wx...), wy))
+	near(t, "biased of doubled samples", doubled, biased, 1e-13)
 	self := kernel(t, x, x, 3, 1)
 	near(t, "biased of x against itself", must[float64](t)(self.MMD2Biased(wx, wx)), 0, 1e-15)
 }
 
-// Over many draws the unbiased estimate has the population's value as its mean, at equal
-// and at different distributions.
+// The mean of the unbiased estimate over many draws is the population's MMD^2, for equal and for
+// different distributions.
 func TestUnbiased(t *testing.T) {
 	const draws, n, m = 60, 60, 90
 	for i, c := range []struct {
 		dim                int
 		shift, s1, s2, wid float64
-	}{{1, 0, 1, 1, 1}, {1, .7, 1, 1, 1}, {1, .7, 1, 1, .3}, {2, .5, 1, 1.5, 2}, {20, .2, 1, 1, 5}, {20, 0, 1, 1, 5}, {3, 0, .5, 1, 1}} {
+	}{
+		{1, 0, 1, 1, 1}, {1, .7, 1, 1, 1}, {1, .7, 1, 1, .3}, {2, .5, 1, 1.5, 2}, {20, .2, 1, 1, 5},
+		{20, 0, 1, 1, 5}, {3, 0, .5, 1, 1},
+	} {
 		values := make([]float64, draws)
 		computer := computer(t, "", n+m, c.dim)
 		for seed := range draws {
 			rng := random.New(int64(seed), "unbiased", i)
-			d := must[*Distances](t)(computer.Distances(t.Context(), draw(rng, n, c.dim, 0, c.s1), draw(rng, m, c.dim, c.shift, c.s2)))
+			x, y := draw(rng, n, c.dim, 0, c.s1), draw(rng, m, c.dim, c.shift, c.s2)
+			d := must[*Distances](t)(computer.Distances(t.Context(), x, y))
 			values[seed] = must[float64](t)(must[*Kernel](t)(d.Kernel(c.wid)).MMD2(nil, nil))
 		}
 		mean, se := summary(values)
 		want := gaussianMMD2(c.dim, c.shift*c.shift*float64(c.dim), c.s1, c.s2, c.wid)
 		near(t, fmt.Sprintf("mean of MMD2 of %+v", c), mean, want, 4*se)
 		if se > .01 {
-			t.Errorf("%+v: a standard error of %g decides nothing", c, se)
+			t.Errorf("%+v: the standard error %g is too large to decide", c, se)
 		}
 	}
 }
 
-// Importance weighting: with omega = p/q the samples of q stand for p. The raw MMD^2 is at
-// its closed form, the weighted one at 0.
+// With importance weights omega = p/q the samples of q represent p: the mean of the weighted
+// MMD2 is 0, that of the raw one is the closed form.
 func TestImportanceWeights(t *testing.T) {
 	const draws, n, shift, width = 60, 300, .7, 1
 	var raw, corrected []float64
@@ -132,16 +138,17 @@ func TestImportanceWeights(t *testing.T) {
 	mean, se = summary(corrected)
 	near(t, "weighted MMD2", mean, 0, 4*se)
 	if se > closed/50 {
-		t.Errorf("a standard error of %g against %g decides nothing", se, closed)
+		t.Errorf("the standard error %g is too large to decide, against MMD^2 %g", se, closed)
 	}
 }
 
-// TVLowerBound of the population's MMD^2 is below the true TV of two Gaussians, 2 Phi(D/2) - 1,
-// and is reached by point masses that the kernel takes for strangers.
+// TVLowerBound of the population's MMD^2 is below the true TV of two Gaussians at distance D,
+// 2 Phi(D/2) - 1, and equal to the TV of two point masses so far apart that k = 0.
 func TestTVLowerBound(t *testing.T) {
 	for _, width := range []float64{.01, .1, 1, 3, 30} {
 		for _, distance := range []float64{.01, .5, 1, 2, 5, 20} {
-			bound, tv := TVLowerBound(gaussianMMD2(1, distance*distance, 1, 1, width)), math.Erf(distance/(2*math.Sqrt2))
+			bound := TVLowerBound(gaussianMMD2(1, distance*distance, 1, 1, width))
+			tv := math.Erf(distance / (2 * math.Sqrt2))
 			if !(bound > 0 && bound <= tv) {
 				t.Errorf("width %g, distance %g: bound %g, TV %g", width, distance, bound, tv)
 			}

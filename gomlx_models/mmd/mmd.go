@@ -1,18 +1,19 @@
-// Package mmd measures how far two samples are apart by the maximum mean discrepancy of
-// Gretton, Borgwardt, Rasch, Schölkopf and Smola, "A Kernel Two-Sample Test" (JMLR 2012),
-// and tests whether they come from one distribution.
+// Package mmd measures the difference of two samples by the maximum mean discrepancy (MMD) of
+// Gretton, Borgwardt, Rasch, Schölkopf and Smola, "A Kernel Two-Sample Test" (JMLR 2012), and
+// tests whether they come from one distribution.
 //
-// The paper on time-varying propensity scores needs both: its figure of MMD compares p_t
-// with the past, raw and weighted by omega; and its assumption that p_{T+dt} is close to
-// p_T is to be checked "using a two-sample test to estimate the total variation".
+// The paper on time-varying propensity scores needs both. Its figure of MMD compares p_t with
+// the past, raw and weighted by omega. And it says that its assumption that p_{T+dt} is close
+// to p_T can be checked "using a two-sample test to estimate the total variation".
 //
 // For distributions p and q and the Gaussian kernel k(x, y) = exp(-|x-y|^2 / (2 width^2)),
 //
 //	MMD^2 = E k(X, X') - 2 E k(X, Y) + E k(Y, Y'),  X, X' ~ p,  Y, Y' ~ q, independent.
 //
-// It is 0 if and only if p = q. Test answers "has my data drifted?" in one call. Below it,
-// a Computer gives the pairwise Distances of two samples, in one compiled program for all
-// sample sizes; Distances give a Kernel for any width; a Kernel gives every statistic.
+// It is 0 if and only if p = q. Test answers "has my data drifted?" in one call. Its parts are
+// a Computer, which computes the pairwise Distances of two samples in one compiled program for
+// all sample sizes; Distances, from which Kernels of any width follow; and a Kernel, which
+// gives every statistic.
 package mmd
 
 import (
@@ -23,28 +24,30 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Options adjusts Test. The zero value takes the median heuristic and 999 permutations.
+// Options adjusts Test. The zero value uses the median heuristic and 999 permutations.
 type Options struct {
 	Width        float64 // of the kernel, in the unit of the data; 0 for Distances.MedianWidth
-	Permutations int     // 0 for 999; the smallest p-value is 1 / (1 + Permutations)
+	Permutations int     // number of permutations, 0 for 999; the smallest p-value is 1 / (1 + Permutations)
 	Seed         int64   // of the permutations
 }
 
 // Result is the outcome of Test.
 type Result struct {
-	MMD2   float64 // unbiased estimate of MMD^2, below 0 at times; see Kernel.MMD2
+	MMD2   float64 // unbiased estimate of MMD^2, can be negative; see Kernel.MMD2
 	Width  float64 // of the kernel
 	PValue float64 // of the hypothesis that both samples come from one distribution
-	N, M   int     // samples in x and in y
+	N, M   int     // number of samples in x and in y
 }
 
-// Test compares the samples x [n, dim] and y [m, dim], each one sample after another: the
-// unbiased MMD^2 and the p-value of the permutation test (see Kernel.PermutationTest, which
-// says when it is valid). A coordinate counts in its own unit, so scale the data first if
-// units differ. Errors: fewer than two samples in x or y, more than MaxCapacity in all, no
-// whole number of samples, NaN or infinite values, a negative width, no width where most
-// pairs of samples are equal, negative Permutations, a cancelled ctx, and whatever the
-// backend reports.
+// Test compares the samples x [n, dim] and y [m, dim], stored sample after sample. It computes
+// the unbiased MMD^2 and the p-value of the permutation test (see Kernel.PermutationTest, which
+// says when it is valid). Distances add the squares of all coordinates, so scale the data first
+// if their units differ.
+//
+// It fails if x or y has fewer than two samples or both have more than MaxCapacity, a length is
+// not a multiple of dim, a value is NaN or infinite, the width is negative or not finite, the
+// median distance is 0 and no width is given, Permutations is negative, ctx is cancelled, or the
+// backend fails.
 func Test(ctx context.Context, backend compute.Backend, x, y []float32, dim int, opts Options) (Result, error) {
 	c, err := New(backend, max(2, (len(x)+len(y))/max(1, dim)), dim)
 	if err != nil {
@@ -72,27 +75,33 @@ func Test(ctx context.Context, backend compute.Backend, x, y []float32, dim int,
 		return Result{}, err
 	}
 	p, err := k.PermutationTest(ctx, opts.Permutations, opts.Seed)
-	return Result{MMD2: mmd2, Width: opts.Width, PValue: p, N: d.N, M: d.M}, err
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{MMD2: mmd2, Width: opts.Width, PValue: p, N: d.N, M: d.M}, nil
 }
 
-// TVLowerBound is the least total variation distance TV = 1/2 integral |p - q| that two
-// distributions with this MMD^2 can have, sqrt(MMD^2 / 2), or 0 for an estimate below 0:
+// TVLowerBound is a lower bound of the total variation distance TV = 1/2 integral |p - q| of two
+// distributions with this MMD^2: sqrt(MMD^2 / 2), or 0 for a negative estimate:
 //
 //	p - q = TV (a - b) for distributions a and b, so with 0 <= k <= 1
 //	MMD^2 = TV^2 (E k(A, A') - 2 E k(A, B) + E k(B, B')) <= 2 TV^2.
 //
-// There is no bound from above, since p and q can differ on a scale that the kernel does
-// not see. Of an estimate of MMD^2 this is an estimate of the bound.
+// No upper bound exists, since p and q can differ on a scale to which the kernel is not
+// sensitive. For an estimate of MMD^2 this is an estimate of the bound.
 func TVLowerBound(mmd2 float64) float64 { return math.Sqrt(max(0, mmd2) / 2) }
 
-// checkSample returns the number of samples in x, called name in messages.
+// checkSample returns the number of samples in x, which messages call name. No samples, an
+// incomplete one, and values that are NaN or infinite are errors.
 func checkSample(name string, x []float32, dim int) (int, error) {
 	if len(x) == 0 || len(x)%dim != 0 {
-		return 0, fmt.Errorf("mmd: %s has %d values, which is not a whole, positive number of samples of %d values", name, len(x), dim)
+		return 0, fmt.Errorf("mmd: %s has %d values; it must have one or more complete samples of %d values",
+			name, len(x), dim)
 	}
 	for i, v := range x {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return 0, fmt.Errorf("mmd: sample %d of %s, coordinate %d is %v; remove it or replace it", i/dim, name, i%dim, v)
+			return 0, fmt.Errorf("mmd: sample %d of %s, coordinate %d is %v; remove or replace the sample",
+				i/dim, name, i%dim, v)
 		}
 	}
 	return len(x) / dim, nil

@@ -8,29 +8,30 @@ import (
 	"tvps/data/random"
 )
 
-// PermutationTest is the p-value of the hypothesis that all samples of x and y are
+// PermutationTest returns the p-value of the hypothesis that all samples of x and y are
 // exchangeable, as they are if they were drawn independently from one distribution:
 //
 //	p = (1 + number of permutations with MMD2 >= the observed) / (1 + permutations),
 //
-// where a permutation deals the pooled samples anew to x and y. Under the hypothesis
-// P(p <= a) <= a for every sample size and any number of permutations, also if the width is
-// MedianWidth, which no permutation changes. The test is only as good as the samples are
-// independent: near duplicates such as frames of one film make p too small.
+// where a permutation divides the pooled samples at random into N and M samples. Under the
+// hypothesis P(p <= a) <= a for every sample size and any number of permutations, also with
+// MedianWidth, which does not depend on the division. The test requires independent samples:
+// near duplicates such as frames of one film make p too small.
 //
-// There are no weights here. Under the hypothesis that weights bring q to p, x and y still
-// come from two distributions and are not exchangeable: dealing them anew, with or without
-// their weights, would reject with another probability than it says, and more so if the
-// weights were fitted to the same samples. To test known weights w <= max, keep each y with
-// probability w(y) / max: what is left is an independent sample of the weighted
-// distribution, and this test holds for it.
+// There is no test with weights. Under the hypothesis that the weights turn q into p, x and y
+// still come from two distributions and are not exchangeable. A permutation test, with or
+// without their weights, would not have its nominal level, even less if the weights were fitted
+// to the same samples. To test known weights w <= max, keep each y with probability
+// w(y) / max: the remaining samples are independent samples of the weighted distribution, and
+// this test is valid for them.
 //
-// The time grows with permutations * min(N, M)^2. Errors: fewer than two samples in x or y,
-// fewer than 1 permutation, a cancelled ctx.
+// The time is proportional to permutations * min(N, M)^2. It fails if x or y has fewer than two
+// samples, permutations is less than 1, or ctx is cancelled.
 func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int64) (float64, error) {
 	switch {
 	case permutations < 1:
-		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, and 999 for a p-value of .001", permutations)
+		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, or 999 for p-values down to .001",
+			permutations)
 	case k.N < 2 || k.M < 2:
 		return 0, fmt.Errorf("mmd: a test of %d against %d samples; it needs at least 2 of each", k.N, k.M)
 	}
@@ -46,7 +47,7 @@ func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int
 	observed := s.mmd2(first)
 	rng := random.New(seed, "mmd", "permutations")
 	part := make([]int, len(first))
-	asFar := 1
+	asLarge := 1 // divisions with a statistic at least as large as the observed one
 	for range permutations {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -58,20 +59,20 @@ func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int
 		copy(part, order)
 		slices.Sort(part) // in the order of the matrix
 		if s.mmd2(part) >= observed-s.tie {
-			asFar++
+			asLarge++
 		}
 	}
-	return float64(asFar) / float64(1+permutations), nil
+	return float64(asLarge) / float64(1+permutations), nil
 }
 
-// split computes MMD2 for any division of the pool into a part of size small and the rest.
-// Only the kernel inside the part is summed anew for each, small^2 / 2 values.
+// split computes MMD2 for divisions of the pool into a part of small samples and the rest. For
+// each division it sums only the kernel inside the part, small^2 / 2 values.
 type split struct {
 	k            *Kernel
-	small, large float64
+	small, large float64   // sizes of the part and of the rest
 	row          []float64 // sum of each row of the kernel without its diagonal
-	total        float64   // sum over all pairs of different samples, each counted once
-	tie          float64   // two statistics that are closer than this are equal but for rounding
+	total        float64   // sum over all unordered pairs of different samples
+	tie          float64   // statistics that differ by less than this are equal except for rounding
 }
 
 func (k *Kernel) newSplit() split {
@@ -89,7 +90,7 @@ func (k *Kernel) newSplit() split {
 	return s
 }
 
-// mmd2 is the unbiased estimate for the rows in part, in increasing order, against the rest.
+// mmd2 is the unbiased estimate for the rows in part, in increasing order, and the rest.
 func (s split) mmd2(part []int) float64 {
 	size := s.k.N + s.k.M
 	inside, rows := 0.0, 0.0

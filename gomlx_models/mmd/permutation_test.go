@@ -12,7 +12,7 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 )
 
-// pValue tests two samples of the line at the median width.
+// pValue is the p-value of two samples with the median width.
 func pValue(t *testing.T, c *Computer, x, y []float32, permutations int, seed int64) float64 {
 	t.Helper()
 	d := must[*Distances](t)(c.Distances(t.Context(), x, y))
@@ -20,9 +20,9 @@ func pValue(t *testing.T, c *Computer, x, y []float32, permutations int, seed in
 	return must[float64](t)(k.PermutationTest(t.Context(), permutations, seed))
 }
 
-// Where both samples come from one distribution the p-value is uniform: it is below .05 in
-// 5% of the draws within the binomial's range of 4 standard deviations, and its distribution
-// function is nowhere farther off than Kolmogorov's statistic allows at 1 in 1000.
+// If both samples come from one distribution, the p-value is uniform: it is at most .05 in 5% of
+// the draws, within 4 standard deviations of the binomial distribution, and Kolmogorov's
+// statistic is below its quantile of .999.
 func TestLevel(t *testing.T) {
 	const draws, n, m, dim = 400, 12, 20, 2
 	c := computer(t, "", n+m, dim)
@@ -51,7 +51,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// A shift is found, in the mean and in the spread alone, whichever sample is the smaller.
+// The test detects a difference in the mean and in the variance alone, for either sample as the
+// smaller one.
 func TestPower(t *testing.T) {
 	rng := random.New(0, "power")
 	x := draw(rng, 60, 3, 0, 1)
@@ -63,14 +64,14 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// All divisions of a small pool, counted by hand: with many permutations p converges to the
-// share of divisions that are as far apart. The statistic of each is that of a new kernel.
+// With many permutations p converges to the share of divisions whose statistic is at least the
+// observed one. For a small pool this share is counted over all divisions.
 func TestAgainstAllDivisions(t *testing.T) {
 	pool := []float32{.1, .35, .8, 1.3, .4, 2.2, 1.1, .75}
 	const n, permutations = 3, 20000
 	k := kernel(t, pool[:n], pool[n:], 1, .7)
 	observed := must[float64](t)(k.MMD2(nil, nil))
-	asFar, all := 0, 0
+	asLarge, all := 0, 0
 	for a := range pool {
 		for b := range a {
 			for c := range b {
@@ -84,21 +85,20 @@ func TestAgainstAllDivisions(t *testing.T) {
 				}
 				d, _ := naive(x, y, 1, .7, ones(n), ones(len(pool)-n))
 				if all++; d >= observed-1e-12 {
-					asFar++
+					asLarge++
 				}
 			}
 		}
 	}
-	want := float64(asFar) / float64(all)
+	want := float64(asLarge) / float64(all)
 	if want < .05 || want > .3 {
-		t.Fatalf("the example has p = %g, which tests little", want)
+		t.Fatalf("the example has p = %g, want between .05 and .3", want)
 	}
 	p := must[float64](t)(k.PermutationTest(t.Context(), permutations, 0))
 	near(t, "p", p, want, 4*math.Sqrt(want*(1-want)/permutations))
 }
 
-// The sums that a division is computed from give what MMD2 gives, for either sample as the
-// smaller one.
+// split gives the same value as MMD2, for either sample as the smaller one.
 func TestSplit(t *testing.T) {
 	x, y, _, _ := weighted(2)
 	want, _ := naive(x, y, 3, .8, ones(20), ones(33))
@@ -110,18 +110,19 @@ func TestSplit(t *testing.T) {
 	near(t, "y the smaller", kernel(t, y, x, 3, .8).newSplit().mmd2(rows[33:]), want, 1e-13)
 }
 
-// Divisions that differ in name only are ties: of equal samples each one is as far apart as
-// the observed, and so is the exchange of x and y.
+// Divisions with the same statistic are ties, in spite of rounding: all divisions of equal
+// samples, and a division with x and y exchanged.
 func TestTies(t *testing.T) {
 	same := kernel(t, []float32{5, 5, 5}, []float32{5, 5, 5, 5}, 1, 1)
 	near(t, "p of equal samples", must[float64](t)(same.PermutationTest(t.Context(), 50, 0)), 1, 0)
-	// Of four samples in two far groups, 2 of 6 divisions part the groups: the observed and its
-	// exchange, whose statistic may be a bit in the last place lower.
+	// Of four samples in two distant clusters, 2 of 6 divisions separate the clusters: the
+	// observed one and the one with x and y exchanged, whose statistic can differ in the last bit.
 	const permutations = 2000
 	for seed := range int64(10) {
 		rng := random.New(seed, "ties")
-		groups := kernel(t, draw(rng, 2, 1, 0, .3), draw(rng, 2, 1, 4, .3), 1, 1)
-		near(t, "p of two groups", must[float64](t)(groups.PermutationTest(t.Context(), permutations, 0)), 1./3, 4*math.Sqrt(2./9/permutations))
+		clusters := kernel(t, draw(rng, 2, 1, 0, .3), draw(rng, 2, 1, 4, .3), 1, 1)
+		p := must[float64](t)(clusters.PermutationTest(t.Context(), permutations, 0))
+		near(t, "p of two clusters", p, 1./3, 4*math.Sqrt(2./9/permutations))
 	}
 }
 
@@ -137,7 +138,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Test does what its parts do, and takes the defaults that it says.
+// Test gives the same results as its parts, with the documented defaults.
 func TestTest(t *testing.T) {
 	rng := random.New(0, "test")
 	x, y := draw(rng, 40, 2, 0, 1), draw(rng, 30, 2, 1, 1)
@@ -180,7 +181,7 @@ func TestTestRefuses(t *testing.T) {
 		"NaN":           {two, []float32{1, float32(math.NaN())}, 1, Options{}, []string{"sample 1 of y", "NaN"}},
 		"one sample":    {two, []float32{7}, 1, Options{}, []string{"two samples", "2 and 1"}},
 		"width":         {two, two, 1, Options{Width: -1}, []string{"width -1", "positive"}},
-		"all equal":     {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"name a width"}},
+		"all equal":     {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"choose a width"}},
 		"too many":      {make([]float32, 2*MaxCapacity), two, 2, Options{}, []string{"20001 samples", "subsets"}},
 		"permutations":  {two, []float32{3, 4}, 1, Options{Permutations: -1}, []string{"-1 permutations"}},
 	} {

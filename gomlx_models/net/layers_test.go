@@ -9,7 +9,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// draw is n normal numbers.
+// draw returns n standard normal numbers.
 func draw(n int, purpose string) []float32 {
 	rng := random.New(0, "net test", purpose)
 	out := make([]float32, n)
@@ -51,15 +51,18 @@ func TestCrossEntropy(t *testing.T) {
 		}, logits, []int32{1, 2, 1})
 		near(t, "loss", out[0], []float32{ln(3), ln(8. / 5), 1000}, 1e-5)
 		third := float32(1. / 3)
-		near(t, "softmax minus one-hot", out[1], []float32{third, third - 1, third, 1. / 8, 2. / 8, 5./8 - 1, 1, -1, 0}, 1e-6)
+		near(t, "softmax minus one-hot", out[1],
+			[]float32{third, third - 1, third, 1. / 8, 2. / 8, 5./8 - 1, 1, -1, 0}, 1e-6)
 	}
 }
 
-// TestConv compares the im2col form with the native convolution, values and gradients
-// by x and kernel, and the native one with loops.
+// TestConv compares the values of both implementations with loops, and the gradients with
+// respect to x and kernel of im2col with those of the native convolution.
 func TestConv(t *testing.T) {
 	const batch, in, out = 2, 3, 4
-	for _, c := range []struct{ size, kernel, stride int }{{6, 3, 1}, {6, 3, 2}, {5, 3, 2}, {1, 3, 2}, {4, 1, 1}, {4, 1, 2}, {7, 5, 1}} {
+	for _, c := range []struct{ size, kernel, stride int }{
+		{6, 3, 1}, {6, 3, 2}, {5, 3, 2}, {1, 3, 2}, {4, 1, 1}, {4, 1, 2}, {7, 5, 1},
+	} {
 		x, w := draw(batch*c.size*c.size*in, "x"), draw(c.kernel*c.kernel*in*out, "w")
 		want := convLoops(x, w, batch, c.size, in, out, c.kernel, c.stride)
 		weights := draw(len(want), "adjoint")
@@ -71,14 +74,16 @@ func TestConv(t *testing.T) {
 				native = got
 				continue
 			}
-			near(t, "gradient by x", got[1], native[1], 1e-4)
-			near(t, "gradient by the kernel", got[2], native[2], 1e-3)
+			near(t, "gradient with respect to x", got[1], native[1], 1e-4)
+			near(t, "gradient with respect to the kernel", got[2], native[2], 1e-3)
 		}
 	}
 }
 
-// convWithGradients returns a convolution and the gradients of its sum, weighted.
-func convWithGradients(t *testing.T, x, w, weights []float32, batch, size, in, out, kernel, stride int, mode ConvMode) [][]float32 {
+// convWithGradients returns a convolution and the gradients of its weighted sum with respect to
+// x and w.
+func convWithGradients(t *testing.T, x, w, weights []float32, batch, size, in, out, kernel, stride int,
+	mode ConvMode) [][]float32 {
 	t.Helper()
 	params := []Param{{Name: "kernel", Dims: []int{kernel, kernel, in, out}}}
 	side := (size-1)/stride + 1
@@ -88,7 +93,7 @@ func convWithGradients(t *testing.T, x, w, weights []float32, batch, size, in, o
 	}, tensor(x, batch, size, size, in), tensor(w, kernel, kernel, in, out), tensor(weights, batch, side, side, out))
 }
 
-// convLoops is a convolution with padding "same" and odd kernels, written out.
+// convLoops computes a convolution with padding "same" and odd kernels in loops.
 func convLoops(x, w []float32, batch, size, in, out, kernel, stride int) []float32 {
 	side := (size-1)/stride + 1
 	y := make([]float32, batch*side*side*out)
@@ -104,10 +109,11 @@ func convLoops(x, w []float32, batch, size, in, out, kernel, stride int) []float
 	return y
 }
 
-var normParams = []Param{{Name: "scale", Dims: []int{2}}, {Name: "offset", Dims: []int{2}}, {Name: "mean", Dims: []int{2}}, {Name: "variance", Dims: []int{2}}}
+var normParams = []Param{{Name: "scale", Dims: []int{2}}, {Name: "offset", Dims: []int{2}},
+	{Name: "mean", Dims: []int{2}}, {Name: "variance", Dims: []int{2}}}
 
-// TestBatchNorm checks the three ways of normalising against float64 loops, on a
-// vector and on an image batch.
+// TestBatchNorm compares training with batch statistics, training with frozen averages, and
+// evaluation with float64 loops, on a batch of vectors and on one of images.
 func TestBatchNorm(t *testing.T) {
 	scale, offset, mean, variance := []float32{2, .5}, []float32{1, -1}, []float32{.3, -.2}, []float32{1.5, .7}
 	x := draw(24, "norm")
@@ -135,8 +141,8 @@ func TestBatchNorm(t *testing.T) {
 					j := i % 2
 					want[i] = float32((float64(x[i])-c.mean[j])/math.Sqrt(c.variance[j]+1e-5)*float64(scale[j]) + float64(offset[j]))
 				}
-				if c.moves {
-					wantMean, wantVar = moved(mean, batchMean, 1), moved(variance, batchVar, 12./11) // unbiased, as PyTorch
+				if c.moves { // unbiased variance, as PyTorch
+					wantMean, wantVar = moved(mean, batchMean, 1), moved(variance, batchVar, 12./11)
 				}
 				near(t, c.name, out[0], want, 1e-5)
 				near(t, c.name+": average mean", out[1], wantMean, 1e-6)
@@ -146,7 +152,7 @@ func TestBatchNorm(t *testing.T) {
 	}
 }
 
-// moments are mean and biased variance of the even and the odd places.
+// moments returns mean and biased variance of the values at even and at odd indices.
 func moments(x []float32) (mean, variance []float64) {
 	mean, variance = make([]float64, 2), make([]float64, 2)
 	n := float64(len(x) / 2)
@@ -161,19 +167,20 @@ func moments(x []float32) (mean, variance []float64) {
 
 func widen(v []float32) []float64 { return []float64{float64(v[0]), float64(v[1])} }
 
+// moved is the running average after an update by factor times now.
 func moved(old []float32, now []float64, factor float64) []float32 {
 	return []float32{float32(.9*float64(old[0]) + .1*factor*now[0]), float32(.9*float64(old[1]) + .1*factor*now[1])}
 }
 
-// TestGradients compares the gradient of networks with central differences.
+// TestGradients compares the gradient of BatchNorm with central differences.
 func TestGradients(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		params []Param
 		fn     func(s *Scope, x *Node) *Node
 	}{
-		{"batch norm, batch statistics", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, BatchStatistics) }},
-		{"batch norm, averages", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, FrozenAverages) }},
+		{"batch statistics", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, BatchStatistics) }},
+		{"frozen averages", normParams, func(s *Scope, x *Node) *Node { return BatchNorm(s, x, FrozenAverages) }},
 	} {
 		for _, name := range backends {
 			checkGradient(t, c.name, name, c.params, c.fn)
@@ -181,7 +188,8 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// checkGradient moves x along random directions: d/dh f(x + h d) = gradient . d.
+// checkGradient compares the slope of fn along a random direction d with the gradient:
+// d/dh f(x + h d) = gradient . d.
 func checkGradient(t *testing.T, what, name string, params []Param, fn func(s *Scope, x *Node) *Node) {
 	t.Helper()
 	const step = 1e-2
@@ -202,11 +210,11 @@ func checkGradient(t *testing.T, what, name string, params []Param, fn func(s *S
 	}
 	got := (float64(at(plus)[0][0]) - float64(at(minus)[0][0])) / (2 * step)
 	if math.Abs(got-want) > 2e-3*(1+math.Abs(want)) {
-		t.Errorf("%s on %q: slope %v, gradient says %v", what, name, got, want)
+		t.Errorf("%s on %q: slope by differences %v, by the gradient %v", what, name, got, want)
 	}
 }
 
-// BenchmarkConv times forward and gradient of one 3x3 convolution.
+// BenchmarkConv times forward pass and gradient of one 3x3 convolution.
 func BenchmarkConv(b *testing.B) {
 	params := []Param{{Name: "kernel", Dims: []int{3, 3, 16, 16}}}
 	for label, mode := range map[string]ConvMode{"native": NativeConv, "im2col": Im2col} {

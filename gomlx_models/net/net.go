@@ -1,11 +1,13 @@
-// Package net writes neural networks as functions of their parameters.
+// Package net defines neural networks as functions of their parameters.
 //
-// GoMLX's own model.Store keeps parameters as variables outside the graph. A
-// training loop that runs inside one XLA While needs them as values instead: they
-// are the state that the loop carries. So a network here is a Go function of a
-// Scope, and a Scope hands out parameters by name: the first pass (Declare) collects
-// their names, shapes and initial values, every later pass binds them to nodes of a
-// graph. The same function serves the training step, the loop and inference.
+// GoMLX's own model.Store keeps parameters as variables outside the graph. A training loop
+// inside one XLA While needs them as values instead: they are the state that the loop carries.
+// So a network here is a Go function of a Scope, which returns parameters by name. The first
+// pass (Declare) collects their names, shapes and initial distributions. Each later pass (Bind)
+// binds them to nodes of a graph. Training step, loop and inference use the same function.
+//
+// Functions that build a graph panic if shapes do not fit, as GoMLX's do. Declare and Run
+// return such a panic as an error.
 package net
 
 import (
@@ -23,13 +25,13 @@ import (
 	"github.com/gomlx/gomlx/support/exceptions"
 )
 
-// Param describes one array of a network.
+// Param describes one float32 array of a network.
 type Param struct {
-	Name      string
-	Dims      []int
+	Name      string  // with the path of its Scope, such as layer1/weights
+	Dims      []int   // shape; nil for a scalar
 	Trainable bool    // false for state such as batch-norm averages
 	Decay     bool    // true where weight decay applies: weights, not biases or norms
-	Init      Initial // how it starts
+	Init      Initial // distribution of the initial values
 }
 
 // Size is the number of values in the array.
@@ -41,46 +43,47 @@ func (p Param) Size() int {
 	return n
 }
 
-// Initial says how a parameter starts.
+// Initial is the distribution of a parameter's initial values.
 type Initial struct {
 	Std   float64 // standard deviation of a normal distribution; 0 for a constant
 	Value float64 // mean, or the constant
 }
 
 // He is the initial distribution of Kaiming He et al. (2015) for layers followed by
-// a ReLU: normal with variance 2 / fanIn.
+// a ReLU: normal with mean 0 and variance 2 / fanIn.
 func He(fanIn int) Initial { return Initial{Std: math.Sqrt(2 / float64(fanIn))} }
 
-// Lecun is normal with variance 1 / fanIn, for layers without a ReLU behind them.
+// Lecun is normal with mean 0 and variance 1 / fanIn, for layers that no ReLU follows.
 func Lecun(fanIn int) Initial { return Initial{Std: math.Sqrt(1 / float64(fanIn))} }
 
-// Constant starts every value at v.
+// Constant sets every initial value to v.
 func Constant(v float64) Initial { return Initial{Value: v} }
 
-// pass is one walk through a network function.
+// pass is one execution of a network function.
 type pass struct {
 	graph     *Graph
-	declaring bool             // parameters are collected; otherwise they are given
+	declaring bool             // true: params are collected; false: values are bound
 	params    []Param          // in order of first use, while declaring
 	values    map[string]*Node // by name
-	updates   map[string]*Node // new values of state arrays
+	updates   map[string]*Node // new values of state arrays, by name
 	training  bool
 }
 
-// Scope hands out the parameters of a network during one pass.
+// Scope returns the parameters of a network, or of a part of it, during one pass.
 type Scope struct {
 	p      *pass
-	prefix string
-	copies []int // leading axes of every parameter
+	prefix string // of parameter names
+	copies []int  // leading axes of every parameter
 }
 
 // In returns the scope of a part of the network: its parameters are named name/... .
 func (s *Scope) In(name string) *Scope { return &Scope{s.p, s.prefix + name + "/", s.copies} }
 
-// Copies returns the scope of n networks of one shape side by side, such as n seeds or
-// the two Q functions of a critic: every parameter gets a leading axis [n], and Dense,
-// Embedding and BatchNorm take inputs that have it too, each copy its own. Copies of
-// copies put their axis behind those that are there. InitSeeds draws the values.
+// Copies returns the scope of n independent networks of the same shape, batched on a leading
+// axis, such as batched seeds or the two Q functions of a critic. Every parameter gets a
+// leading axis [n]. Dense, Embedding, Rows and BatchNorm take inputs with the same leading
+// axis and apply network i to input i; Conv does not support it. Copies of copies have
+// several leading axes, the outermost first. InitSeeds draws initial values for batched seeds.
 func (s *Scope) Copies(n int) *Scope {
 	return &Scope{s.p, s.prefix, append(slices.Clone(s.copies), n)}
 }
@@ -88,10 +91,12 @@ func (s *Scope) Copies(n int) *Scope {
 // Graph returns the graph of this pass.
 func (s *Scope) Graph() *Graph { return s.p.graph }
 
-// Training tells whether this pass trains (batch statistics) or evaluates.
+// Training tells whether this pass trains or evaluates; see BatchNorm.
 func (s *Scope) Training() bool { return s.p.training }
 
-// Weight returns the trainable array of that name, with weight decay.
+// Weight returns the trainable array of that name, with weight decay. Its shape is dims, with
+// the axes of Copies in front. It panics if the pass has no such array or one of another
+// shape. So do Bias and State.
 func (s *Scope) Weight(name string, init Initial, dims ...int) *Node {
 	return s.param(Param{Name: name, Dims: dims, Trainable: true, Decay: true, Init: init})
 }
@@ -101,12 +106,13 @@ func (s *Scope) Bias(name string, init Initial, dims ...int) *Node {
 	return s.param(Param{Name: name, Dims: dims, Trainable: true, Init: init})
 }
 
-// State returns an array that is carried along but not trained.
+// State returns the array of that name, which is not trained; Update changes it.
 func (s *Scope) State(name string, init Initial, dims ...int) *Node {
 	return s.param(Param{Name: name, Dims: dims, Init: init})
 }
 
-// Update sets the value that a State array has after this pass.
+// Update sets the value of a State array after this pass; see Updated. No gradient flows
+// through it.
 func (s *Scope) Update(name string, value *Node) {
 	s.p.updates[s.prefix+name] = StopGradient(value)
 }
@@ -117,7 +123,7 @@ func (s *Scope) param(q Param) *Node {
 	node := s.p.values[q.Name]
 	if node == nil {
 		if !s.p.declaring {
-			exceptions.Panicf("parameter %q is not among those that the pass was given; declare it first", q.Name)
+			exceptions.Panicf("parameter %q is not among those passed to Bind; declare it first", q.Name)
 		}
 		node = Parameter(s.p.graph, q.Name, shapes.Make(dtypes.Float32, q.Dims...))
 		s.p.params = append(s.p.params, q)
@@ -129,11 +135,12 @@ func (s *Scope) param(q Param) *Node {
 	return node
 }
 
-// Declare walks once through a network, without compiling anything, and returns its
-// parameters in order of first use. The function receives a placeholder for each of
-// the given input shapes. A panic of GoMLX (a shape that does not fit) is returned
-// as an error.
-func Declare(backend compute.Backend, inputs []shapes.Shape, fn func(s *Scope, in []*Node)) (params []Param, err error) {
+// Declare calls the network function fn once, without compiling anything, and returns the
+// parameters that it uses, in order of first use. fn receives one placeholder for each input
+// shape. If fn panics with an error, such as GoMLX's for shapes that do not fit, Declare
+// returns the error.
+func Declare(backend compute.Backend, inputs []shapes.Shape,
+	fn func(s *Scope, in []*Node)) (params []Param, err error) {
 	err = exceptions.TryCatch[error](func() {
 		g := NewGraph(backend, "declare")
 		defer g.Finalize()
@@ -148,8 +155,9 @@ func Declare(backend compute.Backend, inputs []shapes.Shape, fn func(s *Scope, i
 	return params, err
 }
 
-// Bind starts a pass in which the parameters have the given values (in the order of
-// params). After the network function has run, Updated returns their new values.
+// Bind starts a pass in which the parameters have the given values, in the order of params.
+// training selects what Scope.Training returns. After the network function has run, Updated
+// returns the new values.
 func Bind(g *Graph, params []Param, values []*Node, training bool) *Scope {
 	p := &pass{graph: g, training: training, values: map[string]*Node{}, updates: map[string]*Node{}}
 	for i, q := range params {
@@ -158,8 +166,8 @@ func Bind(g *Graph, params []Param, values []*Node, training bool) *Scope {
 	return &Scope{p: p}
 }
 
-// Updated returns the parameters' values after the pass: State arrays as last set by
-// Update, everything else as bound.
+// Updated returns the parameters' values after the pass, in the order of params: arrays set by
+// Update have their new value, all others the one in values, which Bind was given.
 func (s *Scope) Updated(params []Param, values []*Node) []*Node {
 	out := slices.Clone(values)
 	for i, q := range params {
@@ -173,8 +181,8 @@ func (s *Scope) Updated(params []Param, values []*Node) []*Node {
 // Values holds the arrays of a network on the host, in the order of its Params.
 type Values [][]float32
 
-// Init draws initial values. Each array has its own stream of random numbers, named
-// by the seed, the purpose and the array's name.
+// Init draws initial values. Each array has its own stream of random numbers, which depends on
+// the seed, the purpose and the array's name only.
 func Init(params []Param, seed int64, purpose ...any) Values {
 	out := make(Values, len(params))
 	for i, q := range params {
@@ -191,8 +199,8 @@ func Init(params []Param, seed int64, purpose ...any) Values {
 	return out
 }
 
-// InitSeeds draws initial values for parameters whose leading axis is [len(seeds)], as
-// Copies makes them: copy i starts with exactly what Init gives seeds[i] alone.
+// InitSeeds draws initial values for batched seeds: parameters with a leading axis
+// [len(seeds)], see Copies. The values at index i are those that Init draws for seeds[i].
 func InitSeeds(params []Param, seeds []int64, purpose ...any) Values {
 	one := slices.Clone(params)
 	for i, q := range one {
@@ -207,7 +215,7 @@ func InitSeeds(params []Param, seeds []int64, purpose ...any) Values {
 	return out
 }
 
-// Clone returns a deep copy.
+// Clone returns a deep copy of the values.
 func (v Values) Clone() Values {
 	out := make(Values, len(v))
 	for i := range v {
@@ -225,7 +233,7 @@ func (v Values) Tensors(params []Param) []*tensors.Tensor {
 	return out
 }
 
-// FromTensors copies values back from GoMLX tensors.
+// FromTensors copies values from GoMLX tensors of float32. Other types are an error.
 func FromTensors(ts []*tensors.Tensor) (Values, error) {
 	out := make(Values, len(ts))
 	for i, t := range ts {

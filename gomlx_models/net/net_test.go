@@ -47,11 +47,11 @@ func tensor(values []float32, dims ...int) *tensors.Tensor {
 func near(t *testing.T, what string, got, want []float32, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, not %d", what, len(got), len(want))
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
 	}
 	for i := range got {
 		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tol) {
-			t.Fatalf("%s: value %d is %v, not %v", what, i, got[i], want[i])
+			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}
 }
@@ -64,7 +64,8 @@ func network(s *Scope, x *Node) *Node {
 
 func TestDeclare(t *testing.T) {
 	b := open(t, backend.Go)
-	params, err := Declare(b, []shapes.Shape{shapes.Make(dtypes.Float32, 5, 3)}, func(s *Scope, in []*Node) { network(s, in[0]) })
+	params, err := Declare(b, []shapes.Shape{shapes.Make(dtypes.Float32, 5, 3)},
+		func(s *Scope, in []*Node) { network(s, in[0]) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,8 @@ func TestDeclare(t *testing.T) {
 		{"b/biases", []int{2}, true, false, Constant(0)},
 	}
 	if !slices.EqualFunc(params, want, func(p, q Param) bool {
-		return p.Name == q.Name && slices.Equal(p.Dims, q.Dims) && p.Trainable == q.Trainable && p.Decay == q.Decay && p.Init == q.Init
+		return p.Name == q.Name && slices.Equal(p.Dims, q.Dims) && p.Trainable == q.Trainable &&
+			p.Decay == q.Decay && p.Init == q.Init
 	}) {
 		t.Errorf("declared %+v\nwant %+v", params, want)
 	}
@@ -114,13 +116,15 @@ func TestBindUsesGivenValuesAndReturnsUpdates(t *testing.T) {
 	near(t, "updated", []float32{out[0][0], out[1][0], out[2][0]}, []float32{3, 13, 7}, 0)
 }
 
-func TestBindRefusesWhatWasNotDeclared(t *testing.T) {
+func TestBindRefusesUndeclaredParameters(t *testing.T) {
 	params := []Param{{Name: "w", Dims: []int{2}, Trainable: true}}
 	for want, fn := range map[string]func(s *Scope) *Node{
 		"not among":   func(s *Scope) *Node { return s.Weight("v", Constant(0), 2) },
 		"with shapes": func(s *Scope) *Node { return s.Weight("w", Constant(0), 3) },
 	} {
-		exec, err := NewExec(open(t, backend.Go), func(in []*Node) []*Node { return []*Node{fn(Bind(in[0].Graph(), params, in, false))} })
+		exec, err := NewExec(open(t, backend.Go), func(in []*Node) []*Node {
+			return []*Node{fn(Bind(in[0].Graph(), params, in, false))}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +142,7 @@ func TestInit(t *testing.T) {
 		mean, square = mean+float64(x)/1e4, square+float64(x)*float64(x)/1e4
 	}
 	if math.Abs(mean) > .01 || math.Abs(math.Sqrt(square)-.2) > .005 {
-		t.Errorf("He(50) drew mean %v and deviation %v, not 0 and 0.2", mean, math.Sqrt(square))
+		t.Errorf("He(50) drew mean %v and standard deviation %v, want 0 and 0.2", mean, math.Sqrt(square))
 	}
 	near(t, "constant", v[1], []float32{2, 2, 2}, 0)
 	if again := Init(params, 1, "test"); !slices.Equal(again[0], v[0]) {
@@ -150,8 +154,8 @@ func TestInit(t *testing.T) {
 	if other := Init(params, 1, "other"); slices.Equal(other[0], v[0]) {
 		t.Error("another purpose drew the same values")
 	}
-	if turned := Init([]Param{params[1], params[0]}, 1, "test"); !slices.Equal(turned[1], v[0]) {
-		t.Error("an array's values depend on the arrays around it")
+	if swapped := Init([]Param{params[1], params[0]}, 1, "test"); !slices.Equal(swapped[1], v[0]) {
+		t.Error("an array's values depend on the other arrays")
 	}
 	c := v.Clone()
 	c[1][0] = 5
@@ -160,6 +164,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// reshaped is tensor for int32.
 func reshaped(values []int32, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(values, dims...)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/gomlx/gomlx/support/exceptions"
 )
 
-// Run executes a compiled function; arguments may be tensors, lists of tensors and
-// scalars. A panic of GoMLX is returned as an error.
+// Run executes a compiled function. Arguments are what Exec accepts, such as tensors and
+// scalars, and lists of tensors, which count as several arguments. A panic of GoMLX is
+// returned as an error.
 func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 	var flat []any
 	for _, a := range args {
@@ -26,7 +27,7 @@ func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 	return out, err
 }
 
-// Free releases the memory of tensors now, not when Go gets to it.
+// Free releases the memory of tensors immediately, not at the next garbage collection.
 func Free(ts ...*tensors.Tensor) {
 	for _, t := range ts {
 		t.FinalizeAll()

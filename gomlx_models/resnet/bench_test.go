@@ -13,19 +13,20 @@ import (
 
 var engines = []struct{ label, name string }{{"xla", ""}, {"go", "go"}}
 
-// BenchmarkTrainStep times one training step of width 16, at batch 128 on XLA. The Go
-// backend takes minutes for that: there the batch is 4, and images/s compares.
+// BenchmarkTrainStep times one training step of width 16, with a batch of 128 on XLA. On the Go
+// backend, which would take minutes, the batch is 4. Compare the metric images/s.
 func BenchmarkTrainStep(b *testing.B) {
 	for _, engine := range engines {
 		batch := map[string]int{"xla": 128, "go": 4}[engine.label]
 		b.Run(fmt.Sprintf("%s/batch=%d", engine.label, batch), func(b *testing.B) {
-			cfg, c, im := DefaultConfig(16), anyCheckpoint(b, 16), noise(batch)
+			cfg, c, im := DefaultConfig(16), randomCheckpoint(b, 16), noise(batch)
 			exec, err := NewExec(open(b, engine.name), trainStep(c.Params, cfg))
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer exec.Finalize()
-			images, labels := tensors.FromFlatDataAndDimensions(im.Pixels, batch, 3, 32, 32), tensors.FromValue(make([]int32, batch))
+			images := tensors.FromFlatDataAndDimensions(im.Pixels, batch, 3, 32, 32)
+			labels := tensors.FromValue(make([]int32, batch))
 			held := append(c.Values.Tensors(c.Params), c.Values.Tensors(c.Params)...)
 			train := func() {
 				out, err := net.Run(exec, images, labels, float32(1e-6), held)
@@ -44,12 +45,11 @@ func BenchmarkTrainStep(b *testing.B) {
 	}
 }
 
-// BenchmarkFeatures times the trunk of width 16 on batches of 250 images, with what
-// compiling it takes spread over them.
+// BenchmarkFeatures times the trunk of width 16 on batches of 250 images, compilation included.
 func BenchmarkFeatures(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine.label, func(b *testing.B) {
-			c, im := anyCheckpoint(b, 16), noise(featureBatch)
+			c, im := randomCheckpoint(b, 16), noise(featureBatch)
 			batches := 1
 			if engine.name == "" {
 				batches = 8

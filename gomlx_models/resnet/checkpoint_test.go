@@ -15,7 +15,7 @@ import (
 	"tvps/gomlx_models/net"
 )
 
-// small is a checkpoint that a test can read byte by byte.
+// small is a checkpoint with few values.
 func small() Checkpoint {
 	return Checkpoint{
 		Params:   []net.Param{{Name: "w", Dims: []int{2, 3}}, {Name: "b", Dims: []int{2}}, {Name: "a", Dims: nil}},
@@ -38,7 +38,7 @@ func save(t *testing.T, c Checkpoint) (path string, data []byte) {
 }
 
 func TestCheckpointRoundTrip(t *testing.T) {
-	for _, c := range []Checkpoint{small(), *anyCheckpoint(t, 1), {Metadata: nil}} {
+	for _, c := range []Checkpoint{small(), *randomCheckpoint(t, 1), {Metadata: nil}} {
 		path, first := save(t, c)
 		read, err := ReadCheckpoint(path)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSafetensors reads the file as the format's description says.
+// TestSafetensors reads the file according to the description of the safetensors format.
 func TestSafetensors(t *testing.T) {
 	_, data := save(t, small())
 	length := binary.LittleEndian.Uint64(data)
@@ -71,7 +71,8 @@ func TestSafetensors(t *testing.T) {
 	if err := json.Unmarshal(head, &header); err != nil || head[0] != '{' || (8+length)%8 != 0 {
 		t.Fatalf("the header %q: %v", head, err)
 	}
-	if got := fmt.Sprint(header["w"], header["b"], header["a"]); got != "{F32 [2 3] [0 24] } {F32 [2] [24 32] } {F32 [] [32 36] }" || len(header) != 4 {
+	got := fmt.Sprint(header["w"], header["b"], header["a"])
+	if got != "{F32 [2 3] [0 24] } {F32 [2] [24 32] } {F32 [] [32 36] }" || len(header) != 4 {
 		t.Errorf("arrays: %s", got)
 	}
 	if header["__metadata__"].Width != "16" {
@@ -100,16 +101,18 @@ func TestDamagedCheckpoint(t *testing.T) {
 		words  []string
 	}{
 		{"empty", small(), func(b []byte) []byte { return nil }, []string{"ends at byte 0"}},
-		{"cut in the length", small(), func(b []byte) []byte { return b[:5] }, []string{"ends at byte 5"}},
-		{"cut in the header", small(), func(b []byte) []byte { return b[:50] }, []string{"header of", "does not fit into 50"}},
-		{"cut in the arrays", small(), func(b []byte) []byte { return b[:len(b)-3] }, []string{`"a"`, "bytes 32 to 36 of 33"}},
+		{"truncated length", small(), func(b []byte) []byte { return b[:5] }, []string{"ends at byte 5"}},
+		{"truncated header", small(), func(b []byte) []byte { return b[:50] },
+			[]string{"header of", "does not fit into 50"}},
+		{"truncated arrays", small(), func(b []byte) []byte { return b[:len(b)-3] },
+			[]string{`"a"`, "bytes 32 to 36 of 33"}},
 		{"too long", small(), func(b []byte) []byte { return append(b, 0) }, []string{"36 bytes, but 37 follow"}},
 		{"not JSON", small(), replace(`"dtype"`, `"dtype `), []string{"not JSON"}},
 		{"wrong type", small(), replace(`"F32"`, `"F64"`), []string{`"a"`}},
 		{"wrong shape", small(), replace(`[2,3]`, `[2,4]`), []string{`"w"`, "bytes 0 to 24"}},
 		{"other shape of the same size", small(), replace(`[2,3]`, `[3,2]`), []string{"checksum"}},
 		{"shape that is no list", small(), replace(`[2,3]`, `"2 3"`), []string{`"w"`}},
-		{"negative offset", small(), replace(`[0,24]`, `[-9,5]`), []string{`"w"`, "does not lie whole"}},
+		{"negative offset", small(), replace(`[0,24]`, `[-9,5]`), []string{`"w"`, "is not complete"}},
 		{"flipped bit", small(), func(b []byte) []byte { b[len(b)-10] ^= 1; return b }, []string{"checksum"}},
 		{"other name", small(), replace(`"w":`, `"v":`), []string{"checksum"}},
 		{"other metadata", small(), replace(`"16"`, `"64"`), []string{"checksum"}},
@@ -126,8 +129,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 }
 
-// Every single flipped byte of the arrays is noticed, and no byte of the header makes
-// the reader panic.
+// A changed byte of the arrays is an error, and a changed byte of the header never makes the
+// reader panic.
 func TestEveryFlippedByte(t *testing.T) {
 	_, data := save(t, small())
 	body := len(data) - 36
@@ -135,7 +138,7 @@ func TestEveryFlippedByte(t *testing.T) {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 0x10
 		if _, err := decodeCheckpoint(flipped); err == nil && i >= body {
-			t.Errorf("byte %d flipped, and no error", i)
+			t.Errorf("no error with byte %d changed", i)
 		}
 	}
 }
@@ -177,7 +180,7 @@ func TestSelect(t *testing.T) {
 }
 
 func TestResumeErrors(t *testing.T) {
-	whole := anyCheckpoint(t, 1)
+	whole := randomCheckpoint(t, 1)
 	cfg := tinyConfig(4)
 	state := &State{Config: cfg, Epoch: 2, Weights: whole.Values, Velocity: whole.Values, Loss: 1.5}
 	other := cfg
@@ -188,11 +191,13 @@ func TestResumeErrors(t *testing.T) {
 		change func(*Checkpoint)
 		words  []string
 	}{
-		{"other settings", other, func(c *Checkpoint) {}, []string{"Epochs 4, not 9", "PeakRate 0.05, not 0.2", "Seed 0, not 3"}},
+		{"other settings", other, func(c *Checkpoint) {},
+			[]string{"Epochs 4, not 9", "PeakRate 0.05, not 0.2", "Seed 0, not 3"}},
 		{"no settings", cfg, func(c *Checkpoint) { delete(c.Metadata, "config") }, []string{"no training settings"}},
 		{"no epoch", cfg, func(c *Checkpoint) { delete(c.Metadata, "epoch") }, []string{"epoch"}},
 		{"no loss", cfg, func(c *Checkpoint) { c.Metadata["loss"] = "low" }, []string{"loss"}},
-		{"no velocity", cfg, func(c *Checkpoint) { c.Params = c.Params[:len(whole.Params)] }, []string{"velocity/stem/kernel"}},
+		{"no velocity", cfg, func(c *Checkpoint) { c.Params = c.Params[:len(whole.Params)] },
+			[]string{"velocity/stem/kernel"}},
 		{"no weights", cfg, func(c *Checkpoint) { c.Params = c.Params[1:] }, []string{"stem/kernel"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,9 +209,9 @@ func TestResumeErrors(t *testing.T) {
 	}
 }
 
-// A finished checkpoint has no velocity and takes over the metadata it is given.
+// A finished checkpoint has no velocity. The given metadata are added to its own.
 func TestFinishedCheckpoint(t *testing.T) {
-	whole := anyCheckpoint(t, 1)
+	whole := randomCheckpoint(t, 1)
 	s := &State{Config: tinyConfig(4), Epoch: 4, Weights: whole.Values, Velocity: whole.Values, Loss: 1.5}
 	c := s.Checkpoint(whole.Params, false, map[string]string{"data": "noise"})
 	for _, p := range c.Params {
@@ -214,7 +219,8 @@ func TestFinishedCheckpoint(t *testing.T) {
 			t.Fatalf("it holds %s", p.Name)
 		}
 	}
-	if c.Metadata["data"] != "noise" || c.Metadata["epoch"] != "4" || c.Metadata["loss"] != "1.5" || !strings.Contains(c.Metadata["config"], `"Width":2`) {
+	if c.Metadata["data"] != "noise" || c.Metadata["epoch"] != "4" || c.Metadata["loss"] != "1.5" ||
+		!strings.Contains(c.Metadata["config"], `"Width":2`) {
 		t.Errorf("metadata %v", c.Metadata)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"tvps/data/cifar10"
 )
 
-// TestCommittedAccuracy runs the committed network on 100 test images of each class
-// from the embedded sample: real images that it has not seen.
+// TestCommittedAccuracy runs the committed network on 100 test images of each class from the
+// embedded sample, which were not used in its training.
 func TestCommittedAccuracy(t *testing.T) {
 	c, _, err := Load(t.TempDir(), 16, 0)
 	if err != nil {
@@ -76,7 +76,8 @@ func TestLoad(t *testing.T) {
 	if err := want.Save(filepath.Join(dir, FileName(16, 0))); err != nil {
 		t.Fatal(err)
 	}
-	for from, arrays := range map[string]int{dir: 3, "": len(anyCheckpoint(t, 16).Params)} { // one's own goes before the committed one
+	// a file in dir has precedence over the committed one
+	for from, arrays := range map[string]int{dir: 3, "": len(randomCheckpoint(t, 16).Params)} {
 		c, _, err := Load(from, 16, 0)
 		if err != nil || len(c.Params)%arrays != 0 || (from == dir) != (len(c.Params) == 3) {
 			t.Errorf("Load(%q) holds %d arrays, %v", from, len(c.Params), err)

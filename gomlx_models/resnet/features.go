@@ -16,21 +16,27 @@ import (
 const featureBatch = 250 // images in one call
 
 // HeadParams returns the parameters of Head at a width, in a fixed order.
-func (c Cut) HeadParams(backend compute.Backend, width int, conv net.ConvMode, bn net.BatchNormMode) ([]net.Param, error) {
+func (c Cut) HeadParams(backend compute.Backend, width int, conv net.ConvMode,
+	bn net.BatchNormMode) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Float32, 1, c.Side(), c.Side(), c.Channels(width))
 	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { c.Head(s, in[0], conv, bn) })
 }
 
-// TrunkParams returns the parameters of Trunk at a width, in a fixed order.
+// TrunkParams returns the parameters of Trunk at a width, in a fixed order. Those of Params are
+// the trunk's, then the head's.
 func (c Cut) TrunkParams(backend compute.Backend, width int) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Uint8, 1, 3, 32, 32)
-	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { c.Trunk(s, Normalize(in[0]), width) })
+	return net.Declare(backend, []shapes.Shape{in},
+		func(s *net.Scope, in []*Node) { c.Trunk(s, Normalize(in[0]), width) })
 }
 
-// Features computes the trunk's output of every image, [n * Size(width)] float32 in the
-// order [side, side, channels], with the batch-norm averages. progress, if not nil,
-// hears of images done.
-func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkpoint, width int, images Images, progress func(done, of int)) ([]float32, error) {
+// Features returns the trunk's output for every image, [n * Size(width)] float32, each in the
+// order [side, side, channels]. Batch normalisation uses the running averages. progress, if not
+// nil, is called after each batch with the number of images done and of all images. It fails if
+// ctx is cancelled, if the checkpoint has another width, if images are invalid, and if the backend
+// fails.
+func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkpoint, width int, images Images,
+	progress func(done, of int)) ([]float32, error) {
 	params, err := c.TrunkParams(backend, width)
 	if err != nil {
 		return nil, err
@@ -44,10 +50,14 @@ func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkp
 				progress(done, images.Len())
 			}
 		})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
-// Accuracy is the share of images that the whole network classifies correctly.
+// Accuracy returns the share of images that the whole network classifies correctly, between 0
+// and 1; 0 for no images. It fails as Features does.
 func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width int, images Images) (float64, error) {
 	params, err := Params(backend, width)
 	if err != nil {
@@ -66,10 +76,14 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width
 				at++
 			}
 		})
-	return float64(right) / float64(max(1, images.Len())), err
+	if err != nil {
+		return 0, err
+	}
+	return float64(right) / float64(max(1, images.Len())), nil
 }
 
-// inference runs a network over all images, batch by batch; the last one is padded.
+// inference runs a network on all images in batches of featureBatch; the last one is padded.
+// For each batch it calls take with the results, flat, and the number of images done so far.
 func inference(ctx context.Context, backend compute.Backend, c *Checkpoint, params []net.Param, images Images,
 	network func(s *net.Scope, x *Node) *Node, take func(part []float32, done int)) error {
 	if err := images.check(); err != nil {

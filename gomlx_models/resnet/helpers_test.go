@@ -28,8 +28,8 @@ func noise(n int) Images {
 	return im
 }
 
-// shades is n images of two classes that anyone can tell apart: dark and bright.
-func shades(n int) Images {
+// darkAndBright is n images of two classes that are easy to separate: dark and bright.
+func darkAndBright(n int) Images {
 	im := noise(n)
 	for i := range im.Labels {
 		im.Labels[i] = uint8(i % 2)
@@ -40,8 +40,8 @@ func shades(n int) Images {
 	return im
 }
 
-// anyCheckpoint is a network with random values everywhere, its averages included.
-func anyCheckpoint(tb testing.TB, width int) *Checkpoint {
+// randomCheckpoint is a network with random values in all arrays, running averages included.
+func randomCheckpoint(tb testing.TB, width int) *Checkpoint {
 	tb.Helper()
 	params, err := Params(open(tb, "go"), width)
 	if err != nil {
@@ -62,7 +62,7 @@ func anyCheckpoint(tb testing.TB, width int) *Checkpoint {
 	return &Checkpoint{Params: params, Values: values, Metadata: map[string]string{"made": "by a test"}}
 }
 
-// near compares with a tolerance relative to the size of the wanted values.
+// near fails the test if a value differs by more than tolerance (1 + |wanted value|).
 func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -18,10 +18,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Images is a list of labelled images in the official CIFAR-10 byte order.
+// Images is a list of labelled images in CIFAR-10's byte order: for each image the red, green
+// and blue plane of 32 rows of 32 pixels.
 type Images struct {
 	Pixels []byte  // [n * 3072]
-	Labels []uint8 // [n]
+	Labels []uint8 // [n], 0..Classes-1
 }
 
 // Len is the number of images.
@@ -33,20 +34,20 @@ const imageBytes = 3 * 32 * 32
 type Config struct {
 	Width       int     // channels of the first stage; 64 is ResNet-18
 	Epochs      int     // passes over the training images
-	Batch       int     // images a step
+	Batch       int     // images per step
 	PeakRate    float64 // highest learning rate of the one-cycle schedule
 	Warmup      float64 // share of the steps in which the rate rises
 	Momentum    float64 // Nesterov momentum of SGD
 	WeightDecay float64 // L2 penalty on weights (not on biases and norms)
-	Seed        int64   // of the split, the initial weights, the order and the augmentation
+	Seed        int64   // of initial weights, order and augmentation; by convention the split seed, too
 }
 
-// DefaultConfig is the recipe behind the committed checkpoint.
+// DefaultConfig holds the settings of the committed checkpoint, at any width.
 func DefaultConfig(width int) Config {
 	return Config{Width: width, Epochs: 24, Batch: 128, PeakRate: .1, Warmup: .25, Momentum: .9, WeightDecay: 5e-4}
 }
 
-// Validate says which setting is impossible.
+// Validate returns an error if a setting is out of range.
 func (c Config) Validate() error {
 	for _, s := range []struct {
 		name  string
@@ -61,26 +62,28 @@ func (c Config) Validate() error {
 		value, max float64
 	}{{"warmup", c.Warmup, 1}, {"momentum", c.Momentum, 1}, {"weight decay", c.WeightDecay, math.MaxFloat64}} {
 		if !(s.value >= 0 && s.value <= s.max) {
-			return fmt.Errorf("resnet: %s is %g; it must lie between 0 and %g", s.name, s.value, s.max)
+			return fmt.Errorf("resnet: %s is %g; it must be between 0 and %g", s.name, s.value, s.max)
 		}
 	}
 	return nil
 }
 
-// check says what is impossible about a list of images.
+// check returns an error if lengths do not match or a label is out of range.
 func (im Images) check() error {
 	if len(im.Pixels) != im.Len()*imageBytes {
-		return fmt.Errorf("resnet: %d bytes of pixels for %d images; each takes %d", len(im.Pixels), im.Len(), imageBytes)
+		return fmt.Errorf("resnet: %d bytes of pixels for %d images; each must have %d",
+			len(im.Pixels), im.Len(), imageBytes)
 	}
 	for i, label := range im.Labels {
 		if label >= Classes {
-			return fmt.Errorf("resnet: image %d has label %d; there are %d classes", i, label, Classes)
+			return fmt.Errorf("resnet: image %d has label %d; labels must be between 0 and %d", i, label, Classes-1)
 		}
 	}
 	return nil
 }
 
-// rate is the one-cycle schedule: a linear rise to the peak, then a cosine to zero.
+// rate is the learning rate of a step: a one-cycle schedule with a linear rise to the peak, then
+// a cosine to zero.
 func (c Config) rate(step, steps int) float64 {
 	at := (float64(step) + .5) / float64(steps)
 	if at < c.Warmup {
@@ -93,29 +96,33 @@ func (c Config) rate(step, steps int) float64 {
 type Progress struct {
 	Epoch, Epochs int
 	Step, Steps   int
-	Loss          float64       // mean training loss since the epoch began
+	Loss          float64       // mean training loss of this epoch so far
 	Left          time.Duration // estimated time left
 }
 
-// State is a training run between two epochs: all that is needed to go on.
+// State is the state of a training after an epoch: everything needed to continue it.
 type State struct {
 	Config   Config
 	Epoch    int        // epochs done
 	Weights  net.Values // in the order of Params(width)
 	Velocity net.Values // momentum of SGD
-	Loss     float64    // mean training loss of the last epoch
+	Loss     float64    // mean training loss of the last epoch done
 }
 
-// Params returns the parameters of the network at a width, in a fixed order.
+// Params returns the parameters of the whole network (Full) at a width, in a fixed order.
 func Params(backend compute.Backend, width int) ([]net.Param, error) {
 	return net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Uint8, 1, 3, 32, 32)},
 		func(s *net.Scope, in []*Node) { Full(s, in[0], width) })
 }
 
-// Pretrain trains the network from the state (nil: from the beginning) to its last
-// epoch. After every epoch it calls save with the state so far; after steps, report.
-// A cancelled ctx ends it with ctx's error; what save kept is where it goes on, with
-// the same result as an unbroken run.
+// Pretrain trains the network up to cfg.Epochs, from scratch or from the state from if that is
+// not nil. It calls report after every step, and save with the state after every epoch. A
+// training continued from a saved state gives the same result, bit for bit, as an uninterrupted
+// one.
+//
+// It fails if ctx is cancelled (with its error), if settings or images are invalid, if there
+// are fewer images than a batch, if the loss is not finite, if save fails, and if the
+// backend fails.
 func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Images, from *State,
 	save func(*State) error, report func(Progress)) (*State, error) {
 	if err := errors.Join(cfg.Validate(), train.check()); err != nil {
@@ -140,7 +147,8 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 		return nil, fmt.Errorf("resnet: %w", err)
 	}
 	defer exec.Finalize()
-	e := epochRunner{exec: exec, params: params, cfg: cfg, train: train, report: report, start: time.Now(), first: state.Epoch}
+	e := epochRunner{exec: exec, params: params, cfg: cfg, train: train, report: report,
+		start: time.Now(), first: state.Epoch}
 	for state.Epoch < cfg.Epochs {
 		if state, err = e.run(ctx, state); err != nil {
 			return nil, err
@@ -152,8 +160,8 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 	return state, nil
 }
 
-// trainStep is the graph of one step of SGD with Nesterov momentum. Inputs: images
-// [batch, 3, 32, 32] uint8, labels [batch] int32, rate scalar, weights, velocities.
+// trainStep returns the graph function of one step of SGD with Nesterov momentum. Inputs: images
+// [batch, 3, 32, 32] uint8, labels [batch] int32, rate (float32 scalar), weights, velocities.
 // Results: mean loss, new weights, new velocities.
 func trainStep(params []net.Param, cfg Config) func([]*Node) []*Node {
 	return func(in []*Node) []*Node {
@@ -188,7 +196,7 @@ func trainStep(params []net.Param, cfg Config) func([]*Node) []*Node {
 	}
 }
 
-// epochRunner dispatches the steps of one epoch after another.
+// epochRunner runs the training epoch by epoch.
 type epochRunner struct {
 	exec   *Exec
 	params []net.Param
@@ -196,12 +204,13 @@ type epochRunner struct {
 	train  Images
 	report func(Progress)
 	start  time.Time
-	first  int // epoch at which this process began
+	first  int // epoch at which this call of Pretrain began
 }
 
+// run trains one epoch.
 func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 	cfg, n := e.cfg, len(e.params)
-	perEpoch := e.train.Len() / cfg.Batch // the rest of each shuffled epoch is left out
+	perEpoch := e.train.Len() / cfg.Batch // the incomplete last batch is left out
 	rng := random.New(cfg.Seed, "resnet", "epoch", from.Epoch)
 	order := rng.Perm(e.train.Len())
 	held := append(from.Weights.Tensors(e.params), from.Velocity.Tensors(e.params)...)
@@ -219,11 +228,12 @@ func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 		}
 		loss := float64(tensors.ToScalar[float32](out[0]))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return nil, fmt.Errorf("resnet: the training loss is %v in epoch %d, step %d; lower the learning rate", loss, from.Epoch+1, step+1)
+			return nil, fmt.Errorf("resnet: the training loss is %v in epoch %d, step %d; lower the learning rate",
+				loss, from.Epoch+1, step+1)
 		}
 		total += loss
 		held = out[1:]
-		e.tell(from.Epoch, step, perEpoch, total/float64(step+1))
+		e.reportStep(from.Epoch, step, perEpoch, total/float64(step+1))
 	}
 	weights, err := net.FromTensors(held[:n])
 	if err != nil {
@@ -233,18 +243,22 @@ func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: weights, Velocity: velocity, Loss: total / float64(perEpoch)}, nil
+	loss := total / float64(perEpoch)
+	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: weights, Velocity: velocity, Loss: loss}, nil
 }
 
-func (e *epochRunner) tell(epoch, step, perEpoch int, loss float64) {
+// reportStep reports the progress after a step. epoch and step count from 0.
+func (e *epochRunner) reportStep(epoch, step, perEpoch int, loss float64) {
 	done := (epoch-e.first)*perEpoch + step + 1
 	left := (e.cfg.Epochs-e.first)*perEpoch - done
 	each := time.Since(e.start) / time.Duration(done)
-	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: step + 1, Steps: perEpoch, Loss: loss, Left: each * time.Duration(left)})
+	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: step + 1, Steps: perEpoch, Loss: loss,
+		Left: each * time.Duration(left)})
 }
 
-// batch gathers images with the usual augmentation: a random crop after padding by
-// 4 pixels, and a horizontal flip of every second image. The pad is black.
+// batch gathers images with the usual augmentation: a random crop after padding with 4 black
+// pixels on each side, and a horizontal flip with probability 1/2. images: [batch, 3, 32, 32]
+// uint8, labels: [batch] int32.
 func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensors.Tensor) {
 	pixels := make([]uint8, len(index)*imageBytes)
 	y := make([]int32, len(index))
@@ -253,10 +267,12 @@ func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensor
 		augment(pixels[i*imageBytes:(i+1)*imageBytes], e.train.Pixels[k*imageBytes:(k+1)*imageBytes],
 			rng.IntN(9)-4, rng.IntN(9)-4, rng.IntN(2) == 1)
 	}
-	return tensors.FromFlatDataAndDimensions(pixels, len(index), 3, 32, 32), tensors.FromFlatDataAndDimensions(y, len(index))
+	images = tensors.FromFlatDataAndDimensions(pixels, len(index), 3, 32, 32)
+	return images, tensors.FromFlatDataAndDimensions(y, len(index))
 }
 
-// augment shifts an image by (dy, dx), filling with black, and mirrors it if flip.
+// augment copies src to dst, moved up by dy and left by dx pixels, and then mirrored
+// horizontally if flip is true. dst must be black.
 func augment(dst, src []byte, dy, dx int, flip bool) {
 	for c := range 3 {
 		for y := range 32 {

@@ -39,7 +39,7 @@ func TestAugment(t *testing.T) {
 	for _, c := range []struct {
 		dy, dx   int
 		flip     bool
-		row, col int // where the dot goes; -1: out of sight
+		row, col int // of the dot afterwards
 	}{
 		{0, 0, false, 5, 7}, {2, -3, false, 3, 10}, {2, -3, true, 3, 21}, {0, 0, true, 5, 24},
 		{-4, 4, false, 9, 3}, {-4, 4, true, 9, 28}, {4, 4, false, 1, 3},
@@ -49,7 +49,8 @@ func TestAugment(t *testing.T) {
 		want := make([]byte, imageBytes)
 		want[1*1024+c.row*32+c.col] = 200
 		if !bytes.Equal(dst, want) {
-			t.Errorf("shift (%d, %d), flip %v: the dot is at %d, want row %d, column %d", c.dy, c.dx, c.flip, bytes.IndexByte(dst, 200), c.row, c.col)
+			t.Errorf("shift (%d, %d), flip %v: the dot is at %d, want row %d, column %d",
+				c.dy, c.dx, c.flip, bytes.IndexByte(dst, 200), c.row, c.col)
 		}
 	}
 }
@@ -116,26 +117,30 @@ func TestPretrainRefuses(t *testing.T) {
 		{tinyConfig(1), label, "image 3 has label 10"},
 		{tinyConfig(1), Images{im.Pixels[:7*imageBytes], im.Labels[:7]}, "7 training images do not fill one batch of 8"},
 	} {
-		_, err := Pretrain(context.Background(), open(t, "go"), c.cfg, c.images, nil, func(*State) error { return nil }, quiet)
+		save := func(*State) error { return nil }
+		_, err := Pretrain(context.Background(), open(t, "go"), c.cfg, c.images, nil, save, quiet)
 		demand.Error(t, err, c.words)
 	}
 }
 
-// TestInterruptedPretraining: stopped after one epoch and resumed from its file, it ends
-// with the bytes of an unbroken run; and it learns.
+// TestInterruptedPretraining: a training interrupted after one epoch and resumed from its file
+// gives the same bytes as an uninterrupted one. Its loss decreases.
 func TestInterruptedPretraining(t *testing.T) {
-	b, cfg, im := open(t, "go"), tinyConfig(3), shades(36)
+	b, cfg, im := open(t, "go"), tinyConfig(3), darkAndBright(36)
 	params, err := Params(b, cfg.Width)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var losses []float64
-	unbroken, err := Pretrain(context.Background(), b, cfg, im, nil, func(s *State) error { losses = append(losses, s.Loss); return nil }, quiet)
+	uninterrupted, err := Pretrain(context.Background(), b, cfg, im, nil, func(s *State) error {
+		losses = append(losses, s.Loss)
+		return nil
+	}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(losses) != 3 || !(losses[2] < .5*losses[0]) {
-		t.Errorf("the losses of the epochs are %v: it does not learn", losses)
+		t.Errorf("the losses of the epochs are %v, want 3 with the last below half of the first", losses)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var file bytes.Buffer
@@ -154,8 +159,9 @@ func TestInterruptedPretraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(encoded(t, unbroken.Checkpoint(params, true, nil)), encoded(t, last.Checkpoint(params, true, nil))) {
-		t.Error("the resumed training ends with other bytes than the unbroken one")
+	want, got := uninterrupted.Checkpoint(params, true, nil), last.Checkpoint(params, true, nil)
+	if !bytes.Equal(encoded(t, want), encoded(t, got)) {
+		t.Error("the resumed training gives other bytes than the uninterrupted one")
 	}
 }
 
@@ -181,23 +187,24 @@ func encoded(t *testing.T, c Checkpoint) []byte {
 	return buf.Bytes()
 }
 
-func TestPretrainStopsWhereItCannotSave(t *testing.T) {
+func TestPretrainReturnsErrorOfSave(t *testing.T) {
 	full := errors.New("the disk is full")
-	_, err := Pretrain(context.Background(), open(t, "go"), tinyConfig(2), shades(8), nil, func(*State) error { return full }, quiet)
+	save := func(*State) error { return full }
+	_, err := Pretrain(context.Background(), open(t, "go"), tinyConfig(2), darkAndBright(8), nil, save, quiet)
 	if err != full {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestStep takes two steps of SGD and checks them against the formulas of Nesterov's
-// momentum (as in PyTorch) with weight decay,
+// TestStep compares a step of SGD with the formulas of Nesterov's momentum (as in PyTorch) with
+// weight decay,
 //
 //	v' = m v + g + d w,   w' = w - rate (g + d w + m v'),
 //
-// where g is what the step without momentum and decay reports as its velocity.
+// where g is the velocity after a step without momentum and decay.
 func TestStep(t *testing.T) {
 	const rate = .05
-	c, im := anyCheckpoint(t, 2), shades(8)
+	c, im := randomCheckpoint(t, 2), darkAndBright(8)
 	plain := Config{Width: 2, Batch: 8}
 	cfg := Config{Width: 2, Batch: 8, Momentum: .7, WeightDecay: .1}
 	n := len(c.Params)
@@ -226,12 +233,12 @@ func TestStep(t *testing.T) {
 			near(t, p.Name, out[1+i], w, 1e-4)
 			near(t, "velocity of "+p.Name, out[1+n+i], v, 1e-4)
 		} else if slices.Equal(out[1+i], c.Values[i]) {
-			t.Errorf("the averages %s did not move", p.Name)
+			t.Errorf("the running averages %s did not change", p.Name)
 		}
 	}
 }
 
-// step runs trainStep once: loss, weights, velocities.
+// step runs trainStep once and returns loss, weights and velocities.
 func step(t *testing.T, cfg Config, c *Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
 	t.Helper()
 	exec, err := NewExec(open(t, "go"), trainStep(c.Params, cfg))
@@ -244,7 +251,8 @@ func step(t *testing.T, cfg Config, c *Checkpoint, velocity net.Values, im Image
 		labels[i] = int32(y)
 	}
 	images := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
-	out, err := net.Run(exec, images, labels, rate, append(c.Values.Tensors(c.Params), velocity.Tensors(c.Params)...))
+	state := append(c.Values.Tensors(c.Params), velocity.Tensors(c.Params)...)
+	out, err := net.Run(exec, images, labels, rate, state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,10 @@
-// Package resnet is ResNet-18 (He et al. 2016) with the CIFAR stem, in any width:
-// its training from scratch, its features below the last block or stage, and its
-// checkpoints.
+// Package resnet is ResNet-18 (He et al. 2016) with the CIFAR stem, in any width: training
+// from scratch, features below the last block or stage, and checkpoints.
 //
-// The paper (Section 3.1.3) pre-trains ResNet-18 on CIFAR-10 and then trains only
-// the final convolution block and the classifier at every time step. So the network
-// here is cut in two: the trunk, a fixed function of the image whose features are
-// computed once, and the head, which package continual trains anew at each step.
+// The paper (Section 3.1.3) pre-trains ResNet-18 on CIFAR-10 and then trains only the final
+// convolution block and the classifier at every time step. So the network here has two parts:
+// the trunk, a fixed function of the image whose features are computed once, and the head,
+// which package continual trains again at each step.
 package resnet
 
 import (
@@ -29,14 +28,14 @@ var blocks = []struct {
 // Classes is the number of classes of CIFAR-10.
 const Classes = 10
 
-// Cut says where the network is cut in two: it is the number of basic blocks in the
-// trunk. The paper's "final convolution block" can be read as either of those below.
+// Cut is the place between trunk and head: the number of basic blocks in the trunk. The paper's
+// "final convolution block" can mean either of the two below.
 type Cut int
 
 const (
-	// LastStage leaves both blocks of the last stage to the head: features [8, 8, 4*width].
+	// LastStage: the head has both blocks of the last stage. Features [8, 8, 4*width].
 	LastStage Cut = 6
-	// LastBlock leaves the last basic block to the head: features [4, 4, 8*width].
+	// LastBlock: the head has the last basic block. Features [4, 4, 8*width].
 	LastBlock Cut = 7
 )
 
@@ -55,14 +54,14 @@ func (c Cut) Channels(width int) int { return blocks[c-1].channels * width }
 // Size is the number of values of the trunk's feature map at a width.
 func (c Cut) Size(width int) int { return c.Side() * c.Side() * c.Channels(width) }
 
-// mean and std of the training images' channels (facts on online label shift, Wu et al. 2021).
+// The normalisation of Wu et al. (2021, online label shift), which is usual for CIFAR-10.
 var (
 	channelMean = []float32{.4914, .4822, .4465}
 	channelStd  = []float32{.2023, .1994, .2010}
 )
 
-// Normalize turns bytes in the official plane order into standardised channels-last
-// pixels. images: [batch, 3, 32, 32] uint8, result: [batch, 32, 32, 3] float32.
+// Normalize returns (pixel/255 - mean) / std of each channel, with the channels last. images:
+// [batch, 3, 32, 32] uint8, result: [batch, 32, 32, 3] float32.
 func Normalize(images *Node) *Node {
 	g := images.Graph()
 	x := TransposeAllAxes(ConvertDType(images, dtypes.Float32), 0, 2, 3, 1)
@@ -71,8 +70,8 @@ func Normalize(images *Node) *Node {
 	return Div(Sub(DivScalar(x, 255), mean), std)
 }
 
-// Trunk is everything below the cut.
-// x: [batch, 32, 32, 3] standardised, result: [batch, side, side, channels].
+// Trunk is the network below the cut. x: [batch, 32, 32, 3] from Normalize, result:
+// [batch, Side(), Side(), Channels(width)].
 func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 	x = net.Conv(s.In("stem"), x, width, 3, 1, net.NativeConv)
 	x = net.Relu(net.BatchNorm(s.In("stem/norm"), x, net.BatchStatistics))
@@ -82,8 +81,9 @@ func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 	return x
 }
 
-// Head is the blocks above the cut, the average pool and the classifier: the part that
-// the label-shift experiments train. x: [batch, side, side, channels], result: [batch, 10].
+// Head is the network above the cut: its blocks, the average pool and the classifier. The
+// label-shift experiments train it. x: features from Trunk, [batch, Side(), Side(),
+// Channels(width)], result: logits [batch, 10].
 func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode) *Node {
 	width := x.Shape().Dim(-1) / blocks[c-1].channels
 	for _, b := range blocks[c:] {
@@ -92,8 +92,8 @@ func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode
 	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), Classes, net.Lecun)
 }
 
-// BasicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)), with a 1x1
-// convolution and norm as shortcut where the shape changes.
+// BasicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)). The shortcut is the
+// identity, or a 1x1 convolution and norm if the shape changes.
 // x: [batch, h, w, in], result: [batch, h/stride, w/stride, channels].
 func BasicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, bn net.BatchNormMode) *Node {
 	y := net.Conv(s.In("conv1"), x, channels, 3, stride, conv)
@@ -107,7 +107,8 @@ func BasicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, 
 	return net.Relu(Add(y, x))
 }
 
-// Full is trunk and head together. images: [batch, 3, 32, 32] uint8, result: [batch, 10].
+// Full is the whole network: Normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
+// result: logits [batch, 10].
 func Full(s *net.Scope, images *Node, width int) *Node {
 	return LastBlock.Head(s, LastBlock.Trunk(s, Normalize(images), width), net.NativeConv, net.BatchStatistics)
 }

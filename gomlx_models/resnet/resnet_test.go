@@ -17,8 +17,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// trainableByHand counts the trainable numbers of ResNet-18 with the CIFAR stem.
-func trainableByHand(w int) int {
+// trainableCount is the number of trainable values of ResNet-18 with the CIFAR stem.
+func trainableCount(w int) int {
 	norm := func(c int) int { return 2 * c }
 	conv := func(kernel, in, out int) int { return kernel * kernel * in * out }
 	n := conv(3, 3, w) + norm(w) // stem
@@ -36,8 +36,8 @@ func trainableByHand(w int) int {
 
 func TestParameterCount(t *testing.T) {
 	for width, want := range map[int]int{16: 701_466, 64: 11_173_962} {
-		if byHand := trainableByHand(width); byHand != want {
-			t.Errorf("width %d: counted by hand %d, known %d", width, byHand, want)
+		if count := trainableCount(width); count != want {
+			t.Errorf("width %d: the architecture has %d parameters, the literature %d", width, count, want)
 		}
 		params, err := Params(open(t, "go"), width)
 		if err != nil {
@@ -56,15 +56,16 @@ func TestParameterCount(t *testing.T) {
 		}
 		channels := width + 4*width + 5*(2+4+8)*width // norms: the stem, four in stage 1, five in the others
 		if trainable != want || state != 2*channels {
-			t.Errorf("width %d: %d trainable parameters, want %d; %d averages, want %d", width, trainable, want, state, 2*channels)
+			t.Errorf("width %d: %d trainable parameters, want %d; %d averages, want %d",
+				width, trainable, want, state, 2*channels)
 		}
 	}
 }
 
 var cuts = []Cut{LastStage, LastBlock}
 
-// The parts' parameters are the whole's, in the same order.
-func TestPartsMakeTheWhole(t *testing.T) {
+// The parameters of trunk and head are those of the whole network, in the same order.
+func TestTrunkAndHeadParams(t *testing.T) {
 	b := open(t, "go")
 	whole, err := Params(b, 4)
 	if err != nil {
@@ -80,10 +81,11 @@ func TestPartsMakeTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
-			t.Errorf("cut %d: the whole has\n%s\nthe parts have\n%s", cut, a, b)
+			t.Errorf("cut %d: the whole network has\n%s\ntrunk and head have\n%s", cut, a, b)
 		}
-		if name := map[Cut]string{LastStage: "stage4/block1/conv1/kernel", LastBlock: "stage4/block2/conv1/kernel"}[cut]; head[0].Name != name {
-			t.Errorf("cut %d: the head begins with %s, not with %s", cut, head[0].Name, name)
+		first := map[Cut]string{LastStage: "stage4/block1/conv1/kernel", LastBlock: "stage4/block2/conv1/kernel"}
+		if head[0].Name != first[cut] {
+			t.Errorf("cut %d: the head begins with %s, want %s", cut, head[0].Name, first[cut])
 		}
 	}
 }
@@ -92,14 +94,16 @@ func TestShapes(t *testing.T) {
 	for _, width := range []int{16, 64} {
 		for cut, want := range map[Cut][]int{LastBlock: {5, 4, 4, 8 * width}, LastStage: {5, 8, 8, 4 * width}} {
 			var trunk, full shapes.Shape
-			_, err := net.Declare(open(t, "go"), []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}, func(s *net.Scope, in []*Node) {
+			images := []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}
+			_, err := net.Declare(open(t, "go"), images, func(s *net.Scope, in []*Node) {
 				trunk = cut.Trunk(s, Normalize(in[0]), width).Shape()
 				full = Full(s, in[0], width).Shape()
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(trunk.Dimensions, want) || cut.Side() != want[1] || cut.Channels(width) != want[3] || cut.Size(width) != want[1]*want[2]*want[3] {
+			if !slices.Equal(trunk.Dimensions, want) || cut.Side() != want[1] || cut.Channels(width) != want[3] ||
+				cut.Size(width) != want[1]*want[2]*want[3] {
 				t.Errorf("cut %d, width %d: the trunk gives %s, want %v", cut, width, trunk, want)
 			}
 			if !slices.Equal(full.Dimensions, []int{5, 10}) {
@@ -127,7 +131,7 @@ func TestNormalize(t *testing.T) {
 	near(t, "standardised pixels", got, append(standardised(im, 0), standardised(im, 1)...), 1e-5)
 }
 
-// standardised is image i as [32, 32, 3], by the numbers of facts.md.
+// standardised is image i as [32, 32, 3], normalised with the constants of Wu et al. (2021).
 func standardised(im Images, i int) []float32 {
 	mean, std := [3]float64{.4914, .4822, .4465}, [3]float64{.2023, .1994, .2010}
 	out := make([]float32, 0, imageBytes)
@@ -139,19 +143,19 @@ func standardised(im Images, i int) []float32 {
 	return out
 }
 
-// loops is the network written out with loops: the reference of TestForward.
+// loops computes the network in loops, as reference for TestForward.
 type loops struct {
-	values map[string][]float32
+	values map[string][]float32 // by parameter name
 }
 
-// picture is a feature map [side, side, channels].
-type picture struct {
+// featureMap has the shape [side, side, channels].
+type featureMap struct {
 	side, channels int
 	at             []float32
 }
 
-func (l loops) conv(name string, x picture, out, kernel, stride int) picture {
-	y := picture{side: (x.side-1)/stride + 1, channels: out}
+func (l loops) conv(name string, x featureMap, out, kernel, stride int) featureMap {
+	y := featureMap{side: (x.side-1)/stride + 1, channels: out}
 	y.at = make([]float32, y.side*y.side*out)
 	w := l.values[name+"/kernel"]
 	for i := range y.at {
@@ -168,23 +172,23 @@ func (l loops) conv(name string, x picture, out, kernel, stride int) picture {
 	return y
 }
 
-func (l loops) norm(name string, x picture) picture {
+func (l loops) norm(name string, x featureMap) featureMap {
 	get := func(part string, i int) float64 { return float64(l.values[name+"/"+part][i%x.channels]) }
-	y := picture{x.side, x.channels, make([]float32, len(x.at))}
+	y := featureMap{x.side, x.channels, make([]float32, len(x.at))}
 	for i, v := range x.at {
 		y.at[i] = float32((float64(v)-get("mean", i))/math.Sqrt(get("variance", i)+1e-5)*get("scale", i) + get("offset", i))
 	}
 	return y
 }
 
-func relu(x picture) picture {
+func relu(x featureMap) featureMap {
 	for i, v := range x.at {
 		x.at[i] = max(v, 0)
 	}
 	return x
 }
 
-func (l loops) block(name string, x picture, out, stride int) picture {
+func (l loops) block(name string, x featureMap, out, stride int) featureMap {
 	y := relu(l.norm(name+"/norm1", l.conv(name+"/conv1", x, out, 3, stride)))
 	y = l.norm(name+"/norm2", l.conv(name+"/conv2", y, out, 3, 1))
 	if stride != 1 || x.channels != out {
@@ -198,7 +202,7 @@ func (l loops) block(name string, x picture, out, stride int) picture {
 
 // forward returns the trunk's features below each cut and the logits of one image.
 func (l loops) forward(image []float32, width int) (features map[Cut][]float32, logits []float32) {
-	x := relu(l.norm("stem/norm", l.conv("stem", picture{32, 3, image}, width, 3, 1)))
+	x := relu(l.norm("stem/norm", l.conv("stem", featureMap{32, 3, image}, width, 3, 1)))
 	features = map[Cut][]float32{}
 	for i, stride := range []int{1, 2, 2, 2} {
 		name := fmt.Sprintf("stage%d", i+1)
@@ -220,11 +224,11 @@ func (l loops) forward(image []float32, width int) (features map[Cut][]float32, 
 	return features, logits
 }
 
-// TestForward compares the trunk's features, and the ways to the logits (Full, and below
-// either cut the trunk and then the head with either convolution), with loops.
+// TestForward compares the trunk's features for both cuts, the head's logits for both cuts and
+// both convolutions, and the logits of Full with loops.
 func TestForward(t *testing.T) {
 	const width = 2
-	c, im := anyCheckpoint(t, width), noise(2)
+	c, im := randomCheckpoint(t, width), noise(2)
 	l := loops{map[string][]float32{}}
 	for i, p := range c.Params {
 		l.values[p.Name] = c.Values[i]
@@ -254,7 +258,9 @@ func TestForward(t *testing.T) {
 	}
 }
 
-func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float32, width int, mode net.ConvMode) []float32 {
+// runHead returns the head's logits for features.
+func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float32, width int,
+	mode net.ConvMode) []float32 {
 	t.Helper()
 	params, err := cut.HeadParams(open(t, name), width, mode, net.BatchStatistics)
 	if err != nil {
@@ -264,16 +270,21 @@ func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := tensors.FromFlatDataAndDimensions(features, len(features)/cut.Size(width), cut.Side(), cut.Side(), cut.Channels(width))
-	return apply(t, name, params, values, x, func(s *net.Scope, x *Node) *Node { return cut.Head(s, x, mode, net.BatchStatistics) })
+	n := len(features) / cut.Size(width)
+	x := tensors.FromFlatDataAndDimensions(features, n, cut.Side(), cut.Side(), cut.Channels(width))
+	return apply(t, name, params, values, x,
+		func(s *net.Scope, x *Node) *Node { return cut.Head(s, x, mode, net.BatchStatistics) })
 }
 
+// runNetwork returns the result of fn for images.
 func runNetwork(t *testing.T, name string, c *Checkpoint, im Images, fn func(s *net.Scope, x *Node) *Node) []float32 {
 	t.Helper()
 	return apply(t, name, c.Params, c.Values, tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32), fn)
 }
 
-func apply(t *testing.T, name string, params []net.Param, values net.Values, x *tensors.Tensor, fn func(s *net.Scope, x *Node) *Node) []float32 {
+// apply evaluates fn on the named backend, without training.
+func apply(t *testing.T, name string, params []net.Param, values net.Values, x *tensors.Tensor,
+	fn func(s *net.Scope, x *Node) *Node) []float32 {
 	t.Helper()
 	exec, err := NewExec(open(t, name), func(in []*Node) []*Node {
 		return []*Node{fn(net.Bind(in[0].Graph(), params, in[1:], false), in[0])}
@@ -293,20 +304,21 @@ func apply(t *testing.T, name string, params []net.Param, values net.Values, x *
 	return got
 }
 
-// TestFeaturesInBatches: a list longer than a batch, whose last batch is padded.
+// TestFeaturesInBatches uses more images than a batch, so that the last batch is padded.
 func TestFeaturesInBatches(t *testing.T) {
-	c, im := anyCheckpoint(t, 1), noise(featureBatch+3)
+	c, im := randomCheckpoint(t, 1), noise(featureBatch+3)
 	var reports []int
-	all, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, im, func(done, of int) { reports = append(reports, done, of) })
+	report := func(done, of int) { reports = append(reports, done, of) }
+	all, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, im, report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := Images{Pixels: im.Pixels[featureBatch*imageBytes:], Labels: im.Labels[featureBatch:]}
-	alone, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, last, nil)
+	want, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, last, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], alone, 0)
+	near(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], want, 0)
 	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
 		t.Errorf("reported %v, want %v", reports, want)
 	}
@@ -317,13 +329,14 @@ func TestFeaturesInBatches(t *testing.T) {
 	}
 	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 2, im, nil)
 	demand.Error(t, err, "stem/kernel", "width")
-	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 1, Images{Pixels: im.Pixels[1:], Labels: im.Labels}, nil)
+	short := Images{Pixels: im.Pixels[1:], Labels: im.Labels}
+	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 1, short, nil)
 	demand.Error(t, err, "bytes of pixels for 253 images")
 }
 
-// Accuracy counts: with weights 0 and one bias up, every image is of that class.
+// With weights of 0 and one positive bias, the network gives every image that bias's class.
 func TestAccuracy(t *testing.T) {
-	c, im := anyCheckpoint(t, 1), noise(20)
+	c, im := randomCheckpoint(t, 1), noise(20)
 	for i, p := range c.Params {
 		if strings.HasPrefix(p.Name, "classifier/") {
 			clear(c.Values[i])

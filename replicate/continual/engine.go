@@ -62,11 +62,11 @@ func (e *engines) take(s Settings) (*Engine, func(), error) {
 		e.first = &Engine{Backend: e.host.Backend.Backend}
 		e.idle = []*Engine{e.first}
 	}
-	if s.Network == "head" || !e.host.Backend.Serial() {
+	if s.Network == "head" || !e.host.Backend.SerialExecution() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {
-		another, err := e.host.Backend.Again()
+		another, err := e.host.Backend.NewClient()
 		if err != nil {
 			return nil, nil, err
 		}

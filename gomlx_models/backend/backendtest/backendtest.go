@@ -14,8 +14,9 @@ var opened = struct {
 	backends map[string]*backend.Backend
 }{backends: map[string]*backend.Backend{}}
 
-// Open returns the named backend ("" for XLA), the same one for all tests of a process.
-// The test fails if it cannot be had.
+// Open returns the named backend, the same client for all tests of a process. "" is
+// backend.Default: XLA, or the Go engine where no plugin is available. The test fails if the
+// backend cannot be opened.
 func Open(tb testing.TB, name string) *backend.Backend {
 	tb.Helper()
 	opened.Lock()
