@@ -27,7 +27,7 @@ func call(ctx context.Context, args ...string) (code int, out, message string) {
 	return cli.ExitCode(ctx, err), b.String(), message
 }
 
-// write puts files into a new folder and goes there.
+// write writes files into a new folder and changes to it.
 func write(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -58,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --resume", 2, "name it with -o"},
 		{"run a.ipynb --jobs 0", 2, "--jobs must be at least 1"},
 		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
-		{"run a.ipynb -p n", 2, `-p takes name=value, and not "n"`},
+		{"run a.ipynb -p n", 2, `-p takes name=value, but got "n"`},
 		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
@@ -72,7 +72,7 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat("out"); err == nil {
-		t.Error("a folder was made although nothing could run")
+		t.Error("a folder was created although no notebook could run")
 	}
 }
 

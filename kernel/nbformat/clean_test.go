@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const cleaned = "testdata/cleaned.ipynb"
 
@@ -45,7 +45,7 @@ func TestCleanTwiceIsCleanOnce(t *testing.T) {
 	}
 }
 
-// Two runs that differ in nothing that matters are the same when they are clean.
+// Two runs of the same code are equal after cleaning.
 func TestCleanForgetsTheRun(t *testing.T) {
 	one, two := read(t, sample), read(t, sample)
 	two.Metadata[Record] = map[string]any{"parameters": "other"}

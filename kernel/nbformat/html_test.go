@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// export makes a page of a notebook of one code cell with these outputs, and of Markdown.
+// export makes a page of a notebook with a Markdown cell and a code cell that has these outputs.
 func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) string {
 	t.Helper()
 	nb := &Notebook{Cells: []*Cell{

@@ -98,11 +98,11 @@ func TestDamagedFiles(t *testing.T) {
 		"cut off":       {"{\"nbformat\": 4,\n\"cells\": [", "ends too early, at line 2 (byte 26)"},
 		"syntax":        {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2 (byte 26): invalid character '}'"},
 		"not UTF-8":     {"{\n\n\"a\": \"\xff\"}", "damaged at line 3 (byte 9): not UTF-8"},
-		"two values":    {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more"},
-		"list":          {"[]", "no object"},
-		"other JSON":    {"{}", "does not say its nbformat"},
+		"two values":    {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more text"},
+		"list":          {"[]", "its JSON value is not an object"},
+		"other JSON":    {"{}", "has no field nbformat"},
 		"format 3":      {`{"nbformat": 3, "worksheets": []}`, "is in the old notebook format 3: open and save it"},
-		"format 5":      {`{"nbformat": 5}`, "format 5, and this program knows format 4"},
+		"format 5":      {`{"nbformat": 5}`, "format 5, but this program supports only format 4"},
 		"cells":         {`{"nbformat": 4, "cells": {}}`, "cells of the notebook is an object"},
 		"a cell":        {`{"nbformat": 4, "cells": [7]}`, "cell 1 is a number"},
 		"a source":      {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 is a number"},
@@ -136,7 +136,7 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	bad := read(t, sample)
 	bad.Metadata["bad"] = func() {} // cannot be written
 	if err := Write(link, bad); err == nil {
-		t.Error("a notebook that is no JSON was written")
+		t.Error("a notebook that cannot be encoded was written")
 	}
 	if data, _ := os.ReadFile(file); string(data) != "old" {
 		t.Errorf("after a failure the file holds %q", data)

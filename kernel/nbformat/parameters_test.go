@@ -134,22 +134,22 @@ func TestParametersRefused(t *testing.T) {
 		{"go", goCell, "scael", "tiny", `has no parameter "scael"; did you mean "scale"?`, true},
 		{"go", goCell, "other", "1", `has no parameter "other"`, true},
 		{"go", goCell, "computed", "1", `has no parameter "computed"`, true},
-		{"go", goCell, "n", "three", `a parameter "n" of type int, and "three" is no whole number`, true},
-		{"go", goCell, "n", "1.5", "is no whole number", true},
-		{"go", goCell, "small", "200", "is no whole number of that size", true},
-		{"go", goCell, "rate", "NaN", "is no finite number", true},
+		{"go", goCell, "n", "three", `a parameter "n" of type int, but "three" is not a whole number`, true},
+		{"go", goCell, "n", "1.5", "is not a whole number", true},
+		{"go", goCell, "small", "200", "is not a whole number of that size", true},
+		{"go", goCell, "rate", "NaN", "is not a finite number", true},
 		{"go", goCell, "verbose", "maybe", "is neither true nor false", true},
-		{"go", goCell, "wait", "90", `is no duration such as "90s"`, true},
+		{"go", goCell, "wait", "90", `is not a duration such as "90s"`, true},
 		{"go", "%%\nx := 1", "x", "2", "there is no cell with the tag", true},
 		{"go", "var a = 1\nvar b 2", "a", "2", "cell 2) that cannot be read: line 2:", false},
-		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not known`, false},
+		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not supported`, false},
 		{"python", pythonCell, "x", "2", `has no parameter "x"`, true},
-		{"python", pythonCell, "n", "2.0", "is no whole number", true},
+		{"python", pythonCell, "n", "2.0", "is not a whole number", true},
 	} {
 		nb := withCell(c.language, c.source)
 		err := nb.SetParameters(map[string]string{c.name: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrParameter) != c.usage {
-			t.Errorf("%s=%s: error %v; want %q, the user's mistake: %v", c.name, c.value, err, c.want, c.usage)
+			t.Errorf("%s=%s: error %v; want %q, ErrParameter: %v", c.name, c.value, err, c.want, c.usage)
 			continue
 		}
 		if c.source == goCell && !strings.Contains(err.Error(), listed) {

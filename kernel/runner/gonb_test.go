@@ -17,8 +17,8 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// installGoNB makes a kernelspec "testgonb" for this test, with its own folder for temporary
-// files, which must be empty at the end. None of its processes may be left then.
+// installGoNB makes a kernelspec "testgonb" for this test with a temporary folder of its own. At the end of the
+// test the folder must be empty, and no process of the kernel may be left.
 func installGoNB(t *testing.T) {
 	t.Helper()
 	gonb := os.Getenv("TVPS_TEST_GONB")
@@ -31,7 +31,7 @@ func installGoNB(t *testing.T) {
 	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
 	t.Setenv("PATH", path)
 	if _, err := exec.LookPath("goimports"); err != nil {
-		t.Skip("no goimports beside gonb or on PATH")
+		t.Skip("no goimports next to gonb or on PATH")
 	}
 	marker := fmt.Sprintf("%s of %d", t.Name(), os.Getpid())
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func installGoNB(t *testing.T) {
 	})
 }
 
-// job is a job for a Go notebook of these cells.
+// job is a job for a Go notebook with these cells.
 func job(t *testing.T, sources ...string) Job {
 	t.Helper()
 	nb := newNotebook(sources...)

@@ -12,13 +12,13 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// scripted is a kernel that does what the first word of a cell says.
+// scripted is a kernel that obeys the first word of a cell.
 type scripted struct {
 	implementation string
 	ran            []string // sources, in order
 	closed         bool
 	dead           bool
-	enter          chan string // gets the source of a cell that hangs, if not nil
+	enter          chan string // receives the source of a cell that hangs; may be nil
 }
 
 func (k *scripted) Info() jupyter.Info { return jupyter.Info{Implementation: k.implementation} }
@@ -93,7 +93,7 @@ func parse(line string) jupyter.Output {
 	return o
 }
 
-// newNotebook has a code cell for each source. Tags stand before a source: "#tag source".
+// newNotebook returns a notebook with a code cell for each source. A tag comes before the source: "#tag source".
 func newNotebook(sources ...string) *nbformat.Notebook {
 	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{}}
 	for i, source := range sources {
@@ -106,7 +106,7 @@ func newNotebook(sources ...string) *nbformat.Notebook {
 	return nb
 }
 
-// bench runs notebooks in scripted kernels and saves them to a file.
+// bench holds options that run notebooks in scripted kernels and save them to a file.
 type bench struct {
 	*scripted
 	file    string
@@ -125,7 +125,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// again is a fresh kernel that goes on in the saved file.
+// again prepares a fresh kernel that continues from the saved file.
 func (b *bench) again(t *testing.T) {
 	t.Helper()
 	b.Previous = b.saved(t)
@@ -142,7 +142,7 @@ func (b *bench) saved(t *testing.T) *nbformat.Notebook {
 	return nb
 }
 
-// outputs are the outputs of each cell as short text.
+// outputs writes the outputs of each cell as short text.
 func outputs(nb *nbformat.Notebook) string {
 	var cells []string
 	for _, c := range nb.Cells {

@@ -16,7 +16,7 @@ import (
 	"tvps/replicate/usage"
 )
 
-// noKernels makes an empty place where kernels are looked for, but for one named test.
+// noKernels makes a search path whose only kernel is named test.
 func noKernels(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +67,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	} {
 		_, err := c.job.Prepare()
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
-			t.Errorf("%s: error %v; want %q, the user's mistake: %v", name, err, c.want, c.usage)
+			t.Errorf("%s: error %v; want %q, usage error: %v", name, err, c.want, c.usage)
 		}
 	}
 	p, err := Job{File: ours, Kernel: "test", Parameters: map[string]string{"n": "4"}, Output: filepath.Join(dir, "new.ipynb"), Resume: true}.Prepare()
@@ -105,12 +105,12 @@ func TestEach(t *testing.T) {
 		return nil
 	})
 	if ran.Load() != 20 || most.Load() > 3 || len(errs) != 20 || errs[7] == nil || errs[6] != nil {
-		t.Errorf("%d ran, at most %d at once, errors %v", ran.Load(), most.Load(), errs)
+		t.Errorf("%d ran, at most %d in parallel, errors %v", ran.Load(), most.Load(), errs)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	errs = Each(ctx, 3, 1, func(i int) error { cancel(); return nil })
 	if errs[0] != nil || errs[1] != context.Canceled || errs[2] != context.Canceled {
-		t.Errorf("after the end: %v", errs)
+		t.Errorf("after the end of ctx: %v", errs)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What cannot be declared without its main is run again, and all behind it.
+// A cell whose declarations do not compile without main is run again, and so are all cells after it.
 func TestResumeWhenADeclarationFails(t *testing.T) {
 	b := newBench(t)
 	sources := []string{"print one", "print two", "print three"}
@@ -70,7 +70,7 @@ func TestResumeWhenADeclarationFails(t *testing.T) {
 	r := &run{nb: hashes, o: b.Options}
 	r.plan()
 	one := r.cells[0].hash
-	for i, s := range r.cells { // as if cell 2 had ended well
+	for i, s := range r.cells { // as if cell 2 had succeeded
 		b.Previous.Cells[i].Metadata["tvps"] = map[string]any{"hash": s.hash, "status": "ok"}
 	}
 	failing := chain(one, "cell", "fail two")

@@ -68,7 +68,7 @@ func TestFailingCell(t *testing.T) {
 	}
 }
 
-// GoNB prints the exit status to stderr as well; the error says it once.
+// GoNB prints the exit status to stderr as well; the error must show it only once.
 func TestReason(t *testing.T) {
 	s := &step{Cell: &nbformat.Cell{Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
 	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
@@ -186,11 +186,12 @@ func TestFlood(t *testing.T) {
 		t.Fatalf("%d outputs", len(c.Outputs))
 	}
 	text := c.Outputs[0].Text
-	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, "[98951487 more bytes were left out here: the limit is 1048576 for a stream of a cell]\n") {
+	note := "[98951487 more bytes were left out here: the limit is 1048576 per stream of a cell]\n"
+	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, note) {
 		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
 	}
 	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") || !strings.Contains(live.String(), "\nafter\n") {
-		t.Errorf("%d bytes were shown", live.Len())
+		t.Errorf("%d bytes were shown live", live.Len())
 	}
 }
 
@@ -227,16 +228,17 @@ func TestLive(t *testing.T) {
 
 func TestStreamLimit(t *testing.T) {
 	s := &stream{budget: &budget{limit: 10}}
-	for range 100 { // a progress bar needs no more than its last line
+	for range 100 { // only the last state of a progress bar counts
 		s.write("\r123456")
 	}
 	s.write("\nab")
 	if got := s.text(); got != "123456\nab" {
 		t.Errorf("progress bar: %q", got)
 	}
-	s.write("é") // does not fit, and is not cut
+	s.write("é") // does not fit; a character is never cut
 	s.write("more\n")
-	if got, want := s.text(), "123456\nab\n[7 more bytes were left out here: the limit is 10 for a stream of a cell]\n"; got != want {
+	want := "123456\nab\n[7 more bytes were left out here: the limit is 10 per stream of a cell]\n"
+	if got := s.text(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"tvps/kernel/echarts"
 )
 
-// here is this checkout.
+// here is the folder of this checkout.
 func here(t *testing.T) string {
 	t.Helper()
 	root, err := FindRoot()
@@ -24,7 +24,7 @@ func here(t *testing.T) string {
 	return root
 }
 
-// somewhere is a layout below a new folder with a space in its path.
+// somewhere is a layout below a new folder whose path contains a space.
 func somewhere(t *testing.T) Layout {
 	t.Helper()
 	l, err := NewLayout(here(t), filepath.Join(t.TempDir(), "a prefix"))
@@ -37,7 +37,7 @@ func somewhere(t *testing.T) Layout {
 	return l
 }
 
-// quick is an installation without a compiler and without a network. It counts builds.
+// quick returns parts that need neither a compiler nor a network. They count builds.
 func quick(builds *int) *parts {
 	return &parts{
 		build: func(_ context.Context, _, dir string) error {
@@ -63,7 +63,7 @@ func quick(builds *int) *parts {
 	}
 }
 
-// install installs with these parts and returns what it printed and logged.
+// install installs with these parts and returns the printed and logged text.
 func install(t *testing.T, l Layout, p *parts) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -71,7 +71,7 @@ func install(t *testing.T, l Layout, p *parts) (string, error) {
 	return out.String(), err
 }
 
-// installedQuickly installs what quick makes.
+// installedQuickly returns the layout of an installation with the parts of quick.
 func installedQuickly(t *testing.T) Layout {
 	t.Helper()
 	l, builds := somewhere(t), 0
@@ -121,7 +121,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// wantError checks that err has the words and is one line.
+// wantError checks that err contains the words and is one line.
 func wantError(t *testing.T, err error, words string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n") {
@@ -129,7 +129,7 @@ func wantError(t *testing.T, err error, words string) {
 	}
 }
 
-// onlyOnPath makes the folder the only one on PATH, but for that of go and the system's.
+// onlyOnPath sets PATH to the folder, that of go, and one with the system programs that tests need.
 func onlyOnPath(t *testing.T, dir string) {
 	t.Helper()
 	goRoot, err := findGo(t.Context(), here(t))

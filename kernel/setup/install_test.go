@@ -25,7 +25,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out, l.specDir()) {
-		t.Errorf("it does not say where: %q", out)
+		t.Errorf("the message does not name the folder: %q", out)
 	}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(read(t, l.specFile())), &got); err != nil {
@@ -88,10 +88,10 @@ func TestInstallAgain(t *testing.T) {
 	}
 }
 
-// TestInstallBrokenOff fails each part once. There must be no kernel then, or that from
-// before, and the next call must complete it.
-func TestInstallBrokenOff(t *testing.T) {
-	broken := errors.New("broken off")
+// After a failure of any part there must be no kernel, or the previous one, and the next call must complete the
+// installation.
+func TestInstallFailure(t *testing.T) {
+	broken := errors.New("failed part")
 	for name, breakIt := range map[string]func(*parts){
 		"build": func(p *parts) {
 			p.build = func(_ context.Context, _, dir string) error {
@@ -107,7 +107,7 @@ func TestInstallBrokenOff(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if _, err := os.Stat(l.specFile()); err == nil {
-			t.Errorf("%s: there is a kernel although it failed", name)
+			t.Errorf("%s: a kernel was installed although a part failed", name)
 		}
 		if left := tree(t, l.Data); slices.Contains(left, ".build") || name == "build" && slices.Contains(left, "bin/gonb") {
 			t.Errorf("%s: left %q", name, left)
@@ -126,7 +126,7 @@ func TestInstallBrokenOff(t *testing.T) {
 	}
 }
 
-// TestInstallAfterKill finds what a killed process leaves.
+// The leftovers of a killed installation are removed.
 func TestInstallAfterKill(t *testing.T) {
 	l, builds := somewhere(t), 0
 	put(t, filepath.Join(l.Data, ".build", "gonb"), "half a program", 0o755)
@@ -159,7 +159,7 @@ func TestInstallTwiceAtOnce(t *testing.T) {
 	p := quick(&builds)
 	p.compile = func(context.Context, string) error {
 		if busy++; busy != 1 {
-			t.Error("two installations at the same time")
+			t.Error("two parallel installations")
 		}
 		defer func() { busy-- }()
 		return nil
@@ -190,7 +190,7 @@ func TestInstallWithoutNetwork(t *testing.T) {
 	if _, err := os.Stat(l.specFile()); err != nil {
 		t.Error(err)
 	}
-	// A file that the user names must work.
+	// A file that the user names is not optional.
 	err = Install(t.Context(), l, InstallOptions{ECharts: "missing.js", Out: io.Discard, Log: io.Discard, parts: p})
 	wantError(t, err, "no script")
 }
@@ -217,7 +217,7 @@ func TestLayout(t *testing.T) {
 	_, err = NewLayout("/a,b", "")
 	wantError(t, err, "comma")
 	_, err = NewLayout("/src", "/a:b")
-	wantError(t, err, `':' in its path`)
+	wantError(t, err, `contains a line break or ':'`)
 }
 
 func TestFindRoot(t *testing.T) {

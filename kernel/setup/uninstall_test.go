@@ -9,7 +9,7 @@ import (
 
 func TestUninstall(t *testing.T) {
 	l := installedQuickly(t)
-	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "a download that was broken off", 0o644)
+	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "an interrupted download", 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
@@ -20,7 +20,7 @@ func TestUninstall(t *testing.T) {
 	}
 	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.script(), l.servedScript()} {
 		if !strings.Contains(out.String(), "removed "+path+"\n") {
-			t.Errorf("it does not say that %s is gone", path)
+			t.Errorf("the output does not say that %s was removed", path)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.String(), "uninstall --venv") {
-		t.Errorf("it does not speak of the private JupyterLab: %q", out.String())
+		t.Errorf("the output does not mention the private JupyterLab: %q", out.String())
 	}
 	if err := Uninstall(t.Context(), l, true, &out); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestUninstallNothing(t *testing.T) {
 			t.Errorf("got %v and %q", err, out.String())
 		}
 		if got := tree(t, l.Prefix); len(got) > 0 {
-			t.Errorf("it made %q", got)
+			t.Errorf("it created %q", got)
 		}
 	}
 }
