@@ -22,8 +22,7 @@ import (
 //go:embed probe.js
 var probe string
 
-// patience is how long the cells of a notebook may take, from an empty build cache on a
-// busy machine.
+// patience is the time limit for the cells of a notebook: enough for an empty build cache on a busy machine.
 const patience = 10 * time.Minute
 
 // view is a page of JupyterLab.
@@ -33,7 +32,7 @@ type view struct {
 	shot func(name string, clip *page.Viewport) []byte // takes a screenshot and keeps it
 }
 
-// ask calls a function of probe.js; a promise is waited for.
+// ask calls a function of probe.js. If it returns a promise, ask waits for the result.
 func (v view) ask(result any, function string, arguments ...any) {
 	v.Helper()
 	text, err := json.Marshal(append([]any{}, arguments...))
@@ -48,7 +47,7 @@ func (v view) ask(result any, function string, arguments ...any) {
 	}
 }
 
-// until waits for a condition; why, if given, says what is missing.
+// until waits for a condition. why may be nil; otherwise it describes what is missing.
 func (v view) until(what string, limit time.Duration, condition func() bool, why ...*string) {
 	v.Helper()
 	for begin := time.Now(); !condition(); time.Sleep(300 * time.Millisecond) {
@@ -62,7 +61,7 @@ func (v view) until(what string, limit time.Duration, condition func() bool, why
 	}
 }
 
-// place is a chart's place in the notebook.
+// place is a chart's position in the notebook.
 type place struct {
 	Cell  int `json:"cell"`
 	Place int `json:"place"`
@@ -91,7 +90,7 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
-// newView opens a browser whose screenshots have names that begin with stem.
+// newView opens a browser. The names of its screenshots begin with stem.
 func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	dir := os.Getenv("TVPS_BROWSER_OUT")
 	if dir == "" {
@@ -153,7 +152,7 @@ func (v view) run(address, name string) {
 	}
 }
 
-// charts looks at each chart of the notebook.
+// charts checks each chart of the notebook.
 func (v view) charts(want int) {
 	var places []place
 	v.ask(&places, "chartCells")
@@ -174,7 +173,7 @@ type drawing struct {
 	Drawn int // lines
 }
 
-// chart demands that a chart is drawn and shows a tooltip where the mouse is.
+// chart checks that a chart is drawn and shows a tooltip at the mouse.
 func (v view) chart(number int, at place) {
 	var yes bool
 	v.ask(&yes, "cell", at.Cell)
@@ -208,8 +207,8 @@ func (v view) chart(number int, at place) {
 	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
 }
 
-// hover moves the mouse to a place and returns the tooltip. One move is not enough: echarts
-// shows it at the second, after a pause.
+// hover moves the mouse to a position and returns the tooltip. ECharts shows a tooltip only at the second move, after a
+// pause.
 func (v view) hover(at place, x, y float64) (text string) {
 	v.until("a tooltip shows", time.Minute, func() bool {
 		for _, d := range []float64{-6, 0} {
@@ -223,7 +222,7 @@ func (v view) hover(at place, x, y float64) (text string) {
 	return text
 }
 
-// coloured is the share of a picture's pixels that are neither white, nor grey, nor black.
+// coloured is the fraction of a picture's pixels that are not white, grey or black.
 func coloured(t *testing.T, picture []byte) float64 {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(picture))

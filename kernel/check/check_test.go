@@ -18,8 +18,7 @@ import (
 	"tvps/kernel/runner"
 )
 
-// scripted is a kernel that emits what a cell says: its source is the content of the type
-// of the numbers. A cell with "fail" fails.
+// scripted is a kernel that emits a cell's source as the content of its numbers. A cell "fail" fails.
 type scripted struct{}
 
 func (scripted) Info() jupyter.Info { return jupyter.Info{} }
@@ -35,12 +34,12 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	return jupyter.Reply{Status: "ok"}, nil
 }
 
-// bench is a notebook with a golden.
+// bench is a notebook with a golden file and options for Check.
 type bench struct {
 	Options
 	file   string
 	report bytes.Buffer
-	jobs   []runner.Job // that were run
+	jobs   []runner.Job // the jobs that were run
 }
 
 func newBench(t *testing.T) *bench {
@@ -98,13 +97,13 @@ func (b *bench) writeGolden(t *testing.T, text string) {
 
 const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
 
-// Each kind of difference, all of them in one report.
+// One report lists all differences, of each kind.
 func TestDifferences(t *testing.T) {
 	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, "3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
 	for _, c := range []struct {
 		name  string
 		cells []string
-		want  []string // the lines of the report, in words
+		want  []string // the lines of the report, with single spaces
 	}{
 		{"equal, but for rules", []string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, "series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
 			[]string{"no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -", "extra 1 fig/a/ours/0/high - 9 -"}},
@@ -141,7 +140,7 @@ func TestDifferences(t *testing.T) {
 				t.Errorf("differences\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 			if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
-				t.Error("the golden was changed without --update")
+				t.Error("the golden file was changed without --update")
 			}
 		})
 	}
@@ -150,7 +149,7 @@ func TestDifferences(t *testing.T) {
 func TestSame(t *testing.T) {
 	b := newBench(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
-	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`) // in other cells, and shown twice
+	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`) // in other cells, and one number shown twice
 	report, err := b.check(t)
 	if err != nil || !strings.Contains(report, "3 numbers, 0 differences") || strings.Contains(report, "what") {
 		t.Errorf("error %v, report %s", err, report)
@@ -189,7 +188,7 @@ func TestUpdate(t *testing.T) {
   }
  }
 }
-`, "\t", " ") // share is within its tolerance, so it is as before
+`, "\t", " ") // share is within its tolerance, so its old value stays
 	if string(text) != want {
 		t.Errorf("the golden is\n%s", text)
 	}
@@ -209,9 +208,9 @@ func TestFirstGolden(t *testing.T) {
 	b := newBench(t)
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9}, "series": {"chart/1/line": "0,1"}}`)
 	_, err := b.check(t)
-	demand.Error(t, err, "nb.ipynb has no golden", "--update")
+	demand.Error(t, err, "nb.ipynb has no golden file", "--update")
 	if len(b.jobs) > 0 {
-		t.Error("the notebook was run for nothing")
+		t.Error("the notebook was run although it has no golden file")
 	}
 	b.Update = true
 	if report, err := b.check(t); err != nil || strings.Contains(report, "extra") {
@@ -227,9 +226,9 @@ func TestFirstGolden(t *testing.T) {
 
 func TestUpdateRefuses(t *testing.T) {
 	for golden, c := range map[string]struct{ cell, want string }{
-		`{` + someRules + `, "cells": {}}`:                                   {`{"values": {"other": 1}}`, `no rule under "tolerances" is for "other"`},
+		`{` + someRules + `, "cells": {}}`:                                   {`{"values": {"other": 1}}`, `no rule under "tolerances" matches "other"`},
 		`{"tolerances": [{"names": "*", "absolute": 1}]}`:                    {`{"series": {"s": "0,NaN"}}`, `emits "s/0" as NaN`},
-		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which has another value before`},
+		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
 	} {
 		b := newBench(t)
 		b.writeGolden(t, golden)
@@ -261,7 +260,7 @@ func TestDamaged(t *testing.T) {
 		`{"values": {"a": "b"}}`:     "cannot be read",
 		`{"series": {"a": "1"}}`:     `"1" of a is neither`,
 		`{"series": {"a": "1,2,3"}}`: `"1,2,3" of a is neither`,
-		`{"series": {"a": "1,two"}}`: `holds "two"`,
+		`{"series": {"a": "1,two"}}`: `contains "two"`,
 	} {
 		b := newBench(t)
 		b.writeGolden(t, `{}`)
@@ -271,7 +270,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// The folders and the scale are those of the check, and nothing is left behind.
+// Check sets the folders and the scale, and leaves no files behind.
 func TestEnvironment(t *testing.T) {
 	b := newBench(t)
 	b.writeGolden(t, `{}`)
@@ -299,7 +298,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A notebook that fails does not keep the others from being checked, nor is its golden touched.
+// A notebook that fails does not stop the check of the others. Its golden file stays the same.
 func TestFailure(t *testing.T) {
 	b := newBench(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
@@ -326,7 +325,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// Without its kernel nothing runs, and the error says what to do.
+// Without the kernel no cell runs, and the error says what to do.
 func TestNotInstalled(t *testing.T) {
 	b := newBench(t)
 	b.writeGolden(t, `{}`)
@@ -341,8 +340,8 @@ func TestNotInstalled(t *testing.T) {
 	demand.Error(t, err, "is not installed", "go run ./kernel install")
 }
 
-// The goldens of this checkout have a notebook each, the rules are sound, and every number
-// has a tolerance.
+// Each notebook of this checkout has a golden file and each golden file a notebook, the rules are valid, and every
+// number has a tolerance.
 func TestCommittedGoldens(t *testing.T) {
 	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
 	if err != nil || len(notebooks) == 0 {
@@ -363,6 +362,6 @@ func TestCommittedGoldens(t *testing.T) {
 	}
 	goldens, _ := os.ReadDir(o.Goldens)
 	if len(goldens) != len(notebooks) {
-		t.Errorf("%d goldens for %d notebooks", len(goldens), len(notebooks))
+		t.Errorf("%d golden files for %d notebooks", len(goldens), len(notebooks))
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// realCase is a cell for a real kernel: what it prints, how it ends.
+// realCase is a cell for a real kernel, with its printed text and its status.
 type realCase struct{ code, text, status, ename string }
 
-// runReal runs cells in a real kernel, interrupts one that would go on, and runs one more.
+// runReal runs cells in a real kernel, interrupts an endless one, and runs one more.
 func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, after, printed string) {
 	saved := defaultLimits
 	defaultLimits = limits{5 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
@@ -59,7 +59,7 @@ func TestGoNB(t *testing.T) {
 	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
 	if goimports, err := exec.LookPath(filepath.Join(filepath.Dir(gonb), "goimports")); err != nil {
 		if _, err := exec.LookPath("goimports"); err != nil {
-			t.Skip("gonb needs goimports beside it or on PATH", goimports)
+			t.Skip("gonb needs goimports next to it or on PATH", goimports)
 		}
 	}
 	spec := Spec{Name: "gonb", Argv: []string{gonb, "--kernel", "{connection_file}"}, Env: map[string]string{"PATH": path}}

@@ -100,11 +100,11 @@ func TestTaken(t *testing.T) {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(c.Heartbeat)))
 	if err != nil {
-		t.Skip("somebody else took the port")
+		t.Skip("another process took the port")
 	}
 	defer l.Close()
 	if !c.taken() {
-		t.Error("a taken port is free")
+		t.Error("a port in use counts as free")
 	}
 }
 
@@ -191,7 +191,7 @@ func TestCloseWhileACellRuns(t *testing.T) {
 	}
 }
 
-// A kernel ends with the process that started it, even if that one is killed.
+// A kernel ends with the process that started it, even if that process is killed.
 func TestKernelEndsWithItsParent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux kills the children of a killed process")
@@ -207,7 +207,7 @@ func TestKernelEndsWithItsParent(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	io.ReadFull(out, make([]byte, len("started"))) // or the client's end
+	io.ReadFull(out, make([]byte, len("started"))) // or the end of the client
 	if n := len(fakeProcesses(t)); n != 2 {
 		t.Errorf("%d processes run, want the client and its kernel", n)
 	}

@@ -133,12 +133,3 @@ func (nb *Notebook) RemoveOutputs() {
 		c.ExecutionCount, c.Outputs = 0, nil
 	}
 }
-
-// Clone returns a deep copy.
-func (nb *Notebook) Clone() (*Notebook, error) {
-	data, err := nb.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	return Parse(data)
-}

@@ -102,17 +102,6 @@ func (nb *Notebook) text(object, field string) string {
 	return s
 }
 
-// CodeCells returns the code cells that are not empty.
-func (nb *Notebook) CodeCells() []*Cell {
-	var cells []*Cell
-	for _, c := range nb.Cells {
-		if c.Type == Code && c.Source != "" {
-			cells = append(cells, c)
-		}
-	}
-	return cells
-}
-
 // Read reads a notebook file.
 func Read(file string) (*Notebook, error) {
 	data, err := os.ReadFile(file)

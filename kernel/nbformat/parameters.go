@@ -82,8 +82,8 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 }
 
 // SetParameters replaces the literals in the declarations of the parameters, and records the values in the notebook's
-// metadata. Its errors continue a sentence that begins with the notebook's name. If it fails because of a name or the
-// first value, the notebook is unchanged.
+// metadata. Its errors continue a sentence that begins with the notebook's name. After an error some literals may
+// already be replaced, so the notebook should not be used.
 func (nb *Notebook) SetParameters(values map[string]string) error {
 	if len(values) == 0 {
 		return nil

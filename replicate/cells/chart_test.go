@@ -13,8 +13,7 @@ import (
 	"tvps/figures"
 )
 
-// Each panel is a picture, then a chart: two outputs, so that a page without scripts shows
-// the picture.
+// Each panel makes two outputs, a picture and then a chart, so a page without scripts shows the picture.
 func TestChartsAreTwoOutputs(t *testing.T) {
 	t.Setenv("TVPS_ECHARTS", "/home/somebody/echarts.min.js")
 	r := record(t)
@@ -38,7 +37,7 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 	}
 }
 
-// Only pages that Jupyter does not serve may ask another host, and only the one.
+// Only pages that Jupyter does not serve may ask another host, and only this one.
 func TestHosts(t *testing.T) {
 	hosts := func() []string {
 		r := record(t)
@@ -48,18 +47,18 @@ func TestHosts(t *testing.T) {
 	}
 	t.Setenv("TVPS_ECHARTS", "")
 	if got := hosts(); !slices.Equal(got, []string{"https://go-echarts.github.io"}) {
-		t.Errorf("hosts %v, want only the one for pages elsewhere", got)
+		t.Errorf("hosts %v, want only the one for pages that Jupyter does not serve", got)
 	}
 	t.Setenv("TVPS_ECHARTS", "https://example.com/e.js")
 	if got := hosts(); !slices.Equal(got, []string{"https://example.com", "https://go-echarts.github.io"}) {
-		t.Errorf("hosts %v, want the one that was asked for, too", got)
+		t.Errorf("hosts %v, want that of TVPS_ECHARTS, too", got)
 	}
 	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" || got[2] != "{base}files/echarts.min.js" {
 		t.Errorf("sources %v", got)
 	}
 }
 
-// The picture is small and still shows every line in its colour.
+// The picture is small, and every line keeps its colour.
 func TestPicture(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
@@ -105,11 +104,11 @@ func TestPlot(t *testing.T) {
 		}
 	}
 	if strings.Contains(html, "seed") {
-		t.Error("a plain curve speaks of seeds")
+		t.Error("a curve without seeds mentions seeds")
 	}
 }
 
-// A chart carries its data, so that it can be compared without its pixels.
+// A chart emits its data, so it can be compared without its pixels.
 func TestChartsCarryTheirData(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
@@ -121,7 +120,7 @@ func TestChartsCarryTheirData(t *testing.T) {
 	} {
 		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["series"].(map[string]any)
 		if !ok || !maps.Equal(got, want) {
-			t.Errorf("output %d carries %v, want %v", i, got, want)
+			t.Errorf("output %d emits %v, want %v", i, got, want)
 		}
 	}
 }

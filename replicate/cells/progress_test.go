@@ -10,7 +10,7 @@ import (
 
 var _ runs.Display = &progress{}
 
-// One output changes in place; what is shown is text, not HTML.
+// One output changes in place. Text in it is escaped, not shown as HTML.
 func TestProgress(t *testing.T) {
 	r := record(t)
 	p := newProgress(output)
@@ -38,7 +38,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Waiting for GoNB ends even if GoNB is gone.
+// flush waits for GoNB, but not forever if GoNB does not answer.
 func TestFlush(t *testing.T) {
 	arrived := false
 	flush(func() { time.Sleep(20 * time.Millisecond); arrived = true })

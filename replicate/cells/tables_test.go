@@ -13,7 +13,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// values reads a message's numbers as `kernel check` would.
+// values reads a message's numbers as `kernel check` does.
 func values(t *testing.T, m message) map[string]float64 {
 	t.Helper()
 	text, err := json.Marshal(m.data[ValuesMIME])
@@ -91,7 +91,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// What changes from machine to machine and from day to day stays out.
+// What differs between machines or days is not shown.
 func TestProvenance(t *testing.T) {
 	r := record(t)
 	made := runs.NewProvenance("xla:cpu", map[string]string{"plugin": "0.0.1", "tvps": "/home/somebody/tvps"})
