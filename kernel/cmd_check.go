@@ -51,7 +51,7 @@ func checkCommand() *cobra.Command {
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
-	flags.BoolVar(&quiet, "quiet", false, "print the comparison only, not the outputs of the cells")
+	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
 }
 
@@ -71,7 +71,8 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 	names := map[string]string{}
 	for _, file := range files {
 		if other, ok := names[stem(file)]; ok {
-			return nil, usage.Errorf("%s and %s have the same name, so they would share a golden file; check them in two calls", other, file)
+			return nil, usage.Errorf("%s and %s have the same name, so they would share a golden file; "+
+				"check them in two calls", other, file)
 		}
 		names[stem(file)] = file
 	}

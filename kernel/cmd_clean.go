@@ -37,7 +37,8 @@ func cleanCommand() *cobra.Command {
 				}
 			}
 			if check && len(dirty) > 0 {
-				errs = append(errs, fmt.Errorf("notebooks are not clean: %s; run `go run ./kernel clean` on them", strings.Join(dirty, ", ")))
+				errs = append(errs, fmt.Errorf("notebooks are not clean: %s; run `go run ./kernel clean` on them",
+					strings.Join(dirty, ", ")))
 			}
 			if !check {
 				for _, file := range dirty {
@@ -47,7 +48,8 @@ func cleanCommand() *cobra.Command {
 			return errors.Join(errs...)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "report the files that are not clean and change nothing; exit 1 if there are any")
+	cmd.Flags().BoolVar(&check, "check", false,
+		"report the files that are not clean and change nothing; exit 1 if there are any")
 	return cmd
 }
 

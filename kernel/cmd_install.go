@@ -18,7 +18,8 @@ type place struct {
 
 func (p *place) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.user, "user", false, "use the user's own folders (the default)")
-	cmd.Flags().StringVar(&p.prefix, "prefix", "", "`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
+	cmd.Flags().StringVar(&p.prefix, "prefix", "",
+		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
 	cmd.MarkFlagsMutuallyExclusive("user", "prefix")
 }
 

@@ -15,6 +15,9 @@ func labCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab [flags] [-- arguments for JupyterLab]",
 		Short: "Start JupyterLab in notebooks/; install the kernel first if needed",
+		Long: "Starts JupyterLab in the checkout's folder notebooks. If the kernel is missing or out of date, lab\n" +
+			"installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
+			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 				return usage.Errorf("%s takes no argument, but got %q; put arguments for JupyterLab after --",
@@ -36,7 +39,8 @@ func labCommand() *cobra.Command {
 		},
 	}
 	at.register(cmd)
-	cmd.Flags().BoolVar(&o.Venv, "venv", false, "use a private environment with JupyterLab "+setup.LabVersion+", created if it is missing")
+	cmd.Flags().BoolVar(&o.Venv, "venv", false,
+		"use a private virtual environment with JupyterLab "+setup.LabVersion+", created if it is missing")
 	cmd.Flags().BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser")
 	cmd.Flags().IntVar(&o.Port, "port", 0, "port of the server (default 8888, or the next free one)")
 	return cmd

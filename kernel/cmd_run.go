@@ -47,13 +47,15 @@ func runCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
-	flags.StringVarP(&f.output, "output", "o", "", "`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.html, "html", "", "`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
+	flags.StringVarP(&f.output, "output", "o", "",
+		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.html, "html", "",
+		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the earlier run in the output file")
-	flags.BoolVar(&f.quiet, "quiet", false, "print errors only")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	return cmd
 }
 
@@ -97,7 +99,8 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		if err == nil && !f.quiet {
 			out.Lock()
 			defer out.Unlock()
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), time.Since(started).Round(100*time.Millisecond))
+			took := time.Since(started).Round(100 * time.Millisecond)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), took)
 		}
 		return err
 	})
@@ -169,7 +172,8 @@ func stem(file string) string {
 // are several notebooks. An empty path stays empty: no result is written.
 func target(path, file, ending string, files int) string {
 	info, err := os.Stat(path)
-	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(os.PathSeparator))
+	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") ||
+		strings.HasSuffix(path, string(os.PathSeparator))
 	if path == "" || files == 1 && !folder {
 		return path
 	}

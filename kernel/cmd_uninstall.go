@@ -25,6 +25,6 @@ func uninstallCommand() *cobra.Command {
 		},
 	}
 	at.register(cmd)
-	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of `lab --venv`, too")
+	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of \"lab --venv\", too")
 	return cmd
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "no-such", "language": "go"}},
- "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
+ "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]},
+    "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
 
 // call runs the program and returns its exit code, output and error.
 func call(ctx context.Context, args ...string) (code int, out, message string) {
@@ -78,7 +79,8 @@ func TestExitCodes(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	write(t, "a.ipynb", "b.ipynb")
-	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 1 || !strings.Contains(message, "not clean: a.ipynb, b.ipynb") {
+	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 1 ||
+		!strings.Contains(message, "not clean: a.ipynb, b.ipynb") {
 		t.Errorf("check: %d, %q", code, message)
 	}
 	if data, _ := os.ReadFile("a.ipynb"); string(data) != dirty {
@@ -91,7 +93,8 @@ func TestClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 || out != "cleaned b.ipynb\n" {
+	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 ||
+		out != "cleaned b.ipynb\n" {
 		t.Errorf("clean again: %d, %q, %q", code, out, message)
 	}
 	if after, err := os.Stat("a.ipynb"); err != nil || !os.SameFile(before, after) {

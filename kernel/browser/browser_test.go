@@ -146,7 +146,8 @@ func (v view) run(address, name string) {
 	v.Logf("%d cells in %v", s.Cells, time.Since(begin).Round(time.Second))
 	var shown []string
 	v.ask(&shown, "shownErrors")
-	if s.Ran != "done" || s.Kernel != "tvps" || s.Cells == 0 || s.Executed != s.Cells || s.Outputs == 0 || len(s.Errors)+len(shown) > 0 {
+	if s.Ran != "done" || s.Kernel != "tvps" || s.Cells == 0 || s.Executed != s.Cells || s.Outputs == 0 ||
+		len(s.Errors)+len(shown) > 0 {
 		v.shot("failed", nil)
 		v.Fatalf("%+v; errors shown: %q", s, shown)
 	}
@@ -178,7 +179,11 @@ func (v view) chart(number int, at place) {
 	var yes bool
 	v.ask(&yes, "cell", at.Cell)
 	var d *drawing
-	v.until(fmt.Sprintf("chart %d is drawn", number), time.Minute, func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 })
+	v.until(
+		fmt.Sprintf("chart %d is drawn", number),
+		time.Minute,
+		func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 },
+	)
 	time.Sleep(1500 * time.Millisecond) // the animation of a new chart, and scrolling
 	v.ask(&d, "chart", at)
 	lines := 0
@@ -199,7 +204,10 @@ func (v view) chart(number int, at place) {
 	if !strings.Contains(text, spot.Name) {
 		v.Errorf("chart %d: the tooltip over %s is %q", number, spot.Name, text)
 	}
-	picture := v.shot(fmt.Sprint("chart", number), &page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1})
+	picture := v.shot(
+		fmt.Sprint("chart", number),
+		&page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1},
+	)
 	if share := coloured(v.T, picture); share < 0.002 {
 		v.Errorf("chart %d is blank: %.2f%% of its pixels have a colour", number, 100*share)
 	}
@@ -207,12 +215,13 @@ func (v view) chart(number int, at place) {
 	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
 }
 
-// hover moves the mouse to a position and returns the tooltip. ECharts shows a tooltip only at the second move, after a
-// pause.
+// hover moves the mouse to a position and returns the tooltip. ECharts shows a tooltip only at the second move, after
+// a pause.
 func (v view) hover(at place, x, y float64) (text string) {
 	v.until("a tooltip shows", time.Minute, func() bool {
 		for _, d := range []float64{-6, 0} {
-			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d), chromedp.Sleep(400*time.Millisecond)); err != nil {
+			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d),
+				chromedp.Sleep(400*time.Millisecond)); err != nil {
 				v.Fatal(err)
 			}
 		}

@@ -92,8 +92,10 @@ func isLocal(address string) bool {
 
 func TestIsLocal(t *testing.T) {
 	for address, want := range map[string]bool{
-		"http://127.0.0.1:8888/lab": true, "ws://localhost:1/api": true, "data:image/png;base64,AA": true, "blob:http://127.0.0.1/1": true,
-		"https://go-echarts.github.io/echarts.min.js": false, "wss://127.0.0.1.example.org/": false, "http://localhost@example.org/": false, "::": false,
+		"http://127.0.0.1:8888/lab": true, "ws://localhost:1/api": true, "data:image/png;base64,AA": true,
+		"blob:http://127.0.0.1/1":                     true,
+		"https://go-echarts.github.io/echarts.min.js": false, "wss://127.0.0.1.example.org/": false,
+		"http://localhost@example.org/": false, "::": false,
 	} {
 		if got := isLocal(address); got != want {
 			t.Errorf("%s: %t", address, got)

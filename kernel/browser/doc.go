@@ -4,7 +4,7 @@
 //	TVPS_BROWSER=1 go test ./kernel/browser -count=1 -v
 //
 // It installs the kernel and a private JupyterLab below TVPS_BROWSER_PREFIX (default: a folder in the user's cache
-// folder, so the next call is faster). On Debian, as root, it also installs Chromium. TVPS_BROWSER_CHROMIUM is the path
-// of another browser, TVPS_BROWSER_OUT the folder for screenshots. If Python, Chromium or ECharts cannot be installed,
-// the test is skipped with the reason.
+// folder, so the next call is faster). On Debian, as root, it also installs Chromium. TVPS_BROWSER_CHROMIUM is the
+// path of another browser, TVPS_BROWSER_OUT the folder for screenshots. If Python, Chromium or ECharts cannot be
+// installed, the test is skipped with the reason.
 package browser

@@ -92,10 +92,20 @@ func startLab(t *testing.T, python, dir string) string {
 	port := freePort(t)
 	private := t.TempDir()
 	var log bytes.Buffer
-	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprint("--port=", port),
-		"--ServerApp.port_retries=0", "--ServerApp.root_dir="+dir, "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
+	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root",
+		"--ip=127.0.0.1",
+		fmt.Sprint("--port=", port),
+		"--ServerApp.port_retries=0",
+		"--ServerApp.root_dir="+dir,
+		"--IdentityProvider.token="+token,
+		"--LabApp.expose_app_in_browser=True",
+	)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
-	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"), "TVPS_OUT="+filepath.Join(private, "out"))
+	cmd.Env = append(
+		os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"),
+		"TVPS_OUT="+filepath.Join(private, "out"),
+	)
 	for _, name := range []string{"CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"} {
 		cmd.Env = append(cmd.Env, "JUPYTER_"+name+"="+filepath.Join(private, name))
 	}

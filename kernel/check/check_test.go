@@ -29,7 +29,12 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	case code == "fail":
 		return jupyter.Reply{Status: "error", Ename: "E", Evalue: "it failed"}, nil
 	case strings.HasPrefix(code, "{"):
-		on(jupyter.Output{Type: "display_data", Data: map[string]json.RawMessage{valuesMIME: json.RawMessage(code), "text/plain": json.RawMessage(`"numbers"`)}})
+		on(
+			jupyter.Output{
+				Type: "display_data",
+				Data: map[string]json.RawMessage{valuesMIME: json.RawMessage(code), "text/plain": json.RawMessage(`"numbers"`)},
+			},
+		)
 	}
 	return jupyter.Reply{Status: "ok"}, nil
 }
@@ -45,25 +50,36 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	dir := t.TempDir()
 	b := &bench{file: filepath.Join(dir, "nb.ipynb")}
-	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report, run: func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
-		b.jobs = append(b.jobs, j)
-		nb, err := nbformat.Read(j.File)
-		if err != nil {
-			return nil, err
-		}
-		if err := nb.SetParameters(j.Parameters); err != nil {
-			return nil, err
-		}
-		_, err = runner.Run(ctx, nb, runner.Options{Start: func(context.Context) (runner.Kernel, error) { return scripted{}, nil }})
-		return nb, err
-	}}
+	b.Options = Options{
+		Goldens: filepath.Join(dir, "goldens"),
+		Report:  &b.report,
+		run: func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+			b.jobs = append(b.jobs, j)
+			nb, err := nbformat.Read(j.File)
+			if err != nil {
+				return nil, err
+			}
+			if err := nb.SetParameters(j.Parameters); err != nil {
+				return nil, err
+			}
+			_, err = runner.Run(
+				ctx,
+				nb,
+				runner.Options{Start: func(context.Context) (runner.Kernel, error) { return scripted{}, nil }},
+			)
+			return nb, err
+		},
+	}
 	return b
 }
 
 // cells writes the notebook.
 func (b *bench) cells(t *testing.T, sources ...string) {
 	t.Helper()
-	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}}}
+	nb := &nbformat.Notebook{
+		Minor:    5,
+		Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}},
+	}
 	for i, source := range sources {
 		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
 		if strings.HasPrefix(source, "var") {
@@ -95,28 +111,36 @@ func (b *bench) writeGolden(t *testing.T, text string) {
 	}
 }
 
-const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
+const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, ` +
+	`{"names": "fig*", "absolute": 0.1}]`
 
 // One report lists all differences, of each kind.
 func TestDifferences(t *testing.T) {
-	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, "3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
+	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, ` +
+		`"3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
 	for _, c := range []struct {
 		name  string
 		cells []string
 		want  []string // the lines of the report, with single spaces
 	}{
-		{"equal, but for rules", []string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, "series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
+		{"equal, but for rules",
+			[]string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, ` +
+				`"series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
 			[]string{"no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -", "extra 1 fig/a/ours/0/high - 9 -"}},
-		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x", `{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
+		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x",
+			`{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
 			[]string{"no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -", "extra 3 fig/a/ours/0/high - 1 -"}},
-		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`, `{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
+		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`,
+			`{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
 			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 2 fig/a/ours/0 0.5 0.61 0.1",
-				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -", "missing 3 gone 7 - -"}},
+				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -",
+				"missing 3 gone 7 - -"}},
 		{"twice", []string{`{"values": {"exact a": 1, "exact b": 2}}`, `{"values": {"exact a": 1, "exact b": 2.0001}}`},
 			[]string{"twice 2 exact b - 2.0001 -", "missing 1 no rule 1 - -", "missing 1 share 200 - -",
 				"missing 3 fig/a/ours/0 0.5 - -", "missing 3 fig/a/ours/0/low 0.4 - -", "missing 3 gone 7 - -"}},
 		{"not a number", []string{`{"series": {"fig/a/ours": "0,NaN,0.4,1"}}`},
-			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -", "missing 1 exact b 2 - -",
+			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -",
+				"missing 1 exact b 2 - -",
 				"missing 1 no rule 1 - -", "missing 1 share 200 - -", "missing 3 gone 7 - -"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,7 +173,8 @@ func TestDifferences(t *testing.T) {
 func TestSame(t *testing.T) {
 	b := newBench(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
-	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`) // in other cells, and one number shown twice
+	// The numbers are in other cells, and one is shown twice.
+	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`)
 	report, err := b.check(t)
 	if err != nil || !strings.Contains(report, "3 numbers, 0 differences") || strings.Contains(report, "what") {
 		t.Errorf("error %v, report %s", err, report)
@@ -158,7 +183,11 @@ func TestSame(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	b := newBench(t)
-	b.writeGolden(t, `{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], "cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`)
+	b.writeGolden(
+		t,
+		`{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], `+
+			`"cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`,
+	)
 	b.cells(t, `{"values": {"exact a": 1.1, "share": 201, "new": -0.5}}`)
 	b.Update = true
 	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote "+b.goldenFile()) {
@@ -219,16 +248,20 @@ func TestFirstGolden(t *testing.T) {
 	b.Update = false
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925}, "series": {"chart/1/line": "0,1.009"}}`)
 	report, err := b.check(t)
-	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 || !strings.Contains(report, "fig01/a/ours/accuracy") {
+	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 ||
+		!strings.Contains(report, "fig01/a/ours/accuracy") {
 		t.Errorf("the default rules: error %v, report %s", err, report)
 	}
 }
 
 func TestUpdateRefuses(t *testing.T) {
 	for golden, c := range map[string]struct{ cell, want string }{
-		`{` + someRules + `, "cells": {}}`:                                   {`{"values": {"other": 1}}`, `no rule under "tolerances" matches "other"`},
-		`{"tolerances": [{"names": "*", "absolute": 1}]}`:                    {`{"series": {"s": "0,NaN"}}`, `emits "s/0" as NaN`},
-		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
+		`{` + someRules + `, "cells": {}}`: {`{"values": {"other": 1}}`,
+			`no rule under "tolerances" matches "other"`},
+		`{"tolerances": [{"names": "*", "absolute": 1}]}`: {`{"series": {"s": "0,NaN"}}`,
+			`emits "s/0" as NaN`},
+		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {
+			`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
 	} {
 		b := newBench(t)
 		b.writeGolden(t, golden)
@@ -285,8 +318,10 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" || !strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
-		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") || j.Env[2] != "TVPS_DATA=" {
+	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" ||
+		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
+		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||
+		j.Env[2] != "TVPS_DATA=" {
 		t.Errorf("%+v", j)
 	}
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {

@@ -20,7 +20,10 @@ func TestOutputs(t *testing.T) {
 	if _, err := k.Execute(context.Background(), "shows", func(o Output) { got = append(got, o) }); err != nil {
 		t.Fatal(err)
 	}
-	data := map[string]json.RawMessage{"text/plain": json.RawMessage(`"one"`), "application/json": json.RawMessage(`{"a":1}`)}
+	data := map[string]json.RawMessage{
+		"text/plain":       json.RawMessage(`"one"`),
+		"application/json": json.RawMessage(`{"a":1}`),
+	}
 	meta := map[string]json.RawMessage{"image/png": json.RawMessage(`{"width":3}`)}
 	want := []Output{
 		{Type: "stream", Name: "stderr", Text: "warning\n"},
@@ -49,7 +52,8 @@ func TestReplies(t *testing.T) {
 func TestExecuteFields(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	text, _ := execute(t, k, "content")
-	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},"allow_stdin":false,"stop_on_error":true}`
+	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},` +
+		`"allow_stdin":false,"stop_on_error":true}`
 	if text != want {
 		t.Errorf("sent %s, want %s", text, want)
 	}
@@ -144,7 +148,8 @@ func TestKernelEndsAfterItsReply(t *testing.T) {
 
 // A cancelled cell is interrupted by signal or message, and the kernel accepts further cells.
 func TestCancel(t *testing.T) {
-	for _, test := range []struct{ mode, code string }{{"signal", "wait 1"}, {"message", "wait 1"}, {"message", "wait 3"}} {
+	for _, test := range []struct{ mode, code string }{{"signal", "wait 1"}, {"message", "wait 1"}, {"message",
+		"wait 3"}} {
 		t.Run(test.mode, func(t *testing.T) {
 			spec := fakeSpec(t, "well")
 			spec.InterruptMode = test.mode
@@ -186,7 +191,8 @@ func TestCellThatNeverEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	_, _, err := executeWith(ctx, k, "hang")
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "did not stop") {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) ||
+		!strings.Contains(err.Error(), "did not stop") {
 		t.Errorf("got %v", err)
 	}
 	if left := fakeProcesses(t); len(left) > 0 {
@@ -276,8 +282,8 @@ func TestCancelledBefore(t *testing.T) {
 	}
 }
 
-// BenchmarkExecute measures the overhead of one cell: a request and six answers over the loopback device, including the
-// time of the fake kernel.
+// BenchmarkExecute measures the overhead of one cell: a request and six answers over the loopback device, including
+// the time of the fake kernel.
 func BenchmarkExecute(b *testing.B) {
 	k := startFake(b, fakeSpec(b, "well"), Options{})
 	for b.Loop() {

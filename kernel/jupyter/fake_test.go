@@ -46,8 +46,8 @@ type request struct {
 	code     string
 }
 
-// fakeKernel is the main function of the fake. FAKE_START selects its faults at the start, the code of a cell its later
-// faults.
+// fakeKernel is the main function of the fake. FAKE_START selects its faults at the start, the code of a cell its
+// later faults.
 func fakeKernel(connectionFile string) {
 	start := os.Getenv("FAKE_START")
 	switch start {
@@ -171,7 +171,9 @@ func (f *fake) sign(parts [][]byte) string {
 
 // frames returns the frames of an answer to r.
 func (f *fake) frames(prefix []byte, r request, msgType string, content any) [][]byte {
-	h, err := json.Marshal(map[string]any{"msg_id": fmt.Sprint(time.Now().UnixNano()), "msg_type": msgType, "version": "5.3"})
+	h, err := json.Marshal(
+		map[string]any{"msg_id": fmt.Sprint(time.Now().UnixNano()), "msg_type": msgType, "version": "5.3"},
+	)
 	check(err)
 	c, err := json.Marshal(content)
 	check(err)

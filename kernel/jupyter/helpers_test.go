@@ -35,7 +35,11 @@ func TestMain(m *testing.M) {
 
 // client starts a fake kernel, prints a message, and waits until it is killed.
 func client() {
-	spec := Spec{Name: "fake", Argv: []string{os.Args[0], "{connection_file}"}, Env: map[string]string{"FAKE_START": "well"}}
+	spec := Spec{
+		Name: "fake",
+		Argv: []string{os.Args[0], "{connection_file}"},
+		Env:  map[string]string{"FAKE_START": "well"},
+	}
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)
 	fmt.Print("started")

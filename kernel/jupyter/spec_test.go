@@ -46,8 +46,12 @@ func writeFile(t *testing.T, file, text string) {
 func TestFindReadsAllFields(t *testing.T) {
 	home := bare(t)
 	dir := filepath.Join(home, ".local/share/jupyter/kernels/My.Kernel-1")
-	writeFile(t, filepath.Join(dir, "kernel.json"), `{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
-		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`)
+	writeFile(
+		t,
+		filepath.Join(dir, "kernel.json"),
+		`{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
+		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`,
+	)
 	got, err := Find("MY.kernel-1")
 	want := Spec{"my.kernel-1", dir, []string{"a", "{connection_file}"}, "D", "go", "message",
 		map[string]string{"A": "b"}, map[string]any{"debugger": true}}
@@ -116,7 +120,8 @@ func TestFindUnknown(t *testing.T) {
 	}
 	os.Remove(filepath.Join(home, ".local/share/jupyter/kernels/empty/kernel.json"))
 	_, err = Find("Pyton")
-	if !errors.Is(err, ErrNoKernel) || !strings.Contains(err.Error(), `did you mean "python3"? Installed: gonb, python3`) {
+	if !errors.Is(err, ErrNoKernel) ||
+		!strings.Contains(err.Error(), `did you mean "python3"? Installed: gonb, python3`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -139,7 +144,8 @@ func TestListAndBrokenSpecs(t *testing.T) {
 	if err == nil {
 		t.Error("List does not report the invalid kernelspecs")
 	}
-	if len(specs) != len(before)+2 || specs[0].Name != "aa" || specs[0].InterruptMode != "signal" || specs[len(specs)-1].Name != "zz" {
+	if len(specs) != len(before)+2 || specs[0].Name != "aa" || specs[0].InterruptMode != "signal" ||
+		specs[len(specs)-1].Name != "zz" {
 		t.Errorf("got %+v", specs)
 	}
 }

@@ -53,8 +53,19 @@ func TestCleanForgetsTheRun(t *testing.T) {
 	two.Cells[2].ExecutionCount = 99
 	two.Cells[2].Metadata["execution"] = "later"
 	out := two.Cells[2].Outputs
-	two.Cells[2].Outputs = append([]Output{{Type: Stream, Name: "stdout", Text: "on"}, {Type: Stream, Name: "stdout", Text: "e\n"}}, out[1:]...)
-	replace := strings.NewReplacer("0a1b2c3d", "77777777", "99999999", "88888888", "tvps-kernel-123456", "tvps-kernel-5", "deadbeef", "66666666")
+	two.Cells[2].Outputs = append(
+		[]Output{{Type: Stream, Name: "stdout", Text: "on"}, {Type: Stream, Name: "stdout", Text: "e\n"}},
+		out[1:]...)
+	replace := strings.NewReplacer(
+		"0a1b2c3d",
+		"77777777",
+		"99999999",
+		"88888888",
+		"tvps-kernel-123456",
+		"tvps-kernel-5",
+		"deadbeef",
+		"66666666",
+	)
 	data := replace.Replace(contents(t, two))
 	two, err := Parse([]byte(data))
 	if err != nil {

@@ -19,7 +19,8 @@ const goHeader = "package p\n"
 // findGo finds the variables and constants of a Go cell that have a literal value.
 func findGo(source string) ([]Parameter, error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", goHeader+blankCommands(source), parser.ParseComments|parser.SkipObjectResolution)
+	text := goHeader + blankCommands(source)
+	file, err := parser.ParseFile(fset, "", text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, goError(err)
 	}

@@ -9,7 +9,8 @@ import (
 
 // pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
 var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
-	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|` +
+	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
 	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
 
 // findPython finds the lines of a Python cell that assign a literal to a variable.

@@ -30,7 +30,8 @@ func f() int { return 1 }
 scale = "not a declaration"
 `
 
-const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\ncomputed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
+const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\n" +
+	"computed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
 
 // withCell is a notebook of one cell with parameters.
 func withCell(language, source string) *Notebook {
@@ -115,7 +116,8 @@ func TestSetSeveralParameters(t *testing.T) {
 	if err := nb.SetParameters(values); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`var scale = "a rather long text"`, "n, rate      = 5, 0.25", "const verbose = false", "var computed = f()"} {
+	for _, want := range []string{`var scale = "a rather long text"`, "n, rate      = 5, 0.25", "const verbose = false",
+		"var computed = f()"} {
 		if !strings.Contains(nb.Cells[1].Source, want) {
 			t.Errorf("no %q in\n%s", want, nb.Cells[1].Source)
 		}

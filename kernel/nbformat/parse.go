@@ -48,7 +48,8 @@ func decode(data []byte) (any, error) {
 	}
 	end := int(d.InputOffset())
 	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("is damaged at %s: there is more text after the end of the notebook", place(data, len(data)-len(rest)))
+		return nil, fmt.Errorf("is damaged at %s: there is more text after the end of the notebook",
+			place(data, len(data)-len(rest)))
 	}
 	return value, nil
 }
@@ -166,7 +167,8 @@ func fromJSON(top map[string]any) (*Notebook, error) {
 	case o.err != nil:
 		return nil, o.err
 	case major < 4:
-		return nil, fmt.Errorf("is in the old notebook format %d: open and save it in Jupyter to convert it to format 4", major)
+		return nil, fmt.Errorf("is in the old notebook format %d: "+
+			"open and save it in Jupyter to convert it to format 4", major)
 	case major > 4:
 		return nil, fmt.Errorf("is in notebook format %d, but this program supports only format 4", major)
 	}

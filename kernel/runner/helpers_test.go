@@ -86,7 +86,11 @@ func parse(line string) jupyter.Output {
 	}
 	id, text, _ := strings.Cut(rest, " ")
 	data, _ := json.Marshal(text)
-	o := jupyter.Output{Type: "display_data", DisplayID: strings.TrimPrefix(id, "-"), Data: map[string]json.RawMessage{"text/plain": data}}
+	o := jupyter.Output{
+		Type:      "display_data",
+		DisplayID: strings.TrimPrefix(id, "-"),
+		Data:      map[string]json.RawMessage{"text/plain": data},
+	}
 	if word == "update" {
 		o.Type = "update_display_data"
 	}

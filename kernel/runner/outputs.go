@@ -66,7 +66,8 @@ func (c *collector) add(o jupyter.Output) {
 		}
 		c.display(o)
 	case "error":
-		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
+		c.cell.Outputs = append(c.cell.Outputs,
+			nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
 	}
 }
 
@@ -160,7 +161,8 @@ func (c *collector) end() {
 		c.cell.Outputs[i].Text = s.text()
 	}
 	if c.dropped > 0 {
-		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n", c.dropped, dataLimit*c.r.o.Limit)
+		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n",
+			c.dropped, dataLimit*c.r.o.Limit)
 		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
 }

@@ -16,14 +16,20 @@ func TestResume(t *testing.T) {
 		ran                    []string
 		want                   Result
 	}{
-		"mended":              {"gonb", "k", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 1, Reused: 3}},
-		"nothing changed":     {"gonb", "k", first, []string{"print one", "fail two", "print three", "fail four"}, Result{Ran: 1, Reused: 3}},
-		"the first changed":   {"gonb", "k", append([]string{"print 1"}, mended[1:]...), []string{"print 1", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"a tag was taken off": {"gonb", "k", []string{"print one", "fail two", "print three"}, []string{"print one", "fail two"}, Result{Ran: 1, Reused: 1}},
-		"another kernel":      {"gonb", "other", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"variables live on":   {"ipython", "k", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"all are done":        {"gonb", "k", first[:3], nil, Result{Reused: 3}},
-		"done, and python":    {"ipython", "k", first[:3], nil, Result{Reused: 3}},
+		"mended": {"gonb", "k", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 1, Reused: 3}},
+		"nothing changed": {"gonb", "k", first, []string{"print one", "fail two", "print three", "fail four"},
+			Result{Ran: 1, Reused: 3}},
+		"the first changed": {"gonb", "k", append([]string{"print 1"}, mended[1:]...),
+			[]string{"print 1", "fail two", "print three", "print four"}, Result{Ran: 4}},
+		"a tag was removed": {"gonb", "k", []string{"print one", "fail two", "print three"},
+			[]string{"print one", "fail two"}, Result{Ran: 1, Reused: 1}},
+		"another kernel": {"gonb", "other", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 4}},
+		"variables live on": {"ipython", "k", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 4}},
+		"all are done":     {"gonb", "k", first[:3], nil, Result{Reused: 3}},
+		"done, and python": {"ipython", "k", first[:3], nil, Result{Reused: 3}},
 	} {
 		b := newBench(t)
 		if _, err := Run(context.Background(), newNotebook(first...), b.Options); err == nil {

@@ -44,10 +44,15 @@ func TestFailingCell(t *testing.T) {
 		source, want, left string
 		died               bool
 	}{
-		"error":       {"fail exit status 4", "code cell 2 of 3 failed: exit status 4\nwhy it failed\nIts source:\n    fail exit status 4", "stderr:why it failed~~|exit status 4", false},
-		"long source": {"fail x\n1\n2\n3\n4\n5\n6", "\n    4\n    ... (2 more lines)", "stderr:why it failed~~|x~1~2~3~4~5~6", false},
+		"error": {"fail exit status 4",
+			"code cell 2 of 3 failed: exit status 4\nwhy it failed\nIts source:\n    fail exit status 4",
+			"stderr:why it failed~~|exit status 4", false},
+		"long source": {"fail x\n1\n2\n3\n4\n5\n6", "\n    4\n    ... (2 more lines)",
+			"stderr:why it failed~~|x~1~2~3~4~5~6", false},
 		"kernel dies": {"die", "code cell 2 of 3 failed: the kernel died: its process ended", "stdout:last words~", true},
-		"shell":       {"script out hi\\n\nerr exit status 4\\n\n!sh", "code cell 2 of 3 failed: a shell command failed: exit status 4", "stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
+		"shell": {"script out hi\\n\nerr exit status 4\\n\n!sh",
+			"code cell 2 of 3 failed: a shell command failed: exit status 4",
+			"stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
 	} {
 		b := newBench(t)
 		nb := newNotebook("print one", c.source, "print never")
@@ -55,7 +60,8 @@ func TestFailingCell(t *testing.T) {
 		nb.Cells[2].Metadata[nbformat.Record] = map[string]any{"status": "ok"}
 		_, err := Run(context.Background(), nb, b.Options)
 		var failed *CellError
-		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || errors.Is(err, jupyter.ErrKernelDied) != c.died {
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) ||
+			errors.Is(err, jupyter.ErrKernelDied) != c.died {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 		got := outputs(b.saved(t))
@@ -70,7 +76,11 @@ func TestFailingCell(t *testing.T) {
 
 // GoNB prints the exit status to stderr as well; the error must show it only once.
 func TestReason(t *testing.T) {
-	s := &step{Cell: &nbformat.Cell{Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
+	s := &step{
+		Cell: &nbformat.Cell{
+			Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}},
+		},
+	}
 	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
 	if got := reason(s, reply); got != "exit status 4\nwhy" {
 		t.Errorf("%q", got)
@@ -99,7 +109,8 @@ func TestShellCommandsThatSeemToFail(t *testing.T) {
 func TestKernelThatDoesNotStart(t *testing.T) {
 	b := newBench(t)
 	b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("no kernel today") }
-	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil || err.Error() != "no kernel today" {
+	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil ||
+		err.Error() != "no kernel today" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -109,7 +120,8 @@ func TestTimeout(t *testing.T) {
 	b.Timeout = time.Millisecond
 	nb := newNotebook("hang", "print never")
 	_, err := Run(context.Background(), nb, b.Options)
-	if err == nil || !strings.Contains(err.Error(), "code cell 1 of 2 failed: it did not end within 1ms") || !errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || !strings.Contains(err.Error(), "code cell 1 of 2 failed: it did not end within 1ms") ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	if got := outputs(b.saved(t)); got != "stdout:begun~ / " {
@@ -143,7 +155,9 @@ func TestInterrupt(t *testing.T) {
 func TestSaveFails(t *testing.T) {
 	b := newBench(t)
 	b.Save = func(*nbformat.Notebook) error { return errors.New("disk full") }
-	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil || err.Error() != "disk full" || len(b.ran) != 1 {
+	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil ||
+		err.Error() != "disk full" ||
+		len(b.ran) != 1 {
 		t.Errorf("error %v after %q", err, b.ran)
 	}
 }
@@ -153,8 +167,14 @@ func TestOutputs(t *testing.T) {
 		cells []string
 		want  string
 	}{
-		"streams are joined":       {[]string{`script out a\n` + "\n" + `out b` + "\n" + `out c\n` + "\n" + `err d` + "\n" + `out e`}, "stdout:a~bc~|stderr:d|stdout:e"},
-		"carriage returns":         {[]string{`script out 10%\r` + "\n" + `out 20%` + "\n" + `out \r100%` + "\n" + `out \r` + "\n" + `out \nx\ry`}, "stdout:100%~y"},
+		"streams are joined": {
+			[]string{`script out a\n` + "\n" + `out b` + "\n" + `out c\n` + "\n" + `err d` + "\n" + `out e`},
+			"stdout:a~bc~|stderr:d|stdout:e",
+		},
+		"carriage returns": {
+			[]string{`script out 10%\r` + "\n" + `out 20%` + "\n" + `out \r100%` + "\n" + `out \r` + "\n" + `out \nx\ry`},
+			"stdout:100%~y",
+		},
 		"clear":                    {[]string{"script out a\nclear\nout b"}, "stdout:b"},
 		"clear and wait":           {[]string{"script out a\nclear-wait\nshow - b\nout c"}, "b|stdout:c"},
 		"clear and wait for never": {[]string{"script out a\nclear-wait"}, "stdout:a"},
@@ -190,7 +210,8 @@ func TestFlood(t *testing.T) {
 	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, note) {
 		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
 	}
-	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") || !strings.Contains(live.String(), "\nafter\n") {
+	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") ||
+		!strings.Contains(live.String(), "\nafter\n") {
 		t.Errorf("%d bytes were shown live", live.Len())
 	}
 }
@@ -207,7 +228,8 @@ func TestManyOutputsAreLimited(t *testing.T) {
 			t.Errorf("cell %d has %d outputs", i, n)
 		}
 	}
-	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") || strings.Count(got, "more bytes were left out") != 2 {
+	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") ||
+		strings.Count(got, "more bytes were left out") != 2 {
 		t.Errorf("outputs end in %s", got[len(got)-300:])
 	}
 }
@@ -216,7 +238,11 @@ func TestLive(t *testing.T) {
 	b := newBench(t)
 	var live bytes.Buffer
 	b.Live = &live
-	nb := newNotebook("// why\n\nprint one\nmore", "script show x shown\nerr x\\n\nupdate x no", "#raises-exception fail three")
+	nb := newNotebook(
+		"// why\n\nprint one\nmore",
+		"script show x shown\nerr x\\n\nupdate x no",
+		"#raises-exception fail three",
+	)
 	if _, err := Run(context.Background(), nb, b.Options); err != nil {
 		t.Fatal(err)
 	}

@@ -78,5 +78,6 @@ func (s *stream) text() string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text + fmt.Sprintf("[%d more bytes were left out here: the limit is %d per stream of a cell]\n", s.left, s.limit)
+	return text + fmt.Sprintf("[%d more bytes were left out here: the limit is %d per stream of a cell]\n",
+		s.left, s.limit)
 }

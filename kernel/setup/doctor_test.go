@@ -113,7 +113,9 @@ func TestRoundTripFailures(t *testing.T) {
 	}
 	l = installedQuickly(t)
 	rewrite(t, l, func(s *kernelspec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
-	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "the kernel does not start") || !strings.Contains(c.Detail, "no luck") {
+	if c := roundTrip(t.Context(), l); c.Status != backend.Fail ||
+		!strings.Contains(c.Detail, "the kernel does not start") ||
+		!strings.Contains(c.Detail, "no luck") {
 		t.Errorf("a kernel that dies: %+v", c)
 	}
 }

@@ -57,9 +57,12 @@ func TestInstall(t *testing.T) {
 		t.Errorf("kernel.json (-want +got):\n%s", diff)
 	}
 	files := []string{
-		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json", "jupyter/kernels/tvps/logo-svg.svg",
-		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static", "jupyter/labextensions/tvps/static/echarts.min.js",
-		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb", "tvps/kernel/echarts.min.js",
+		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json",
+		"jupyter/kernels/tvps/logo-svg.svg",
+		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static",
+		"jupyter/labextensions/tvps/static/echarts.min.js",
+		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
+		"tvps/kernel/echarts.min.js",
 	}
 	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)
@@ -184,7 +187,8 @@ func TestInstallWithoutNetwork(t *testing.T) {
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
 	p.echarts = func(context.Context, string, echarts.Options) error { return errors.New("no script") }
 	out, err := install(t, l, p)
-	if err != nil || !strings.Contains(out, "warning: no plugin\n") || !strings.Contains(out, "no script; get the file elsewhere") {
+	if err != nil || !strings.Contains(out, "warning: no plugin\n") ||
+		!strings.Contains(out, "no script; get the file elsewhere") {
 		t.Errorf("got %v and %q", err, out)
 	}
 	if _, err := os.Stat(l.specFile()); err != nil {

@@ -20,7 +20,8 @@ const LabVersion = "4.6.6"
 
 // labFix is the remedy for a missing JupyterLab.
 func labFix(l Layout) string {
-	return l.command("lab --venv") + " installs a private one; or use `python3 -m pip install jupyterlab==" + LabVersion + "`"
+	return l.command("lab --venv") + " installs a private one; " +
+		"or use `python3 -m pip install jupyterlab==" + LabVersion + "`"
 }
 
 // ErrNoLab marks errors about a JupyterLab that is missing, does not work or is too old.
@@ -66,7 +67,8 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	if err := installIfStale(ctx, l, o.Install); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n", lab.version, lab.where)
+	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
+		lab.version, lab.where)
 	return runLab(ctx, l, notebooks, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
 }
 
@@ -172,7 +174,8 @@ func labAt(ctx context.Context, where string, command ...string) (jupyterLab, er
 
 // NextSteps says, in two lines, what to do after an installation.
 func NextSteps(ctx context.Context, l Layout) string {
-	first := "Next: " + l.command("lab") + " opens the notebooks; any other JupyterLab offers the kernel \"Go (tvps)\" too."
+	first := "Next: " + l.command("lab") + " opens the notebooks; " +
+		"any other JupyterLab offers the kernel \"Go (tvps)\", too."
 	if l.Prefix != "" {
 		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.",
 			l.command("lab"), l.Jupyter)

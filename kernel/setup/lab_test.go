@@ -70,7 +70,9 @@ func withNotebooks(t *testing.T) Layout {
 }
 
 func TestLabMissing(t *testing.T) {
-	for version, words := range map[string]string{"": "JupyterLab is not installed", "3.6.8": `is not installed in version 4 or later: `, "oops": `is version "oops"`} {
+	for version, words := range map[string]string{
+		"": "JupyterLab is not installed", "3.6.8": "is not installed in version 4 or later: ", "oops": `is version "oops"`,
+	} {
 		withLab(t, version)
 		l := withNotebooks(t)
 		builds := 0
@@ -127,7 +129,8 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{
 		"in " + notebooks + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier",
-		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more", "argument two words",
+		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more",
+		"argument two words",
 		"stopping",
 	} {
 		if !slices.Contains(lines, want) {
@@ -141,7 +144,8 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if problem := specProblem(l, chain); problem != "" || !strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
+	if problem := specProblem(l, chain); problem != "" ||
+		!strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
 		t.Errorf("the kernel was not updated: %q\n%s", problem, log)
 	}
 }
@@ -164,7 +168,8 @@ func waitFor(t *testing.T, log *buffer, words string, ended <-chan error) {
 
 func TestLabFails(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "jupyter-lab"), "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n", 0o755)
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n"
+	put(t, filepath.Join(dir, "jupyter-lab"), script, 0o755)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
 	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})

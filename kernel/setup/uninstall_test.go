@@ -29,7 +29,12 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 	l := installedQuickly(t)
 	mine := []string{
 		filepath.Join(l.specDir(), "kernel.js"), filepath.Join(l.bin(), "gopls"), filepath.Join(l.Data, "notes.txt"),
-		filepath.Join(l.Jupyter, "kernels", "python3", "kernel.json"), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
+		filepath.Join(
+			l.Jupyter,
+			"kernels",
+			"python3",
+			"kernel.json",
+		), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
 		filepath.Join(l.venv(), "bin", "python"), l.venvLock(),
 	}
 	for _, path := range mine {
@@ -59,7 +64,8 @@ func TestUninstallNothing(t *testing.T) {
 	l := somewhere(t)
 	for range 2 {
 		var out strings.Builder
-		if err := Uninstall(t.Context(), l, false, &out); err != nil || out.String() != "The kernel is not installed: nothing to remove.\n" {
+		if err := Uninstall(t.Context(), l, false, &out); err != nil ||
+			out.String() != "The kernel is not installed: nothing to remove.\n" {
 			t.Errorf("got %v and %q", err, out.String())
 		}
 		if got := tree(t, l.Prefix); len(got) > 0 {
@@ -75,7 +81,8 @@ func TestUninstallLeavesForeignKernel(t *testing.T) {
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` || !strings.Contains(out.String(), "Left alone: "+l.specFile()) {
+	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` ||
+		!strings.Contains(out.String(), "Left alone: "+l.specFile()) {
 		t.Errorf("kernel.json is %q, and it says %q", got, out.String())
 	}
 }

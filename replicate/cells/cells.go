@@ -19,8 +19,8 @@
 // the interactive chart and hides the picture. A page without scripts shows the picture and an empty box.
 //
 // One output with both forms would not work: nbconvert (used by GitHub and nbviewer) and JupyterLab show only one
-// MIME type of an output, and prefer text/html to pictures. Where scripts are removed, the picture would never be shown.
-// A picture within the HTML may be removed as well where HTML is sanitised.
+// MIME type of an output, and prefer text/html to pictures. Where scripts are removed, the picture would never be
+// shown. Where HTML is sanitised, a picture within the HTML may be removed as well.
 //
 // The script uses ECharts from the page if it is loaded there, and otherwise loads it from Jupyter's own server (see
 // [Sources]). Only pages that Jupyter does not serve, such as an export, ask another host.

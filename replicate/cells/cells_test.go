@@ -71,7 +71,8 @@ func TestInterruptEndsTheCell(t *testing.T) {
 func TestErrorsEndTheCell(t *testing.T) {
 	cmd, stdout, stderr := program(t, "fail")
 	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.String() != "the file is not there: get it\n" || stdout.Len() > 0 {
+	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.String() != "the file is not there: get it\n" ||
+		stdout.Len() > 0 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -107,13 +108,16 @@ func TestDefaults(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	o := Options{}.withDefaults("fig01")
-	if o.Scale != "small" || o.Seeds != "" || o.Results != "results" || o.Out != filepath.Join("figures", "out", "fig01") || o.Workers < 1 {
+	if o.Scale != "small" || o.Seeds != "" || o.Results != "results" ||
+		o.Out != filepath.Join("figures", "out", "fig01") ||
+		o.Workers < 1 {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_RESULTS", "/r")
 	checkout := t.TempDir()
 	t.Setenv("TVPS_ROOT", checkout)
-	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" || o.Out != filepath.Join(checkout, "figures", "out", "fig01") {
+	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" ||
+		o.Out != filepath.Join(checkout, "figures", "out", "fig01") {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_OUT", "/o")

@@ -19,7 +19,12 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
 	Charts(fig)
-	want := []string{"[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]", "[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]"}
+	want := []string{
+		"[image/png text/plain]",
+		"[" + ValuesMIME + " text/html text/plain]",
+		"[image/png text/plain]",
+		"[" + ValuesMIME + " text/html text/plain]",
+	}
 	if got := r.types(); !slices.Equal(got, want) {
 		t.Fatalf("outputs %v, want %v", got, want)
 	}
@@ -53,7 +58,8 @@ func TestHosts(t *testing.T) {
 	if got := hosts(); !slices.Equal(got, []string{"https://example.com", "https://go-echarts.github.io"}) {
 		t.Errorf("hosts %v, want that of TVPS_ECHARTS, too", got)
 	}
-	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" || got[2] != "{base}files/echarts.min.js" {
+	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" ||
+		got[2] != "{base}files/echarts.min.js" {
 		t.Errorf("sources %v", got)
 	}
 }
@@ -96,9 +102,17 @@ func TestPicture(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	r := record(t)
-	Plot(3, "A title", "x", "y", Curve("one", []float64{1, 2}, []float64{3, 4}), Dashed("two", []float64{1, 2}, []float64{5, 6}))
+	Plot(
+		3,
+		"A title",
+		"x",
+		"y",
+		Curve("one", []float64{1, 2}, []float64{3, 4}),
+		Dashed("two", []float64{1, 2}, []float64{5, 6}),
+	)
 	html := r.content(t, 1, htmlMIME)
-	for _, want := range []string{`"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`, figures.Others[0], figures.Others[1]} {
+	for _, want := range []string{`"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`,
+		figures.Others[0], figures.Others[1]} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in the chart", want)
 		}
@@ -133,7 +147,8 @@ func TestFilms(t *testing.T) {
 	if got := r.types(); !slices.Equal(got, []string{"[image/svg+xml text/plain]"}) {
 		t.Fatalf("outputs %v", got)
 	}
-	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" || text != "Film: An episode (fig99-b-sac-film)" {
+	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" ||
+		text != "Film: An episode (fig99-b-sac-film)" {
 		t.Errorf("%q, %q", svg, text)
 	}
 }

@@ -27,7 +27,8 @@ func TestProgress(t *testing.T) {
 			t.Errorf("an output of its own: %+v", m)
 		}
 	}
-	if html := r.content(t, 1, htmlMIME); html != `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>` {
+	want := `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>`
+	if html := r.content(t, 1, htmlMIME); html != want {
 		t.Errorf("html %s", html)
 	}
 	if text := r.content(t, 1, plainMIME); text != "3/12 steps & more\nsecond <line>" {

@@ -43,12 +43,17 @@ func TestTables(t *testing.T) {
 		t.Fatalf("outputs %v, want two of %s", r.types(), want)
 	}
 	got := values(t, r.messages[0])
-	want := map[string]float64{"fig99/a/everything/accuracy": .5, "fig99/a/ours/accuracy": .8, "fig99/a/ours/minus-everything": .3}
+	want := map[string]float64{
+		"fig99/a/everything/accuracy":   .5,
+		"fig99/a/ours/accuracy":         .8,
+		"fig99/a/ours/minus-everything": .3,
+	}
 	if !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 		t.Errorf("values %v, want %v", got, want)
 	}
 	html := r.content(t, 1, htmlMIME)
-	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<", ">100% of 3<", ">minus Everything<"} {
+	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<",
+		">100% of 3<", ">minus Everything<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
@@ -76,12 +81,17 @@ func TestClaims(t *testing.T) {
 	r := record(t)
 	Claims(&paper.Result{Claims: []paper.Judged{
 		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: paper.Holds, Parts: []paper.JudgedPart{
-			{Part: paper.Part{Panel: "a", Series: "ours", Base: "everything"}, Verdict: paper.Holds, Effect: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}}}},
+			{
+				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
+				Verdict: paper.Holds,
+				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
+			}}},
 		{Claim: paper.Claim{Text: "Not this"}, Verdict: paper.NotRun, Parts: []paper.JudgedPart{
 			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: paper.NotRun}}},
 	}})
 	html := r.content(t, 0, htmlMIME)
-	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
+	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<",
+		">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
@@ -99,7 +109,8 @@ func TestProvenance(t *testing.T) {
 	Provenance(&paper.Result{Record: paper.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
 		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]paper.RunRecord, 8)}})
 	text := r.content(t, 0, plainMIME)
-	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8", "settings of panel a: batch=128, epochs=25"} {
+	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8",
+		"settings of panel a: batch=128, epochs=25"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
 		}
