@@ -22,8 +22,8 @@ import (
 //go:embed probe.js
 var probe string
 
-// patience is the time limit for the cells of a notebook: enough for an empty build cache on a busy machine.
-const patience = 10 * time.Minute
+// notebookTimeout is the time limit for the cells of a notebook: enough for an empty build cache on a busy machine.
+const notebookTimeout = 10 * time.Minute
 
 // view is a page of JupyterLab.
 type view struct {
@@ -142,7 +142,7 @@ func (v view) run(address, name string) {
 		Cells, Executed, Outputs int
 		Errors                   []string
 	}
-	v.until("all cells have run", patience, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+	v.until("all cells have run", notebookTimeout, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
 	v.Logf("%d cells in %v", s.Cells, time.Since(begin).Round(time.Second))
 	var shown []string
 	v.ask(&shown, "shownErrors")

@@ -39,17 +39,17 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	return jupyter.Reply{Status: "ok"}, nil
 }
 
-// bench is a notebook with a golden file and options for Check.
-type bench struct {
+// fixture is a notebook with a golden file and options for Check.
+type fixture struct {
 	Options
 	file   string
 	report bytes.Buffer
 	jobs   []runner.Job // the jobs that were run
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	dir := t.TempDir()
-	b := &bench{file: filepath.Join(dir, "nb.ipynb")}
+	b := &fixture{file: filepath.Join(dir, "nb.ipynb")}
 	b.Options = Options{
 		Goldens: filepath.Join(dir, "goldens"),
 		Report:  &b.report,
@@ -74,7 +74,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // cells writes the notebook.
-func (b *bench) cells(t *testing.T, sources ...string) {
+func (b *fixture) cells(t *testing.T, sources ...string) {
 	t.Helper()
 	nb := &nbformat.Notebook{
 		Minor:    5,
@@ -92,16 +92,16 @@ func (b *bench) cells(t *testing.T, sources ...string) {
 	}
 }
 
-func (b *bench) check(t *testing.T) (report string, err error) {
+func (b *fixture) check(t *testing.T) (report string, err error) {
 	t.Helper()
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file}, b.Options)
 	return b.report.String(), err
 }
 
-func (b *bench) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
+func (b *fixture) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
 
-func (b *bench) writeGolden(t *testing.T, text string) {
+func (b *fixture) writeGolden(t *testing.T, text string) {
 	t.Helper()
 	if err := os.MkdirAll(b.Goldens, 0o755); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestDifferences(t *testing.T) {
 				"missing 1 no rule 1 - -", "missing 1 share 200 - -", "missing 3 gone 7 - -"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			b.writeGolden(t, golden)
 			b.cells(t, c.cells...)
 			report, err := b.check(t)
@@ -171,7 +171,7 @@ func TestDifferences(t *testing.T) {
 }
 
 func TestSame(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
 	// The numbers are in other cells, and one is shown twice.
 	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`)
@@ -182,7 +182,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(
 		t,
 		`{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], `+
@@ -234,7 +234,7 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestFirstGolden(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9}, "series": {"chart/1/line": "0,1"}}`)
 	_, err := b.check(t)
 	demand.Error(t, err, "nb.ipynb has no golden file", "--update")
@@ -263,7 +263,7 @@ func TestUpdateRefuses(t *testing.T) {
 		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {
 			`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, golden)
 		b.cells(t, c.cell)
 		b.Update = true
@@ -283,7 +283,7 @@ func TestDamaged(t *testing.T) {
 		`{"tolerances": [{"names": "a", "relative": -0.1}]}`: "-0.1",
 		`{"cells": {"1": {"a": 1}, "2": {"a": 1}}}`:          `it has "a" twice`,
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, golden)
 		b.cells(t, `{}`)
 		_, err := b.check(t)
@@ -295,7 +295,7 @@ func TestDamaged(t *testing.T) {
 		`{"series": {"a": "1,2,3"}}`: `"1,2,3" of a is neither`,
 		`{"series": {"a": "1,two"}}`: `contains "two"`,
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, `{}`)
 		b.cells(t, `{}`, cell)
 		_, err := b.check(t)
@@ -305,7 +305,7 @@ func TestDamaged(t *testing.T) {
 
 // Check sets the folders and the scale, and leaves no files behind.
 func TestEnvironment(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, "var scale string = \"paper\"")
 	t.Setenv("TMPDIR", t.TempDir())
@@ -335,7 +335,7 @@ func TestEnvironment(t *testing.T) {
 
 // A notebook that fails does not stop the check of the others. Its golden file stays the same.
 func TestFailure(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
 	b.cells(t, `{"values": {"share": 2}}`, "fail")
 	b.Update = true
@@ -362,7 +362,7 @@ func TestFailure(t *testing.T) {
 
 // Without the kernel no cell runs, and the error says what to do.
 func TestNotInstalled(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
 	empty := t.TempDir()

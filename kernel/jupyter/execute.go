@@ -81,7 +81,7 @@ type cell struct {
 // run handles messages until the cell ends.
 func (c *cell) run(ctx context.Context, in *inbox) error {
 	k := c.k
-	half, again, grace := stopped(), stopped(), stopped()
+	incomplete, again, grace := stopped(), stopped(), stopped()
 	interrupt := func(why error) {
 		if c.stop == nil {
 			c.stop = why
@@ -98,10 +98,10 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			}
 			c.take(m)
 			if c.replied || c.idle {
-				half.Reset(k.limits.half)
+				incomplete.Reset(k.limits.incomplete)
 			}
-		case <-half.C:
-			return c.halfDone()
+		case <-incomplete.C:
+			return c.incomplete()
 		case <-cancelled:
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
@@ -139,9 +139,9 @@ func (c *cell) interrupted() error {
 	return fmt.Errorf("the cell was interrupted: %w", c.stop)
 }
 
-// halfDone ends a cell whose reply or idle status is missing. A missing idle status is only noted in the log. A
+// incomplete ends a cell whose reply or idle status is missing. A missing idle status is only noted in the log. A
 // missing reply is an error, because it is unknown how the cell ended.
-func (c *cell) halfDone() error {
+func (c *cell) incomplete() error {
 	if c.replied {
 		c.k.log.note(fmt.Sprintf("kernel %q replied but never said that it is idle", c.k.spec.Name))
 		return c.interrupted()
@@ -149,7 +149,7 @@ func (c *cell) halfDone() error {
 	if c.stop != nil {
 		return c.interrupted()
 	}
-	return fmt.Errorf("%w within %v", errNoReply, c.k.limits.half)
+	return fmt.Errorf("%w within %v", errNoReply, c.k.limits.incomplete)
 }
 
 // take handles one message of the running cell.

@@ -24,11 +24,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	defaultLimits = limits{
-		half:      300 * time.Millisecond,
-		interrupt: 500 * time.Millisecond,
-		again:     100 * time.Millisecond,
-		shutdown:  2 * time.Second,
-		sockets:   500 * time.Millisecond,
+		incomplete: 300 * time.Millisecond,
+		interrupt:  500 * time.Millisecond,
+		again:      100 * time.Millisecond,
+		shutdown:   2 * time.Second,
+		sockets:    500 * time.Millisecond,
 	}
 	os.Exit(m.Run())
 }

@@ -33,19 +33,19 @@ type Options struct {
 
 // limits holds the time limits for a kernel's reactions. Tests shorten them.
 type limits struct {
-	half      time.Duration // for the reply after idle, or for idle after the reply
-	interrupt time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
-	again     time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
-	shutdown  time.Duration // for the process to end after shutdown_request
-	sockets   time.Duration // between the end of the process and the end of its sockets, in either order
+	incomplete time.Duration // for the reply after idle, or for idle after the reply
+	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
+	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
+	shutdown   time.Duration // for the process to end after shutdown_request
+	sockets    time.Duration // between the end of the process and the end of its sockets, in either order
 }
 
 var defaultLimits = limits{
-	half:      5 * time.Second,
-	interrupt: 10 * time.Second,
-	again:     time.Second,
-	shutdown:  3 * time.Second,
-	sockets:   time.Second,
+	incomplete: 5 * time.Second,
+	interrupt:  10 * time.Second,
+	again:      time.Second,
+	shutdown:   3 * time.Second,
+	sockets:    time.Second,
 }
 
 // Kernel is a running kernel. Its methods may be called from several goroutines. Cells run one after another.

@@ -34,7 +34,7 @@ func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
 	for range portTries {
 		var k *Kernel
 		var taken bool
-		if k, taken, err = try(limited, spec, o); err == nil {
+		if k, taken, err = startOnce(limited, spec, o); err == nil {
 			return k, nil
 		}
 		if !taken {
@@ -44,8 +44,8 @@ func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
 	return nil, fmt.Errorf("kernel %q did not start: %w", spec.Name, err)
 }
 
-// try starts a kernel once. taken says whether it failed because a port was in use.
-func try(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err error) {
+// startOnce starts a kernel without another attempt. taken says whether it failed because a port was in use.
+func startOnce(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err error) {
 	k, c, err := launchKernel(spec, o)
 	if err != nil {
 		return nil, false, err

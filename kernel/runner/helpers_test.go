@@ -110,8 +110,8 @@ func newNotebook(sources ...string) *nbformat.Notebook {
 	return nb
 }
 
-// bench holds options that run notebooks in scripted kernels and save them to a file.
-type bench struct {
+// fixture holds options that run notebooks in scripted kernels and save them to a file.
+type fixture struct {
 	*scripted
 	file    string
 	started int
@@ -119,8 +119,8 @@ type bench struct {
 	Options
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
+func newFixture(t *testing.T) *fixture {
+	b := &fixture{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
 	b.Options = Options{
 		Kernel: "k",
 		Start:  func(context.Context) (Kernel, error) { b.started++; return b.scripted, nil },
@@ -130,14 +130,14 @@ func newBench(t *testing.T) *bench {
 }
 
 // again prepares a fresh kernel that continues from the saved file.
-func (b *bench) again(t *testing.T) {
+func (b *fixture) again(t *testing.T) {
 	t.Helper()
 	b.Previous = b.saved(t)
 	b.scripted = &scripted{implementation: b.implementation}
 	b.started, b.saves = 0, 0
 }
 
-func (b *bench) saved(t *testing.T) *nbformat.Notebook {
+func (b *fixture) saved(t *testing.T) *nbformat.Notebook {
 	t.Helper()
 	nb, err := nbformat.Read(b.file)
 	if err != nil {

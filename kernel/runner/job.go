@@ -74,8 +74,8 @@ func (j Job) Prepare() (*Prepared, error) {
 	return p, nil
 }
 
-// ours is the name of the kernel that this program installs.
-const ours = "tvps"
+// ownKernel is the name of the kernel that this program installs.
+const ownKernel = "tvps"
 
 // find finds the kernelspec for the job. If the job names a kernel other than the notebook's, find writes that
 // name into the notebook.
@@ -85,16 +85,16 @@ func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 		name = nb.Kernel()
 	}
 	if name == "" && nb.Language() == "go" {
-		name = ours
+		name = ownKernel
 	}
 	if name == "" {
 		return jupyter.Spec{}, usage.Errorf("%s does not name its kernel; name one with --kernel", j.File)
 	}
 	spec, err := jupyter.Find(name)
 	switch {
-	case errors.Is(err, jupyter.ErrNoKernel) && name == ours:
+	case errors.Is(err, jupyter.ErrNoKernel) && name == ownKernel:
 		return jupyter.Spec{}, fmt.Errorf("%s is for the kernel %q, which is not installed; run `go run ./kernel install`",
-			j.File, ours)
+			j.File, ownKernel)
 	case err != nil && j.Kernel != "":
 		return jupyter.Spec{}, usage.Error(err)
 	case err != nil:

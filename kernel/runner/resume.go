@@ -91,8 +91,8 @@ func (r *run) resume(ctx context.Context, done int) (int, error) {
 	return done, nil
 }
 
-// once lists GoNB's commands that affect only the program of their own cell.
-var once = map[string]bool{"%args": true, "%test": true, "%exec": true, "%wasm": true, "%capture": true}
+// ownCellCommands lists GoNB's commands that affect only the program of their own cell.
+var ownCellCommands = map[string]bool{"%args": true, "%test": true, "%exec": true, "%wasm": true, "%capture": true}
 
 // declarations is the part of a cell that affects later cells: its declarations and the commands that change the
 // kernel, without main. It is empty if nothing is left. A cell that is not Go or cannot be parsed is returned whole.
@@ -105,7 +105,7 @@ func declarations(source string) string {
 			return source // %%bash, %%writefile
 		case command == "%%" || command == "%main":
 			return withoutMain(strings.Join(kept, ""))
-		case once[command]:
+		case ownCellCommands[command]:
 			kept = append(kept, "\n")
 		default:
 			kept = append(kept, line)

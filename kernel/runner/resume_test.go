@@ -31,7 +31,7 @@ func TestResume(t *testing.T) {
 		"all are done":     {"gonb", "k", first[:3], nil, Result{Reused: 3}},
 		"done, and python": {"ipython", "k", first[:3], nil, Result{Reused: 3}},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		if _, err := Run(context.Background(), newNotebook(first...), b.Options); err == nil {
 			t.Fatal("the first run should fail")
 		}
@@ -64,7 +64,7 @@ func TestResume(t *testing.T) {
 
 // A cell whose declarations do not compile without main is run again, and so are all cells after it.
 func TestResumeWhenADeclarationFails(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	sources := []string{"print one", "print two", "print three"}
 	if _, err := Run(context.Background(), newNotebook(append(sources, "fail four")...), b.Options); err == nil {
 		t.Fatal("the first run should fail")

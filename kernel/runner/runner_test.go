@@ -15,7 +15,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	nb := newNotebook("print one", "#skip-execution print two", "", "#raises-exception fail three", "print four")
 	nb.Cells = append(nb.Cells, &nbformat.Cell{Type: nbformat.Markdown, Source: "print five"})
 	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "kept"}}
@@ -54,7 +54,7 @@ func TestFailingCell(t *testing.T) {
 			"code cell 2 of 3 failed: a shell command failed: exit status 4",
 			"stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		nb := newNotebook("print one", c.source, "print never")
 		nb.Cells[2].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "of an earlier run"}}
 		nb.Cells[2].Metadata[nbformat.Record] = map[string]any{"status": "ok"}
@@ -98,7 +98,7 @@ func TestShellCommandsThatSeemToFail(t *testing.T) {
 		"status 0":         {"gonb", "script err exit status 0\\n\n!sh"},
 		"other kernel":     {"ipython", "script err exit status 4\\n\n!sh"},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.implementation = c.implementation
 		if _, err := Run(context.Background(), newNotebook(c.source), b.Options); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -107,7 +107,7 @@ func TestShellCommandsThatSeemToFail(t *testing.T) {
 }
 
 func TestKernelThatDoesNotStart(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("no kernel today") }
 	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil ||
 		err.Error() != "no kernel today" {
@@ -116,7 +116,7 @@ func TestKernelThatDoesNotStart(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Timeout = time.Millisecond
 	nb := newNotebook("hang", "print never")
 	_, err := Run(context.Background(), nb, b.Options)
@@ -130,7 +130,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.enter = make(chan string)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-b.enter; cancel() }()
@@ -153,7 +153,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestSaveFails(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Save = func(*nbformat.Notebook) error { return errors.New("disk full") }
 	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil ||
 		err.Error() != "disk full" ||
@@ -184,7 +184,7 @@ func TestOutputs(t *testing.T) {
 		"update after clear":       {[]string{"script show x a\nclear\nupdate x b\nout c"}, "stdout:c"},
 		"update of nothing":        {[]string{"script update x b"}, ""},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		if _, err := Run(context.Background(), newNotebook(c.cells...), b.Options); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestFlood(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	var live bytes.Buffer
 	b.Live = &live
 	if _, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options); err != nil {
@@ -217,7 +217,7 @@ func TestFlood(t *testing.T) {
 }
 
 func TestManyOutputsAreLimited(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Limit = 1000
 	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
 	if _, err := Run(context.Background(), nb, b.Options); err != nil {
@@ -235,7 +235,7 @@ func TestManyOutputsAreLimited(t *testing.T) {
 }
 
 func TestLive(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	var live bytes.Buffer
 	b.Live = &live
 	nb := newNotebook(

@@ -27,7 +27,7 @@ func rewrite(t *testing.T, l Layout, change func(*kernelspec)) {
 }
 
 func TestSpecProblem(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	chain, err := findGo(t.Context(), l.Root)
 	if err != nil {
 		t.Fatal(err)
@@ -70,12 +70,12 @@ func TestShadowedKernel(t *testing.T) {
 	put(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`, 0o644)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	l, err := NewLayout(here(t), "")
+	l, err := NewLayout(checkout(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	builds := 0
-	if _, err := install(t, l, quick(&builds)); err != nil {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
 	chain, err := findGo(t.Context(), l.Root)
@@ -92,7 +92,7 @@ func TestShadowedKernel(t *testing.T) {
 }
 
 func TestCheckECharts(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "not a pinned file") {
 		t.Errorf("a script with other bytes: %+v", c)
 	}
@@ -107,11 +107,11 @@ func TestCheckECharts(t *testing.T) {
 }
 
 func TestRoundTripFailures(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "cannot start a kernel") {
 		t.Errorf("nothing installed: %+v", c)
 	}
-	l = installedQuickly(t)
+	l = fakeInstallation(t)
 	rewrite(t, l, func(s *kernelspec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
 	if c := roundTrip(t.Context(), l); c.Status != backend.Fail ||
 		!strings.Contains(c.Detail, "the kernel does not start") ||
@@ -137,8 +137,8 @@ func TestRealKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds gonb, which takes seconds")
 	}
-	l, builds := somewhere(t), 0
-	p := quick(&builds)
+	l, builds := tempLayout(t), 0
+	p := fakeParts(&builds)
 	p.build, p.current = buildTools, toolchain.problem
 	if _, err := install(t, l, p); err != nil {
 		t.Fatal(err)

@@ -18,9 +18,9 @@ import (
 )
 
 func TestInstall(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	t.Setenv("TVPS_DATA", "/data/$HOME cifar")
-	out, err := install(t, l, quick(&builds))
+	out, err := install(t, l, fakeParts(&builds))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallAgain(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	var specs, trees []string
 	for range 2 {
-		if _, err := install(t, l, quick(&builds)); err != nil {
+		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Fatal(err)
 		}
 		specs = append(specs, read(t, l.specFile()))
@@ -86,7 +86,7 @@ func TestInstallAgain(t *testing.T) {
 		t.Errorf("the second call changes things:\n%s\n%s", trees[0], trees[1])
 	}
 	os.Remove(l.program(tools[1]))
-	if _, err := install(t, l, quick(&builds)); err != nil || builds != 2 {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil || builds != 2 {
 		t.Errorf("a missing goimports: %d builds, %v", builds, err)
 	}
 }
@@ -103,8 +103,8 @@ func TestInstallFailure(t *testing.T) {
 		},
 		"compile": func(p *parts) { p.compile = func(context.Context, string) error { return broken } },
 	} {
-		l, builds := somewhere(t), 0
-		p := quick(&builds)
+		l, builds := tempLayout(t), 0
+		p := fakeParts(&builds)
 		breakIt(p)
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
@@ -115,7 +115,7 @@ func TestInstallFailure(t *testing.T) {
 		if left := tree(t, l.Data); slices.Contains(left, ".build") || name == "build" && slices.Contains(left, "bin/gonb") {
 			t.Errorf("%s: left %q", name, left)
 		}
-		if _, err := install(t, l, quick(&builds)); err != nil {
+		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}
 		before := read(t, l.specFile())
@@ -131,10 +131,10 @@ func TestInstallFailure(t *testing.T) {
 
 // The leftovers of a killed installation are removed.
 func TestInstallAfterKill(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	put(t, filepath.Join(l.Data, ".build", "gonb"), "half a program", 0o755)
 	put(t, l.specFile()+".tmp", `{"argv":[`, 0o644)
-	if _, err := install(t, l, quick(&builds)); err != nil {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range tree(t, l.Prefix) {
@@ -145,10 +145,10 @@ func TestInstallAfterKill(t *testing.T) {
 }
 
 func TestInstallCancelled(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	builds := 0
-	p := quick(&builds)
+	p := fakeParts(&builds)
 	p.plugin = func(ctx context.Context, _ io.Writer) error { cancel(); return ctx.Err() }
 	err := Install(ctx, l, InstallOptions{Out: io.Discard, Log: io.Discard, parts: p})
 	if _, missing := os.Stat(l.specFile()); !errors.Is(err, context.Canceled) || missing == nil {
@@ -157,9 +157,9 @@ func TestInstallCancelled(t *testing.T) {
 }
 
 func TestInstallTwiceAtOnce(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	builds, busy := 0, 0 // the lock guards them
-	p := quick(&builds)
+	p := fakeParts(&builds)
 	p.compile = func(context.Context, string) error {
 		if busy++; busy != 1 {
 			t.Error("two parallel installations")
@@ -182,8 +182,8 @@ func TestInstallTwiceAtOnce(t *testing.T) {
 }
 
 func TestInstallWithoutNetwork(t *testing.T) {
-	l, builds := somewhere(t), 0
-	p := quick(&builds)
+	l, builds := tempLayout(t), 0
+	p := fakeParts(&builds)
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
 	p.echarts = func(context.Context, string, echarts.Options) error { return errors.New("no script") }
 	out, err := install(t, l, p)
@@ -201,9 +201,9 @@ func TestInstallWithoutNetwork(t *testing.T) {
 
 func TestInstallKeepsForeignKernel(t *testing.T) {
 	for name, text := range map[string]string{"another kernel": `{"argv":["mine"],"metadata":{}}`, "not JSON": `{`} {
-		l, builds := somewhere(t), 0
+		l, builds := tempLayout(t), 0
 		put(t, l.specFile(), text, 0o644)
-		_, err := install(t, l, quick(&builds))
+		_, err := install(t, l, fakeParts(&builds))
 		wantError(t, err, "was not written by `tvps kernel install`")
 		if got := read(t, l.specFile()); got != text || builds > 0 {
 			t.Errorf("%s: kernel.json is %q now, %d builds", name, got, builds)
@@ -225,7 +225,7 @@ func TestLayout(t *testing.T) {
 }
 
 func TestFindRoot(t *testing.T) {
-	root := here(t)
+	root := checkout(t)
 	t.Setenv("TVPS_ROOT", "")
 	other := t.TempDir()
 	put(t, filepath.Join(other, "go.mod"), "module other\n", 0o644)

@@ -57,7 +57,7 @@ func withLab(t *testing.T, version string) {
 // withNotebooks returns the layout of an installed kernel, for a checkout with a folder notebooks.
 func withNotebooks(t *testing.T) Layout {
 	t.Helper()
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	real := l.Root
 	l.Root = filepath.Join(t.TempDir(), "check out")
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -78,7 +78,7 @@ func TestLabMissing(t *testing.T) {
 		builds := 0
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case it is started by mistake
 		defer cancel()
-		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
 		wantError(t, err, words)
 		wantError(t, err, "kernel lab --venv --prefix")
 		wantError(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
@@ -113,7 +113,7 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
-			Install: InstallOptions{Log: log, Out: log, parts: quick(&builds)}})
+			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(&builds)}})
 	}()
 	waitFor(t, log, "ready\n", ended)
 	end(cancel)
@@ -172,7 +172,7 @@ func TestLabFails(t *testing.T) {
 	put(t, filepath.Join(dir, "jupyter-lab"), script, 0o755)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
-	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
 	wantError(t, err, "JupyterLab failed: exit status 1")
 	os.Remove(filepath.Join(l.Root, "notebooks"))
 	err = Lab(t.Context(), l, LabOptions{})
@@ -194,7 +194,7 @@ func TestVenv(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	t.Setenv("PIP_STATE", state)
 	onlyOnPath(t, dir)
-	l, log := somewhere(t), &buffer{}
+	l, log := tempLayout(t), &buffer{}
 	put(t, filepath.Join(l.venv(), "old"), "of an interrupted call", 0o644)
 
 	put(t, state, "broken\n", 0o644)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestUninstall(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "an interrupted download", 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
@@ -26,7 +26,7 @@ func TestUninstall(t *testing.T) {
 }
 
 func TestUninstallLeavesTheRest(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	mine := []string{
 		filepath.Join(l.specDir(), "kernel.js"), filepath.Join(l.bin(), "gopls"), filepath.Join(l.Data, "notes.txt"),
 		filepath.Join(
@@ -61,7 +61,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 }
 
 func TestUninstallNothing(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	for range 2 {
 		var out strings.Builder
 		if err := Uninstall(t.Context(), l, false, &out); err != nil ||
@@ -75,7 +75,7 @@ func TestUninstallNothing(t *testing.T) {
 }
 
 func TestUninstallLeavesForeignKernel(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	put(t, l.specFile(), `{"argv":["mine"]}`, 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
