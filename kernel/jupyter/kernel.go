@@ -3,7 +3,9 @@
 // the results are outputs and a reply.
 //
 // The package tolerates faulty kernels. It drops messages with a wrong signature, limits the wait for an incomplete
-// answer, and ends the cell if the kernel dies or closes a socket. Close leaves no process, goroutine or file behind.
+// answer, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file behind, and no
+// process in the kernel's process group. A kernel may start processes in other groups; they outlive it if it is
+// killed. GoNB does so with gopls, if that is on PATH.
 package jupyter
 
 import (
