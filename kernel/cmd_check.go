@@ -19,10 +19,10 @@ func checkCommand() *cobra.Command {
 		Short: "Run notebooks at the tiny scale and compare their numbers with the goldens",
 		Long: "Runs notebooks (default: all in notebooks/) at the tiny scale in the kernel \"tvps\" and\n" +
 			"compares the numbers that their cells emit, and the points of their charts, with\n" +
-			"ci/golden/notebooks/NAME.json. The tolerances stand in that file: of the rules under\n" +
-			"\"tolerances\" the first that matches a name counts; put a number's own before the others.\n" +
-			"--update keeps the rules, and the numbers that are within their tolerance.\n\n" +
-			"Exit codes: 1 a number differs or a notebook fails, 2 a mistake in the command line.",
+			"ci/golden/notebooks/NAME.json. The tolerances are in that file: the first rule under\n" +
+			"\"tolerances\" that matches a number's name applies, so special rules come before general\n" +
+			"ones. --update keeps the rules, and the numbers that are within their tolerance.\n\n" +
+			"Exit codes: 1 a number differs or a notebook fails, 2 a usage error, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			root, err := setup.FindRoot()
 			if err != nil {
@@ -45,22 +45,23 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Update, "update", false, "write the goldens of notebooks that differ")
-	flags.StringVar(&o.Goldens, "goldens", "", "folder of the goldens (default ci/golden/notebooks)")
-	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary one)")
-	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary one)")
-	flags.StringVarP(&o.Output, "output", "o", "", "folder to write the notebooks to with their outputs (default: nowhere)")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "time that a cell may take, such as 10m (default: any)")
-	flags.BoolVar(&quiet, "quiet", false, "print the comparison only, not what the cells show")
+	flags.BoolVar(&o.Update, "update", false, "rewrite the golden files of notebooks whose numbers differ")
+	flags.StringVar(&o.Goldens, "goldens", "", "folder of the golden files (default ci/golden/notebooks)")
+	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
+	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
+	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
 }
 
-// notebooksToCheck are the files given, or all of the checkout's.
+// notebooksToCheck returns the given files, or all notebooks of the checkout if none is given. Two files with
+// the same base name are refused: they would share a golden file.
 func notebooksToCheck(root string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		all, err := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
 		if err != nil || len(all) == 0 {
-			return nil, fmt.Errorf("there is no notebook in %s", filepath.Join(root, "notebooks"))
+			return nil, fmt.Errorf("no notebook found in %s", filepath.Join(root, "notebooks"))
 		}
 		files = all
 	}
@@ -70,7 +71,8 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 	names := map[string]string{}
 	for _, file := range files {
 		if other, ok := names[stem(file)]; ok {
-			return nil, usage.Errorf("%s and %s would have the same golden", other, file)
+			return nil, usage.Errorf("%s and %s have the same name, so they would share a golden file; "+
+				"check them in two calls", other, file)
 		}
 		names[stem(file)] = file
 	}

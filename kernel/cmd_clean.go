@@ -17,9 +17,12 @@ func cleanCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "clean FILE...",
-		Short: "Remove from notebooks what differs from run to run: counts, times, random ids",
-		Long: "Rewrites notebooks as Jupyter writes them, without execution counts, times, random ids and\n" +
-			"the state of the user interface. Sources and outputs stay. A clean file is not touched.",
+		Short: "Remove execution counts, times and random ids from notebooks",
+		Long: "Rewrites notebooks in Jupyter's format, without execution counts, times, random ids and the\n" +
+			"state of the user interface: without what differs from run to run. Sources and outputs\n" +
+			"stay. A clean file is not written.\n\n" +
+			"Exit codes: 1 a file cannot be read or written, or --check found one that is not clean,\n" +
+			"2 a usage error.",
 		Args: someNotebooks,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var dirty []string
@@ -34,7 +37,8 @@ func cleanCommand() *cobra.Command {
 				}
 			}
 			if check && len(dirty) > 0 {
-				errs = append(errs, fmt.Errorf("not clean: %s; run `go run ./kernel clean` on them", strings.Join(dirty, ", ")))
+				errs = append(errs, fmt.Errorf("notebooks are not clean: %s; run `go run ./kernel clean` on them",
+					strings.Join(dirty, ", ")))
 			}
 			if !check {
 				for _, file := range dirty {
@@ -44,11 +48,12 @@ func cleanCommand() *cobra.Command {
 			return errors.Join(errs...)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "change nothing; exit 1 and name the files that are not clean")
+	cmd.Flags().BoolVar(&check, "check", false,
+		"report the files that are not clean and change nothing; exit 1 if there are any")
 	return cmd
 }
 
-// someNotebooks refuses a command line without a file.
+// someNotebooks is the argument check of commands that need at least one file.
 func someNotebooks(cmd *cobra.Command, files []string) error {
 	if len(files) == 0 {
 		return usage.Errorf("%s needs a notebook, such as notebooks/start.ipynb", cmd.CommandPath())
@@ -56,7 +61,7 @@ func someNotebooks(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-// clean cleans a notebook file, if it is to be written, and says whether it was not clean.
+// clean reports whether a notebook file is not clean, and with write cleans it.
 func clean(file string, write bool) (changed bool, err error) {
 	before, err := os.ReadFile(file)
 	if err != nil {

@@ -14,8 +14,11 @@ func doctorCommand() *cobra.Command {
 	var at place
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check Go, gonb, the kernelspec, ECharts, JupyterLab and the plugin, and run a cell; exit 1 if notebooks cannot run",
-		Args:  cli.NoArguments,
+		Short: "Check everything that notebooks need, and run a cell",
+		Long: "Checks Go, the C compiler, gonb, goimports, gopls, the kernelspec, ECharts, JupyterLab, the\n" +
+			"XLA plugin and the cache, then runs a cell in the kernel. Changes and downloads nothing.\n\n" +
+			"Exit codes: 0 notebooks can run (there may be warnings), 1 they cannot, 2 a usage error.",
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {
@@ -26,7 +29,7 @@ func doctorCommand() *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return fmt.Errorf("%d checks failed: notebooks cannot run here as it is", failed)
+				return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
 			}
 			return nil
 		},

@@ -10,19 +10,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// place are the flags that say where the kernel is installed.
+// place holds the flags that select the folder of the installation.
 type place struct {
 	user   bool
 	prefix string
 }
 
 func (p *place) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&p.user, "user", false, "in the user's own folders (the default)")
-	cmd.Flags().StringVar(&p.prefix, "prefix", "", "below this folder: DIR/share/jupyter and DIR/share/tvps")
+	cmd.Flags().BoolVar(&p.user, "user", false, "use the user's own folders (the default)")
+	cmd.Flags().StringVar(&p.prefix, "prefix", "",
+		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
 	cmd.MarkFlagsMutuallyExclusive("user", "prefix")
 }
 
-// layout finds the checkout and the place of the installation.
+// layout finds the checkout and returns the paths of the installation.
 func (p *place) layout() (setup.Layout, error) {
 	root, err := setup.FindRoot()
 	if err != nil {
@@ -38,7 +39,9 @@ func installCommand() *cobra.Command {
 		Use:   "install",
 		Short: "Install the Go kernel for Jupyter, or update it",
 		Long: "Builds gonb and goimports, fetches the XLA plugin and ECharts, and writes the Jupyter\n" +
-			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.",
+			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.\n" +
+			"Repeat it after an update of this module or of Go. An interrupted installation continues\n" +
+			"with the next call.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
@@ -54,6 +57,6 @@ func installCommand() *cobra.Command {
 		},
 	}
 	at.register(cmd)
-	cmd.Flags().StringVar(&script, "echarts", "", "an echarts.min.js of yours (version 5) instead of the pinned one")
+	cmd.Flags().StringVar(&script, "echarts", "", "`file` with ECharts 5 to use instead of the pinned one")
 	return cmd
 }

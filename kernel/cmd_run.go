@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// runFlags are the flags of run.
+// runFlags holds the flags of the command run.
 type runFlags struct {
 	parameters   []string
 	output, html string
@@ -32,30 +32,34 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NOTEBOOK...",
 		Short: "Run notebooks from the first cell to the last, each in a fresh kernel",
-		Long: "Runs notebooks and prints what their cells show. The notebook itself is not changed: with\n" +
-			"-o the outputs are written to another file, or to the same one, after each cell.\n\n" +
-			"Cells with the tag skip-execution are not run; those with raises-exception may fail.\n" +
-			"-p sets what a cell with the tag parameters declares; an unknown name lists them.\n" +
-			"--resume goes on in the output file of an earlier run: cells that ended well there are not\n" +
-			"run again, unless the kernel, a parameter, or a source up to theirs has changed. In kernels\n" +
-			"whose variables outlive a cell (all but GoNB) all cells run again unless all are finished.\n\n" +
-			"Exit codes: 1 a cell failed, 2 a mistake in the command line, 130 interrupted.",
+		Long: "Runs notebooks and prints the outputs of their cells. With -o the notebook with its outputs\n" +
+			"is written to that file after each cell. Without -o no notebook is written.\n\n" +
+			"Cells with the tag skip-execution are not run; cells with raises-exception may fail.\n" +
+			"-p sets a variable that a cell with the tag parameters declares. An unknown name is\n" +
+			"refused with the list of parameters.\n\n" +
+			"--resume continues an earlier run from its output file. Cells that succeeded there are not\n" +
+			"run again unless the kernel, a parameter, their source or an earlier source has changed.\n" +
+			"Only GoNB can skip some cells: in other kernels variables live on from cell to cell, so\n" +
+			"all cells run again unless all have succeeded.\n\n" +
+			"Exit codes: 1 a cell failed, 2 a usage error, 130 interrupted.",
 		Args: someNotebooks,
 		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd, files) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "set a parameter, `name=value`; repeatable")
-	flags.StringVarP(&f.output, "output", "o", "", "file, or folder for several notebooks, to write them to with their outputs (default: nowhere)")
-	flags.StringVar(&f.html, "html", "", "file or folder for a page of each notebook that opens without a network")
-	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's)")
-	flags.IntVar(&f.jobs, "jobs", 1, "notebooks to run at the same time")
-	flags.DurationVar(&f.timeout, "timeout", 0, "time that a cell may take, such as 10m (default: any)")
-	flags.BoolVar(&f.resume, "resume", false, "go on where the last run left the output file")
-	flags.BoolVar(&f.quiet, "quiet", false, "print errors only")
+	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
+	flags.StringVarP(&f.output, "output", "o", "",
+		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.html, "html", "",
+		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
+	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the earlier run in the output file")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	return cmd
 }
 
-// readable says which of the files is not there.
+// readable returns a usage error for the first file that does not exist.
 func readable(files []string) error {
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
@@ -75,7 +79,7 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	}
 	prepared := make([]*runner.Prepared, len(jobs))
 	out := &sync.Mutex{}
-	for i := range jobs { // all mistakes come before the first cell runs
+	for i := range jobs { // report all mistakes before the first cell runs
 		if !f.quiet {
 			jobs[i].Live = f.live(cmd.OutOrStdout(), jobs, i, out)
 		}
@@ -95,14 +99,15 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		if err == nil && !f.quiet {
 			out.Lock()
 			defer out.Unlock()
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), time.Since(started).Round(100*time.Millisecond))
+			took := time.Since(started).Round(100 * time.Millisecond)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), took)
 		}
 		return err
 	})
 	return errors.Join(errs...)
 }
 
-// live is where a notebook's cells print: with a prefix if several run at once.
+// live returns the writer for the outputs of notebook i. Parallel notebooks get a prefix on each line.
 func (f *runFlags) live(w io.Writer, jobs []runner.Job, i int, mutex *sync.Mutex) io.Writer {
 	if f.jobs <= 1 || len(jobs) == 1 {
 		return w
@@ -110,7 +115,7 @@ func (f *runFlags) live(w io.Writer, jobs []runner.Job, i int, mutex *sync.Mutex
 	return &runner.Prefixed{To: w, Prefix: stem(jobs[i].File) + " | ", Mutex: mutex}
 }
 
-// describe counts cells.
+// describe says how many cells ran, were reused and were skipped.
 func describe(r runner.Result) string {
 	text := fmt.Sprintf("%d cells run", r.Ran)
 	if r.Reused > 0 {
@@ -122,10 +127,10 @@ func describe(r runner.Result) string {
 	return text
 }
 
-// plan makes a job of each file.
+// plan makes a job for each file.
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	if f.resume && f.output == "" {
-		return nil, usage.Errorf("--resume goes on in the output notebook; name it with -o")
+		return nil, usage.Errorf("--resume continues the run in the output file; name it with -o")
 	}
 	if f.jobs < 1 || f.timeout < 0 {
 		return nil, usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
@@ -134,7 +139,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	for _, p := range f.parameters {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, usage.Errorf("-p takes name=value, and not %q", p)
+			return nil, usage.Errorf("-p takes name=value, but got %q", p)
 		}
 		parameters[name] = value
 	}
@@ -158,23 +163,24 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	return jobs, nil
 }
 
-// stem is a file's name without folder and ending.
+// stem is a file's name without folder and extension.
 func stem(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
 
-// target is where the result of a notebook goes: to the path given, or into it if it is a
-// folder or there are several notebooks.
+// target is the file for a notebook's result. It is path itself, or a file in path if path is a folder or there
+// are several notebooks. An empty path stays empty: no result is written.
 func target(path, file, ending string, files int) string {
 	info, err := os.Stat(path)
-	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(os.PathSeparator))
+	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") ||
+		strings.HasSuffix(path, string(os.PathSeparator))
 	if path == "" || files == 1 && !folder {
 		return path
 	}
 	return filepath.Join(path, stem(file)+ending)
 }
 
-// makeFolders makes the folders that results go to.
+// makeFolders creates the folders of all result files.
 func makeFolders(jobs []runner.Job) error {
 	for _, j := range jobs {
 		for _, file := range []string{j.Output, j.HTML} {
@@ -182,7 +188,7 @@ func makeFolders(jobs []runner.Job) error {
 				continue
 			}
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return fmt.Errorf("no folder for the results: %w", err)
+				return fmt.Errorf("cannot create the folder for the results: %w", err)
 			}
 		}
 	}

@@ -12,8 +12,10 @@ func uninstallCommand() *cobra.Command {
 	var venv bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove what install wrote",
-		Args:  cli.NoArguments,
+		Short: "Remove the files that install wrote",
+		Long: "Removes the files that install wrote, and folders that are empty then. The XLA plugin and the\n" +
+			"data sets stay in the cache: `replicate` uses them, too.",
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {
@@ -23,6 +25,6 @@ func uninstallCommand() *cobra.Command {
 		},
 	}
 	at.register(cmd)
-	cmd.Flags().BoolVar(&venv, "venv", false, "also the private JupyterLab that `lab --venv` made")
+	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of \"lab --venv\", too")
 	return cmd
 }

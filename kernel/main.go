@@ -4,7 +4,7 @@
 //	go run ./kernel install
 //	go run ./kernel run notebooks/start.ipynb
 //
-// See README.md for every command.
+// kernel/README.md describes every command.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 func main() { cli.Main(root()) }
 
-// root has each subcommand from a file of its own, cmd_NAME.go.
+// root is the command line. Each subcommand NAME is in cmd_NAME.go.
 func root() *cobra.Command {
 	return cli.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
 		installCommand(), uninstallCommand(), doctorCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())

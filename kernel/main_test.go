@@ -12,7 +12,8 @@ import (
 )
 
 const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "no-such", "language": "go"}},
- "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
+ "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]},
+    "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
 
 // call runs the program and returns its exit code, output and error.
 func call(ctx context.Context, args ...string) (code int, out, message string) {
@@ -27,7 +28,7 @@ func call(ctx context.Context, args ...string) (code int, out, message string) {
 	return cli.ExitCode(ctx, err), b.String(), message
 }
 
-// write puts files into a new folder and goes there.
+// write writes files into a new folder and changes to it.
 func write(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -58,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --resume", 2, "name it with -o"},
 		{"run a.ipynb --jobs 0", 2, "--jobs must be at least 1"},
 		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
-		{"run a.ipynb -p n", 2, `-p takes name=value, and not "n"`},
+		{"run a.ipynb -p n", 2, `-p takes name=value, but got "n"`},
 		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
@@ -72,13 +73,14 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat("out"); err == nil {
-		t.Error("a folder was made although nothing could run")
+		t.Error("a folder was created although no notebook could run")
 	}
 }
 
 func TestClean(t *testing.T) {
 	write(t, "a.ipynb", "b.ipynb")
-	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 1 || !strings.Contains(message, "not clean: a.ipynb, b.ipynb") {
+	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 1 ||
+		!strings.Contains(message, "not clean: a.ipynb, b.ipynb") {
 		t.Errorf("check: %d, %q", code, message)
 	}
 	if data, _ := os.ReadFile("a.ipynb"); string(data) != dirty {
@@ -91,7 +93,8 @@ func TestClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 || out != "cleaned b.ipynb\n" {
+	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 ||
+		out != "cleaned b.ipynb\n" {
 		t.Errorf("clean again: %d, %q, %q", code, out, message)
 	}
 	if after, err := os.Stat("a.ipynb"); err != nil || !os.SameFile(before, after) {

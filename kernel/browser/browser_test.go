@@ -22,9 +22,8 @@ import (
 //go:embed probe.js
 var probe string
 
-// patience is how long the cells of a notebook may take, from an empty build cache on a
-// busy machine.
-const patience = 10 * time.Minute
+// notebookTimeout is the time limit for the cells of a notebook: enough for an empty build cache on a busy machine.
+const notebookTimeout = 10 * time.Minute
 
 // view is a page of JupyterLab.
 type view struct {
@@ -33,7 +32,7 @@ type view struct {
 	shot func(name string, clip *page.Viewport) []byte // takes a screenshot and keeps it
 }
 
-// ask calls a function of probe.js; a promise is waited for.
+// ask calls a function of probe.js. If it returns a promise, ask waits for the result.
 func (v view) ask(result any, function string, arguments ...any) {
 	v.Helper()
 	text, err := json.Marshal(append([]any{}, arguments...))
@@ -48,7 +47,7 @@ func (v view) ask(result any, function string, arguments ...any) {
 	}
 }
 
-// until waits for a condition; why, if given, says what is missing.
+// until waits for a condition. why may be nil; otherwise it describes what is missing.
 func (v view) until(what string, limit time.Duration, condition func() bool, why ...*string) {
 	v.Helper()
 	for begin := time.Now(); !condition(); time.Sleep(300 * time.Millisecond) {
@@ -62,7 +61,7 @@ func (v view) until(what string, limit time.Duration, condition func() bool, why
 	}
 }
 
-// place is a chart's place in the notebook.
+// place is a chart's position in the notebook.
 type place struct {
 	Cell  int `json:"cell"`
 	Place int `json:"place"`
@@ -91,7 +90,7 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
-// newView opens a browser whose screenshots have names that begin with stem.
+// newView opens a browser. The names of its screenshots begin with stem.
 func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	dir := os.Getenv("TVPS_BROWSER_OUT")
 	if dir == "" {
@@ -143,17 +142,18 @@ func (v view) run(address, name string) {
 		Cells, Executed, Outputs int
 		Errors                   []string
 	}
-	v.until("all cells have run", patience, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+	v.until("all cells have run", notebookTimeout, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
 	v.Logf("%d cells in %v", s.Cells, time.Since(begin).Round(time.Second))
 	var shown []string
 	v.ask(&shown, "shownErrors")
-	if s.Ran != "done" || s.Kernel != "tvps" || s.Cells == 0 || s.Executed != s.Cells || s.Outputs == 0 || len(s.Errors)+len(shown) > 0 {
+	if s.Ran != "done" || s.Kernel != "tvps" || s.Cells == 0 || s.Executed != s.Cells || s.Outputs == 0 ||
+		len(s.Errors)+len(shown) > 0 {
 		v.shot("failed", nil)
 		v.Fatalf("%+v; errors shown: %q", s, shown)
 	}
 }
 
-// charts looks at each chart of the notebook.
+// charts checks each chart of the notebook.
 func (v view) charts(want int) {
 	var places []place
 	v.ask(&places, "chartCells")
@@ -174,12 +174,16 @@ type drawing struct {
 	Drawn int // lines
 }
 
-// chart demands that a chart is drawn and shows a tooltip where the mouse is.
+// chart checks that a chart is drawn and shows a tooltip at the mouse.
 func (v view) chart(number int, at place) {
 	var yes bool
 	v.ask(&yes, "cell", at.Cell)
 	var d *drawing
-	v.until(fmt.Sprintf("chart %d is drawn", number), time.Minute, func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 })
+	v.until(
+		fmt.Sprintf("chart %d is drawn", number),
+		time.Minute,
+		func() bool { v.ask(&d, "chart", at); return d != nil && d.Drawn > 0 },
+	)
 	time.Sleep(1500 * time.Millisecond) // the animation of a new chart, and scrolling
 	v.ask(&d, "chart", at)
 	lines := 0
@@ -200,7 +204,10 @@ func (v view) chart(number int, at place) {
 	if !strings.Contains(text, spot.Name) {
 		v.Errorf("chart %d: the tooltip over %s is %q", number, spot.Name, text)
 	}
-	picture := v.shot(fmt.Sprint("chart", number), &page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1})
+	picture := v.shot(
+		fmt.Sprint("chart", number),
+		&page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1},
+	)
 	if share := coloured(v.T, picture); share < 0.002 {
 		v.Errorf("chart %d is blank: %.2f%% of its pixels have a colour", number, 100*share)
 	}
@@ -208,12 +215,13 @@ func (v view) chart(number int, at place) {
 	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
 }
 
-// hover moves the mouse to a place and returns the tooltip. One move is not enough: echarts
-// shows it at the second, after a pause.
+// hover moves the mouse to a position and returns the tooltip. ECharts shows a tooltip only at the second move, after
+// a pause.
 func (v view) hover(at place, x, y float64) (text string) {
 	v.until("a tooltip shows", time.Minute, func() bool {
 		for _, d := range []float64{-6, 0} {
-			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d), chromedp.Sleep(400*time.Millisecond)); err != nil {
+			if err := chromedp.Run(v.ctx, chromedp.MouseEvent(input.MouseMoved, x+d, y+d),
+				chromedp.Sleep(400*time.Millisecond)); err != nil {
 				v.Fatal(err)
 			}
 		}
@@ -223,7 +231,7 @@ func (v view) hover(at place, x, y float64) (text string) {
 	return text
 }
 
-// coloured is the share of a picture's pixels that are neither white, nor grey, nor black.
+// coloured is the fraction of a picture's pixels that are not white, grey or black.
 func coloured(t *testing.T, picture []byte) float64 {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(picture))

@@ -15,7 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the path of a browser. On Debian, as root, it is installed if it is missing.
+// chromium returns the path of a browser. If there is none, Chromium is installed on Debian as root; otherwise the
+// test is skipped.
 func chromium(t *testing.T) string {
 	if path := os.Getenv("TVPS_BROWSER_CHROMIUM"); path != "" {
 		return path
@@ -32,7 +33,8 @@ func chromium(t *testing.T) string {
 		return path
 	}
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
-		t.Skip("there is no Chromium, and it can be installed only on Debian, as root: install it, or name a browser in TVPS_BROWSER_CHROMIUM")
+		t.Skip("Chromium is missing, and this test installs it only on Debian as root: " +
+			"install it, or set TVPS_BROWSER_CHROMIUM to the path of a browser")
 	}
 	for _, args := range [][]string{{"update", "-qq"}, {"install", "-y", "-qq", "--no-install-recommends", "chromium"}} {
 		cmd := exec.CommandContext(t.Context(), "apt-get", args...)
@@ -42,12 +44,12 @@ func chromium(t *testing.T) string {
 		}
 	}
 	if find() == "" {
-		t.Skip("the package chromium was installed, but there is no such program")
+		t.Skip("the package chromium was installed, but the program chromium is not on PATH")
 	}
 	return find()
 }
 
-// traffic is what pages ask the network for.
+// traffic records the requests of pages to the network.
 type traffic struct {
 	mutex sync.Mutex
 	urls  []string
@@ -64,7 +66,7 @@ func (n *traffic) listen(event any) {
 	}
 }
 
-// outside are the requests to other hosts than this one, and how many there are in all.
+// outside returns the requests to other hosts, and the number of all requests.
 func (n *traffic) outside() (outside []string, all int) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -90,8 +92,10 @@ func isLocal(address string) bool {
 
 func TestIsLocal(t *testing.T) {
 	for address, want := range map[string]bool{
-		"http://127.0.0.1:8888/lab": true, "ws://localhost:1/api": true, "data:image/png;base64,AA": true, "blob:http://127.0.0.1/1": true,
-		"https://go-echarts.github.io/echarts.min.js": false, "wss://127.0.0.1.example.org/": false, "http://localhost@example.org/": false, "::": false,
+		"http://127.0.0.1:8888/lab": true, "ws://localhost:1/api": true, "data:image/png;base64,AA": true,
+		"blob:http://127.0.0.1/1":                     true,
+		"https://go-echarts.github.io/echarts.min.js": false, "wss://127.0.0.1.example.org/": false,
+		"http://localhost@example.org/": false, "::": false,
 	} {
 		if got := isLocal(address); got != want {
 			t.Errorf("%s: %t", address, got)
@@ -99,8 +103,8 @@ func TestIsLocal(t *testing.T) {
 	}
 }
 
-// profile is a folder for what a browser keeps. Its helper processes may write there for a
-// moment after its end.
+// profile is a folder for a browser's files. It is removed in several attempts, because the browser's helper processes
+// may still write into it for a moment.
 func profile(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "tvps-profile-")
 	if err != nil {
@@ -117,8 +121,8 @@ func profile(t *testing.T) string {
 	return dir
 }
 
-// open starts a browser without a window, to which no name but this machine's resolves,
-// with an empty page.
+// open starts a headless browser with an empty page. The browser can resolve no host name except that of this
+// machine.
 func open(t *testing.T, path string) (context.Context, *traffic) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.WindowSize(1400, 1100), chromedp.UserDataDir(profile(t)),

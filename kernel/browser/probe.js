@@ -1,13 +1,13 @@
-// What the test asks in the page of JupyterLab. Each function returns plain data.
+// Functions that the test calls in JupyterLab's page. Each returns plain data.
 window.probe = (() => {
-  // panel is the notebook, also when nothing has the focus.
+  // panel is the notebook, even if nothing has the focus.
   const panel = () => [...window.jupyterapp.shell.widgets("main")].find((w) => w.sessionContext && w.content && w.content.widgets);
   const codeCells = () => panel().content.widgets.filter((c) => c.model.type === "code");
   const outputsOf = (c) => c.model.sharedModel.getOutputs();
 
-  // ready says what is missing until the notebook is open and its kernel connected, then "".
+  // ready says what is missing until the notebook is open and its kernel is connected; then it returns "".
   function ready() {
-    if (!window.jupyterapp) return "JupyterLab has not exposed itself: it is 4 or later and has --LabApp.expose_app_in_browser?";
+    if (!window.jupyterapp) return "JupyterLab is not exposed: it must be version 4 or later, with --LabApp.expose_app_in_browser";
     const p = panel();
     if (!p) return "no notebook is open";
     if (!p.context || !p.context.isReady) return "the notebook is not read yet";
@@ -36,7 +36,7 @@ window.probe = (() => {
     };
   }
 
-  // chartCells: for each chart, the index of its cell and its place in it.
+  // chartCells lists the charts: for each, the index of its cell and its position among the charts of the cell.
   function chartCells() {
     const all = [];
     panel().content.widgets.forEach((c, cell) => {
@@ -50,7 +50,7 @@ window.probe = (() => {
     return all;
   }
 
-  // cell scrolls to a cell, for JupyterLab draws only those near the window.
+  // cell scrolls to a cell: JupyterLab draws only cells near the visible part.
   async function cell(index) {
     const nb = panel().content;
     nb.activeCellIndex = index;
@@ -60,7 +60,7 @@ window.probe = (() => {
 
   const element = (at) => panel().content.widgets[at.cell].node.querySelectorAll("[data-drawn]")[at.place];
 
-  // chart scrolls to a chart and describes what is drawn.
+  // chart scrolls to a chart and describes its drawing.
   function chart(at) {
     const e = element(at);
     const drawing = e && window.echarts && window.echarts.getInstanceByDom(e);
@@ -75,8 +75,8 @@ window.probe = (() => {
     };
   }
 
-  // spot is a place on the page within the axes of a chart, and the name of the topmost line;
-  // the tooltip is that of the nearest step.
+  // spot is a position on the page within the axes of a chart, and the name of the topmost line. The tooltip there is
+  // that of the nearest step.
   function spot(at) {
     const e = element(at);
     const drawing = window.echarts.getInstanceByDom(e);
@@ -89,7 +89,7 @@ window.probe = (() => {
     return { x: box.x + 0.55 * first[0] + 0.45 * last[0], y: box.y + 0.55 * first[1] + 0.45 * last[1], name: series[index].name };
   }
 
-  // tooltip is the text of a chart's tooltip, if it is shown.
+  // tooltip is the text of a chart's tooltip; empty if none is shown.
   function tooltip(at) {
     for (const d of element(at).querySelectorAll("div")) {
       const s = getComputedStyle(d);
@@ -98,7 +98,7 @@ window.probe = (() => {
     return "";
   }
 
-  // shownErrors are errors as a person would see them.
+  // shownErrors lists the errors that are visible on the page.
   const shownErrors = () => [...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.error"]')].map((e) => e.innerText);
 
   return { ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };

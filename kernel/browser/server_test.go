@@ -29,29 +29,29 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// prefix is where the kernel and JupyterLab are installed.
+// prefix is the folder in which the kernel and JupyterLab are installed.
 func prefix(t *testing.T) string {
 	if dir := os.Getenv("TVPS_BROWSER_PREFIX"); dir != "" {
 		return dir
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Skipf("no cache folder is known (%v): name one with TVPS_BROWSER_PREFIX", err)
+		t.Skipf("cannot find the cache folder (%v): set TVPS_BROWSER_PREFIX to a folder", err)
 	}
 	return filepath.Join(cache, "tvps", "browser")
 }
 
-// install makes the kernel and a private JupyterLab, if they are not there, with the
-// commands that users have, and returns JupyterLab's Python.
+// install installs the kernel and a private JupyterLab, if they are missing, with the same commands as a user. It
+// returns JupyterLab's Python.
 func install(t *testing.T) (python string) {
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not on PATH, which JupyterLab needs: install it (on Debian: python3-venv)")
+		t.Skip("JupyterLab needs python3, which is not on PATH: install it (on Debian: python3-venv)")
 	}
 	prefix := prefix(t)
 	begin := time.Now()
 	for _, args := range [][]string{
 		{"install", "--prefix", prefix},
-		{"lab", "--venv", "--prefix", prefix, "--", "--version"}, // JupyterLab says its version and ends
+		{"lab", "--venv", "--prefix", prefix, "--", "--version"}, // JupyterLab prints its version and ends
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./kernel"}, args...)...)
 		cmd.Dir = root(t)
@@ -64,15 +64,14 @@ func install(t *testing.T) (python string) {
 			}
 			t.Fatalf("kernel %s: %v\n%s", args[0], err, out)
 		} else if _, err := os.Stat(filepath.Join(prefix, "share", "tvps", "kernel", echarts.FileName)); err != nil {
-			t.Skipf("%s cannot be had, and without it no chart is drawn:\n%s", echarts.FileName, out)
+			t.Skipf("%s cannot be fetched, and no chart is drawn without it:\n%s", echarts.FileName, out)
 		}
 	}
 	t.Logf("kernel and JupyterLab ready in %v", time.Since(begin).Round(time.Second))
 	return filepath.Join(prefix, "share", "tvps", "kernel", "jupyterlab", "bin", "python")
 }
 
-// copyNotebooks puts the notebooks without their outputs in a folder of their own:
-// JupyterLab saves what it runs.
+// copyNotebooks copies the notebooks, without their outputs, to a new folder: JupyterLab saves what it runs.
 func copyNotebooks(t *testing.T, names []string) string {
 	dir := t.TempDir()
 	for _, name := range names {
@@ -93,10 +92,20 @@ func startLab(t *testing.T, python, dir string) string {
 	port := freePort(t)
 	private := t.TempDir()
 	var log bytes.Buffer
-	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprint("--port=", port),
-		"--ServerApp.port_retries=0", "--ServerApp.root_dir="+dir, "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
+	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root",
+		"--ip=127.0.0.1",
+		fmt.Sprint("--port=", port),
+		"--ServerApp.port_retries=0",
+		"--ServerApp.root_dir="+dir,
+		"--IdentityProvider.token="+token,
+		"--LabApp.expose_app_in_browser=True",
+	)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
-	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"), "TVPS_OUT="+filepath.Join(private, "out"))
+	cmd.Env = append(
+		os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"),
+		"TVPS_OUT="+filepath.Join(private, "out"),
+	)
 	for _, name := range []string{"CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"} {
 		cmd.Env = append(cmd.Env, "JUPYTER_"+name+"="+filepath.Join(private, name))
 	}

@@ -1,7 +1,7 @@
-// Package check runs notebooks at the tiny scale and compares the numbers that they emit
-// with goldens, one JSON file a notebook in ci/golden/notebooks. Charts are compared by
-// their points, not by their pixels. The rule for a difference is that of package ci; the
-// tolerances stand in the golden file itself, by name or pattern, for people to edit.
+// Package check runs notebooks at the tiny scale and compares the numbers that they emit with golden files, one JSON
+// file per notebook in ci/golden/notebooks. Charts are compared by their points, not by their pixels. Package ci
+// decides what counts as a difference. The golden file itself contains the tolerances, by name or pattern; people
+// edit them.
 package check
 
 import (
@@ -23,26 +23,25 @@ import (
 // Kernel is the kernel that the notebooks run in.
 const Kernel = "tvps"
 
-// ErrDiffer is what errors are if numbers differ from their goldens.
+// ErrDiffer marks errors about numbers that differ from their goldens.
 var ErrDiffer = errors.New("notebooks differ from their goldens")
 
-// Options say what is checked. Runs and Out are the folders of runs and figures; where one
-// is empty a temporary folder takes its place.
+// Options configures Check. Goldens and Report are required.
 type Options struct {
-	Goldens string // the folder of the golden files
-	Update  bool   // write the goldens anew where they differ
-	Runs    string
-	Out     string
-	Output  string        // folder for the notebooks with their outputs; empty: nowhere
-	Timeout time.Duration // for one cell; 0: none
-	Live    io.Writer     // gets what the cells show; nil: nobody
+	Goldens string        // folder of the golden files
+	Update  bool          // rewrite golden files of notebooks whose numbers differ
+	Runs    string        // folder of the runs; empty: a temporary folder
+	Out     string        // folder of the figures' files; empty: a temporary folder
+	Output  string        // folder for the notebooks with their outputs; empty: not written
+	Timeout time.Duration // limit for each cell; 0: none
+	Live    io.Writer     // gets the outputs of the cells as text; nil: discarded
 	Report  io.Writer     // gets the differences and a line for each notebook
 
-	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // tests put theirs here
+	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: Job.Run; replaced in tests
 }
 
-// Check checks all the notebooks, one after the other, and reports all differences. The
-// error is ErrDiffer if that is all.
+// Check checks the notebooks one after the other and reports all differences. A notebook that fails does not stop the
+// others. The error wraps ErrDiffer if numbers differ, and the errors of notebooks that failed.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
@@ -52,7 +51,7 @@ func Check(ctx context.Context, files []string, o Options) error {
 	}
 	tmp, err := os.MkdirTemp("", "tvps-check-")
 	if err != nil {
-		return fmt.Errorf("no temporary folder for the runs: %w", err)
+		return fmt.Errorf("cannot create a temporary folder for the runs: %w", err)
 	}
 	defer os.RemoveAll(tmp)
 	environment, err := o.environment(tmp)
@@ -60,7 +59,7 @@ func Check(ctx context.Context, files []string, o Options) error {
 		return err
 	}
 	var jobs []runner.Job
-	for _, file := range files { // all mistakes come before the first cell runs
+	for _, file := range files { // report all mistakes before the first cell runs
 		j, err := o.job(file, environment)
 		if err != nil {
 			return err
@@ -81,12 +80,13 @@ func Check(ctx context.Context, files []string, o Options) error {
 		}
 	}
 	if len(differ) > 0 {
-		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers are right, call again with --update", ErrDiffer, strings.Join(differ, ", ")))
+		names := strings.Join(differ, ", ")
+		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers are right, repeat with --update", ErrDiffer, names))
 	}
 	return errors.Join(errs...)
 }
 
-// environment are the variables of the kernel: whoever calls gets the same numbers.
+// environment returns the kernel's variables. They override the caller's, so every caller gets the same numbers.
 func (o Options) environment(tmp string) ([]string, error) {
 	var all []string
 	for _, v := range []struct{ name, dir, instead string }{
@@ -95,53 +95,53 @@ func (o Options) environment(tmp string) ([]string, error) {
 		if v.dir == "" {
 			v.dir = filepath.Join(tmp, v.instead)
 		}
-		dir, err := filepath.Abs(v.dir) // the kernel works in the notebook's folder
+		dir, err := filepath.Abs(v.dir) // the kernel's working directory is the notebook's folder
 		if err != nil {
-			return nil, fmt.Errorf("cannot tell the folder %s: %w", v.dir, err)
+			return nil, fmt.Errorf("cannot resolve the folder %s: %w", v.dir, err)
 		}
 		all = append(all, v.name+"="+dir)
 	}
-	return append(all, "TVPS_DATA="), nil // the tiny scale has its data in the program
+	return append(all, "TVPS_DATA="), nil // the data of the tiny scale are embedded in the program
 }
 
-// job is the run of a notebook, at the tiny scale if it has one.
+// job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
 func (o Options) job(file string, environment []string) (runner.Job, error) {
 	j := runner.Job{File: file, Kernel: Kernel, Timeout: o.Timeout, Live: o.Live, Env: environment}
 	nb, err := nbformat.Read(file)
 	if err != nil {
-		return j, err
+		return runner.Job{}, err
 	}
 	parameters, err := nb.Parameters()
 	if err != nil {
-		return j, fmt.Errorf("%s %w", file, err)
+		return runner.Job{}, fmt.Errorf("%s %w", file, err)
 	}
 	if slices.ContainsFunc(parameters, func(p nbformat.Parameter) bool { return p.Name == "scale" }) {
 		j.Parameters = map[string]string{"scale": "tiny"}
 	}
 	if o.Output != "" {
 		if err := os.MkdirAll(o.Output, 0o755); err != nil {
-			return j, fmt.Errorf("no folder for the notebooks: %w", err)
+			return runner.Job{}, fmt.Errorf("cannot create the folder for the notebooks: %w", err)
 		}
 		j.Output = filepath.Join(o.Output, filepath.Base(file))
 	}
 	return j, nil
 }
 
-// golden is the golden file of a notebook.
+// golden is the path of a notebook's golden file.
 func (o Options) golden(notebook string) string {
 	name := filepath.Base(notebook)
 	return filepath.Join(o.Goldens, strings.TrimSuffix(name, filepath.Ext(name))+".json")
 }
 
-// one runs a notebook and compares or updates its golden. It is not the same if there are
-// differences that stay.
+// one runs a notebook and compares its numbers with its golden file, or with Update rewrites that file. same is false
+// if differences remain.
 func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
 	file := o.golden(j.File)
 	g, err := readGolden(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing && !o.Update:
-		return false, fmt.Errorf("%s has no golden %s yet: make it with --update", j.File, file)
+		return false, fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)
 	case err != nil && !missing:
 		return false, err
 	}
@@ -155,10 +155,11 @@ func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
 		return false, fmt.Errorf("%s: %w", j.File, err)
 	}
 	var differences []Difference
-	if !missing { // of a new golden all numbers would be new
+	if !missing { // for a new golden file, every number would be a difference
 		differences = compare(g, got)
 	}
-	o.say("%s: %d numbers, %d differences, in %v\n", j.File, len(got), len(differences), time.Since(begin).Round(100*time.Millisecond))
+	took := time.Since(begin).Round(100 * time.Millisecond)
+	o.say("%s: %d numbers, %d differences, in %v\n", j.File, len(got), len(differences), took)
 	if err := Report(o.Report, differences); err != nil {
 		return false, err
 	}

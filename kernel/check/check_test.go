@@ -18,8 +18,7 @@ import (
 	"tvps/kernel/runner"
 )
 
-// scripted is a kernel that emits what a cell says: its source is the content of the type
-// of the numbers. A cell with "fail" fails.
+// scripted is a kernel that emits a cell's source as the content of its numbers. A cell "fail" fails.
 type scripted struct{}
 
 func (scripted) Info() jupyter.Info { return jupyter.Info{} }
@@ -30,41 +29,57 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	case code == "fail":
 		return jupyter.Reply{Status: "error", Ename: "E", Evalue: "it failed"}, nil
 	case strings.HasPrefix(code, "{"):
-		on(jupyter.Output{Type: "display_data", Data: map[string]json.RawMessage{valuesMIME: json.RawMessage(code), "text/plain": json.RawMessage(`"numbers"`)}})
+		on(
+			jupyter.Output{
+				Type: "display_data",
+				Data: map[string]json.RawMessage{valuesMIME: json.RawMessage(code), "text/plain": json.RawMessage(`"numbers"`)},
+			},
+		)
 	}
 	return jupyter.Reply{Status: "ok"}, nil
 }
 
-// bench is a notebook with a golden.
-type bench struct {
+// fixture is a notebook with a golden file and options for Check.
+type fixture struct {
 	Options
 	file   string
 	report bytes.Buffer
-	jobs   []runner.Job // that were run
+	jobs   []runner.Job // the jobs that were run
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	dir := t.TempDir()
-	b := &bench{file: filepath.Join(dir, "nb.ipynb")}
-	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report, run: func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
-		b.jobs = append(b.jobs, j)
-		nb, err := nbformat.Read(j.File)
-		if err != nil {
-			return nil, err
-		}
-		if err := nb.SetParameters(j.Parameters); err != nil {
-			return nil, err
-		}
-		_, err = runner.Run(ctx, nb, runner.Options{Start: func(context.Context) (runner.Kernel, error) { return scripted{}, nil }})
-		return nb, err
-	}}
+	b := &fixture{file: filepath.Join(dir, "nb.ipynb")}
+	b.Options = Options{
+		Goldens: filepath.Join(dir, "goldens"),
+		Report:  &b.report,
+		run: func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+			b.jobs = append(b.jobs, j)
+			nb, err := nbformat.Read(j.File)
+			if err != nil {
+				return nil, err
+			}
+			if err := nb.SetParameters(j.Parameters); err != nil {
+				return nil, err
+			}
+			_, err = runner.Run(
+				ctx,
+				nb,
+				runner.Options{Start: func(context.Context) (runner.Kernel, error) { return scripted{}, nil }},
+			)
+			return nb, err
+		},
+	}
 	return b
 }
 
 // cells writes the notebook.
-func (b *bench) cells(t *testing.T, sources ...string) {
+func (b *fixture) cells(t *testing.T, sources ...string) {
 	t.Helper()
-	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}}}
+	nb := &nbformat.Notebook{
+		Minor:    5,
+		Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}},
+	}
 	for i, source := range sources {
 		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
 		if strings.HasPrefix(source, "var") {
@@ -77,16 +92,16 @@ func (b *bench) cells(t *testing.T, sources ...string) {
 	}
 }
 
-func (b *bench) check(t *testing.T) (report string, err error) {
+func (b *fixture) check(t *testing.T) (report string, err error) {
 	t.Helper()
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file}, b.Options)
 	return b.report.String(), err
 }
 
-func (b *bench) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
+func (b *fixture) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
 
-func (b *bench) writeGolden(t *testing.T, text string) {
+func (b *fixture) writeGolden(t *testing.T, text string) {
 	t.Helper()
 	if err := os.MkdirAll(b.Goldens, 0o755); err != nil {
 		t.Fatal(err)
@@ -96,32 +111,40 @@ func (b *bench) writeGolden(t *testing.T, text string) {
 	}
 }
 
-const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
+const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, ` +
+	`{"names": "fig*", "absolute": 0.1}]`
 
-// Each kind of difference, all of them in one report.
+// One report lists all differences, of each kind.
 func TestDifferences(t *testing.T) {
-	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, "3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
+	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, ` +
+		`"3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
 	for _, c := range []struct {
 		name  string
 		cells []string
-		want  []string // the lines of the report, in words
+		want  []string // the lines of the report, with single spaces
 	}{
-		{"equal, but for rules", []string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, "series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
+		{"equal, but for rules",
+			[]string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, ` +
+				`"series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
 			[]string{"no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -", "extra 1 fig/a/ours/0/high - 9 -"}},
-		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x", `{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
+		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x",
+			`{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
 			[]string{"no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -", "extra 3 fig/a/ours/0/high - 1 -"}},
-		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`, `{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
+		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`,
+			`{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
 			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 2 fig/a/ours/0 0.5 0.61 0.1",
-				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -", "missing 3 gone 7 - -"}},
+				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -",
+				"missing 3 gone 7 - -"}},
 		{"twice", []string{`{"values": {"exact a": 1, "exact b": 2}}`, `{"values": {"exact a": 1, "exact b": 2.0001}}`},
 			[]string{"twice 2 exact b - 2.0001 -", "missing 1 no rule 1 - -", "missing 1 share 200 - -",
 				"missing 3 fig/a/ours/0 0.5 - -", "missing 3 fig/a/ours/0/low 0.4 - -", "missing 3 gone 7 - -"}},
 		{"not a number", []string{`{"series": {"fig/a/ours": "0,NaN,0.4,1"}}`},
-			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -", "missing 1 exact b 2 - -",
+			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -",
+				"missing 1 exact b 2 - -",
 				"missing 1 no rule 1 - -", "missing 1 share 200 - -", "missing 3 gone 7 - -"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			b.writeGolden(t, golden)
 			b.cells(t, c.cells...)
 			report, err := b.check(t)
@@ -141,16 +164,17 @@ func TestDifferences(t *testing.T) {
 				t.Errorf("differences\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 			if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
-				t.Error("the golden was changed without --update")
+				t.Error("the golden file was changed without --update")
 			}
 		})
 	}
 }
 
 func TestSame(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
-	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`) // in other cells, and shown twice
+	// The numbers are in other cells, and one is shown twice.
+	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`)
 	report, err := b.check(t)
 	if err != nil || !strings.Contains(report, "3 numbers, 0 differences") || strings.Contains(report, "what") {
 		t.Errorf("error %v, report %s", err, report)
@@ -158,8 +182,12 @@ func TestSame(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	b := newBench(t)
-	b.writeGolden(t, `{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], "cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`)
+	b := newFixture(t)
+	b.writeGolden(
+		t,
+		`{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], `+
+			`"cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`,
+	)
 	b.cells(t, `{"values": {"exact a": 1.1, "share": 201, "new": -0.5}}`)
 	b.Update = true
 	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote "+b.goldenFile()) {
@@ -189,7 +217,7 @@ func TestUpdate(t *testing.T) {
   }
  }
 }
-`, "\t", " ") // share is within its tolerance, so it is as before
+`, "\t", " ") // share is within its tolerance, so its old value stays
 	if string(text) != want {
 		t.Errorf("the golden is\n%s", text)
 	}
@@ -206,12 +234,12 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestFirstGolden(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9}, "series": {"chart/1/line": "0,1"}}`)
 	_, err := b.check(t)
-	demand.Error(t, err, "nb.ipynb has no golden", "--update")
+	demand.Error(t, err, "nb.ipynb has no golden file", "--update")
 	if len(b.jobs) > 0 {
-		t.Error("the notebook was run for nothing")
+		t.Error("the notebook was run although it has no golden file")
 	}
 	b.Update = true
 	if report, err := b.check(t); err != nil || strings.Contains(report, "extra") {
@@ -220,18 +248,22 @@ func TestFirstGolden(t *testing.T) {
 	b.Update = false
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925}, "series": {"chart/1/line": "0,1.009"}}`)
 	report, err := b.check(t)
-	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 || !strings.Contains(report, "fig01/a/ours/accuracy") {
+	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 ||
+		!strings.Contains(report, "fig01/a/ours/accuracy") {
 		t.Errorf("the default rules: error %v, report %s", err, report)
 	}
 }
 
 func TestUpdateRefuses(t *testing.T) {
 	for golden, c := range map[string]struct{ cell, want string }{
-		`{` + someRules + `, "cells": {}}`:                                   {`{"values": {"other": 1}}`, `no rule under "tolerances" is for "other"`},
-		`{"tolerances": [{"names": "*", "absolute": 1}]}`:                    {`{"series": {"s": "0,NaN"}}`, `emits "s/0" as NaN`},
-		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which has another value before`},
+		`{` + someRules + `, "cells": {}}`: {`{"values": {"other": 1}}`,
+			`no rule under "tolerances" matches "other"`},
+		`{"tolerances": [{"names": "*", "absolute": 1}]}`: {`{"series": {"s": "0,NaN"}}`,
+			`emits "s/0" as NaN`},
+		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {
+			`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, golden)
 		b.cells(t, c.cell)
 		b.Update = true
@@ -251,7 +283,7 @@ func TestDamaged(t *testing.T) {
 		`{"tolerances": [{"names": "a", "relative": -0.1}]}`: "-0.1",
 		`{"cells": {"1": {"a": 1}, "2": {"a": 1}}}`:          `it has "a" twice`,
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, golden)
 		b.cells(t, `{}`)
 		_, err := b.check(t)
@@ -261,9 +293,9 @@ func TestDamaged(t *testing.T) {
 		`{"values": {"a": "b"}}`:     "cannot be read",
 		`{"series": {"a": "1"}}`:     `"1" of a is neither`,
 		`{"series": {"a": "1,2,3"}}`: `"1,2,3" of a is neither`,
-		`{"series": {"a": "1,two"}}`: `holds "two"`,
+		`{"series": {"a": "1,two"}}`: `contains "two"`,
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.writeGolden(t, `{}`)
 		b.cells(t, `{}`, cell)
 		_, err := b.check(t)
@@ -271,9 +303,9 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// The folders and the scale are those of the check, and nothing is left behind.
+// Check sets the folders and the scale, and leaves no files behind.
 func TestEnvironment(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, "var scale string = \"paper\"")
 	t.Setenv("TMPDIR", t.TempDir())
@@ -286,8 +318,10 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" || !strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
-		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") || j.Env[2] != "TVPS_DATA=" {
+	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" ||
+		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
+		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||
+		j.Env[2] != "TVPS_DATA=" {
 		t.Errorf("%+v", j)
 	}
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
@@ -299,9 +333,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A notebook that fails does not keep the others from being checked, nor is its golden touched.
+// A notebook that fails does not stop the check of the others. Its golden file stays the same.
 func TestFailure(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
 	b.cells(t, `{"values": {"share": 2}}`, "fail")
 	b.Update = true
@@ -326,9 +360,9 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// Without its kernel nothing runs, and the error says what to do.
+// Without the kernel no cell runs, and the error says what to do.
 func TestNotInstalled(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
 	empty := t.TempDir()
@@ -341,8 +375,8 @@ func TestNotInstalled(t *testing.T) {
 	demand.Error(t, err, "is not installed", "go run ./kernel install")
 }
 
-// The goldens of this checkout have a notebook each, the rules are sound, and every number
-// has a tolerance.
+// Each notebook of this checkout has a golden file and each golden file a notebook, the rules are valid, and every
+// number has a tolerance.
 func TestCommittedGoldens(t *testing.T) {
 	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
 	if err != nil || len(notebooks) == 0 {
@@ -363,6 +397,6 @@ func TestCommittedGoldens(t *testing.T) {
 	}
 	goldens, _ := os.ReadDir(o.Goldens)
 	if len(goldens) != len(notebooks) {
-		t.Errorf("%d goldens for %d notebooks", len(goldens), len(notebooks))
+		t.Errorf("%d golden files for %d notebooks", len(goldens), len(notebooks))
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"tvps/ci"
 )
 
-// Difference is one number in which a notebook differs from its golden.
+// Difference is one number that differs between a notebook and its golden file.
 type Difference struct {
 	What      string // of package ci: Off, Missing, Extra, Twice or NoRule
 	Cell      int    // the code cell, counted from 1
 	Name      string
-	Golden    float64 // NaN where there is none
-	Value     float64 // NaN where there is none
-	Tolerance float64 // absolute; NaN where there is none
+	Golden    float64 // NaN if there is none
+	Value     float64 // NaN if there is none
+	Tolerance float64 // absolute; NaN if there is none
 }
 
-// compare lists every difference: first of the numbers of the notebook, in its order, then
-// those that it lacks. A cell that has moved is no difference.
+// compare lists all differences: first for the notebook's numbers, in their order, then for missing numbers. Numbers
+// are matched by name, so a moved cell is not a difference.
 func compare(g golden, got []number) []Difference {
 	want, seen := map[string]number{}, map[string]float64{}
 	for _, n := range g.numbers() {
@@ -30,7 +30,7 @@ func compare(g golden, got []number) []Difference {
 	for _, n := range got {
 		d := Difference{Cell: n.Cell, Name: n.Name, Golden: math.NaN(), Value: n.Value, Tolerance: math.NaN()}
 		if before, twice := seen[n.Name]; twice {
-			if d.What = ci.Twice; before != n.Value { // the same table shown again is no harm
+			if d.What = ci.Twice; before != n.Value { // the same table may be shown twice
 				all = append(all, d)
 			}
 			continue
@@ -48,7 +48,7 @@ func compare(g golden, got []number) []Difference {
 	return all
 }
 
-// judge fills in d's golden and tolerance and says what is wrong, or "".
+// judge sets d's golden and tolerance and returns the kind of the difference; empty if there is none.
 func judge(d *Difference, g golden, want map[string]number) string {
 	n, ok := want[d.Name]
 	if !ok {
@@ -65,8 +65,8 @@ func judge(d *Difference, g golden, want map[string]number) string {
 	return ""
 }
 
-// updated is the golden that got agrees with. Its rules stay, and so do the numbers that are
-// within their tolerance: what differs between the files is what has changed.
+// updated returns the golden for the numbers got. It keeps the rules of g, and the values of numbers that are within
+// their tolerance, so the diff of the files shows only real changes.
 func updated(g golden, got []number) (golden, error) {
 	if len(g.Tolerances) == 0 {
 		g.Tolerances = defaults
@@ -74,7 +74,8 @@ func updated(g golden, got []number) (golden, error) {
 	off := map[string]bool{}
 	for _, d := range compare(g, got) {
 		if off[d.Name] = true; d.What == ci.Twice {
-			return g, fmt.Errorf("code cell %d emits %q, which has another value before: give it another name", d.Cell, d.Name)
+			return golden{}, fmt.Errorf("code cell %d emits %q, which was emitted before with another value: "+
+				"give it another name", d.Cell, d.Name)
 		}
 	}
 	old := map[string]float64{}
@@ -89,10 +90,10 @@ func updated(g golden, got []number) (golden, error) {
 		}
 		done[n.Name] = true
 		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
-			return g, fmt.Errorf("code cell %d emits %q as %v, which cannot be a golden", n.Cell, n.Name, n.Value)
+			return golden{}, fmt.Errorf("code cell %d emits %q as %v, which cannot be a golden", n.Cell, n.Name, n.Value)
 		}
 		if _, ok := g.bound(n.Name); !ok {
-			return g, fmt.Errorf("no rule under \"tolerances\" is for %q; a last rule for \"*\" is for all others", n.Name)
+			return golden{}, fmt.Errorf("no rule under \"tolerances\" matches %q; add one, or a last rule for \"*\"", n.Name)
 		}
 		if !off[n.Name] {
 			n.Value = old[n.Name]

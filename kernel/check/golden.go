@@ -18,32 +18,38 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// golden is what a notebook must emit: a JSON file, one number a line.
+// golden is the content of a golden file: the numbers that a notebook must emit. The file has one number per line.
 type golden struct {
 	Tolerances []rule                     `json:"tolerances"`
 	Cells      map[int]map[string]float64 `json:"cells"` // by number of the code cell, then by name
 }
 
-// rule is the tolerance of all numbers whose name matches: the first rule that does
-// counts. A * stands for any characters, also for none.
+// rule is the tolerance of all numbers whose names match a pattern. The first rule that matches applies. In the
+// pattern, * stands for any characters or none.
 type rule struct {
 	Names string `json:"names"`
 	ci.Bound
 	Why string `json:"why,omitempty"` // for people
 }
 
-// defaults are the rules of a new golden. A change of the machine changes what was trained
-// by some hundredths; the rest is written down to be made narrower by hand.
+// defaults are the rules of a new golden file. On another machine, results of training differ by some hundredths. The
+// last rule, for all other numbers, is a starting point to be narrowed by hand.
 var defaults = []rule{
-	{Names: "fig*/low", Bound: ci.Bound{Absolute: 0.3}, Why: "an interval over few seeds is far wider than its mean is off"},
+	{
+		Names: "fig*/low", Bound: ci.Bound{Absolute: 0.3},
+		Why: "an interval over few seeds is far wider than its mean is off",
+	},
 	{Names: "fig*/high", Bound: ci.Bound{Absolute: 0.3}},
-	{Names: "fig*/accuracy", Bound: ci.Bound{Absolute: 0.02}, Why: "a mean over steps and seeds, as in ci/tolerances.json"},
+	{
+		Names: "fig*/accuracy", Bound: ci.Bound{Absolute: 0.02},
+		Why: "a mean over steps and seeds, as in ci/tolerances.json",
+	},
 	{Names: "fig*/minus-*", Bound: ci.Bound{Absolute: 0.02}},
 	{Names: "fig*", Bound: ci.Bound{Absolute: 0.10}, Why: "a point, as in ci/tolerances.json"},
 	{Names: "*", Bound: ci.Bound{Absolute: 0.01, Relative: 0.01}},
 }
 
-// matches says whether a rule is for the name.
+// matches says whether the rule applies to a name.
 func (r rule) matches(name string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(r.Names), `\*`, `.*`)
 	return regexp.MustCompile(`(?s)^` + pattern + `$`).MatchString(name)
@@ -59,7 +65,7 @@ func (g golden) bound(name string) (ci.Bound, bool) {
 	return ci.Bound{}, false
 }
 
-// numbers are the golden's, by cell, then by name.
+// numbers lists the golden numbers, by cell, then by name.
 func (g golden) numbers() []number {
 	var all []number
 	for _, cell := range sorted(g.Cells) {
@@ -70,11 +76,11 @@ func (g golden) numbers() []number {
 	return all
 }
 
-// readGolden reads a golden file. The error is fs.ErrNotExist if there is none.
+// readGolden reads a golden file. The error wraps fs.ErrNotExist if there is none.
 func readGolden(file string) (golden, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return golden{}, fmt.Errorf("cannot read the golden: %w", err)
+		return golden{}, fmt.Errorf("cannot read the golden file: %w", err)
 	}
 	var g golden
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -84,12 +90,13 @@ func readGolden(file string) (golden, error) {
 		err = g.check()
 	}
 	if err != nil {
-		return golden{}, fmt.Errorf("the golden %s is damaged: %w; mend it, or delete it and call with --update", file, err)
+		return golden{}, fmt.Errorf("the golden file %s is damaged: %w; correct it, or delete it and repeat with --update",
+			file, err)
 	}
 	return g, nil
 }
 
-// check finds mistakes that a person made in the file.
+// check finds errors that a person may have made in the file.
 func (g golden) check() error {
 	for _, r := range g.Tolerances {
 		if err := r.Bound.Check(); err != nil {
@@ -106,26 +113,29 @@ func (g golden) check() error {
 	return nil
 }
 
-// write writes the golden unless the file says the same already, and tells whether it did.
+// write writes the golden file, unless its content is the same already. It reports whether it wrote the file.
 func (g golden) write(file string) (bool, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(g); err != nil {
-		return false, fmt.Errorf("the golden cannot be written as JSON: %w", err)
+		return false, fmt.Errorf("cannot encode the golden file as JSON: %w", err)
 	}
 	before, err := os.ReadFile(file)
 	if err == nil && bytes.Equal(before, text.Bytes()) {
 		return false, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("cannot read the golden: %w", err)
+		return false, fmt.Errorf("cannot read the golden file: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return false, fmt.Errorf("no folder for the golden: %w", err)
+		return false, fmt.Errorf("cannot create the folder of the golden file: %w", err)
 	}
-	return true, nbformat.WriteFile(file, text.Bytes())
+	if err := nbformat.WriteFile(file, text.Bytes()); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -9,19 +9,18 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// valuesMIME marks the numbers of a notebook, as package tvps/replicate/cells writes
-// them. It is named anew here because that package brings the figures and their backends.
+// valuesMIME is the MIME type of a notebook's numbers: the constant ValuesMIME of tvps/replicate/cells. It is repeated
+// here because importing that package would import the figures and their backends.
 const valuesMIME = "application/vnd.tvps.values+json"
 
-// number is a number that a notebook emitted.
+// number is one number that a notebook emitted.
 type number struct {
 	Cell  int // the code cell, counted from 1
 	Name  string
 	Value float64
 }
 
-// collect returns the numbers of a notebook that has run, in the order of its cells, and
-// by name within an output.
+// collect returns the numbers in a notebook's outputs: in the order of the cells, and by name within an output.
 func collect(nb *nbformat.Notebook) ([]number, error) {
 	var all []number
 	for _, c := range nb.Cells {
@@ -40,7 +39,7 @@ func collect(nb *nbformat.Notebook) ([]number, error) {
 	return all, nil
 }
 
-// decode reads the content of one output: numbers by name, and series of points by name.
+// decode decodes one output: numbers by name, and series of points by name.
 func decode(cell int, content any) ([]number, error) {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -67,8 +66,8 @@ func decode(cell int, content any) ([]number, error) {
 	return all, nil
 }
 
-// decodeSeries reads "x,mean" or "x,mean,low,high" with semicolons between the points.
-// The name of a point ends in its x, that of an interval's end in low or high as well.
+// decodeSeries decodes a series of points, each "x,mean" or "x,mean,low,high", separated by semicolons. The mean gets
+// the name NAME/x, the ends of the interval NAME/x/low and NAME/x/high.
 func decodeSeries(cell int, name, text string) ([]number, error) {
 	var all []number
 	for point := range strings.SplitSeq(text, ";") {
@@ -82,7 +81,7 @@ func decodeSeries(cell int, name, text string) ([]number, error) {
 		for i, part := range parts[1:] {
 			value, err := strconv.ParseFloat(part, 64)
 			if err != nil {
-				return nil, fmt.Errorf("the point %q of %s holds %q, which is no number", point, name, part)
+				return nil, fmt.Errorf("the point %q of %s contains %q, which is not a number", point, name, part)
 			}
 			all = append(all, number{cell, name + "/" + parts[0] + []string{"", "/low", "/high"}[i], value})
 		}

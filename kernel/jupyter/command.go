@@ -10,12 +10,10 @@ import (
 	"strings"
 )
 
-// variable is a variable in the value of a kernelspec's env: ${NAME} or $NAME; $$ is a
-// dollar sign.
+// variable matches a variable in the env of a kernelspec: ${NAME} or $NAME. $$ stands for a dollar sign.
 var variable = regexp.MustCompile(`\$(\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
 
-// command is a kernel's command line in its environment, with its own folder for temporary
-// files.
+// command makes the command that starts a kernel, with its environment and tmp as its folder for temporary files.
 func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error) {
 	fill := strings.NewReplacer("{connection_file}", connectionFile, "{resource_dir}", spec.Dir)
 	argv := make([]string, len(spec.Argv))
@@ -30,13 +28,12 @@ func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error
 	if err != nil {
 		return nil, fmt.Errorf("kernel %q: %w", spec.Name, err)
 	}
-	argv[0] = program // Python finds its environment by the path that it is called with
+	argv[0] = program // Python finds its environment by this path
 	return &exec.Cmd{Path: program, Args: argv, Env: env, Dir: o.Dir}, nil
 }
 
-// environment is that of this process, then the kernelspec's, then the caller's, then what
-// is ours: the folder for temporary files, and the process that the kernel belongs to
-// (ipykernel ends when that one does).
+// environment is the kernel's environment: that of this process, overridden by the kernelspec's, then by the
+// caller's, then by the folder for temporary files and JPY_PARENT_PID (ipykernel ends when that process does).
 func environment(spec Spec, o Options, tmp string) []string {
 	env := os.Environ()
 	for name, value := range spec.Env {
@@ -46,7 +43,7 @@ func environment(spec Spec, o Options, tmp string) []string {
 	return append(env, "TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp, "JPY_PARENT_PID="+strconv.Itoa(os.Getpid()))
 }
 
-// expand replaces the variables that this process has; others stay as they are.
+// expand replaces the variables that are set in this process. Others stay as they are.
 func expand(value string) string {
 	return variable.ReplaceAllStringFunc(value, func(v string) string {
 		name := strings.Trim(v[1:], "{}")
@@ -60,8 +57,8 @@ func expand(value string) string {
 	})
 }
 
-// lookPath finds a program on the kernel's own PATH. A kernelspec that says python means
-// that of the environment which it is installed in.
+// lookPath finds a program on the kernel's own PATH. For python it first looks in the Python environment that the
+// kernelspec is installed in.
 func lookPath(spec Spec, name string, env []string) (string, error) {
 	if strings.ContainsRune(name, os.PathSeparator) {
 		return name, nil
@@ -77,10 +74,10 @@ func lookPath(spec Spec, name string, env []string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("its program %q is not on its PATH; is it installed?", name)
+	return "", fmt.Errorf("its program %q is not on its PATH; install the program", name)
 }
 
-// last is the value of a variable in an environment, where the last setting holds.
+// last is the value of a variable in an environment. The last of several settings applies.
 func last(env []string, name string) string {
 	value := ""
 	for _, e := range env {

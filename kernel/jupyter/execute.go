@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Reply is a kernel's verdict on a cell.
+// Reply is a kernel's reply to an execute_request: how the cell ended.
 type Reply struct {
 	Status         string // ok, error or aborted
 	ExecutionCount int
-	Ename, Evalue  string // error
+	Ename, Evalue  string // if Status is error
 	Traceback      []string
 }
 
-// errInput is why a cell is interrupted that asks for input.
-var errInput = errors.New("the cell asks for input, and nobody is there to give it")
+// errInput is the reason for interrupting a cell that asks for input.
+var errInput = errors.New("the cell asks for input, which is not supported")
 
-// errNoReply is for a kernel that is idle again but has sent no verdict on the cell.
+// errNoReply is the error for a kernel that became idle without a reply to the cell.
 var errNoReply = errors.New("the kernel finished the cell but sent no reply")
 
 // executeRequest is the content of execute_request.
@@ -32,15 +32,15 @@ type executeRequest struct {
 	StopOnError     bool              `json:"stop_on_error"`
 }
 
-// Execute runs code as one cell and returns when the kernel has replied and says that it
-// is idle. Each output is handed to on as it comes, in order, before Execute returns; on may
-// be nil, and must not call Execute or Close. A slow one slows the kernel; kernels with
-// libzmq, such as ipykernel, then drop outputs, so it should not wait for anything. An error in the code is no error of Execute: it is an Output and is in the Reply.
+// Execute runs code as one cell. It returns when the kernel has replied and is idle. An error in the code is not an
+// error of Execute: it is an Output and in the Reply.
 //
-// If ctx ends, the kernel is interrupted; if the cell goes on for a grace period, the whole
-// process group is killed. The error is then ctx's, and ErrKernelDied too if it came to
-// killing. A kernel that was only interrupted takes further cells. A cell that asks for
-// input is interrupted as well.
+// Execute passes each output to on, in order, before it returns. on may be nil. It must not call Execute or Close,
+// and it must not block: a slow on slows the kernel, and kernels with libzmq, such as ipykernel, then drop outputs.
+//
+// If ctx ends, Execute interrupts the kernel. If the cell does not end within limits.interrupt, Execute kills the
+// process group. The error wraps ctx's, and ErrKernelDied if the kernel was killed. A kernel that was only
+// interrupted accepts further cells. A cell that asks for input is interrupted, too.
 func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Reply, error) {
 	select {
 	case <-k.turn:
@@ -78,10 +78,10 @@ type cell struct {
 	stop          error // why the cell was interrupted; nil if it was not
 }
 
-// run takes messages until the cell is over.
+// run handles messages until the cell ends.
 func (c *cell) run(ctx context.Context, in *inbox) error {
 	k := c.k
-	half, again, grace := stopped(), stopped(), stopped()
+	incomplete, again, grace := stopped(), stopped(), stopped()
 	interrupt := func(why error) {
 		if c.stop == nil {
 			c.stop = why
@@ -98,12 +98,12 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			}
 			c.take(m)
 			if c.replied || c.idle {
-				half.Reset(k.limits.half)
+				incomplete.Reset(k.limits.incomplete)
 			}
-		case <-half.C:
-			return c.halfDone()
+		case <-incomplete.C:
+			return c.incomplete()
 		case <-cancelled:
-			cancelled = nil // act on it once
+			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
 		case <-again.C:
 			if err := k.Interrupt(); err != nil {
@@ -111,7 +111,8 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			}
 			again.Reset(k.beforeNextInterrupt())
 		case <-grace.C:
-			k.kill(fmt.Sprintf("the cell did not stop within %v of its interrupt, and the kernel was killed", k.limits.interrupt))
+			k.kill(fmt.Sprintf("the cell did not stop within %v after its interrupt, so the kernel was killed",
+				k.limits.interrupt))
 			<-k.gone
 			return fmt.Errorf("%w: %w", c.stop, k.died())
 		case <-k.gone:
@@ -121,8 +122,8 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 	return c.interrupted()
 }
 
-// beforeNextInterrupt is how long an interrupted cell is left alone. A signal comes once
-// more, half-way to the kill: it may break off what the first one made the cell do.
+// beforeNextInterrupt is the wait until the next interrupt of the same cell. A signal is repeated only once, halfway
+// to the kill, because it may stop the cleanup that the first one started.
 func (k *Kernel) beforeNextInterrupt() time.Duration {
 	if k.spec.InterruptMode == "message" {
 		return k.limits.again
@@ -130,7 +131,7 @@ func (k *Kernel) beforeNextInterrupt() time.Duration {
 	return k.limits.interrupt / 2
 }
 
-// interrupted is the error of a cell that was interrupted; nil if it was not.
+// interrupted is the error of an interrupted cell; nil if it was not interrupted.
 func (c *cell) interrupted() error {
 	if c.stop == nil {
 		return nil
@@ -138,9 +139,9 @@ func (c *cell) interrupted() error {
 	return fmt.Errorf("the cell was interrupted: %w", c.stop)
 }
 
-// halfDone ends a cell of which the reply or the idle status does not come. The status
-// adds nothing to a reply; without a reply nobody knows how the cell ended.
-func (c *cell) halfDone() error {
+// incomplete ends a cell whose reply or idle status is missing. A missing idle status is only noted in the log. A
+// missing reply is an error, because it is unknown how the cell ended.
+func (c *cell) incomplete() error {
 	if c.replied {
 		c.k.log.note(fmt.Sprintf("kernel %q replied but never said that it is idle", c.k.spec.Name))
 		return c.interrupted()
@@ -148,10 +149,10 @@ func (c *cell) halfDone() error {
 	if c.stop != nil {
 		return c.interrupted()
 	}
-	return fmt.Errorf("%w within %v", errNoReply, c.k.limits.half)
+	return fmt.Errorf("%w within %v", errNoReply, c.k.limits.incomplete)
 }
 
-// take handles one message that the cell caused.
+// take handles one message of the running cell.
 func (c *cell) take(m message) {
 	var err error
 	switch m.header.Type {
@@ -186,11 +187,13 @@ func parseReply(content json.RawMessage) (Reply, error) {
 		Evalue         string   `json:"evalue"`
 		Traceback      []string `json:"traceback"`
 	}
-	err := json.Unmarshal(content, &r)
-	return Reply(r), err
+	if err := json.Unmarshal(content, &r); err != nil {
+		return Reply{}, err
+	}
+	return Reply(r), nil
 }
 
-// stopped is a timer that does not run yet.
+// stopped returns a timer that does not run yet.
 func stopped() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()

@@ -20,7 +20,10 @@ func TestOutputs(t *testing.T) {
 	if _, err := k.Execute(context.Background(), "shows", func(o Output) { got = append(got, o) }); err != nil {
 		t.Fatal(err)
 	}
-	data := map[string]json.RawMessage{"text/plain": json.RawMessage(`"one"`), "application/json": json.RawMessage(`{"a":1}`)}
+	data := map[string]json.RawMessage{
+		"text/plain":       json.RawMessage(`"one"`),
+		"application/json": json.RawMessage(`{"a":1}`),
+	}
 	meta := map[string]json.RawMessage{"image/png": json.RawMessage(`{"width":3}`)}
 	want := []Output{
 		{Type: "stream", Name: "stderr", Text: "warning\n"},
@@ -49,14 +52,14 @@ func TestReplies(t *testing.T) {
 func TestExecuteFields(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	text, _ := execute(t, k, "content")
-	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},"allow_stdin":false,"stop_on_error":true}`
+	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},` +
+		`"allow_stdin":false,"stop_on_error":true}`
 	if text != want {
 		t.Errorf("sent %s, want %s", text, want)
 	}
 }
 
-// What a kernel sends in another order, twice, to others or wrongly must not change what a
-// cell shows or how it ends.
+// Messages in another order, twice, for other clients, or malformed must not change the outputs or the end of a cell.
 func TestMisbehaviour(t *testing.T) {
 	tests := []struct{ code, text, note string }{
 		{"reply-first", "late", ""},
@@ -123,7 +126,7 @@ func TestKernelGone(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.message)
 			}
 			if text != test.text {
-				t.Errorf("it showed %q, want %q", text, test.text)
+				t.Errorf("the cell showed %q, want %q", text, test.text)
 			}
 			if _, _, again := executeWith(context.Background(), k, "nothing"); !errors.Is(again, ErrKernelDied) {
 				t.Errorf("the next cell: %v", again)
@@ -143,9 +146,10 @@ func TestKernelEndsAfterItsReply(t *testing.T) {
 	}
 }
 
-// A cancelled cell is interrupted by signal or message and the kernel lives on.
+// A cancelled cell is interrupted by signal or message, and the kernel accepts further cells.
 func TestCancel(t *testing.T) {
-	for _, test := range []struct{ mode, code string }{{"signal", "wait 1"}, {"message", "wait 1"}, {"message", "wait 3"}} {
+	for _, test := range []struct{ mode, code string }{{"signal", "wait 1"}, {"message", "wait 1"}, {"message",
+		"wait 3"}} {
 		t.Run(test.mode, func(t *testing.T) {
 			spec := fakeSpec(t, "well")
 			spec.InterruptMode = test.mode
@@ -180,14 +184,15 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A cell that ignores its interrupt is killed with all of its processes.
+// A kernel whose cell ignores its interrupt is killed with all of its processes.
 func TestCellThatNeverEnds(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	execute(t, k, "child")
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	_, _, err := executeWith(ctx, k, "hang")
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "did not stop") {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrKernelDied) ||
+		!strings.Contains(err.Error(), "did not stop") {
 		t.Errorf("got %v", err)
 	}
 	if left := fakeProcesses(t); len(left) > 0 {
@@ -212,7 +217,7 @@ func TestOneIdentity(t *testing.T) {
 	if err := k.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // the control socket is read at its own pace
+	for range 100 { // the control socket is read independently of the shell socket
 		text, _ := execute(t, k, "identity")
 		if shell, control, _ := strings.Cut(text, " "); control != "" {
 			if shell != control || shell != k.session.id {
@@ -225,7 +230,7 @@ func TestOneIdentity(t *testing.T) {
 	t.Error("no control message arrived")
 }
 
-// A cell that prints 100 MB is read in pieces, also by a slow reader.
+// The output of a cell that prints 100 MB is read in pieces, even by a slow reader.
 func TestFlood(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	var before, after runtime.MemStats
@@ -248,7 +253,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// Outputs that nobody takes do not slow the reply down, and cells wait for each other.
+// Outputs without a receiver do not delay the reply, and cells wait for each other.
 func TestConcurrentCells(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	var all sync.WaitGroup
@@ -277,8 +282,8 @@ func TestCancelledBefore(t *testing.T) {
 	}
 }
 
-// BenchmarkExecute is the overhead of one cell: request, six messages back, over the
-// loopback device, the fake kernel's part included.
+// BenchmarkExecute measures the overhead of one cell: a request and six answers over the loopback device, including
+// the time of the fake kernel.
 func BenchmarkExecute(b *testing.B) {
 	k := startFake(b, fakeSpec(b, "well"), Options{})
 	for b.Loop() {
@@ -288,8 +293,7 @@ func BenchmarkExecute(b *testing.B) {
 	}
 }
 
-// A cell that waits for its turn has no part in the one that runs: its end interrupts
-// nothing.
+// Cancelling a cell that waits for its turn does not interrupt the running cell.
 func TestCancelledWhileAnotherCellRuns(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	started, ended := make(chan struct{}), make(chan error)

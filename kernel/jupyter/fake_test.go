@@ -20,11 +20,11 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// longTime is for processes that do not end by themselves, unless a test fails to end them.
+// longTime is the lifetime of processes that a test must end.
 const longTime = time.Minute
 
-// fake is a kernel that misbehaves. It runs in a process of its own: this test binary,
-// called again. It uses zmq4's sockets, as GoNB does, and shares no code with the client.
+// fake is a faulty kernel. It runs in a process of its own, started from this test binary. It uses zmq4's sockets, as
+// GoNB does, and shares no code with the client.
 type fake struct {
 	key                   []byte
 	shell, control, stdin zmq4.Socket
@@ -46,8 +46,8 @@ type request struct {
 	code     string
 }
 
-// fakeKernel is the main function of the fake. FAKE_START says how it misbehaves at its
-// start; the code of a cell says how it does later.
+// fakeKernel is the main function of the fake. FAKE_START selects its faults at the start, the code of a cell its
+// later faults.
 func fakeKernel(connectionFile string) {
 	start := os.Getenv("FAKE_START")
 	switch start {
@@ -75,7 +75,7 @@ func fakeKernel(connectionFile string) {
 	f.serve(start)
 }
 
-// bind opens the sockets that the connection file names.
+// bind opens the sockets of the connection file.
 func bind(connectionFile string) *fake {
 	data, err := os.ReadFile(connectionFile)
 	check(err)
@@ -169,9 +169,11 @@ func (f *fake) sign(parts [][]byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// frames are those of an answer to r.
+// frames returns the frames of an answer to r.
 func (f *fake) frames(prefix []byte, r request, msgType string, content any) [][]byte {
-	h, err := json.Marshal(map[string]any{"msg_id": fmt.Sprint(time.Now().UnixNano()), "msg_type": msgType, "version": "5.3"})
+	h, err := json.Marshal(
+		map[string]any{"msg_id": fmt.Sprint(time.Now().UnixNano()), "msg_type": msgType, "version": "5.3"},
+	)
 	check(err)
 	c, err := json.Marshal(content)
 	check(err)
@@ -216,7 +218,7 @@ func (f *fake) info(r request, start string) {
 	})
 }
 
-// execute answers execute_request. The first word of the code is what to do.
+// execute answers execute_request. The first word of the code is the command.
 func (f *fake) execute(r request) {
 	f.count++
 	f.status(r, "busy")
@@ -237,7 +239,7 @@ func (f *fake) execute(r request) {
 	f.status(r, "idle")
 }
 
-// plain commands do something and are then answered as they should be.
+// plain commands do something and are then answered correctly.
 var plain = map[string]func(f *fake, r request, rest string){
 	"nothing":  func(*fake, request, string) {},
 	"echo":     func(f *fake, r request, rest string) { f.print(r, rest) },
@@ -289,7 +291,7 @@ var plain = map[string]func(f *fake, r request, rest string){
 	},
 }
 
-// odd commands answer in their own way.
+// odd commands send their own, faulty answers.
 var odd = map[string]func(f *fake, r request, rest string){
 	"reply-first": func(f *fake, r request, _ string) {
 		f.reply(r, "ok")
@@ -337,11 +339,11 @@ func (f *fake) exit(r request, code string) {
 	os.Exit(n)
 }
 
-// child starts a process in the kernel's group that would never end.
+// child starts a process in the kernel's group that does not end by itself.
 func (f *fake) child() {
 	cmd := exec.Command(os.Args[0], "none")
 	cmd.Env = append(os.Environ(), "FAKE_START=child")
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr // holds the kernel's pipes open
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr // keeps the kernel's pipes open
 	check(cmd.Start())
 }
 

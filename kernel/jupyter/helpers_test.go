@@ -24,18 +24,22 @@ func TestMain(m *testing.M) {
 		return
 	}
 	defaultLimits = limits{
-		half:      300 * time.Millisecond,
-		interrupt: 500 * time.Millisecond,
-		again:     100 * time.Millisecond,
-		shutdown:  2 * time.Second,
-		sockets:   500 * time.Millisecond,
+		incomplete: 300 * time.Millisecond,
+		interrupt:  500 * time.Millisecond,
+		again:      100 * time.Millisecond,
+		shutdown:   2 * time.Second,
+		sockets:    500 * time.Millisecond,
 	}
 	os.Exit(m.Run())
 }
 
-// client starts a fake kernel of its own, says so, and waits to be killed.
+// client starts a fake kernel, prints a message, and waits until it is killed.
 func client() {
-	spec := Spec{Name: "fake", Argv: []string{os.Args[0], "{connection_file}"}, Env: map[string]string{"FAKE_START": "well"}}
+	spec := Spec{
+		Name: "fake",
+		Argv: []string{os.Args[0], "{connection_file}"},
+		Env:  map[string]string{"FAKE_START": "well"},
+	}
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)
 	fmt.Print("started")
@@ -60,8 +64,8 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// fakeSpec is the kernelspec of the fake with a way to start. Its processes are marked by
-// their environment, so that they can be counted.
+// fakeSpec is the kernelspec of the fake kernel; start selects how it starts. Its processes are marked by their
+// environment, so they can be counted.
 func fakeSpec(t testing.TB, start string) Spec {
 	program, err := os.Executable()
 	if err != nil {
@@ -70,11 +74,11 @@ func fakeSpec(t testing.TB, start string) Spec {
 	return Spec{
 		Name: "fake", Dir: t.TempDir(), Argv: []string{program, "{connection_file}"}, InterruptMode: "signal",
 		Env: map[string]string{"FAKE_START": start, "FAKE_DIR": t.TempDir(), "FAKE_TEST": marker(t),
-			"GORACE": "atexit_sleep_ms=0"}, // else each fake takes a second to end under -race
+			"GORACE": "atexit_sleep_ms=0"}, // otherwise each fake takes a second to end under -race
 	}
 }
 
-// startFake starts a fake kernel, and checks at the end of the test that nothing is left.
+// startFake starts a fake kernel. At the end of the test it checks that nothing is left.
 func startFake(t testing.TB, spec Spec, o Options) *Kernel {
 	t.Helper()
 	noLeftovers(t)
@@ -90,9 +94,8 @@ func startFake(t testing.TB, spec Spec, o Options) *Kernel {
 	return k
 }
 
-// noLeftovers checks, when the test is over and all that is registered later is cleaned up,
-// that there are no more goroutines than now, no file in the folder for temporary files,
-// and no process of the test's fake kernels.
+// noLeftovers checks, after the test and all cleanups that are registered later, that there are no more goroutines
+// than now, no temporary files, and no processes of the test's fake kernels.
 func noLeftovers(t testing.TB) {
 	t.Helper()
 	tmp := t.TempDir()
@@ -110,7 +113,7 @@ func noLeftovers(t testing.TB) {
 	})
 }
 
-// leftovers says what is left; empty if nothing is.
+// leftovers describes what is left; empty if nothing is.
 func leftovers(t testing.TB, goroutines int, tmp string) string {
 	if files, _ := filepath.Glob(filepath.Join(tmp, "*")); len(files) > 0 {
 		return "temporary files " + strings.Join(files, ", ")
@@ -131,7 +134,7 @@ func marker(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.G
 // fakeProcesses are the running processes of a test.
 func fakeProcesses(t testing.TB) []string { return demand.Processes("FAKE_TEST", marker(t)) }
 
-// execute runs code and returns what it printed, in one string, with its reply.
+// execute runs code and returns its printed text and its reply.
 func execute(t testing.TB, k *Kernel, code string) (string, Reply) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// inbox takes the messages that a request causes, whichever socket they come from.
+// inbox receives the messages that a request causes, from all sockets.
 type inbox struct {
 	messages chan message // not buffered: a slow reader slows the kernel
 	closed   chan struct{}
 	once     sync.Once
 }
 
-// newInbox opens an inbox. close must be called.
+// newInbox opens an inbox. Kernel.close must be called for it.
 func newInbox() *inbox {
 	return &inbox{messages: make(chan message), closed: make(chan struct{})}
 }
 
-// close drops what comes later.
+// close closes an inbox. Later messages for it are dropped.
 func (k *Kernel) close(in *inbox) {
 	in.once.Do(func() { close(in.closed) })
 	k.mu.Lock()
@@ -30,13 +30,13 @@ func (k *Kernel) close(in *inbox) {
 	}
 }
 
-// request sends a message and returns its id. What it causes goes to the inbox; nil drops
-// it.
+// request sends a message and returns its id. The messages that it causes go to the inbox; if that is nil, they are
+// dropped.
 func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) (string, error) {
 	h := k.session.newHeader(msgType)
 	frames, err := k.session.encode(h, content)
 	if err != nil {
-		return "", fmt.Errorf("cannot write %s: %w", msgType, err)
+		return "", fmt.Errorf("cannot encode %s: %w", msgType, err)
 	}
 	if in != nil {
 		k.mu.Lock()
@@ -46,8 +46,8 @@ func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) (str
 	return h.ID, s.send(frames...)
 }
 
-// deliver takes the frames of a received message to the inbox that waits for them. Without
-// one they are dropped: they belong to another client or to a request that is over.
+// deliver decodes a received message and passes it to the inbox of its request. Without one it is dropped: it
+// belongs to another client or to a finished request.
 func (k *Kernel) deliver(frames [][]byte) {
 	m, err := k.session.decode(frames)
 	if err != nil {
@@ -66,7 +66,7 @@ func (k *Kernel) deliver(frames [][]byte) {
 	}
 }
 
-// reject counts a message that is dropped, and notes the first.
+// reject counts a dropped message. The first one is noted in the log.
 func (k *Kernel) reject(err error) {
 	k.mu.Lock()
 	k.rejected++
@@ -77,8 +77,8 @@ func (k *Kernel) reject(err error) {
 	}
 }
 
-// supervise ends when the kernel is gone: its process or one of its sockets. What the
-// kernel sent before its end is delivered first, for a short time.
+// supervise waits until the kernel's process or one of its main sockets ends, and closes gone. Before that it allows
+// limits.sockets for the delivery of the kernel's last messages.
 func (k *Kernel) supervise() {
 	defer close(k.gone)
 	select {
@@ -98,11 +98,11 @@ func (k *Kernel) supervise() {
 	}
 }
 
-// killUnlessExited kills a kernel that closed a socket, unless it was about to end.
+// killUnlessExited kills a kernel that closed a socket, unless its process ends within limits.sockets.
 func (k *Kernel) killUnlessExited(s *socket) {
 	select {
 	case <-k.process.exited:
 	case <-time.After(k.limits.sockets):
-		k.kill(fmt.Sprintf("it closed its %s socket, and was killed%s", s.name, k.log.lastLines()))
+		k.kill(fmt.Sprintf("it closed its %s socket, so it was killed%s", s.name, k.log.lastLines()))
 	}
 }

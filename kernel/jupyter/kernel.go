@@ -1,10 +1,11 @@
-// Package jupyter starts Jupyter kernels and runs code in them. It speaks Jupyter's wire
-// protocol (version 5) itself, over ZeroMQ, so that notebooks run without Python. It knows
-// nothing of notebooks: code goes in, outputs and a reply come out.
+// Package jupyter starts Jupyter kernels and runs code in them. It implements the client side of Jupyter's wire
+// protocol (version 5) over ZeroMQ, so notebooks run without Python. It does not know notebooks: the input is code,
+// the results are outputs and a reply.
 //
-// A kernel is not trusted to behave. Messages with a wrong signature are dropped, half of
-// an answer is waited for only so long, a kernel that dies or closes a socket ends the cell,
-// and Close leaves no process, goroutine or file behind.
+// The package tolerates faulty kernels. It drops messages with a wrong signature, limits the wait for an incomplete
+// answer, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file behind, and no
+// process in the kernel's process group. A kernel may start processes in other groups; they outlive it if it is
+// killed. GoNB does so with gopls, if that is on PATH.
 package jupyter
 
 import (
@@ -18,40 +19,38 @@ import (
 	"time"
 )
 
-// ErrKernelDied is what errors are if the kernel is gone: its process ended, or it was
-// killed because it did not answer. Their message has the exit state and the last lines
-// that the kernel wrote.
+// ErrKernelDied marks errors about a kernel that is gone: its process ended, or it was killed because it did not
+// answer. The message contains the exit status and the last lines that the kernel wrote, or the reason for the kill.
 var ErrKernelDied = errors.New("the kernel died")
 
 var errClosed = errors.New("the kernel is closed")
 
-// Options say how a kernel is started. The zero value is usable.
+// Options configures Start. The zero value is usable.
 type Options struct {
 	Dir          string        // working directory of the kernel; default: that of this process
-	Env          []string      // NAME=value; added to the kernel's environment after the kernelspec's
-	Log          io.Writer     // what the kernel itself writes, and notes on its misbehaviour; default: nowhere
-	StartTimeout time.Duration // until the kernel must have answered; default: one minute
+	Env          []string      // NAME=value; overrides the environment of the kernelspec
+	Log          io.Writer     // gets what the kernel itself writes, and notes on its faults; nil: discarded
+	StartTimeout time.Duration // limit for the first answer; default: one minute
 }
 
-// limits are how long a kernel is waited for. Tests shorten them.
+// limits holds the time limits for a kernel's reactions. Tests shorten them.
 type limits struct {
-	half      time.Duration // for the reply if the kernel is idle, or for idle if it has replied
-	interrupt time.Duration // for a cell to end once interrupted; GoNB kills it after 5 s
-	again     time.Duration // before an interrupt message is repeated; GoNB drops it while it compiles
-	shutdown  time.Duration // for the process to end after shutdown_request
-	sockets   time.Duration // between the end of the process and that of its sockets, or reverse
+	incomplete time.Duration // for the reply after idle, or for idle after the reply
+	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
+	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
+	shutdown   time.Duration // for the process to end after shutdown_request
+	sockets    time.Duration // between the end of the process and the end of its sockets, in either order
 }
 
 var defaultLimits = limits{
-	half:      5 * time.Second,
-	interrupt: 10 * time.Second,
-	again:     time.Second,
-	shutdown:  3 * time.Second,
-	sockets:   time.Second,
+	incomplete: 5 * time.Second,
+	interrupt:  10 * time.Second,
+	again:      time.Second,
+	shutdown:   3 * time.Second,
+	sockets:    time.Second,
 }
 
-// Kernel is a running kernel. Its methods may be called from several goroutines; cells run
-// one after another.
+// Kernel is a running kernel. Its methods may be called from several goroutines. Cells run one after another.
 type Kernel struct {
 	spec    Spec
 	limits  limits
@@ -64,17 +63,17 @@ type Kernel struct {
 	shell, iopub, control, stdin *socket
 
 	turn   chan struct{} // holds a token while no cell runs
-	gone   chan struct{} // closed when the kernel is gone and all that it sent is read
+	gone   chan struct{} // closed when the kernel is gone and its messages are read
 	closed atomic.Bool
 	once   sync.Once
 
 	mu       sync.Mutex
-	inboxes  map[string]*inbox // by the id of the request
+	inboxes  map[string]*inbox // by id of the request
 	cause    string            // why the kernel was killed; empty if it was not
-	rejected int               // messages dropped
+	rejected int               // number of dropped messages
 }
 
-// Info is what a kernel says about itself.
+// Info describes a kernel: the content of its kernel_info_reply.
 type Info struct {
 	Protocol              string // version of the protocol, such as 5.3
 	Implementation        string // such as gonb
@@ -82,16 +81,15 @@ type Info struct {
 	Banner                string
 	Language              string // such as go
 	LanguageVersion       string
-	LanguageInfo          json.RawMessage // as it belongs into a notebook's metadata; nil if there is none
+	LanguageInfo          json.RawMessage // for a notebook's metadata; nil if there is none
 }
 
-// Info returns what the kernel said about itself when it started.
+// Info returns the description that the kernel sent when it started.
 func (k *Kernel) Info() Info { return k.info }
 
-// Interrupt interrupts the running cell, as the kernelspec wants it: by a signal to the
-// process group, as Jupyter does, or by a message. It does not wait for the cell to end.
-// With GoNB only the message reaches the cell's program once: it passes signals on, and the
-// program is in its process group.
+// Interrupt interrupts the running cell, by a signal to the process group or by a message: the kernelspec's
+// interrupt_mode decides. It does not wait for the cell to end. With GoNB, a signal would reach the cell's program
+// twice: GoNB forwards it, and the program is in GoNB's process group. A message reaches the program once.
 func (k *Kernel) Interrupt() error {
 	if k.spec.InterruptMode == "message" {
 		_, err := k.request(k.control, "interrupt_request", struct{}{}, nil)
@@ -100,9 +98,8 @@ func (k *Kernel) Interrupt() error {
 	return k.process.interrupt()
 }
 
-// Close asks the kernel to shut down, kills what is left of its process group and removes
-// its temporary folder. A cell that is running ends with an error. It may be called more
-// than once.
+// Close asks the kernel to shut down, kills the remaining processes of its process group and removes its temporary
+// folder. A running cell ends with an error. Further calls do nothing.
 func (k *Kernel) Close() error {
 	var err error
 	k.once.Do(func() {
@@ -123,8 +120,8 @@ func (k *Kernel) Close() error {
 	return err
 }
 
-// shutdown ends the process: by request if it listens, by force if it goes on. It returns
-// when the process group is gone.
+// shutdown requests the end of the process, and kills its process group after limits.shutdown. It returns when the
+// process group is gone.
 func (k *Kernel) shutdown() {
 	if k.process.alive() && k.control != nil {
 		content := map[string]bool{"restart": false}
@@ -138,7 +135,7 @@ func (k *Kernel) shutdown() {
 	k.process.kill()
 }
 
-// kill kills the process group for a reason that is then part of the error.
+// kill kills the process group. The cause becomes part of the error that died returns.
 func (k *Kernel) kill(cause string) {
 	k.mu.Lock()
 	k.cause = cause
@@ -146,7 +143,7 @@ func (k *Kernel) kill(cause string) {
 	k.process.kill()
 }
 
-// died is the error for a kernel that is gone. It is to be called when gone is closed.
+// died makes the error for a kernel that is gone. It may be called only after gone is closed.
 func (k *Kernel) died() error {
 	if k.closed.Load() {
 		return errClosed
@@ -159,7 +156,7 @@ func (k *Kernel) died() error {
 	return fmt.Errorf("%w: its process ended (%s)%s", ErrKernelDied, k.process.state(), k.log.lastLines())
 }
 
-// sockets are those that are connected.
+// sockets lists the connected sockets.
 func (k *Kernel) sockets() []*socket {
 	var all []*socket
 	for _, s := range []*socket{k.shell, k.iopub, k.control, k.stdin} {
@@ -170,8 +167,8 @@ func (k *Kernel) sockets() []*socket {
 	return all
 }
 
-// removeAll removes a folder. Programs that are just being killed may still write into it,
-// so it tries more than once.
+// removeAll removes a folder. It tries several times, because a process that is being killed may still write into
+// the folder.
 func removeAll(dir string) error {
 	var err error
 	for range 10 {

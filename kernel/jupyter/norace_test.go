@@ -2,5 +2,5 @@
 
 package jupyter
 
-// floodMB is how many megabytes a cell of TestFlood prints.
+// floodMB is the number of megabytes that a cell of TestFlood prints.
 const floodMB = 100

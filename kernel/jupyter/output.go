@@ -2,15 +2,14 @@ package jupyter
 
 import "encoding/json"
 
-// Output is one thing that a cell shows. Which fields are set depends on Type.
+// Output is one output message of a cell. Its Type decides which fields are set.
 type Output struct {
-	// Type is stream, display_data, execute_result, error, clear_output or
-	// update_display_data.
+	// Type is stream, display_data, execute_result, error, clear_output or update_display_data.
 	Type string
 
-	Name, Text string // stream: stdout or stderr, and what was printed
+	Name, Text string // stream: stdout or stderr, and the printed text
 
-	Data           map[string]json.RawMessage // display_data, execute_result, update_display_data: values by MIME type
+	Data           map[string]json.RawMessage // values by MIME type: display_data, execute_result, update_display_data
 	Metadata       map[string]json.RawMessage // the same three
 	DisplayID      string                     // the same three; empty if none was given
 	ExecutionCount int                        // execute_result
@@ -21,14 +20,14 @@ type Output struct {
 	Wait bool // clear_output: clear only when the next output comes
 }
 
-// outputTypes are the messages that show something.
+// outputTypes lists the message types that are outputs.
 var outputTypes = map[string]bool{
 	"stream": true, "display_data": true, "execute_result": true,
 	"error": true, "clear_output": true, "update_display_data": true,
 }
 
-// parseOutput reads the content of an iopub message. The result has no Type if the message
-// shows nothing, such as execute_input or the messages of widgets.
+// parseOutput reads the content of an iopub message. For a message that is not an output, such as execute_input or
+// those of widgets, the result has no Type.
 func parseOutput(msgType string, content json.RawMessage) (Output, error) {
 	if !outputTypes[msgType] {
 		return Output{}, nil

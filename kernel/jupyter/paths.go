@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// DataDir is the folder of the user's own Jupyter data: kernelspecs are in its subfolder
-// kernels.
+// DataDir is the user's own Jupyter data folder. Kernelspecs are in its subfolder kernels.
 func DataDir() string {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return dir
@@ -27,9 +26,8 @@ func DataDir() string {
 	return filepath.Join(home, ".local", "share", "jupyter")
 }
 
-// searchPath lists the data folders in Jupyter's order: JUPYTER_PATH, the user's folder,
-// those of the Python installations, those of the system. A virtual environment that is
-// on PATH comes before the user's folder.
+// searchPath lists the data folders in Jupyter's order: JUPYTER_PATH, virtual environments on PATH, the user's
+// folder, other Python installations, the system.
 func searchPath() []string {
 	dirs := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
 	virtual, other := pythonPrefixes()
@@ -40,7 +38,7 @@ func searchPath() []string {
 	return unique(dirs)
 }
 
-// systemDirs are the folders for all users.
+// systemDirs lists the data folders for all users.
 func systemDirs() []string {
 	if runtime.GOOS == "windows" {
 		return []string{filepath.Join(os.Getenv("PROGRAMDATA"), "jupyter")}
@@ -48,9 +46,9 @@ func systemDirs() []string {
 	return []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
 }
 
-// pythonPrefixes returns the data folders of the Python installations whose programs
-// jupyter or python3 are on PATH, found from where these programs are: Python itself is
-// not needed. Those of virtual environments are apart.
+// pythonPrefixes returns the data folders of the Python installations whose program jupyter or python3 is on PATH:
+// first those of virtual environments, then the others. It derives them from the paths of these programs, so
+// Python need not run.
 func pythonPrefixes() (virtual, other []string) {
 	for _, program := range []string{"jupyter", "python3"} {
 		path, err := exec.LookPath(program)
@@ -74,7 +72,7 @@ func pythonPrefixes() (virtual, other []string) {
 	return virtual, other
 }
 
-// unique drops empty and repeated folders and keeps the order.
+// unique removes empty and repeated folders and keeps the order.
 func unique(dirs []string) []string {
 	var kept []string
 	for _, dir := range dirs {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	pipeTime  = 200 * time.Millisecond // for a dead kernel's pipes, which its children may hold open
-	groupTime = 200 * time.Millisecond // for the processes of a killed group to go; the dead may wait for init longer
-	tailBytes = 4096                   // of what the kernel wrote last
+	pipeTime  = 200 * time.Millisecond // for a dead kernel's pipes, which its children may keep open
+	groupTime = 200 * time.Millisecond // for the processes of a killed group to disappear; init may reap them later
+	tailBytes = 4096                   // bytes kept of the kernel's last messages
 	tailLines = 8
 )
 
@@ -24,9 +24,8 @@ type process struct {
 	exited chan struct{} // closed when the process has ended and its group is killed
 }
 
-// launch starts a command in a process group of its own. On Linux it is killed when this
-// process ends, however that is; the system goes by the thread that started it, which is
-// therefore kept.
+// launch starts a command in a process group of its own. On Linux the system kills the command when this process
+// ends, even if it is killed itself. The system watches the thread that started the command, so that thread is kept.
 func launch(cmd *exec.Cmd, l *log) (*process, error) {
 	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
@@ -42,13 +41,16 @@ func launch(cmd *exec.Cmd, l *log) (*process, error) {
 			return
 		}
 		defer close(p.exited)
-		cmd.Wait() // the state says all that the error does
+		cmd.Wait() // the process state contains the same information as the error
 		killGroup(cmd.Process.Pid)
 	}()
-	return p, <-started
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// alive says whether the process has not ended yet.
+// alive says whether the process is still running.
 func (p *process) alive() bool {
 	select {
 	case <-p.exited:
@@ -66,7 +68,7 @@ func (p *process) interrupt() error {
 	return interruptGroup(p.cmd.Process.Pid)
 }
 
-// kill kills the process group. It returns when no process of it is left.
+// kill kills the process group. It waits up to groupTime until no process of the group is left.
 func (p *process) kill() {
 	if p.alive() {
 		killGroup(p.cmd.Process.Pid)
@@ -85,16 +87,15 @@ func (p *process) state() string {
 	return p.cmd.ProcessState.String()
 }
 
-// log passes on what the kernel writes and notes on it, and keeps the end of what the
-// kernel wrote.
+// log forwards the kernel's messages and our notes, and keeps the end of the kernel's messages.
 type log struct {
 	mu   sync.Mutex
 	to   io.Writer // may be nil
 	tail []byte
 }
 
-// Write takes what the kernel writes. It never fails: a kernel must not stop because its
-// log does.
+// Write forwards and keeps what the kernel writes. It never fails, so that an error of the log does not stop the
+// kernel.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +109,7 @@ func (l *log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// note writes a line of our own.
+// note writes a note about the kernel.
 func (l *log) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +118,7 @@ func (l *log) note(text string) {
 	}
 }
 
-// lastLines are the last lines that the kernel wrote, for an error message; empty if it
-// wrote none.
+// lastLines returns the last lines that the kernel wrote, for an error message; empty if it wrote none.
 func (l *log) lastLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,5 +127,5 @@ func (l *log) lastLines() string {
 		return ""
 	}
 	lines := strings.Split(text, "\n")
-	return "; it wrote last:\n  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
+	return "; its last messages:\n  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
 }

@@ -2,5 +2,5 @@ package jupyter
 
 import "syscall"
 
-// dieWithParent has the system kill the process when the thread that starts it ends.
+// dieWithParent makes the system kill the process when the thread that started it ends.
 func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

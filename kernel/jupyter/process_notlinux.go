@@ -4,5 +4,5 @@ package jupyter
 
 import "syscall"
 
-// dieWithParent does nothing: only Linux can.
+// dieWithParent does nothing: only Linux supports it.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// There are no process groups here: only the kernel itself is killed.
+// These systems have no process groups: only the kernel itself is killed.
 
 func ownGroup(*exec.Cmd) {}
 
@@ -19,7 +19,7 @@ func killGroup(pid int) {
 }
 
 func interruptGroup(int) error {
-	return errors.New("this system has no interrupt signal; the kernel must take interrupt_mode message")
+	return errors.New("this system has no interrupt signal; set interrupt_mode to message in kernel.json")
 }
 
 func groupExists(int) bool { return false }

@@ -19,5 +19,5 @@ func killGroup(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }
 // interruptGroup sends the interrupt signal to all processes of a group.
 func interruptGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }
 
-// groupExists says whether a group has a process.
+// groupExists says whether a group still has a process.
 func groupExists(pid int) bool { return syscall.Kill(-pid, 0) == nil }

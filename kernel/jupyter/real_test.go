@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// realCase is a cell for a real kernel: what it prints, how it ends.
+// realCase is a cell for a real kernel, with its printed text and its status.
 type realCase struct{ code, text, status, ename string }
 
-// runReal runs cells in a real kernel, interrupts one that would go on, and runs one more.
+// runReal runs cells in a real kernel, interrupts an endless one, and runs one more.
 func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, after, printed string) {
 	saved := defaultLimits
 	defaultLimits = limits{5 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
@@ -59,10 +59,14 @@ func TestGoNB(t *testing.T) {
 	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
 	if goimports, err := exec.LookPath(filepath.Join(filepath.Dir(gonb), "goimports")); err != nil {
 		if _, err := exec.LookPath("goimports"); err != nil {
-			t.Skip("gonb needs goimports beside it or on PATH", goimports)
+			t.Skip("gonb needs goimports next to it or on PATH", goimports)
 		}
 	}
-	spec := Spec{Name: "gonb", Argv: []string{gonb, "--kernel", "{connection_file}"}, Env: map[string]string{"PATH": path}}
+	spec := Spec{
+		Name: "gonb",
+		Argv: []string{gonb, "--kernel", "{connection_file}"},
+		Env:  map[string]string{"PATH": path},
+	}
 	cases := []realCase{
 		{"%%\nfmt.Println(6 * 7)", "42", "ok", ""},
 		{"%%\nfmt.Fprintln(os.Stderr, \"warned\")", "warned", "ok", ""},
@@ -87,8 +91,12 @@ func TestIPyKernel(t *testing.T) {
 	if err := exec.Command(python, "-c", "import ipykernel").Run(); err != nil {
 		t.Skip("no ipykernel: pip install ipykernel, or set TVPS_TEST_PYTHON to a Python that has it")
 	}
-	spec := Spec{Name: "python3", InterruptMode: "signal", Argv: []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"},
-		Env: map[string]string{"IPYTHONDIR": t.TempDir()}}
+	spec := Spec{
+		Name:          "python3",
+		InterruptMode: "signal",
+		Argv:          []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"},
+		Env:           map[string]string{"IPYTHONDIR": t.TempDir()},
+	}
 	cases := []realCase{
 		{"x = 6; print(x * 7)", "42", "ok", ""},
 		{"print(x)", "6", "ok", ""},
@@ -97,12 +105,21 @@ func TestIPyKernel(t *testing.T) {
 		{"input('name?')", "", "error", "StdinNotImplementedError"},
 		{"for i in range(2000): print('y' * 5000)", "yyy", "ok", ""},
 	}
-	runReal(t, spec, Options{Dir: t.TempDir()}, cases, "import time\nprint('started', flush=True)\nwhile True: time.sleep(1)", "print('again')", "again")
+	runReal(
+		t,
+		spec,
+		Options{Dir: t.TempDir()},
+		cases,
+		"import time\nprint('started', flush=True)\nwhile True: time.sleep(1)",
+		"print('again')",
+		"again",
+	)
 
 	t.Run("died", func(t *testing.T) {
 		spec.Env["FAKE_TEST"] = marker(t)
 		k := startFake(t, spec, Options{})
-		if _, _, err := executeWith(context.Background(), k, "import os; os._exit(5)"); !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), "exit status 5") {
+		if _, _, err := executeWith(context.Background(), k, "import os; os._exit(5)"); !errors.Is(err, ErrKernelDied) ||
+			!strings.Contains(err.Error(), "exit status 5") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	redialEvery   = 10 * time.Millisecond // while a kernel is not yet listening
-	handshakeTime = 5 * time.Second       // for ZeroMQ's greeting, once connected
+	redialEvery   = 10 * time.Millisecond // while the kernel does not listen yet
+	handshakeTime = 5 * time.Second       // for ZeroMQ's handshake after connecting
 	sendTime      = 30 * time.Second      // for handing a message to the operating system
 )
 
-// socket is one ZeroMQ connection to a kernel. It is built on zmq4's connections and not on
-// its sockets: a connection tells when the peer closes it, holds no queue of its own, so
-// that a slow reader slows the kernel and memory stays bounded, and starts no goroutines
-// that outlive it.
+// socket is one ZeroMQ connection to a kernel. It uses zmq4's connections instead of its sockets: a connection
+// reports that the peer closed it, has no queue (so a slow reader slows the kernel, and memory stays bounded) and
+// leaves no goroutines behind.
 type socket struct {
 	name string // such as shell
 	tcp  net.Conn
@@ -32,8 +31,7 @@ type socket struct {
 	sending sync.Mutex
 }
 
-// buffered reads from a connection in large pieces: zmq4 reads each frame with its own
-// system calls.
+// buffered reads from a connection in large pieces, because zmq4 makes several system calls per frame.
 type buffered struct {
 	net.Conn
 	r *bufio.Reader
@@ -41,7 +39,7 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
-// dial connects to a port of this machine. It tries until the kernel listens or ctx ends.
+// dial connects to a local port. It tries again until the kernel listens or ctx ends.
 func dial(ctx context.Context, name string, port int, kind zmq4.SocketType, identity string) (*socket, error) {
 	address := net.JoinHostPort(loopback, strconv.Itoa(port))
 	for {
@@ -57,7 +55,7 @@ func dial(ctx context.Context, name string, port int, kind zmq4.SocketType, iden
 	}
 }
 
-// open greets the peer in ZeroMQ's protocol.
+// open performs ZeroMQ's handshake with the peer.
 func open(name string, tcp net.Conn, kind zmq4.SocketType, identity string) (*socket, error) {
 	tcp.SetDeadline(time.Now().Add(handshakeTime))
 	conn := buffered{tcp, bufio.NewReaderSize(tcp, 1<<16)}
@@ -81,8 +79,7 @@ func (s *socket) send(frames ...[]byte) error {
 	return nil
 }
 
-// receive hands each message to a function until the connection ends. What is no message
-// at all ends it too: zmq4 panics on impossible frame sizes.
+// receive passes each message to handle until the connection ends. Invalid data ends the connection, too.
 func (s *socket) receive(handle func(frames [][]byte)) {
 	defer close(s.done)
 	defer s.tcp.Close()
@@ -97,11 +94,11 @@ func (s *socket) receive(handle func(frames [][]byte)) {
 	}
 }
 
-// next reads one message.
+// next reads one message. It turns a panic of zmq4, which occurs on impossible frame sizes, into an error.
 func (s *socket) next() (msg zmq4.Msg, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("no ZeroMQ message on the %s socket: %v", s.name, p)
+			err = fmt.Errorf("invalid ZeroMQ message on the %s socket: %v", s.name, p)
 		}
 	}()
 	return s.zmtp.RecvMsg()

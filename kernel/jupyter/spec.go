@@ -13,10 +13,10 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Spec is an installed kernel: the contents of a kernel.json and where it was found.
+// Spec is an installed kernel: the content of its kernel.json and the folder of that file.
 type Spec struct {
-	Name          string            // the folder's name in lower case, as in `--kernel NAME`
-	Dir           string            // the folder that holds kernel.json; {resource_dir} in Argv
+	Name          string            // the folder's name in lower case
+	Dir           string            // the folder of kernel.json; {resource_dir} in Argv
 	Argv          []string          // command line; {connection_file} and {resource_dir} are replaced
 	DisplayName   string            // as shown in JupyterLab
 	Language      string            // as in a notebook's metadata
@@ -25,14 +25,14 @@ type Spec struct {
 	Metadata      map[string]any
 }
 
-// ErrNoKernel is what Find's error is if no kernel of that name is installed.
+// ErrNoKernel marks Find's error if no kernel of that name is installed.
 var ErrNoKernel = errors.New("no such kernel")
 
 // validName is Jupyter's rule for the names of kernels.
 var validName = regexp.MustCompile(`(?i)^[a-z0-9._-]+$`)
 
-// Find returns the installed kernel of that name. Case does not matter. The error for an
-// unknown name says which names there are.
+// Find returns the installed kernel of that name, ignoring case. The error for an unknown name lists the installed
+// kernels.
 func Find(name string) (Spec, error) {
 	key := strings.ToLower(name)
 	found := folders()
@@ -44,7 +44,7 @@ func Find(name string) (Spec, error) {
 		names = append(names, n)
 	}
 	if len(names) == 0 {
-		return Spec{}, fmt.Errorf("%w: no kernel is installed, so not %q either; looked in %s",
+		return Spec{}, fmt.Errorf("%w: %q: no kernel is installed; searched %s",
 			ErrNoKernel, name, strings.Join(searchPath(), string(os.PathListSeparator)))
 	}
 	slices.Sort(names)
@@ -52,9 +52,8 @@ func Find(name string) (Spec, error) {
 		ErrNoKernel, name, nearest(key, names), strings.Join(names, ", "))
 }
 
-// List returns all installed kernels, sorted by name. Of two with the same name the one
-// that Jupyter would take is listed. Those that can be read are returned even if the error
-// tells of others that cannot.
+// List returns all installed kernels, sorted by name. Of kernels with the same name it lists the one that Jupyter
+// would use. If some kernelspecs cannot be read, List returns the others with an error about these.
 func List() ([]Spec, error) {
 	var specs []Spec
 	var errs []error
@@ -70,8 +69,7 @@ func List() ([]Spec, error) {
 	return specs, errors.Join(errs...)
 }
 
-// folders maps the name of each installed kernel to its folder. The first in the search
-// path wins.
+// folders maps the name of each installed kernel to its folder: the first one in the search path.
 func folders() map[string]string {
 	found := map[string]string{}
 	for _, root := range searchPath() {
@@ -87,7 +85,7 @@ func folders() map[string]string {
 	return found
 }
 
-// escapeGlob makes the special characters of a path plain ones.
+// escapeGlob escapes the characters of a path that are special in a glob pattern.
 func escapeGlob(path string) string {
 	if os.PathSeparator == '\\' { // there is no escape on Windows
 		return path
@@ -120,12 +118,13 @@ func read(name, dir string) (Spec, error) {
 		f.InterruptMode = "signal"
 	}
 	if f.InterruptMode != "signal" && f.InterruptMode != "message" {
-		return Spec{}, fmt.Errorf("kernel %q: %s has interrupt_mode %q; it must be signal or message", name, file, f.InterruptMode)
+		return Spec{}, fmt.Errorf("kernel %q: %s has interrupt_mode %q; it must be signal or message",
+			name, file, f.InterruptMode)
 	}
 	return Spec{name, dir, f.Argv, f.DisplayName, f.Language, f.InterruptMode, f.Env, f.Metadata}, nil
 }
 
-// nearest is the name with the fewest edits from the given one.
+// nearest is the name with the smallest edit distance to the given one.
 func nearest(name string, names []string) string {
 	return slices.MinFunc(names, func(a, b string) int {
 		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)

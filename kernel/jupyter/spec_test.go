@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// bare makes an environment without kernels: an empty home, no programs on PATH.
+// bare sets up an environment without kernels: an empty home folder and no programs on PATH.
 func bare(t *testing.T) (home string) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the folders are those of Linux")
@@ -25,7 +25,7 @@ func bare(t *testing.T) (home string) {
 	return home
 }
 
-// install writes a kernel.json that says in its display name which it is.
+// install writes a kernel.json with the given display name.
 func install(t *testing.T, data, name, display string) string {
 	t.Helper()
 	dir := filepath.Join(data, "kernels", name)
@@ -46,8 +46,12 @@ func writeFile(t *testing.T, file, text string) {
 func TestFindReadsAllFields(t *testing.T) {
 	home := bare(t)
 	dir := filepath.Join(home, ".local/share/jupyter/kernels/My.Kernel-1")
-	writeFile(t, filepath.Join(dir, "kernel.json"), `{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
-		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`)
+	writeFile(
+		t,
+		filepath.Join(dir, "kernel.json"),
+		`{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
+		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`,
+	)
 	got, err := Find("MY.kernel-1")
 	want := Spec{"my.kernel-1", dir, []string{"a", "{connection_file}"}, "D", "go", "message",
 		map[string]string{"A": "b"}, map[string]any{"debugger": true}}
@@ -56,7 +60,7 @@ func TestFindReadsAllFields(t *testing.T) {
 	}
 }
 
-// Of several kernels with one name, the first folder in Jupyter's order wins.
+// Of several kernels with one name, the first one in Jupyter's search order is used.
 func TestSearchOrder(t *testing.T) {
 	home := bare(t)
 	base := filepath.Join(home, "a [strange] folder*")
@@ -70,7 +74,7 @@ func TestSearchOrder(t *testing.T) {
 		filepath.Join(base, "one"), filepath.Join(base, "two"), filepath.Join(venv, "share/jupyter"),
 		filepath.Join(home, ".local/share/jupyter"), filepath.Join(python, "share/jupyter"),
 	}
-	for i := len(order) - 1; i >= 0; i-- { // each new one comes before all that are there
+	for i := len(order) - 1; i >= 0; i-- { // each new folder comes before the existing ones
 		dir := install(t, order[i], "k", "from "+order[i])
 		got, err := Find("k")
 		if err != nil || got.Dir != dir || got.DisplayName != "from "+order[i] {
@@ -116,7 +120,8 @@ func TestFindUnknown(t *testing.T) {
 	}
 	os.Remove(filepath.Join(home, ".local/share/jupyter/kernels/empty/kernel.json"))
 	_, err = Find("Pyton")
-	if !errors.Is(err, ErrNoKernel) || !strings.Contains(err.Error(), `did you mean "python3"? Installed: gonb, python3`) {
+	if !errors.Is(err, ErrNoKernel) ||
+		!strings.Contains(err.Error(), `did you mean "python3"? Installed: gonb, python3`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -137,9 +142,10 @@ func TestListAndBrokenSpecs(t *testing.T) {
 	}
 	specs, err := List()
 	if err == nil {
-		t.Error("List does not tell of the broken ones")
+		t.Error("List does not report the invalid kernelspecs")
 	}
-	if len(specs) != len(before)+2 || specs[0].Name != "aa" || specs[0].InterruptMode != "signal" || specs[len(specs)-1].Name != "zz" {
+	if len(specs) != len(before)+2 || specs[0].Name != "aa" || specs[0].InterruptMode != "signal" ||
+		specs[len(specs)-1].Name != "zz" {
 		t.Errorf("got %+v", specs)
 	}
 }
@@ -163,6 +169,6 @@ func TestPythonOfTheKernelsEnvironment(t *testing.T) {
 	inside.Argv = []string{"python", "-m", "kernel"}
 	cmd, err := command(inside, Options{}, "file", t.TempDir())
 	if err != nil || cmd.Path != own || cmd.Args[0] != own {
-		t.Errorf("the kernel is called as %v, %v; Python finds its environment by its path", cmd, err)
+		t.Errorf("the command is %v, %v; Python finds its environment by the path of the command", cmd, err)
 	}
 }

@@ -16,13 +16,13 @@ import (
 const (
 	startTimeout = time.Minute
 	portTries    = 3
-	firstAsk     = 50 * time.Millisecond // between kernel_info_requests; doubles each time
+	firstAsk     = 50 * time.Millisecond // until the second kernel_info_request; doubles each time
 	slowestAsk   = time.Second
 )
 
-// Start runs a kernel in its own process group with its own temporary folder, and returns
-// when it has answered on its shell and its iopub socket. If it does not, nothing is left
-// of it.
+// Start starts a kernel in a process group and a temporary folder of its own. It returns when the kernel has answered
+// on its shell and its iopub socket. If it fails, no process or file is left. If another process takes one of the
+// kernel's ports, Start tries again with other ports.
 func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
 	if o.StartTimeout <= 0 {
 		o.StartTimeout = startTimeout
@@ -34,7 +34,7 @@ func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
 	for range portTries {
 		var k *Kernel
 		var taken bool
-		if k, taken, err = try(limited, spec, o); err == nil {
+		if k, taken, err = startOnce(limited, spec, o); err == nil {
 			return k, nil
 		}
 		if !taken {
@@ -44,8 +44,8 @@ func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
 	return nil, fmt.Errorf("kernel %q did not start: %w", spec.Name, err)
 }
 
-// try starts a kernel once. It also says whether it failed because a port was taken.
-func try(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err error) {
+// startOnce starts a kernel without another attempt. taken says whether it failed because a port was in use.
+func startOnce(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err error) {
 	k, c, err := launchKernel(spec, o)
 	if err != nil {
 		return nil, false, err
@@ -54,13 +54,13 @@ func try(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err 
 		go k.supervise()
 		err = k.greet(ctx)
 	} else {
-		close(k.gone) // nobody supervises it
+		close(k.gone) // supervise, which closes it otherwise, does not run
 	}
 	if err == nil {
 		k.turn <- struct{}{}
 		return k, false, nil
 	}
-	select { // its sockets may have ended a moment before it does
+	select { // the sockets of a dying process close shortly before it ends
 	case <-k.process.exited:
 	case <-ctx.Done():
 	case <-time.After(k.limits.sockets):
@@ -76,23 +76,23 @@ func try(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool, err 
 	return nil, exited && (inUse || c.taken()), err
 }
 
-// launchKernel starts the process with its files.
+// launchKernel writes the kernel's files and starts its process.
 func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 	s := newSession()
 	c, err := newConnection(spec.Name, s)
 	if err != nil {
-		return nil, c, err
+		return nil, connection{}, err
 	}
 	dir, err := os.MkdirTemp("", "tvps-kernel-")
 	if err != nil {
-		return nil, c, fmt.Errorf("no temporary folder: %w", err)
+		return nil, connection{}, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	k := &Kernel{
 		spec: spec, limits: defaultLimits, log: &log{to: o.Log}, dir: dir, session: s,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
 	if k.process, err = k.run(c, o); err != nil {
-		return nil, c, errors.Join(err, os.RemoveAll(dir))
+		return nil, connection{}, errors.Join(err, os.RemoveAll(dir))
 	}
 	return k, c, nil
 }
@@ -114,8 +114,8 @@ func (k *Kernel) run(c connection, o Options) (*process, error) {
 	return launch(cmd, k.log)
 }
 
-// connect opens the sockets. All have the same identity: kernels answer by it on whichever
-// they like.
+// connect opens the sockets. All use the same identity, because some kernels answer a request on another socket
+// than the one it came from.
 func (k *Kernel) connect(ctx context.Context, c connection) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -147,8 +147,8 @@ func (k *Kernel) connect(ctx context.Context, c connection) error {
 	return k.iopub.send([]byte{1}) // subscribe to everything
 }
 
-// greet asks what the kernel is until shell and iopub have both answered: what a kernel
-// publishes before it knows of the subscription is lost.
+// greet sends kernel_info_requests until both shell and iopub have answered. Several may be needed: messages that
+// the kernel publishes before it knows of the subscription are lost.
 func (k *Kernel) greet(ctx context.Context) error {
 	in := newInbox()
 	defer k.close(in)
@@ -179,7 +179,7 @@ func (k *Kernel) greet(ctx context.Context) error {
 	return nil
 }
 
-// parseInfo reads the content of kernel_info_reply; what is missing stays empty.
+// parseInfo reads the content of kernel_info_reply. Missing fields stay empty.
 func parseInfo(content json.RawMessage) Info {
 	var r struct {
 		Protocol              string          `json:"protocol_version"`

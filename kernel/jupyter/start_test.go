@@ -44,7 +44,12 @@ func TestStartFails(t *testing.T) {
 		timeout  time.Duration
 		messages []string
 	}{
-		{"exit", true, time.Minute, []string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"}},
+		{
+			"exit",
+			true,
+			time.Minute,
+			[]string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"},
+		},
 		{"exit-later", true, time.Minute, []string{"exit status 8"}},
 		{"mute", false, 2 * time.Second, []string{"did not answer within 2s", "the fake kernel stays mute"}},
 		{"no-iopub", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},
@@ -80,7 +85,8 @@ func TestNoProgram(t *testing.T) {
 		noLeftovers(t)
 		spec := fakeSpec(t, "well")
 		spec.Argv = argv
-		if _, err := Start(context.Background(), spec, Options{}); err == nil || !strings.Contains(err.Error(), `kernel "fake"`) {
+		if _, err := Start(context.Background(), spec, Options{}); err == nil ||
+			!strings.Contains(err.Error(), `kernel "fake"`) {
 			t.Errorf("%q: got %v", argv, err)
 		}
 	}
@@ -100,11 +106,11 @@ func TestTaken(t *testing.T) {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(c.Heartbeat)))
 	if err != nil {
-		t.Skip("somebody else took the port")
+		t.Skip("another process took the port")
 	}
 	defer l.Close()
 	if !c.taken() {
-		t.Error("a taken port is free")
+		t.Error("a port in use counts as free")
 	}
 }
 
@@ -191,7 +197,7 @@ func TestCloseWhileACellRuns(t *testing.T) {
 	}
 }
 
-// A kernel ends with the process that started it, even if that one is killed.
+// A kernel ends with the process that started it, even if that process is killed.
 func TestKernelEndsWithItsParent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux kills the children of a killed process")
@@ -207,7 +213,7 @@ func TestKernelEndsWithItsParent(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	io.ReadFull(out, make([]byte, len("started"))) // or the client's end
+	io.ReadFull(out, make([]byte, len("started"))) // or the end of the client
 	if n := len(fakeProcesses(t)); n != 2 {
 		t.Errorf("%d processes run, want the client and its kernel", n)
 	}

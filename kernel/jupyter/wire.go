@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// protocolVersion is the version of Jupyter's messaging protocol that is spoken here.
+// protocolVersion is the version of Jupyter's messaging protocol that this package uses.
 const protocolVersion = "5.3"
 
-// delimiter stands between the ZeroMQ identities and the message itself.
+// delimiter separates the ZeroMQ identities from the message itself.
 var delimiter = []byte("<IDS|MSG>")
 
 var (
@@ -23,8 +23,7 @@ var (
 	errMalformed = errors.New("malformed message")
 )
 
-// header is the first part of a message; a message's parent header is that of the request
-// that caused it.
+// header is the first part of a message. The parent header of a message is the header of the request that caused it.
 type header struct {
 	ID       string `json:"msg_id"`
 	Session  string `json:"session"`
@@ -34,26 +33,25 @@ type header struct {
 	Version  string `json:"version"`
 }
 
-// message is one received message. The message's own metadata and binary buffers are not
-// kept: nothing that is read here needs them.
+// message is one received message, without its metadata and binary buffers, which are not used.
 type message struct {
 	header  header
 	parent  header
 	content json.RawMessage
 }
 
-// session makes and reads the messages of one client.
+// session encodes and decodes the messages of one client.
 type session struct {
 	id  string
 	key []byte
 }
 
-// newSession draws an identity and a key.
+// newSession returns a session with a random identity and key.
 func newSession() session {
 	return session{id: randomID(), key: []byte(randomID())}
 }
 
-// randomID is a random UUID.
+// randomID returns a random UUID.
 func randomID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
@@ -61,7 +59,7 @@ func randomID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// newHeader is the header of a request.
+// newHeader returns the header of a new request.
 func (s session) newHeader(msgType string) header {
 	return header{
 		ID:       randomID(),
@@ -96,8 +94,8 @@ func (s session) encode(h header, content any) ([][]byte, error) {
 	return append([][]byte{delimiter, s.sign(parts)}, parts...), nil
 }
 
-// decode checks and reads the frames of a message. Frames before the delimiter are ZeroMQ's
-// identities or topics, frames behind the content are binary buffers.
+// decode checks the signature of a message and decodes it. Frames before the delimiter are ZeroMQ's identities or
+// topics, frames after the content are binary buffers.
 func (s session) decode(frames [][]byte) (message, error) {
 	for len(frames) > 0 && !bytes.Equal(frames[0], delimiter) {
 		frames = frames[1:]

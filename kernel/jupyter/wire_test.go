@@ -20,7 +20,9 @@ func fixed() [][]byte {
 		[]byte("topic"),
 		[]byte("<IDS|MSG>"),
 		[]byte("7164e5f1a1e45f905cbc1a02e83b13c659f902e41353923ef1f63d1b684d565d"),
-		[]byte(`{"msg_id":"1","session":"s","username":"u","date":"2024-01-02T03:04:05Z","msg_type":"stream","version":"5.3"}`),
+		[]byte(
+			`{"msg_id":"1","session":"s","username":"u","date":"2024-01-02T03:04:05Z","msg_type":"stream","version":"5.3"}`,
+		),
 		[]byte(`{"msg_id":"0"}`),
 		[]byte(`{}`),
 		[]byte(`{"name":"stdout","text":"hello\n"}`),

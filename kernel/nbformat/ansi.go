@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// escape matches the control sequences of terminals: those with parameters and a final
-// letter, and titles, which end with a bell.
+// escape matches the control sequences of terminals: those with parameters and a final letter, and window titles,
+// which end with a bell.
 var escape = regexp.MustCompile(`\x1b\[([0-9;:]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.`)
 
-// look is how a terminal shows text.
+// look is the style of a piece of terminal text.
 type look struct {
 	colour, background             string
 	bold, faint, italic, underline bool
 }
 
-// ansiToHTML makes spans of a terminal's colours. Other control sequences are dropped.
+// ansiToHTML converts a terminal's colours to HTML spans. Other control sequences are dropped.
 func ansiToHTML(text string) string {
 	var b strings.Builder
 	var now look
@@ -46,7 +46,7 @@ func ansiToHTML(text string) string {
 	}
 }
 
-// plainText is a text without control sequences.
+// plainText removes the control sequences from a text.
 func plainText(text string) string { return escape.ReplaceAllString(text, "") }
 
 func (l look) style() string {
@@ -65,7 +65,7 @@ func (l look) style() string {
 	return strings.Join(parts, ";")
 }
 
-// change applies the parameters of one sequence, such as 1;31.
+// change applies the parameters of one control sequence, such as 1;31.
 func (l *look) change(parameters string) {
 	codes := strings.FieldsFunc(parameters, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {
@@ -110,13 +110,13 @@ func (l *look) set(background bool, colour string) {
 	}
 }
 
-// palette are the sixteen colours of a terminal, readable on white.
+// palette holds the sixteen colours of a terminal, in shades that are readable on white.
 var palette = [16]string{
 	"#3e424d", "#b22b31", "#007427", "#8a6300", "#0065ca", "#a03196", "#0f7b7d", "#6b7280",
 	"#282c36", "#d02f36", "#008a2e", "#a67700", "#0079f2", "#b83cac", "#128f92", "#9aa1ad",
 }
 
-// basic is the colour of a code that is counted from 30 or 40; empty for the default.
+// basic is the colour of a code minus 30 (text) or minus 40 (background); empty for the default colour.
 func basic(n int) string {
 	switch {
 	case n >= 0 && n < 8:
@@ -127,7 +127,7 @@ func basic(n int) string {
 	return ""
 }
 
-// extended is a colour out of 256, or of any red, green and blue, and how many codes it took.
+// extended decodes one of 256 colours, or an RGB colour. It also returns the number of codes that it used.
 func extended(codes []string) (colour string, used int) {
 	n := make([]int, len(codes))
 	for i, c := range codes {

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Clean removes from a notebook what differs from one run to the next although nothing was
-// changed: execution counts, times, ids drawn at random, the state of the user interface,
-// how streams happened to be cut into pieces. Sources and the contents of outputs stay, but
-// for the names of temporary things in them. Cleaning twice is cleaning once.
+// Clean removes from a notebook what differs between two runs of the same code: execution counts, times, random ids,
+// the state of the user interface, and the split of streams into pieces. Sources and outputs stay, except for random
+// names in outputs, which are numbered. Cleaning a clean notebook changes nothing.
 func (nb *Notebook) Clean() {
 	drop(nb.Metadata, volatileMetadata...)
 	if info, ok := nb.Metadata["language_info"].(map[string]any); ok {
@@ -33,18 +32,16 @@ func (nb *Notebook) Clean() {
 	nb.cleanIDs()
 }
 
-// volatileMetadata is metadata of a notebook that says how it was run, or what an
-// extension of Jupyter drew last.
+// volatileMetadata lists the metadata fields of a notebook that record a run or the state of a Jupyter extension.
 var volatileMetadata = []string{Record, "papermill", "widgets", "toc", "vscode", "varInspector"}
 
-// volatileCellMetadata is the same of cells.
+// volatileCellMetadata is the same list for cells.
 var volatileCellMetadata = []string{Record, "papermill", "execution", "ExecuteTime", "collapsed", "scrolled", "vscode"}
 
-// Record is the field of metadata, of notebooks and of cells, where package runner writes
-// down what it did.
+// Record is the metadata field, of notebooks and of cells, in which package runner records a run.
 const Record = "tvps"
 
-// joinStreams joins neighbouring pieces of the same stream.
+// joinStreams joins adjacent pieces of the same stream.
 func joinStreams(outputs []Output) []Output {
 	var joined []Output
 	for _, o := range outputs {
@@ -72,16 +69,16 @@ func cleanOutput(o *Output, names temporary) {
 	}
 }
 
-// isText says whether the value of a MIME type is text, and no image in base64.
+// isText says whether the value of a MIME type is text and not base64.
 func isText(mime string) bool {
 	return strings.HasPrefix(mime, "text/") || mime == "image/svg+xml" || mime == "application/javascript"
 }
 
-// random matches what GoNB and package jupyter draw at random: ids of HTML elements, and the
-// folders in which cells are built.
+// random matches the random names of GoNB and package jupyter: ids of HTML elements, and the folders in which cells
+// are built.
 var random = regexp.MustCompile(`(gonb_(?:[a-zA-Z]+_)*)([0-9a-f]{8})\b|(tvps-kernel-)(\d+)\b`)
 
-// temporary numbers the random names of a notebook in the order in which they come.
+// temporary maps the random names of a notebook to numbered names, in the order in which they appear.
 type temporary map[string]string
 
 func (t temporary) clean(text string) string {
@@ -99,15 +96,14 @@ func (t temporary) clean(text string) string {
 }
 
 var (
-	// drawn matches the ids that Jupyter draws at random for new cells.
+	// drawn matches the random ids that Jupyter gives to new cells.
 	drawn = regexp.MustCompile(`^([0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`)
 	// valid is nbformat's rule for ids.
 	valid = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 )
 
-// cleanIDs gives cells without an id, and those whose id was drawn at random, one that
-// follows from what they hold. An id that somebody chose stays, as does one given here: an
-// id does not change when its cell is edited.
+// cleanIDs gives an id to cells without a valid, unique one, and replaces random ids. The new id is a hash of the
+// cell's content. Ids that a person chose stay. So do ids given here: they do not change when the cell is edited.
 func (nb *Notebook) cleanIDs() {
 	nb.Minor = max(nb.Minor, 5)
 	taken := map[string]bool{}
@@ -136,13 +132,4 @@ func (nb *Notebook) RemoveOutputs() {
 	for _, c := range nb.Cells {
 		c.ExecutionCount, c.Outputs = 0, nil
 	}
-}
-
-// Clone is a copy that shares nothing that is changed here or in package runner.
-func (nb *Notebook) Clone() (*Notebook, error) {
-	data, err := nb.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	return Parse(data)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const cleaned = "testdata/cleaned.ipynb"
 
@@ -45,7 +45,7 @@ func TestCleanTwiceIsCleanOnce(t *testing.T) {
 	}
 }
 
-// Two runs that differ in nothing that matters are the same when they are clean.
+// Two runs of the same code are equal after cleaning.
 func TestCleanForgetsTheRun(t *testing.T) {
 	one, two := read(t, sample), read(t, sample)
 	two.Metadata[Record] = map[string]any{"parameters": "other"}
@@ -53,8 +53,19 @@ func TestCleanForgetsTheRun(t *testing.T) {
 	two.Cells[2].ExecutionCount = 99
 	two.Cells[2].Metadata["execution"] = "later"
 	out := two.Cells[2].Outputs
-	two.Cells[2].Outputs = append([]Output{{Type: Stream, Name: "stdout", Text: "on"}, {Type: Stream, Name: "stdout", Text: "e\n"}}, out[1:]...)
-	replace := strings.NewReplacer("0a1b2c3d", "77777777", "99999999", "88888888", "tvps-kernel-123456", "tvps-kernel-5", "deadbeef", "66666666")
+	two.Cells[2].Outputs = append(
+		[]Output{{Type: Stream, Name: "stdout", Text: "on"}, {Type: Stream, Name: "stdout", Text: "e\n"}},
+		out[1:]...)
+	replace := strings.NewReplacer(
+		"0a1b2c3d",
+		"77777777",
+		"99999999",
+		"88888888",
+		"tvps-kernel-123456",
+		"tvps-kernel-5",
+		"deadbeef",
+		"66666666",
+	)
 	data := replace.Replace(contents(t, two))
 	two, err := Parse([]byte(data))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// HTMLOptions say how a notebook is exported.
+// HTMLOptions configures Notebook.HTML.
 type HTMLOptions struct {
-	Title   string // of the page, if the notebook has no heading
-	Dir     string // the notebook's folder, for the pictures that its text shows
-	ECharts []byte // echarts.min.js; nil: charts stay static pictures
+	Title   string // title of the page if the notebook has no heading
+	Dir     string // the notebook's folder, for pictures in its Markdown
+	ECharts []byte // content of echarts.min.js; nil: charts stay static pictures
 }
 
 var (
@@ -24,7 +24,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
-// page and block are what the template shows.
+// page and block are the data of the template.
 type page struct {
 	Title   string
 	ECharts template.JS
@@ -35,13 +35,13 @@ type block struct {
 	Type    string        // as in Cell
 	Text    template.HTML // markdown
 	Source  string        // code and raw
-	Count   string        // execution count
+	Count   string        // execution count; empty if the cell has not run
 	Outputs []template.HTML
 }
 
-// HTML exports a notebook as one page that opens without a network: nothing is loaded, and
-// the browser is told to refuse loading anything. Charts are interactive if the page has
-// ECharts, and else the pictures beside them are shown.
+// HTML exports a notebook as one page that opens without a network. The page loads nothing, and its security policy
+// makes the browser refuse to load anything. Charts are interactive if the page contains ECharts; otherwise the
+// page shows their static pictures.
 func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 	p := page{Title: nb.title(o.Title)}
 	for i, c := range nb.Cells {
@@ -67,7 +67,7 @@ func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 	}
 	if nb.hasCharts() {
 		if bytes.Contains(o.ECharts, []byte("<!--")) {
-			return nil, errors.New("this echarts.min.js cannot be put into a page: it contains <!--")
+			return nil, errors.New("cannot embed this echarts.min.js in a page: it contains <!--")
 		}
 		p.ECharts = template.JS(bytes.ReplaceAll(o.ECharts, []byte("</script"), []byte(`<\/script`)))
 	}
@@ -81,7 +81,7 @@ func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 // heading matches a heading of Markdown.
 var heading = regexp.MustCompile(`(?m)^#{1,2} +(.+?)[ #]*\r?$`)
 
-// title is the notebook's first heading, or the title given.
+// title is the notebook's first heading, or given if there is none.
 func (nb *Notebook) title(given string) string {
 	for _, c := range nb.Cells {
 		if m := heading.FindStringSubmatch(c.Source); c.Type == Markdown && m != nil {
@@ -91,7 +91,7 @@ func (nb *Notebook) title(given string) string {
 	return given
 }
 
-// hasCharts says whether an output draws with ECharts.
+// hasCharts says whether an output contains a chart of ECharts.
 func (nb *Notebook) hasCharts() bool {
 	for _, c := range nb.Cells {
 		for _, o := range c.Outputs {
@@ -103,7 +103,7 @@ func (nb *Notebook) hasCharts() bool {
 	return false
 }
 
-// forms are the MIME types that a page can show, the best first.
+// forms lists the MIME types that a page can show, the preferred ones first.
 var forms = []struct {
 	mime string
 	html func(mime, content, dir string) (string, error)
@@ -116,18 +116,19 @@ var forms = []struct {
 	{"image/gif", image},
 	{"image/webp", image},
 	{"text/latex", func(_, content, _ string) (string, error) {
-		return `<code class="formula display">` + html.EscapeString(strings.Trim(content, "$ \n")) + `</code>`, nil
+		formula := html.EscapeString(strings.Trim(content, "$ \n"))
+		return `<code class="formula display">` + formula + `</code>`, nil
 	}},
 	{"text/plain", func(_, content, _ string) (string, error) { return "<pre>" + ansiToHTML(content) + "</pre>", nil }},
 }
 
-// image shows a picture in an element of the class that charts look for when they hide the
-// static picture before them.
+// image shows a picture in an element with Jupyter's class for pictures: the script of a chart finds and hides the
+// static picture before it by this class.
 func image(mime, content, _ string) (string, error) {
 	return `<div class="jp-RenderedImage"><img alt="" src="` + html.EscapeString(dataURI(mime, content)) + `"></div>`, nil
 }
 
-// html is an output in the best form that it has; empty if it has none.
+// html shows an output in its preferred form; empty if the page can show none of its forms.
 func (o Output) html(dir string) (string, error) {
 	switch o.Type {
 	case Stream:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// export makes a page of a notebook of one code cell with these outputs, and of Markdown.
+// export makes a page of a notebook with a Markdown cell and a code cell that has these outputs.
 func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) string {
 	t.Helper()
 	nb := &Notebook{Cells: []*Cell{
@@ -48,12 +48,15 @@ func TestHTML(t *testing.T) {
 	)
 	for _, want := range []string{
 		"<title>The *title*</title>", "<strong>bold</strong>", "<del>x</del>", "<td>cell</td>",
-		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and ($6),", `<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
+		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and ($6),",
+		`<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
 		`<img src="data:image/png;base64,QUJD"`, `<img src="data:image/png;base64,REVG"`, `<img src="../c.png"`,
 		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`,
 		`<pre class="stderr">a <span style="color:#b22b31;font-weight:bold">red</span> &lt;b&gt;</pre>`,
-		`<pre class="error"><span style="color:#b22b31">exit status 4</span></pre>`, `<pre class="error">NameError: no x</pre>`,
-		`<img alt="" src="data:image/png;base64,R0hJ">`, "<em id='e'>html</em>", `src="data:image/svg&#43;xml;base64,PHN2Zy8&#43;"`,
+		`<pre class="error"><span style="color:#b22b31">exit status 4</span></pre>`,
+		`<pre class="error">NameError: no x</pre>`,
+		`<img alt="" src="data:image/png;base64,R0hJ">`, "<em id='e'>html</em>",
+		`src="data:image/svg&#43;xml;base64,PHN2Zy8&#43;"`,
 		"<em>m</em>", "<pre>1 &lt; 2</pre>", "default-src 'none'",
 	} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
@@ -87,14 +90,16 @@ func TestHTMLCharts(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	for text, want := range map[string]string{
-		"\x1b[32ma\x1b[39mb":             `<span style="color:#007427">a</span>b`,
-		"\x1b[91;44ma\x1b[49mb":          `<span style="color:#d02f36;background:#0065ca">a</span><span style="color:#d02f36">b</span>`,
-		"\x1b[38;5;196;4mx":              `<span style="color:#ff0000;text-decoration:underline">x</span>`,
-		"\x1b[48;2;1;2;3mx\x1b[m.":       `<span style="background:#010203">x</span>.`,
-		"\x1b[38;5;244mx":                `<span style="color:#808080">x</span>`,
-		"\x1b[38;5mx\x1b[38;9;9;9my":     "xy",
-		"\x1b]0;title\x07x\x1b[2Jy":      "xy",
-		"\x1b[1;3;2ma\x1b[22mb\x1b[23mc": `<span style="font-weight:bold;opacity:.6;font-style:italic">a</span><span style="font-style:italic">b</span>c`,
+		"\x1b[32ma\x1b[39mb": `<span style="color:#007427">a</span>b`,
+		"\x1b[91;44ma\x1b[49mb": `<span style="color:#d02f36;background:#0065ca">a</span>` +
+			`<span style="color:#d02f36">b</span>`,
+		"\x1b[38;5;196;4mx":          `<span style="color:#ff0000;text-decoration:underline">x</span>`,
+		"\x1b[48;2;1;2;3mx\x1b[m.":   `<span style="background:#010203">x</span>.`,
+		"\x1b[38;5;244mx":            `<span style="color:#808080">x</span>`,
+		"\x1b[38;5mx\x1b[38;9;9;9my": "xy",
+		"\x1b]0;title\x07x\x1b[2Jy":  "xy",
+		"\x1b[1;3;2ma\x1b[22mb\x1b[23mc": `<span style="font-weight:bold;opacity:.6;font-style:italic">a</span>` +
+			`<span style="font-style:italic">b</span>c`,
 	} {
 		if got := ansiToHTML(text); got != want {
 			t.Errorf("%q became %s, want %s", text, got, want)

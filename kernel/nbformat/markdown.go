@@ -21,8 +21,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown is the dialect of Jupyter: GitHub's, with HTML and with formulas between dollar
-// signs.
+// markdown is Jupyter's dialect of Markdown: GitHub's, with HTML, and with formulas between dollar signs.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithParserOptions(
@@ -32,8 +31,7 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(renderer.WithUnsafe()),
 )
 
-// markdownToHTML renders Markdown. Pictures are put into the page: attachments, and files
-// below dir, the notebook's folder.
+// markdownToHTML renders Markdown. It embeds pictures: attachments, and files below dir, the notebook's folder.
 func markdownToHTML(source string, attachments map[string]MIMEBundle, dir string) (string, error) {
 	content := []byte(source)
 	document := markdown.Parser().Parse(text.NewReader(content))
@@ -55,7 +53,7 @@ func markdownToHTML(source string, attachments map[string]MIMEBundle, dir string
 	return b.String(), nil
 }
 
-// embed is a picture as a data URI; empty if it is none of the notebook's own.
+// embed returns a picture as a data URI; empty if it is neither an attachment nor a file below dir.
 func embed(destination string, attachments map[string]MIMEBundle, dir string) string {
 	name, err := url.PathUnescape(destination)
 	if err != nil {
@@ -87,7 +85,7 @@ func encode(kind string, data []byte) string {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// dataURI is a value of a MIME bundle, which is base64 but for SVG, which is text.
+// dataURI makes a data URI of a picture in a MIME bundle. SVG pictures are text, others are base64.
 func dataURI(kind, content string) string {
 	if kind == "image/svg+xml" {
 		return encode(kind, []byte(content))
@@ -95,15 +93,15 @@ func dataURI(kind, content string) string {
 	return "data:" + kind + ";base64," + strings.Join(strings.Fields(content), "")
 }
 
-// formulaParser keeps Markdown from taking the underscores of a formula for emphasis. There
-// is no program here that sets formulas, so the page shows them as they were typed.
+// formulaParser protects formulas from Markdown, which would treat underscores as emphasis. The page shows formulas
+// as they were typed: it has no typesetting.
 type formulaParser struct{}
 
-// Trigger is what a formula starts with.
+// Trigger returns the first character of a formula.
 func (formulaParser) Trigger() []byte { return []byte{'$'} }
 
-// Parse takes a formula, $...$ or $$...$$, which may go over several lines. A dollar sign
-// before a space, or that closes behind a space or before a digit, is an amount of money.
+// Parse parses a formula, $...$ or $$...$$, which may span several lines. As in Jupyter, a single dollar sign is not
+// a formula's if a space follows the opening one, or if a space comes before or a digit after the closing one.
 func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	row, segment := block.Position()
 	line, _ := block.PeekLine()
@@ -135,7 +133,7 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 	}
 }
 
-// closing is where a mark is in a line, not counting escaped characters; -1 if it is not.
+// closing is the index of the closing mark in a line, ignoring escaped characters; -1 if there is none.
 func closing(line, mark []byte) int {
 	for i := 0; i < len(line); i++ {
 		if line[i] == '\\' {
@@ -159,7 +157,8 @@ func formulaNode(formula string, display bool) ast.Node {
 	if display {
 		class = "formula display"
 	}
-	node := ast.NewString(fmt.Appendf(nil, `<code class="%s">%s</code>`, class, html.EscapeString(strings.TrimSpace(formula))))
-	node.SetCode(true) // the renderer writes it as it is
+	text := html.EscapeString(strings.TrimSpace(formula))
+	node := ast.NewString(fmt.Appendf(nil, `<code class="%s">%s</code>`, class, text))
+	node.SetCode(true) // the renderer writes it unchanged
 	return node
 }

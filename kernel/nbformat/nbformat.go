@@ -1,8 +1,6 @@
-// Package nbformat reads, writes and changes Jupyter notebooks (nbformat 4) without Jupyter.
-// What it writes is byte for byte what Jupyter writes, so that a notebook that goes through
-// both leaves no noise in diffs; what it does not know, it keeps. It also cleans notebooks
-// for version control, sets the parameters of a notebook, and exports a notebook as one HTML
-// page.
+// Package nbformat reads, writes and changes Jupyter notebooks (nbformat 4) without Jupyter. It writes the same bytes
+// as Jupyter, so using both causes no spurious diffs. It keeps fields that it does not know. It also cleans notebooks
+// for version control, sets their parameters, and exports a notebook as one HTML page.
 package nbformat
 
 import (
@@ -24,7 +22,7 @@ const (
 
 // Notebook is a notebook of format 4.
 type Notebook struct {
-	Minor    int // nbformat_minor: 5 since cells have ids
+	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
 	rest     map[string]any // top-level fields that this package does not know
@@ -54,17 +52,17 @@ type Output struct {
 	rest           map[string]any
 }
 
-// MIMEBundle holds the same content in several forms. A value is a string, or for JSON
-// types what encoding/json makes of it, with numbers as json.Number.
+// MIMEBundle holds the same content in several forms, by MIME type. A value is a string, or for JSON types the
+// decoded value, with numbers as json.Number.
 type MIMEBundle map[string]any
 
-// Text returns the bundle's string of that type, and whether there is one.
+// Text returns the string of a MIME type, and whether there is one.
 func (b MIMEBundle) Text(mime string) (string, bool) {
 	s, ok := b[mime].(string)
 	return s, ok
 }
 
-// Tags are a cell's tags.
+// Tags returns a cell's tags.
 func (c *Cell) Tags() []string {
 	list, _ := c.Metadata["tags"].([]any)
 	var tags []string
@@ -86,10 +84,10 @@ func (c *Cell) HasTag(tag string) bool {
 	return false
 }
 
-// Kernel is the name of the kernelspec that the notebook asks for; empty if it asks for none.
+// Kernel is the name of the notebook's kernelspec; empty if it names none.
 func (nb *Notebook) Kernel() string { return nb.text("kernelspec", "name") }
 
-// Language is the language of the notebook's code, as in "go"; empty if it does not say.
+// Language is the language of the notebook's code, such as "go"; empty if it names none.
 func (nb *Notebook) Language() string {
 	if name := nb.text("language_info", "name"); name != "" {
 		return name
@@ -97,22 +95,11 @@ func (nb *Notebook) Language() string {
 	return nb.text("kernelspec", "language")
 }
 
-// text is a string in an object of the notebook's metadata.
+// text returns a string field of an object in the notebook's metadata; empty if there is none.
 func (nb *Notebook) text(object, field string) string {
 	o, _ := nb.Metadata[object].(map[string]any)
 	s, _ := o[field].(string)
 	return s
-}
-
-// CodeCells are the cells that hold code and are not empty.
-func (nb *Notebook) CodeCells() []*Cell {
-	var cells []*Cell
-	for _, c := range nb.Cells {
-		if c.Type == Code && c.Source != "" {
-			cells = append(cells, c)
-		}
-	}
-	return cells
 }
 
 // Read reads a notebook file.

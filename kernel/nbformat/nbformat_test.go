@@ -51,20 +51,23 @@ func TestWritesWhatJupyterWrote(t *testing.T) {
 
 func TestReadsText(t *testing.T) {
 	nb := read(t, sample)
-	if want := "# Überschrift — ω(x)\nwith $a_1 < b_2$ & <b>HTML</b>\r\nCRLF\u2028separator \\u2028 typed"; nb.Cells[0].Source != want {
+	want := "# Überschrift — ω(x)\nwith $a_1 < b_2$ & <b>HTML</b>\r\nCRLF\u2028separator \\u2028 typed"
+	if nb.Cells[0].Source != want {
 		t.Errorf("source %q, want %q", nb.Cells[0].Source, want)
 	}
 	out := nb.Cells[2].Outputs[2]
 	if html, _ := out.Data.Text("text/html"); !strings.HasPrefix(html, "<div id=\"gonb_0a1b2c3d\">x</div>\n<script>") {
 		t.Errorf("HTML %q", html)
 	}
-	if nb.Kernel() != "tvps" || nb.Language() != "go" || !nb.Cells[1].HasTag("parameters") || nb.Cells[2].HasTag("parameters") {
+	if nb.Kernel() != "tvps" || nb.Language() != "go" || !nb.Cells[1].HasTag("parameters") ||
+		nb.Cells[2].HasTag("parameters") {
 		t.Errorf("kernel %q, language %q, tags %q", nb.Kernel(), nb.Language(), nb.Cells[1].Tags())
 	}
 }
 
 func TestOldNotebookStaysOld(t *testing.T) {
-	old := `{"nbformat": 4, "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "a\nb", "metadata": {"trusted": true}, "outputs": [], "execution_count": 2}]}`
+	old := `{"nbformat": 4, "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "a\nb",
+		"metadata": {"trusted": true}, "outputs": [], "execution_count": 2}]}`
 	nb, err := Parse([]byte("\uFEFF" + old))
 	if err != nil {
 		t.Fatal(err)
@@ -94,24 +97,32 @@ func TestOldNotebookStaysOld(t *testing.T) {
 
 func TestDamagedFiles(t *testing.T) {
 	for name, c := range map[string]struct{ data, want string }{
-		"empty":         {" \n", "is empty"},
-		"cut off":       {"{\"nbformat\": 4,\n\"cells\": [", "ends too early, at line 2 (byte 26)"},
-		"syntax":        {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2 (byte 26): invalid character '}'"},
-		"not UTF-8":     {"{\n\n\"a\": \"\xff\"}", "damaged at line 3 (byte 9): not UTF-8"},
-		"two values":    {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more"},
-		"list":          {"[]", "no object"},
-		"other JSON":    {"{}", "does not say its nbformat"},
-		"format 3":      {`{"nbformat": 3, "worksheets": []}`, "is in the old notebook format 3: open and save it"},
-		"format 5":      {`{"nbformat": 5}`, "format 5, and this program knows format 4"},
-		"cells":         {`{"nbformat": 4, "cells": {}}`, "cells of the notebook is an object"},
-		"a cell":        {`{"nbformat": 4, "cells": [7]}`, "cell 1 is a number"},
-		"a source":      {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 is a number"},
-		"a cell type":   {`{"nbformat": 4, "cells": [{"cell_type": "heading"}]}`, `cell 1 has the type "heading"`},
-		"an output":     {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": ["x"]}]}`, "output 1 of cell 1 is a string"},
-		"a text":        {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "stream", "text": [1]}]}]}`, "text of output 1 of cell 1 is a list"},
-		"a traceback":   {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`, "traceback of output 1 of cell 1 is a string"},
-		"a format":      {`{"nbformat": "4"}`, "nbformat of the notebook is a string"},
-		"an attachment": {`{"nbformat": 4, "cells": [{"cell_type": "raw", "attachments": {"p": 1}}]}`, "p of the attachments of cell 1 is a number"},
+		"empty":       {" \n", "is empty"},
+		"cut off":     {"{\"nbformat\": 4,\n\"cells\": [", "ends too early, at line 2 (byte 26)"},
+		"syntax":      {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2 (byte 26): invalid character '}'"},
+		"not UTF-8":   {"{\n\n\"a\": \"\xff\"}", "damaged at line 3 (byte 9): not UTF-8"},
+		"two values":  {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more text"},
+		"list":        {"[]", "its JSON value is not an object"},
+		"other JSON":  {"{}", "has no field nbformat"},
+		"format 3":    {`{"nbformat": 3, "worksheets": []}`, "is in the old notebook format 3: open and save it"},
+		"format 5":    {`{"nbformat": 5}`, "format 5, but this program supports only format 4"},
+		"cells":       {`{"nbformat": 4, "cells": {}}`, "cells of the notebook is an object"},
+		"a cell":      {`{"nbformat": 4, "cells": [7]}`, "cell 1 is a number"},
+		"a source":    {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 is a number"},
+		"a cell type": {`{"nbformat": 4, "cells": [{"cell_type": "heading"}]}`, `cell 1 has the type "heading"`},
+		"an output": {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": ["x"]}]}`,
+			"output 1 of cell 1 is a string"},
+		"a text": {
+			`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "stream", "text": [1]}]}]}`,
+			"text of output 1 of cell 1 is a list",
+		},
+		"a traceback": {
+			`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`,
+			"traceback of output 1 of cell 1 is a string",
+		},
+		"a format": {`{"nbformat": "4"}`, "nbformat of the notebook is a string"},
+		"an attachment": {`{"nbformat": 4, "cells": [{"cell_type": "raw", "attachments": {"p": 1}}]}`,
+			"p of the attachments of cell 1 is a number"},
 	} {
 		file := filepath.Join(t.TempDir(), "x.ipynb")
 		if err := os.WriteFile(file, []byte(c.data), 0o644); err != nil {
@@ -136,7 +147,7 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	bad := read(t, sample)
 	bad.Metadata["bad"] = func() {} // cannot be written
 	if err := Write(link, bad); err == nil {
-		t.Error("a notebook that is no JSON was written")
+		t.Error("a notebook that cannot be encoded was written")
 	}
 	if data, _ := os.ReadFile(file); string(data) != "old" {
 		t.Errorf("after a failure the file holds %q", data)

@@ -12,11 +12,10 @@ import (
 // ParametersTag marks the cells whose declarations are the notebook's parameters.
 const ParametersTag = "parameters"
 
-// ErrParameter is what errors are if a parameter was asked for that there is not, or with a
-// value that it cannot have.
+// ErrParameter marks errors about an unknown parameter, or about a value that a parameter cannot have.
 var ErrParameter = errors.New("no such parameter")
 
-// parameterErrorText is an ErrParameter in other words.
+// parameterErrorText is an error that is ErrParameter, with a text of its own.
 type parameterErrorText string
 
 func (e parameterErrorText) Error() string        { return string(e) }
@@ -30,14 +29,14 @@ func parameterError(format string, args ...any) error {
 type Parameter struct {
 	Name    string
 	Type    string // string, bool, duration, or a numeric type of the language
-	Default string // as it stands in the cell
-	Doc     string // the comment beside or above it
+	Default string // the literal in the cell
+	Doc     string // the comment after or above it
 
 	cell       *Cell
 	begin, end int // of the literal in the cell's source
 }
 
-// String describes the parameter in a list.
+// String describes the parameter in one line.
 func (p Parameter) String() string {
 	s := fmt.Sprintf("%s (%s, default %s)", p.Name, p.Type, p.Default)
 	if p.Doc != "" {
@@ -46,13 +45,13 @@ func (p Parameter) String() string {
 	return s
 }
 
-// dialect is what differs from language to language.
+// dialect holds what is specific to a programming language.
 type dialect struct {
 	find    func(source string) ([]Parameter, error)
-	literal func(kind, value string) (string, error) // the value in the language's notation
+	literal func(kind, value string) (string, error) // the value as a literal of the language
 }
 
-// dialects by the language that a notebook names.
+// dialects maps a notebook's language to its dialect.
 var dialects = map[string]dialect{
 	"go":     {findGo, goLiteral},
 	"python": {findPython, pythonLiteral},
@@ -67,7 +66,8 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 		}
 		d, ok := dialects[nb.Language()]
 		if !ok {
-			return nil, fmt.Errorf("has a cell with parameters (cell %d), but parameters of the language %q are not known here", i+1, nb.Language())
+			return nil, fmt.Errorf("has a cell with parameters (cell %d), but parameters of the language %q "+
+				"are not supported", i+1, nb.Language())
 		}
 		found, err := d.find(c.Source)
 		if err != nil {
@@ -81,9 +81,9 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 	return all, nil
 }
 
-// SetParameters writes values into the declarations of the parameters, in place of those
-// that stand there, and records them in the notebook's metadata. Errors continue a sentence
-// that begins with the notebook's name.
+// SetParameters replaces the literals in the declarations of the parameters, and records the values in the notebook's
+// metadata. Its errors continue a sentence that begins with the notebook's name. After an error some literals may
+// already be replaced, so the notebook should not be used.
 func (nb *Notebook) SetParameters(values map[string]string) error {
 	if len(values) == 0 {
 		return nil
@@ -95,14 +95,15 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 	if err := known(values, all); err != nil {
 		return err
 	}
-	for _, p := range slices.Backward(all) { // from the end, so that the places before stay
+	for _, p := range slices.Backward(all) { // from the end: earlier positions stay valid
 		value, ok := values[p.Name]
 		if !ok {
 			continue
 		}
 		literal, err := dialects[nb.Language()].literal(p.Type, value)
 		if err != nil {
-			return parameterError("has a parameter %q of type %s, and %q %s. Its parameters:\n%s", p.Name, p.Type, value, err, list(all))
+			return parameterError("has a parameter %q of type %s, but %q %s. Its parameters:\n%s",
+				p.Name, p.Type, value, err, list(all))
 		}
 		p.cell.Source = p.cell.Source[:p.begin] + literal + p.cell.Source[p.end:]
 	}
@@ -114,24 +115,26 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 	return nil
 }
 
-// known refuses names that are no parameters.
+// known returns an error for a name that is not a parameter.
 func known(values map[string]string, all []Parameter) error {
 	for name := range values {
 		if slices.ContainsFunc(all, func(p Parameter) bool { return p.Name == name }) {
 			continue
 		}
 		if len(all) == 0 {
-			return parameterError("has no parameter %q: there is no cell with the tag %q that declares any", name, ParametersTag)
+			return parameterError("has no parameter %q: there is no cell with the tag %q that declares one",
+				name, ParametersTag)
 		}
 		nearest := slices.MinFunc(all, func(a, b Parameter) int {
 			return levenshtein.Distance(name, a.Name, nil) - levenshtein.Distance(name, b.Name, nil)
 		})
-		return parameterError("has no parameter %q; did you mean %q? Its parameters:\n%s", name, nearest.Name, list(all))
+		return parameterError("has no parameter %q; did you mean %q? Its parameters:\n%s",
+			name, nearest.Name, list(all))
 	}
 	return nil
 }
 
-// list is one line for each parameter.
+// list describes the parameters, one line each.
 func list(all []Parameter) string {
 	lines := make([]string, len(all))
 	for i, p := range all {

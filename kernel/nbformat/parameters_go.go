@@ -13,13 +13,14 @@ import (
 	"time"
 )
 
-// goHeader makes a file of a cell.
+// goHeader turns the declarations of a cell into a Go file.
 const goHeader = "package p\n"
 
 // findGo finds the variables and constants of a Go cell that have a literal value.
 func findGo(source string) ([]Parameter, error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", goHeader+blankCommands(source), parser.ParseComments|parser.SkipObjectResolution)
+	text := goHeader + blankCommands(source)
+	file, err := parser.ParseFile(fset, "", text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, goError(err)
 	}
@@ -48,8 +49,8 @@ func findGo(source string) ([]Parameter, error) {
 	return found, nil
 }
 
-// blankCommands puts spaces in place of what is no declaration: GoNB's commands, such as
-// !ls or %env, and all that follows %%, which is the body of main.
+// blankCommands replaces the lines that are not declarations with spaces: GoNB's commands, such as !ls or %env, and
+// all lines from %% on, which are the body of main.
 func blankCommands(source string) string {
 	lines := strings.SplitAfter(source, "\n")
 	body := false
@@ -63,7 +64,7 @@ func blankCommands(source string) string {
 	return strings.Join(lines, "")
 }
 
-// isCommand says whether a line of a Go cell is for GoNB.
+// isCommand says whether a line of a Go cell is a command for GoNB.
 func isCommand(line string) bool {
 	line = strings.TrimPrefix(line, "//gonb:")
 	return strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!")
@@ -75,7 +76,7 @@ func startsMain(line string) bool {
 	return len(fields) > 0 && (fields[0] == "%%" || fields[0] == "%main")
 }
 
-// goError is a parser's first error, at the line of the cell.
+// goError is a parser's first error, with the line number in the cell.
 func goError(err error) error {
 	var all scanner.ErrorList
 	if errors.As(err, &all) && len(all) > 0 {
@@ -91,8 +92,8 @@ var goTypes = map[string]string{
 	"uint": "uint", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
 }
 
-// goType is a parameter's type: the declared one, or that of its literal. It is empty if
-// the value is no literal or the type is another.
+// goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
+// or the declared type is not in goTypes.
 func goType(declared, value ast.Expr) string {
 	kind := literalType(value)
 	if kind == "" || declared == nil {
@@ -101,7 +102,7 @@ func goType(declared, value ast.Expr) string {
 	return goTypes[dotted(declared)]
 }
 
-// dotted writes an identifier, with its package if it has one.
+// dotted is the text of an identifier, with its package if it has one.
 func dotted(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -112,8 +113,8 @@ func dotted(e ast.Expr) string {
 	return ""
 }
 
-// literalType is the type of a literal; empty for other expressions. A duration is one of
-// the units of package time, or a number times a unit.
+// literalType is the type of a literal; empty for other expressions. A unit of package time, and a number times a
+// unit, count as literals of a duration.
 func literalType(value ast.Expr) string {
 	switch v := value.(type) {
 	case *ast.BasicLit:
@@ -141,7 +142,7 @@ func literalType(value ast.Expr) string {
 	return ""
 }
 
-// numeric is the type if a sign makes sense before it.
+// numeric returns kind if it is numeric or a duration, and empty otherwise.
 func numeric(kind string) string {
 	if kind == "string" || kind == "bool" {
 		return ""
@@ -149,7 +150,7 @@ func numeric(kind string) string {
 	return kind
 }
 
-// goDoc is the comment beside a declaration, or above it.
+// goDoc is the comment after a declaration on its line, or above it.
 func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
 	for _, group := range []*ast.CommentGroup{spec.Comment, spec.Doc} {
 		if group != nil {
@@ -162,7 +163,7 @@ func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
 	return ""
 }
 
-// units of durations, the largest first.
+// units lists the units of durations, the largest first.
 var units = []struct {
 	name string
 	unit time.Duration
@@ -171,7 +172,7 @@ var units = []struct {
 	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
 }
 
-// goLiteral writes a value in Go.
+// goLiteral writes a value as a Go literal of the given type.
 func goLiteral(kind, value string) (string, error) {
 	switch {
 	case kind == "string":
@@ -186,23 +187,21 @@ func goLiteral(kind, value string) (string, error) {
 	case strings.HasPrefix(kind, "uint"):
 		bits, _ := strconv.Atoi(kind[len("uint"):])
 		n, err := strconv.ParseUint(value, 0, bits)
-		return strconv.FormatUint(n, 10), number(err, "whole number of that size, 0 or more")
+		if err != nil {
+			return "", errors.New("is not a whole number of that size, 0 or more")
+		}
+		return strconv.FormatUint(n, 10), nil
 	default:
 		bits, _ := strconv.Atoi(kind[len("int"):])
 		n, err := strconv.ParseInt(value, 0, bits)
-		return strconv.FormatInt(n, 10), number(err, "whole number of that size")
+		if err != nil {
+			return "", errors.New("is not a whole number of that size")
+		}
+		return strconv.FormatInt(n, 10), nil
 	}
 }
 
-// number says that a value is no such number if there was an error.
-func number(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("is no %s", what)
-	}
-	return nil
-}
-
-// boolean writes a truth value in the words of a language.
+// boolean writes a truth value as one of the two literals of a language.
 func boolean(value, yes, no string) (string, error) {
 	b, err := strconv.ParseBool(strings.ToLower(value))
 	if err != nil {
@@ -214,11 +213,11 @@ func boolean(value, yes, no string) (string, error) {
 	return no, nil
 }
 
-// floating writes a number so that it is a floating-point literal.
+// floating writes a number as a floating-point literal.
 func floating(value string, bits int) (string, error) {
 	f, err := strconv.ParseFloat(value, bits)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return "", errors.New("is no finite number of that size")
+		return "", errors.New("is not a finite number of that size")
 	}
 	s := strconv.FormatFloat(f, 'g', -1, bits)
 	if !strings.ContainsAny(s, ".e") {
@@ -231,12 +230,12 @@ func floating(value string, bits int) (string, error) {
 func goDuration(value string) (string, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		return "", errors.New(`is no duration such as "90s" or "1h30m"`)
+		return "", errors.New(`is not a duration such as "90s" or "1h30m"`)
 	}
 	for _, u := range units {
 		if d%u.unit == 0 && (d != 0 || u.unit == time.Second) {
 			return fmt.Sprintf("%d * %s", d/u.unit, u.name), nil
 		}
 	}
-	return "", errors.New("is no duration") // not reached: nanoseconds divide all
+	return "", errors.New("is not a duration") // unreachable: a nanosecond divides all durations
 }

@@ -1,18 +1,19 @@
 package nbformat
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// pythonLine matches an assignment of a literal: name, an optional annotation, the literal,
-// an optional comment.
+// pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
 var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
-	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|` +
+	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
 	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
 
-// findPython finds the assignments of a Python cell that have a plain literal, one a line.
+// findPython finds the lines of a Python cell that assign a literal to a variable.
 func findPython(source string) ([]Parameter, error) {
 	var found []Parameter
 	for _, m := range pythonLine.FindAllStringSubmatchIndex(source, -1) {
@@ -38,16 +39,19 @@ func pythonType(literal string) string {
 	return "int"
 }
 
-// pythonLiteral writes a value in Python.
+// pythonLiteral writes a value as a Python literal of the given type.
 func pythonLiteral(kind, value string) (string, error) {
 	switch kind {
 	case "str":
-		return strconv.Quote(value), nil // all of Go's escapes are Python's
+		return strconv.Quote(value), nil // Python understands all of Go's escapes
 	case "bool":
 		return boolean(value, "True", "False")
 	case "float":
 		return floating(value, 64)
 	}
 	n, err := strconv.ParseInt(value, 0, 64)
-	return strconv.FormatInt(n, 10), number(err, "whole number")
+	if err != nil {
+		return "", errors.New("is not a whole number")
+	}
+	return strconv.FormatInt(n, 10), nil
 }

@@ -30,7 +30,8 @@ func f() int { return 1 }
 scale = "not a declaration"
 `
 
-const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\ncomputed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
+const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\n" +
+	"computed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
 
 // withCell is a notebook of one cell with parameters.
 func withCell(language, source string) *Notebook {
@@ -115,7 +116,8 @@ func TestSetSeveralParameters(t *testing.T) {
 	if err := nb.SetParameters(values); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`var scale = "a rather long text"`, "n, rate      = 5, 0.25", "const verbose = false", "var computed = f()"} {
+	for _, want := range []string{`var scale = "a rather long text"`, "n, rate      = 5, 0.25", "const verbose = false",
+		"var computed = f()"} {
 		if !strings.Contains(nb.Cells[1].Source, want) {
 			t.Errorf("no %q in\n%s", want, nb.Cells[1].Source)
 		}
@@ -134,22 +136,22 @@ func TestParametersRefused(t *testing.T) {
 		{"go", goCell, "scael", "tiny", `has no parameter "scael"; did you mean "scale"?`, true},
 		{"go", goCell, "other", "1", `has no parameter "other"`, true},
 		{"go", goCell, "computed", "1", `has no parameter "computed"`, true},
-		{"go", goCell, "n", "three", `a parameter "n" of type int, and "three" is no whole number`, true},
-		{"go", goCell, "n", "1.5", "is no whole number", true},
-		{"go", goCell, "small", "200", "is no whole number of that size", true},
-		{"go", goCell, "rate", "NaN", "is no finite number", true},
+		{"go", goCell, "n", "three", `a parameter "n" of type int, but "three" is not a whole number`, true},
+		{"go", goCell, "n", "1.5", "is not a whole number", true},
+		{"go", goCell, "small", "200", "is not a whole number of that size", true},
+		{"go", goCell, "rate", "NaN", "is not a finite number", true},
 		{"go", goCell, "verbose", "maybe", "is neither true nor false", true},
-		{"go", goCell, "wait", "90", `is no duration such as "90s"`, true},
+		{"go", goCell, "wait", "90", `is not a duration such as "90s"`, true},
 		{"go", "%%\nx := 1", "x", "2", "there is no cell with the tag", true},
 		{"go", "var a = 1\nvar b 2", "a", "2", "cell 2) that cannot be read: line 2:", false},
-		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not known`, false},
+		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not supported`, false},
 		{"python", pythonCell, "x", "2", `has no parameter "x"`, true},
-		{"python", pythonCell, "n", "2.0", "is no whole number", true},
+		{"python", pythonCell, "n", "2.0", "is not a whole number", true},
 	} {
 		nb := withCell(c.language, c.source)
 		err := nb.SetParameters(map[string]string{c.name: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrParameter) != c.usage {
-			t.Errorf("%s=%s: error %v; want %q, the user's mistake: %v", c.name, c.value, err, c.want, c.usage)
+			t.Errorf("%s=%s: error %v; want %q, ErrParameter: %v", c.name, c.value, err, c.want, c.usage)
 			continue
 		}
 		if c.source == goCell && !strings.Contains(err.Error(), listed) {

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads a notebook. Its errors continue a sentence that begins with the file's name.
+// Parse decodes a notebook. Its errors continue a sentence that begins with the file's name: "is damaged ...".
 func Parse(data []byte) (*Notebook, error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, errors.New("is empty, so it is no notebook")
+		return nil, errors.New("is empty, so it is not a notebook")
 	}
 	if i := invalidUTF8(data); i >= 0 {
 		return nil, fmt.Errorf("is damaged at %s: not UTF-8", place(data, i))
@@ -25,12 +25,12 @@ func Parse(data []byte) (*Notebook, error) {
 	}
 	top, ok := value.(map[string]any)
 	if !ok {
-		return nil, errors.New("is no notebook: it holds JSON, but no object")
+		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
 	return fromJSON(top)
 }
 
-// decode reads one JSON value, and says where the JSON is broken.
+// decode decodes one JSON value. Its errors give the place of a syntax error.
 func decode(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -39,7 +39,8 @@ func decode(data []byte) (any, error) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("is damaged at %s: %s", place(data, int(syntax.Offset)-1), strings.TrimPrefix(syntax.Error(), "json: "))
+		at, why := place(data, int(syntax.Offset)-1), strings.TrimPrefix(syntax.Error(), "json: ")
+		return nil, fmt.Errorf("is damaged at %s: %s", at, why)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("is damaged: it ends too early, at %s", place(data, len(data)))
 	case err != nil:
@@ -47,12 +48,13 @@ func decode(data []byte) (any, error) {
 	}
 	end := int(d.InputOffset())
 	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("is damaged at %s: there is more behind its end", place(data, len(data)-len(rest)))
+		return nil, fmt.Errorf("is damaged at %s: there is more text after the end of the notebook",
+			place(data, len(data)-len(rest)))
 	}
 	return value, nil
 }
 
-// place says where a byte is, for people and for tools.
+// place describes the position of a byte by its line and its offset.
 func place(data []byte, offset int) string {
 	offset = max(0, min(offset, len(data)))
 	return fmt.Sprintf("line %d (byte %d)", 1+bytes.Count(data[:offset], []byte("\n")), offset)
@@ -70,8 +72,8 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// object takes fields out of a JSON object. The first error stays; what is left over at the
-// end is unknown and kept.
+// object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
+// remain. err is the first error.
 type object struct {
 	fields map[string]any
 	where  string // as in "cell 3"
@@ -84,12 +86,12 @@ func take[T any](o *object, name string) T {
 	delete(o.fields, name)
 	t, ok := value.(T)
 	if there && value != nil && !ok && o.err == nil {
-		o.err = fmt.Errorf("is no valid notebook: %s of %s is %s", name, o.where, kindOf(value))
+		o.err = fmt.Errorf("is not a valid notebook: %s of %s is %s", name, o.where, kindOf(value))
 	}
 	return t
 }
 
-// kindOf names the type of a JSON value that is out of place.
+// kindOf names the type of a JSON value, for an error message.
 func kindOf(value any) string {
 	switch value.(type) {
 	case map[string]any:
@@ -104,7 +106,7 @@ func kindOf(value any) string {
 	return "of the wrong type"
 }
 
-// takeInt takes a whole number; 0 if it is missing or null.
+// takeInt removes a field and returns its integer; 0 if it is missing or null.
 func takeInt(o *object, name string) int {
 	n, err := take[json.Number](o, name).Int64()
 	if err != nil {
@@ -113,7 +115,7 @@ func takeInt(o *object, name string) int {
 	return int(n)
 }
 
-// takeText takes a text: a string or a list of lines.
+// takeText removes a field and returns its text, which is stored as a string or as a list of lines.
 func takeText(o *object, name string) string {
 	if list, ok := o.fields[name].([]any); ok {
 		if text, ok := join(list); ok {
@@ -124,7 +126,7 @@ func takeText(o *object, name string) string {
 	return take[string](o, name)
 }
 
-// takeBundle takes a MIME bundle; nil if there is none.
+// takeBundle removes a field and returns its MIME bundle; nil if there is none.
 func takeBundle(o *object, name string) MIMEBundle {
 	bundle := MIMEBundle(take[map[string]any](o, name))
 	for mime, value := range bundle {
@@ -137,7 +139,7 @@ func takeBundle(o *object, name string) MIMEBundle {
 	return bundle
 }
 
-// join joins a list of strings; false if something else is in the list.
+// join joins a list of strings. It returns false if the list contains another type.
 func join(list []any) (string, bool) {
 	var b strings.Builder
 	for _, line := range list {
@@ -155,19 +157,20 @@ func isJSON(mime string) bool {
 	return mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
-// fromJSON makes a notebook of its JSON object.
+// fromJSON makes a notebook from its JSON object.
 func fromJSON(top map[string]any) (*Notebook, error) {
 	o := &object{fields: top, where: "the notebook"}
 	if _, ok := top["nbformat"]; !ok {
-		return nil, errors.New("is no notebook: it does not say its nbformat")
+		return nil, errors.New("is not a notebook: it has no field nbformat")
 	}
 	switch major := takeInt(o, "nbformat"); {
 	case o.err != nil:
 		return nil, o.err
 	case major < 4:
-		return nil, fmt.Errorf("is in the old notebook format %d: open and save it in Jupyter to have format 4", major)
+		return nil, fmt.Errorf("is in the old notebook format %d: "+
+			"open and save it in Jupyter to convert it to format 4", major)
 	case major > 4:
-		return nil, fmt.Errorf("is in notebook format %d, and this program knows format 4", major)
+		return nil, fmt.Errorf("is in notebook format %d, but this program supports only format 4", major)
 	}
 	nb := &Notebook{Minor: takeInt(o, "nbformat_minor"), Metadata: take[map[string]any](o, "metadata")}
 	nb.Metadata = orEmpty(nb.Metadata)
@@ -176,7 +179,7 @@ func fromJSON(top map[string]any) (*Notebook, error) {
 		where := fmt.Sprintf("cell %d", i+1)
 		fields, ok := value.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("is no valid notebook: %s is %s", where, kindOf(value))
+			return nil, fmt.Errorf("is not a valid notebook: %s is %s", where, kindOf(value))
 		}
 		c, err := cellFromJSON(&object{fields: fields, where: where})
 		if err != nil {
@@ -185,7 +188,10 @@ func fromJSON(top map[string]any) (*Notebook, error) {
 		nb.Cells = append(nb.Cells, c)
 	}
 	nb.rest = o.fields
-	return nb, o.err
+	if o.err != nil {
+		return nil, o.err
+	}
+	return nb, nil
 }
 
 func cellFromJSON(o *object) (*Cell, error) {
@@ -197,7 +203,7 @@ func cellFromJSON(o *object) (*Cell, error) {
 	}
 	drop(c.Metadata, "trusted")
 	if o.err == nil && c.Type != Code && c.Type != Markdown && c.Type != Raw {
-		return nil, fmt.Errorf("is no valid notebook: %s has the type %q", o.where, c.Type)
+		return nil, fmt.Errorf("is not a valid notebook: %s has the type %q", o.where, c.Type)
 	}
 	if o.fields["attachments"] != nil {
 		attachments := &object{fields: take[map[string]any](o, "attachments"), where: "the attachments of " + o.where}
@@ -213,7 +219,7 @@ func cellFromJSON(o *object) (*Cell, error) {
 			where := fmt.Sprintf("output %d of %s", i+1, o.where)
 			fields, ok := value.(map[string]any)
 			if !ok {
-				return nil, fmt.Errorf("is no valid notebook: %s is %s", where, kindOf(value))
+				return nil, fmt.Errorf("is not a valid notebook: %s is %s", where, kindOf(value))
 			}
 			out, err := outputFromJSON(&object{fields: fields, where: where})
 			if err != nil {
@@ -223,7 +229,10 @@ func cellFromJSON(o *object) (*Cell, error) {
 		}
 	}
 	c.rest = o.fields
-	return c, o.err
+	if o.err != nil {
+		return nil, o.err
+	}
+	return c, nil
 }
 
 func outputFromJSON(o *object) (Output, error) {
@@ -245,7 +254,10 @@ func outputFromJSON(o *object) (Output, error) {
 		}
 	}
 	out.rest = o.fields
-	return out, o.err
+	if o.err != nil {
+		return Output{}, o.err
+	}
+	return out, nil
 }
 
 func orEmpty(m map[string]any) map[string]any {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write writes a notebook to a file. Nobody ever sees half of it. The folder must exist.
+// Write writes a notebook to a file in one step, as WriteFile does. The folder must exist.
 func Write(file string, nb *Notebook) error {
 	data, err := nb.Bytes()
 	if err != nil {
@@ -20,8 +20,8 @@ func Write(file string, nb *Notebook) error {
 	return WriteFile(file, data)
 }
 
-// WriteFile writes data to a file in one step, through a temporary file beside it. A link is
-// followed, and a file that is there keeps its permissions.
+// WriteFile replaces a file in one step: it writes a temporary file in the same folder and renames it. No reader sees
+// a partly written file. It follows a symbolic link, and an existing file keeps its permissions.
 func WriteFile(file string, data []byte) error {
 	target := file
 	if real, err := filepath.EvalSymlinks(file); err == nil {
@@ -33,8 +33,8 @@ func WriteFile(file string, data []byte) error {
 	return nil
 }
 
-// Bytes is the notebook as Jupyter writes it: fields sorted, indented by one space, texts as
-// lists of lines, characters outside ASCII as they are.
+// Bytes encodes the notebook in Jupyter's format: fields sorted, indented by one space, texts as lists of lines,
+// non-ASCII characters not escaped.
 func (nb *Notebook) Bytes() ([]byte, error) {
 	cells := make([]any, len(nb.Cells))
 	for i, c := range nb.Cells {
@@ -48,13 +48,13 @@ func (nb *Notebook) Bytes() ([]byte, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(top); err != nil {
-		return nil, fmt.Errorf("the notebook cannot be written as JSON: %w", err)
+		return nil, fmt.Errorf("cannot encode the notebook as JSON: %w", err)
 	}
 	return []byte(unescape.Replace(b.String())), nil
 }
 
-// unescape writes the two characters as they are that encoding/json escapes for the sake of
-// JavaScript. A backslash that is escaped itself is passed over.
+// unescape restores the two characters that encoding/json escapes for JavaScript. The first pair skips escaped
+// backslashes, so text that looks like an escape is not changed.
 var unescape = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
 func (c *Cell) json() map[string]any {
@@ -98,7 +98,7 @@ func (o Output) json() map[string]any {
 	return with(o.rest, fields)
 }
 
-// json splits the texts that Jupyter splits into lines; an image in base64 stays whole.
+// json encodes a bundle. Texts become lists of lines, as in Jupyter; a base64 image stays one string.
 func (b MIMEBundle) json() map[string]any {
 	fields := map[string]any{}
 	for mime, value := range b {
@@ -110,14 +110,14 @@ func (b MIMEBundle) json() map[string]any {
 	return fields
 }
 
-// with adds fields to those that are not known.
+// with returns the unknown fields rest together with the known fields.
 func with(rest, fields map[string]any) map[string]any {
 	all := maps.Clone(orEmpty(rest))
 	maps.Copy(all, fields)
 	return all
 }
 
-// orNull is an execution count as JSON.
+// orNull is an execution count as a JSON value: null for 0.
 func orNull(count int) any {
 	if count == 0 {
 		return nil
@@ -125,8 +125,7 @@ func orNull(count int) any {
 	return count
 }
 
-// splitLines splits a text behind each end of a line, of which Jupyter (that is, Python)
-// knows more kinds than others.
+// splitLines splits a text after each line break. The kinds of line breaks are those of Python, and so of Jupyter.
 func splitLines(text string) []string {
 	lines := []string{}
 	start := 0

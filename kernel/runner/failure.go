@@ -12,15 +12,15 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// CellError says which cell failed and how.
+// CellError is the error of a cell that failed.
 type CellError struct {
-	Number, Of int    // among the code cells that are run
-	Source     string // of the cell
+	Number, Of int    // the cell is number Number, from 1, of the Of code cells to run
+	Source     string // the cell's source
 	Reason     string // why it failed
-	Err        error  // of the kernel, if it was not the code that failed; may be nil
+	Err        error  // the kernel's error; nil if the code itself failed
 }
 
-// sourceLines is how many lines of a cell its error shows.
+// sourceLines is the number of source lines that the error message shows.
 const sourceLines = 5
 
 func (e *CellError) Error() string {
@@ -39,7 +39,7 @@ func (e *CellError) Error() string {
 
 func (e *CellError) Unwrap() error { return e.Err }
 
-// failure is the error for a cell that did not end well.
+// failure makes the error for a cell that did not succeed: a *CellError, or ctx's error if ctx ended.
 func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeout time.Duration) error {
 	e := &CellError{Number: s.number, Of: s.of, Source: s.Source, Err: err}
 	switch {
@@ -55,24 +55,24 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 	return e
 }
 
-// colours matches the control sequences with which kernels colour their errors.
+// colours matches the control sequences that colour error messages.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// reasonLines is how many lines of a traceback, or of stderr, an error shows: the last ones.
+// reasonLines is the number of last lines of a traceback, or of stderr, that an error message shows.
 const reasonLines = 20
 
-// gonbError is the name of all errors of GoNB.
+// gonbError is the name that GoNB gives to every error.
 const gonbError = "ERROR"
 
-// reason is what is known of an error: what the kernel says, and, where a program just
-// ended, the last of what it printed to stderr.
+// reason describes an error: the kernel's message and traceback. If GoNB reports only the exit status of a program,
+// the last lines that it printed to stderr follow.
 func reason(s *step, reply jupyter.Reply) string {
 	value, trace := strings.TrimSpace(reply.Evalue), lastLines(strings.Join(reply.Traceback, "\n"))
 	switch {
 	case reply.Ename == gonbError && trace == value:
-		printed := strings.TrimSuffix(lastLines(stderr(s)), value) // which GoNB prints there, too
+		printed := strings.TrimSuffix(lastLines(stderr(s)), value) // GoNB prints the value to stderr, too
 		return strings.TrimSpace(value + "\n" + printed)
-	case reply.Ename == gonbError && trace != "": // it says more than the value
+	case reply.Ename == gonbError && trace != "": // the traceback includes the value
 		return trace
 	case reply.Ename != "" && reply.Ename != gonbError:
 		value = reply.Ename + ": " + value
@@ -80,7 +80,7 @@ func reason(s *step, reply jupyter.Reply) string {
 	return strings.TrimSuffix(value+"\n"+trace, "\n")
 }
 
-// stderr is what a cell printed there.
+// stderr is what a cell printed to stderr.
 func stderr(s *step) string {
 	var b strings.Builder
 	for _, o := range s.Outputs {
@@ -91,7 +91,7 @@ func stderr(s *step) string {
 	return b.String()
 }
 
-// lastLines are the last lines of a text that are not empty, without colours.
+// lastLines returns the last lines of a text that are not empty, without colours.
 func lastLines(text string) string {
 	var lines []string
 	for line := range strings.Lines(colours.ReplaceAllString(text, "")) {

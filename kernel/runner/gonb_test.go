@@ -17,8 +17,8 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// installGoNB makes a kernelspec "testgonb" for this test, with its own folder for temporary
-// files, which must be empty at the end. None of its processes may be left then.
+// installGoNB makes a kernelspec "testgonb" for this test with a temporary folder of its own. At the end of the
+// test the folder must be empty, and no process of the kernel may be left.
 func installGoNB(t *testing.T) {
 	t.Helper()
 	gonb := os.Getenv("TVPS_TEST_GONB")
@@ -31,13 +31,14 @@ func installGoNB(t *testing.T) {
 	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
 	t.Setenv("PATH", path)
 	if _, err := exec.LookPath("goimports"); err != nil {
-		t.Skip("no goimports beside gonb or on PATH")
+		t.Skip("no goimports next to gonb or on PATH")
 	}
 	marker := fmt.Sprintf("%s of %d", t.Name(), os.Getpid())
 	dir := t.TempDir()
 	spec, _ := json.Marshal(map[string]any{
 		"argv": []string{gonb, "--kernel", "{connection_file}"}, "display_name": "GoNB", "language": "go",
-		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off", "RUNNER_TEST": marker},
+		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off",
+			"RUNNER_TEST": marker},
 	})
 	if err := os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755); err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func installGoNB(t *testing.T) {
 	})
 }
 
-// job is a job for a Go notebook of these cells.
+// job is a job for a Go notebook with these cells.
 func job(t *testing.T, sources ...string) Job {
 	t.Helper()
 	nb := newNotebook(sources...)
@@ -73,15 +74,24 @@ func job(t *testing.T, sources ...string) Job {
 
 func TestGoNBResumes(t *testing.T) {
 	installGoNB(t)
-	j := job(t, "#parameters var scale = \"tiny\" // how large", "import \"fmt\"\nimport \"os\"",
-		"type point struct{ x int }\nfunc mark() { f, _ := os.OpenFile(\"mark\", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); fmt.Fprintln(f, \"ran\"); f.Close() }\n%%\nmark()\nfmt.Println(\"scale\", scale)",
-		"func main() {\n\tif _, err := os.Stat(\"ready\"); err != nil {\n\t\tpanic(err)\n\t}\n\tfmt.Println(point{7}, scale)\n}")
+	j := job(
+		t,
+		"#parameters var scale = \"tiny\" // how large",
+		"import \"fmt\"\nimport \"os\"",
+		"type point struct{ x int }\nfunc mark() {\n"+
+			"f, _ := os.OpenFile(\"mark\", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)\n"+
+			"fmt.Fprintln(f, \"ran\"); f.Close() }\n%%\nmark()\nfmt.Println(\"scale\", scale)",
+		"func main() {\n\tif _, err := os.Stat(\"ready\"); err != nil {\n\t\tpanic(err)\n\t}\n"+
+			"\tfmt.Println(point{7}, scale)\n}",
+	)
 	j.Parameters = map[string]string{"scale": "paper"}
 	j.HTML = filepath.Join(filepath.Dir(j.File), "out.html")
 	dir := filepath.Dir(j.File)
 	_, result, err := j.Run(context.Background())
 	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 4 || !strings.Contains(err.Error(), "panic: stat ready: no such file") || result.Ran != 4 {
+	if !errors.As(err, &failed) || failed.Number != 4 ||
+		!strings.Contains(err.Error(), "panic: stat ready: no such file") ||
+		result.Ran != 4 {
 		t.Fatalf("%+v, error %v", result, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644); err != nil {
@@ -120,8 +130,9 @@ func TestGoNBFailures(t *testing.T) {
 		"shell":          {"!exit 5", "a shell command failed: exit status 5", 0, nil},
 		"script":         {"%%bash\nexit 6", "a shell command failed: exit status 6", 0, nil},
 		"unknown import": {"import \"no.such/x\"\n%%\nx.F()", "no.such/x", 0, nil},
-		"endless":        {"%%\nfor {\n\ttime.Sleep(time.Hour)\n}", "did not end within", time.Second, context.DeadlineExceeded},
-		"kernel killed":  {"!kill -9 $PPID", "the kernel died", 0, jupyter.ErrKernelDied},
+		"endless": {"%%\nfor {\n\ttime.Sleep(time.Hour)\n}", "did not end within", time.Second,
+			context.DeadlineExceeded},
+		"kernel killed": {"!kill -9 $PPID", "the kernel died", 0, jupyter.ErrKernelDied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := job(t, c.source, "%%\nprintln(\"never\")")

@@ -12,13 +12,13 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// scripted is a kernel that does what the first word of a cell says.
+// scripted is a kernel that obeys the first word of a cell.
 type scripted struct {
 	implementation string
 	ran            []string // sources, in order
 	closed         bool
 	dead           bool
-	enter          chan string // gets the source of a cell that hangs, if not nil
+	enter          chan string // receives the source of a cell that hangs; may be nil
 }
 
 func (k *scripted) Info() jupyter.Info { return jupyter.Info{Implementation: k.implementation} }
@@ -86,14 +86,18 @@ func parse(line string) jupyter.Output {
 	}
 	id, text, _ := strings.Cut(rest, " ")
 	data, _ := json.Marshal(text)
-	o := jupyter.Output{Type: "display_data", DisplayID: strings.TrimPrefix(id, "-"), Data: map[string]json.RawMessage{"text/plain": data}}
+	o := jupyter.Output{
+		Type:      "display_data",
+		DisplayID: strings.TrimPrefix(id, "-"),
+		Data:      map[string]json.RawMessage{"text/plain": data},
+	}
 	if word == "update" {
 		o.Type = "update_display_data"
 	}
 	return o
 }
 
-// newNotebook has a code cell for each source. Tags stand before a source: "#tag source".
+// newNotebook returns a notebook with a code cell for each source. A tag comes before the source: "#tag source".
 func newNotebook(sources ...string) *nbformat.Notebook {
 	nb := &nbformat.Notebook{Minor: 5, Metadata: map[string]any{}}
 	for i, source := range sources {
@@ -106,8 +110,8 @@ func newNotebook(sources ...string) *nbformat.Notebook {
 	return nb
 }
 
-// bench runs notebooks in scripted kernels and saves them to a file.
-type bench struct {
+// fixture holds options that run notebooks in scripted kernels and save them to a file.
+type fixture struct {
 	*scripted
 	file    string
 	started int
@@ -115,8 +119,8 @@ type bench struct {
 	Options
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
+func newFixture(t *testing.T) *fixture {
+	b := &fixture{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
 	b.Options = Options{
 		Kernel: "k",
 		Start:  func(context.Context) (Kernel, error) { b.started++; return b.scripted, nil },
@@ -125,15 +129,15 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// again is a fresh kernel that goes on in the saved file.
-func (b *bench) again(t *testing.T) {
+// again prepares a fresh kernel that continues from the saved file.
+func (b *fixture) again(t *testing.T) {
 	t.Helper()
 	b.Previous = b.saved(t)
 	b.scripted = &scripted{implementation: b.implementation}
 	b.started, b.saves = 0, 0
 }
 
-func (b *bench) saved(t *testing.T) *nbformat.Notebook {
+func (b *fixture) saved(t *testing.T) *nbformat.Notebook {
 	t.Helper()
 	nb, err := nbformat.Read(b.file)
 	if err != nil {
@@ -142,7 +146,7 @@ func (b *bench) saved(t *testing.T) *nbformat.Notebook {
 	return nb
 }
 
-// outputs are the outputs of each cell as short text.
+// outputs writes the outputs of each cell as short text.
 func outputs(nb *nbformat.Notebook) string {
 	var cells []string
 	for _, c := range nb.Cells {

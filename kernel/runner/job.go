@@ -16,22 +16,22 @@ import (
 	"tvps/replicate/usage"
 )
 
-// Job is a notebook file to be run.
+// Job is a notebook file to run.
 type Job struct {
 	File       string
 	Kernel     string            // name of the kernelspec; default: the notebook's own
-	Parameters map[string]string // set before it runs
-	Output     string            // file for the notebook with its outputs; empty: none
-	HTML       string            // file for the page; empty: none
-	Timeout    time.Duration     // for one cell; 0: none
-	Resume     bool              // go on where the last run left Output
-	Live       io.Writer         // gets what the cells show; nil: nobody
-	Log        io.Writer         // gets what the kernel itself writes; nil: nobody
-	Env        []string          // NAME=value; for the kernel, over what its kernelspec says
-	ECharts    string            // echarts.min.js for the page; default: the kernel's own, if it has one
+	Parameters map[string]string // values of parameters by name
+	Output     string            // file for the notebook with its outputs; empty: not written
+	HTML       string            // file for the HTML page; empty: not written
+	Timeout    time.Duration     // limit for each cell; 0: none
+	Resume     bool              // continue the earlier run in Output
+	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
+	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
+	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
+	ECharts    string            // echarts.min.js for the page; default: TVPS_ECHARTS of the kernelspec, if set
 }
 
-// Run runs the notebook and returns it with its outputs, also if a cell failed.
+// Run runs the notebook. It returns the notebook with its outputs even if a cell failed, and nil if Prepare fails.
 func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	p, err := j.Prepare()
 	if err != nil {
@@ -40,7 +40,7 @@ func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	return p.Run(ctx)
 }
 
-// Prepared is a job whose mistakes would have been found.
+// Prepared is a job that passed validation: its notebook, parameters and kernel exist.
 type Prepared struct {
 	job      Job
 	nb       *nbformat.Notebook
@@ -74,50 +74,53 @@ func (j Job) Prepare() (*Prepared, error) {
 	return p, nil
 }
 
-// ours is the kernel that this program installs.
-const ours = "tvps"
+// ownKernel is the name of the kernel that this program installs.
+const ownKernel = "tvps"
 
-// find finds the kernel that is asked for, and writes it into the notebook if it is another
-// than the notebook's.
+// find finds the kernelspec for the job. If the job names a kernel other than the notebook's, find writes that
+// name into the notebook.
 func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 	name := j.Kernel
 	if name == "" {
 		name = nb.Kernel()
 	}
 	if name == "" && nb.Language() == "go" {
-		name = ours
+		name = ownKernel
 	}
 	if name == "" {
-		return jupyter.Spec{}, usage.Errorf("%s does not say which kernel it is for; name one with --kernel", j.File)
+		return jupyter.Spec{}, usage.Errorf("%s does not name its kernel; name one with --kernel", j.File)
 	}
 	spec, err := jupyter.Find(name)
 	switch {
-	case errors.Is(err, jupyter.ErrNoKernel) && name == ours:
-		return spec, fmt.Errorf("%s is for the kernel %q, which is not installed; run `go run ./kernel install`", j.File, ours)
+	case errors.Is(err, jupyter.ErrNoKernel) && name == ownKernel:
+		return jupyter.Spec{}, fmt.Errorf("%s is for the kernel %q, which is not installed; run `go run ./kernel install`",
+			j.File, ownKernel)
 	case err != nil && j.Kernel != "":
-		return spec, usage.Error(err)
+		return jupyter.Spec{}, usage.Error(err)
 	case err != nil:
-		return spec, fmt.Errorf("%s: %w (or name one with --kernel)", j.File, err)
+		return jupyter.Spec{}, fmt.Errorf("%s: %w (or name another kernel with --kernel)", j.File, err)
 	}
 	if name != nb.Kernel() {
-		nb.Metadata["kernelspec"] = map[string]any{"name": spec.Name, "display_name": spec.DisplayName, "language": spec.Language}
+		nb.Metadata["kernelspec"] = map[string]any{
+			"name": spec.Name, "display_name": spec.DisplayName, "language": spec.Language,
+		}
 	}
 	return spec, nil
 }
 
-// Run runs the notebook.
+// Run runs the notebook, saves it after each cell and writes the HTML page. The page is written even if a cell failed.
 func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	j := p.job
 	dir, err := filepath.Abs(filepath.Dir(j.File))
 	if err != nil {
-		return nil, Result{}, fmt.Errorf("cannot tell the folder of %s: %w", j.File, err)
+		return nil, Result{}, fmt.Errorf("cannot resolve the folder of %s: %w", j.File, err)
 	}
 	o := Options{
 		Kernel: p.spec.Name, Previous: p.previous, Timeout: j.Timeout, Live: j.Live,
 		Start: func(ctx context.Context) (Kernel, error) {
 			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Log: j.Log, Env: j.Env})
 			if err != nil {
-				return nil, err // not a *jupyter.Kernel that is nil
+				return nil, err // k would be a non-nil interface with a nil pointer
 			}
 			return k, nil
 		},
@@ -132,8 +135,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	return p.nb, result, errors.Join(err, p.export(dir))
 }
 
-// headless makes GoNB report errors of the compiler as text, not as HTML that shows them
-// where the mouse is.
+// headless makes GoNB report compiler errors as text instead of HTML, which shows details only under the mouse.
 func headless(spec jupyter.Spec) jupyter.Spec {
 	if len(spec.Argv) > 0 && strings.TrimSuffix(filepath.Base(spec.Argv[0]), ".exe") == "gonb" {
 		spec.Argv = append(append([]string{}, spec.Argv...), "--raw_error")
@@ -141,16 +143,16 @@ func headless(spec jupyter.Spec) jupyter.Spec {
 	return spec
 }
 
-// export writes the page.
+// export writes the HTML page, if the job wants one.
 func (p *Prepared) export(dir string) error {
 	if p.job.HTML == "" {
 		return nil
 	}
 	file := p.job.ECharts
-	if file == "" { // in a kernelspec, a dollar sign is written twice
+	if file == "" { // kernelspecs write $$ for $
 		file = strings.ReplaceAll(p.spec.Env["TVPS_ECHARTS"], "$$", "$")
 	}
-	echarts, _ := os.ReadFile(file) // without it there are the static pictures
+	echarts, _ := os.ReadFile(file) // without the file, the page shows static pictures
 	page, err := p.nb.HTML(nbformat.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: echarts})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.job.File, err)
@@ -158,8 +160,8 @@ func (p *Prepared) export(dir string) error {
 	return nbformat.WriteFile(p.job.HTML, page)
 }
 
-// Each calls run for the numbers below n, at most jobs at a time, and returns their errors
-// in order. Once ctx has ended it starts no more.
+// Each calls run(0) to run(n-1), at most jobs in parallel, and returns their errors in order. After the end of ctx
+// it starts no further call: the error of those that did not start is ctx's.
 func Each(ctx context.Context, n, jobs int, run func(i int) error) []error {
 	errs := make([]error, n)
 	slots := make(chan struct{}, max(1, jobs))

@@ -16,7 +16,7 @@ import (
 	"tvps/replicate/usage"
 )
 
-// noKernels makes an empty place where kernels are looked for, but for one named test.
+// noKernels makes a search path whose only kernel is named test.
 func noKernels(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,9 +55,10 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		want  string
 		usage bool
 	}{
-		"missing file":       {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", false},
-		"damaged file":       {Job{File: damaged}, "damaged.ipynb is damaged", false},
-		"no parameter":       {Job{File: good, Parameters: map[string]string{"m": "1"}}, `good.ipynb has no parameter "m"`, true},
+		"missing file": {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", false},
+		"damaged file": {Job{File: damaged}, "damaged.ipynb is damaged", false},
+		"no parameter": {Job{File: good, Parameters: map[string]string{"m": "1"}}, `good.ipynb has no parameter "m"`,
+			true},
 		"wrong type":         {Job{File: good, Parameters: map[string]string{"n": "x"}}, "n (int, default 3)", true},
 		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", false},
 		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, false},
@@ -67,17 +68,24 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	} {
 		_, err := c.job.Prepare()
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
-			t.Errorf("%s: error %v; want %q, the user's mistake: %v", name, err, c.want, c.usage)
+			t.Errorf("%s: error %v; want %q, usage error: %v", name, err, c.want, c.usage)
 		}
 	}
-	p, err := Job{File: ours, Kernel: "test", Parameters: map[string]string{"n": "4"}, Output: filepath.Join(dir, "new.ipynb"), Resume: true}.Prepare()
+	p, err := Job{
+		File:       ours,
+		Kernel:     "test",
+		Parameters: map[string]string{"n": "4"},
+		Output:     filepath.Join(dir, "new.ipynb"),
+		Resume:     true,
+	}.Prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" || p.previous != nil {
 		t.Errorf("kernel %q, source %q, previous %v", p.nb.Kernel(), p.nb.Cells[0].Source, p.previous)
 	}
-	if _, _, err := p.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "ours.ipynb: kernel \"test\" did not start") {
+	if _, _, err := p.Run(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "ours.ipynb: kernel \"test\" did not start") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -85,7 +93,8 @@ func TestPrepareFindsMistakes(t *testing.T) {
 func TestHeadless(t *testing.T) {
 	spec := jupyter.Spec{Argv: make([]string, 1, 5)}
 	spec.Argv[0] = "/a b/gonb"
-	if got := headless(spec).Argv; len(got) != 2 || got[1] != "--raw_error" || len(spec.Argv) != 1 || spec.Argv[:2][1] != "" {
+	if got := headless(spec).Argv; len(got) != 2 || got[1] != "--raw_error" || len(spec.Argv) != 1 ||
+		spec.Argv[:2][1] != "" {
 		t.Errorf("%q, from %q", got, spec.Argv)
 	}
 	if got := headless(jupyter.Spec{Argv: []string{"python"}}).Argv; len(got) != 1 {
@@ -105,12 +114,12 @@ func TestEach(t *testing.T) {
 		return nil
 	})
 	if ran.Load() != 20 || most.Load() > 3 || len(errs) != 20 || errs[7] == nil || errs[6] != nil {
-		t.Errorf("%d ran, at most %d at once, errors %v", ran.Load(), most.Load(), errs)
+		t.Errorf("%d ran, at most %d in parallel, errors %v", ran.Load(), most.Load(), errs)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	errs = Each(ctx, 3, 1, func(i int) error { cancel(); return nil })
 	if errs[0] != nil || errs[1] != context.Canceled || errs[2] != context.Canceled {
-		t.Errorf("after the end: %v", errs)
+		t.Errorf("after the end of ctx: %v", errs)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"tvps/kernel/jupyter"
 )
 
-// updatesEvery is how often an output that changes in place, such as a progress bar, is
-// shown live at most.
+// updatesEvery is the shortest time between two live displays of an output that changes in place, such as a
+// progress bar.
 const updatesEvery = 10 * time.Second
 
-// show prints an output as it comes: texts as they are, of the rest what is plain text.
+// show prints an output when it arrives: streams and errors as they are, other outputs as plain text.
 func (c *collector) show(o jupyter.Output) {
 	if c.r.o.Live == io.Discard {
 		return
@@ -42,12 +42,12 @@ func (c *collector) show(o jupyter.Output) {
 		return
 	}
 	if c.shown += len(text); c.shown > c.r.o.Limit {
-		text = fmt.Sprintf("\n[this cell prints more than %d bytes: the rest is not shown here]\n", c.r.o.Limit)
+		text = fmt.Sprintf("\n[this cell prints more than %d bytes; the rest is not shown here]\n", c.r.o.Limit)
 	}
 	io.WriteString(c.r.o.Live, text)
 }
 
-// plain is an output's plain text, or which types it has.
+// plain is an output's plain text. Without one it is a note with the MIME type and size of another form.
 func plain(o jupyter.Output) string {
 	var text string
 	if json.Unmarshal(o.Data["text/plain"], &text) == nil && strings.TrimSpace(text) != "" {
@@ -61,8 +61,8 @@ func plain(o jupyter.Output) string {
 	return ""
 }
 
-// Prefixed lets several notebooks write to the same place: it passes on whole lines, each
-// with a prefix. All writers must share the mutex. Flush writes the last line.
+// Prefixed is a writer for parallel notebooks with one destination: it forwards whole lines, each with a prefix.
+// All writers with the same destination must share the mutex. Flush writes an unfinished last line.
 type Prefixed struct {
 	To     io.Writer
 	Prefix string
@@ -70,7 +70,7 @@ type Prefixed struct {
 	text   *stream
 }
 
-// Write keeps what is no whole line yet.
+// Write forwards the complete lines and keeps an unfinished one.
 func (p *Prefixed) Write(data []byte) (int, error) {
 	if p.text == nil {
 		p.text = &stream{budget: &budget{limit: math.MaxInt}}
@@ -79,7 +79,7 @@ func (p *Prefixed) Write(data []byte) (int, error) {
 	return len(data), p.pass()
 }
 
-// Flush writes the line that has no end yet.
+// Flush ends and forwards an unfinished line.
 func (p *Prefixed) Flush() error {
 	if p.text == nil || len(p.text.line) == 0 {
 		return nil

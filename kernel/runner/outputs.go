@@ -12,24 +12,24 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// place is where an output with a display id is.
+// place locates an output with a display id.
 type place struct {
 	cell  *nbformat.Cell
 	index int
 }
 
-// collector turns what a running cell shows into its outputs.
+// collector turns the messages of a running cell into its outputs.
 type collector struct {
 	r          *run
 	cell       *step
-	budgets    map[string]*budget // by the name of the stream
+	budgets    map[string]*budget // by name of the stream
 	texts      map[int]*stream    // the streams among the outputs, by index
-	clear      bool               // clear when the next output comes
+	clear      bool               // remove all outputs when the next one arrives
 	data       int                // bytes of data so far
-	dropped    int                // outputs beyond the limit of data
+	dropped    int                // outputs beyond the data limit
 	shown      int                // bytes shown live
 	updated    time.Time          // when an update was last shown live
-	shellError string             // what GoNB said when a shell command failed
+	shellError string             // GoNB's message when a shell command failed; empty if none did
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -38,8 +38,7 @@ func newCollector(r *run, cell *step) *collector {
 	return c
 }
 
-// dataLimit is how many times the limit of a stream the data of a cell may be: pictures are
-// larger than text.
+// dataLimit is the limit of a cell's data (pictures, HTML) as a multiple of the limit of a stream.
 const dataLimit = 64
 
 // add takes one output.
@@ -67,11 +66,12 @@ func (c *collector) add(o jupyter.Output) {
 		}
 		c.display(o)
 	case "error":
-		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
+		c.cell.Outputs = append(c.cell.Outputs,
+			nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
 	}
 }
 
-// reset removes the cell's outputs.
+// reset removes the cell's outputs and forgets their display ids.
 func (c *collector) reset() {
 	for id, places := range c.r.displays {
 		var other []place
@@ -86,10 +86,10 @@ func (c *collector) reset() {
 	c.texts, c.budgets = map[int]*stream{}, map[string]*budget{}
 }
 
-// shellEnd matches what GoNB prints in one piece when a shell command fails.
+// shellEnd matches the message that GoNB prints, as one piece, when a shell command fails.
 var shellEnd = regexp.MustCompile(`^(exit status [1-9]\d*|signal: .*)\n$`)
 
-// stream adds to the last output if that is the same stream, and else begins one.
+// stream appends text to the last output if it is the same stream; otherwise it adds an output.
 func (c *collector) stream(o jupyter.Output) {
 	if o.Name == "stderr" && shellEnd.MatchString(o.Text) {
 		c.shellError = strings.TrimSpace(o.Text)
@@ -113,7 +113,7 @@ func (c *collector) stream(o jupyter.Output) {
 	c.texts[last].write(o.Text)
 }
 
-// display adds an output with data, unless the cell has shown too much already.
+// display adds an output with data, unless the cell has reached its data limit.
 func (c *collector) display(o jupyter.Output) {
 	size := 100
 	for _, value := range o.Data {
@@ -133,7 +133,7 @@ func (c *collector) display(o jupyter.Output) {
 	}
 }
 
-// update changes all outputs with a display id, also those of earlier cells.
+// update replaces the content of all outputs with the display id, including those of earlier cells.
 func (c *collector) update(o jupyter.Output) {
 	for _, p := range c.r.displays[o.DisplayID] {
 		out := &p.cell.Outputs[p.index]
@@ -155,19 +155,20 @@ func bundle(data map[string]json.RawMessage) map[string]any {
 	return all
 }
 
-// end puts the streams into the outputs, when no more will come.
+// end writes the collected streams into the outputs, after the last message.
 func (c *collector) end() {
 	for i, s := range c.texts {
 		c.cell.Outputs[i].Text = s.text()
 	}
 	if c.dropped > 0 {
-		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data for a cell]\n", c.dropped, dataLimit*c.r.o.Limit)
+		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n",
+			c.dropped, dataLimit*c.r.o.Limit)
 		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
 }
 
-// shellFailed says whether a cell ended well although one of its shell commands did not:
-// GoNB counts that as a success.
+// shellFailed says whether the kernel reported success although a shell command of the cell failed: GoNB does
+// not count that as an error.
 func (c *collector) shellFailed(reply jupyter.Reply) bool {
 	if c.shellError == "" || reply.Status != "ok" || c.r.kernel.Info().Implementation != "gonb" {
 		return false
@@ -182,8 +183,7 @@ func (c *collector) shellFailed(reply jupyter.Reply) bool {
 	return command == "%%bash" || command == "%%sh" || command == "%%script"
 }
 
-// shellReply is the reply that GoNB should have given to a shell command that failed, as an
-// output, too.
+// shellReply returns the error reply for a failed shell command, and adds it to the outputs.
 func (c *collector) shellReply() jupyter.Reply {
 	value := "a shell command failed: " + c.shellError
 	c.add(jupyter.Output{Type: nbformat.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})

@@ -13,14 +13,13 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// chain hashes one thing more behind what was hashed before.
+// chain extends a hash by one text of the given kind.
 func chain(before, kind, text string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%s", before, kind, len(text), text)))[:32]
 }
 
-// finished is how many cells at the beginning of the notebook need not be run again: those
-// that ended well in the earlier run, and before which nothing differs, neither the kernel
-// nor a source. Parameters are part of the sources.
+// finished is the number of leading cells that need not run again: cells that succeeded in the earlier run, with
+// the same kernel and the same sources up to and including their own. Parameters are part of the sources.
 func (r *run) finished() int {
 	if r.o.Previous == nil {
 		return 0
@@ -40,7 +39,7 @@ func (r *run) finished() int {
 	return len(r.cells)
 }
 
-// recordOf reads what an earlier run wrote down about a cell.
+// recordOf reads the record of an earlier run from a cell. Both values are empty if there is none.
 func recordOf(c *nbformat.Cell) (hash, status string) {
 	record, _ := c.Metadata[nbformat.Record].(map[string]any)
 	hash, _ = record["hash"].(string)
@@ -48,7 +47,7 @@ func recordOf(c *nbformat.Cell) (hash, status string) {
 	return hash, status
 }
 
-// reuse takes the outputs of the first cells from the earlier run.
+// reuse copies the outputs of the first done cells from the earlier run.
 func (r *run) reuse(done int) {
 	earlier := map[string]*nbformat.Cell{}
 	for _, c := range r.o.Previous.Cells {
@@ -63,11 +62,10 @@ func (r *run) reuse(done int) {
 	}
 }
 
-// resume brings a fresh kernel into the state that it has behind the first cells, and
-// returns how many cells need not be run. In most kernels variables live on, so that all
-// cells must run again. In GoNB none does: each cell is a program of its own, made of its
-// source and of the declarations of the cells before it. There the declarations are given to
-// the kernel again, and the programs are not run.
+// resume prepares a fresh kernel for the cell after the first done ones, and returns the number of cells that need
+// not run. In most kernels variables live on from cell to cell, so all cells must run again. In GoNB none does:
+// each cell is a program made of its source and of the declarations of earlier cells. So for GoNB resume only
+// sends the declarations again.
 func (r *run) resume(ctx context.Context, done int) (int, error) {
 	if done == 0 || r.kernel.Info().Implementation != "gonb" {
 		return 0, nil
@@ -81,7 +79,7 @@ func (r *run) resume(ctx context.Context, done int) (int, error) {
 		if err != nil {
 			return 0, failure(ctx, s, reply, err, r.o.Timeout)
 		}
-		if reply.Status != "ok" && !s.HasTag(RaisesTag) { // it cannot stand alone
+		if reply.Status != "ok" && !s.HasTag(RaisesTag) { // the declarations do not compile without main
 			done = i
 			break
 		}
@@ -93,12 +91,11 @@ func (r *run) resume(ctx context.Context, done int) (int, error) {
 	return done, nil
 }
 
-// once are GoNB's commands that concern only the program of their own cell.
-var once = map[string]bool{"%args": true, "%test": true, "%exec": true, "%wasm": true, "%capture": true}
+// ownCellCommands lists GoNB's commands that affect only the program of their own cell.
+var ownCellCommands = map[string]bool{"%args": true, "%test": true, "%exec": true, "%wasm": true, "%capture": true}
 
-// declarations is what GoNB remembers of a cell, and the commands that change the kernel:
-// the cell without main. It is empty if nothing is left. A cell that is no Go is left whole,
-// as is one that cannot be parsed.
+// declarations is the part of a cell that affects later cells: its declarations and the commands that change the
+// kernel, without main. It is empty if nothing is left. A cell that is not Go or cannot be parsed is returned whole.
 func declarations(source string) string {
 	var kept []string
 	for line := range strings.Lines(source) {
@@ -108,7 +105,7 @@ func declarations(source string) string {
 			return source // %%bash, %%writefile
 		case command == "%%" || command == "%main":
 			return withoutMain(strings.Join(kept, ""))
-		case once[command]:
+		case ownCellCommands[command]:
 			kept = append(kept, "\n")
 		default:
 			kept = append(kept, line)
@@ -117,8 +114,7 @@ func declarations(source string) string {
 	return withoutMain(strings.Join(kept, ""))
 }
 
-// withoutMain removes the function main from a Go cell; empty if nothing is left but
-// comments.
+// withoutMain removes the function main from a Go cell. The result is empty if only comments are left.
 func withoutMain(source string) string {
 	var commands, code strings.Builder
 	for line := range strings.Lines(source) {

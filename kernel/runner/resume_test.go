@@ -16,16 +16,22 @@ func TestResume(t *testing.T) {
 		ran                    []string
 		want                   Result
 	}{
-		"mended":              {"gonb", "k", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 1, Reused: 3}},
-		"nothing changed":     {"gonb", "k", first, []string{"print one", "fail two", "print three", "fail four"}, Result{Ran: 1, Reused: 3}},
-		"the first changed":   {"gonb", "k", append([]string{"print 1"}, mended[1:]...), []string{"print 1", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"a tag was taken off": {"gonb", "k", []string{"print one", "fail two", "print three"}, []string{"print one", "fail two"}, Result{Ran: 1, Reused: 1}},
-		"another kernel":      {"gonb", "other", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"variables live on":   {"ipython", "k", mended, []string{"print one", "fail two", "print three", "print four"}, Result{Ran: 4}},
-		"all are done":        {"gonb", "k", first[:3], nil, Result{Reused: 3}},
-		"done, and python":    {"ipython", "k", first[:3], nil, Result{Reused: 3}},
+		"mended": {"gonb", "k", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 1, Reused: 3}},
+		"nothing changed": {"gonb", "k", first, []string{"print one", "fail two", "print three", "fail four"},
+			Result{Ran: 1, Reused: 3}},
+		"the first changed": {"gonb", "k", append([]string{"print 1"}, mended[1:]...),
+			[]string{"print 1", "fail two", "print three", "print four"}, Result{Ran: 4}},
+		"a tag was removed": {"gonb", "k", []string{"print one", "fail two", "print three"},
+			[]string{"print one", "fail two"}, Result{Ran: 1, Reused: 1}},
+		"another kernel": {"gonb", "other", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 4}},
+		"variables live on": {"ipython", "k", mended, []string{"print one", "fail two", "print three", "print four"},
+			Result{Ran: 4}},
+		"all are done":     {"gonb", "k", first[:3], nil, Result{Reused: 3}},
+		"done, and python": {"ipython", "k", first[:3], nil, Result{Reused: 3}},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		if _, err := Run(context.Background(), newNotebook(first...), b.Options); err == nil {
 			t.Fatal("the first run should fail")
 		}
@@ -56,9 +62,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What cannot be declared without its main is run again, and all behind it.
+// A cell whose declarations do not compile without main is run again, and so are all cells after it.
 func TestResumeWhenADeclarationFails(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	sources := []string{"print one", "print two", "print three"}
 	if _, err := Run(context.Background(), newNotebook(append(sources, "fail four")...), b.Options); err == nil {
 		t.Fatal("the first run should fail")
@@ -70,7 +76,7 @@ func TestResumeWhenADeclarationFails(t *testing.T) {
 	r := &run{nb: hashes, o: b.Options}
 	r.plan()
 	one := r.cells[0].hash
-	for i, s := range r.cells { // as if cell 2 had ended well
+	for i, s := range r.cells { // as if cell 2 had succeeded
 		b.Previous.Cells[i].Metadata["tvps"] = map[string]any{"hash": s.hash, "status": "ok"}
 	}
 	failing := chain(one, "cell", "fail two")

@@ -1,6 +1,6 @@
-// Package runner runs notebooks in a kernel without a browser, cell by cell, and writes down
-// what they show. A cell that fails, hangs, prints without end or kills its kernel costs that
-// cell: what was there before it is in the output notebook, which is written after each cell.
+// Package runner runs notebooks in a kernel without a browser, cell by cell, and records their outputs. The
+// output notebook is written after each cell. So a cell that fails, hangs, prints without end or kills its kernel
+// loses only its own work: the outputs of the cells before it are saved.
 package runner
 
 import (
@@ -17,39 +17,38 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// Tags of cells that say how they are run, as in Jupyter's own runner.
+// Tags of cells that change how they are run, as in Jupyter's own runner.
 const (
-	SkipTag   = "skip-execution"   // not run; outputs that are there stay
-	RaisesTag = "raises-exception" // may fail
+	SkipTag   = "skip-execution"   // not run; keeps its outputs
+	RaisesTag = "raises-exception" // may fail without ending the run
 )
 
-// DefaultLimit is how many bytes of a stream of one cell are kept.
+// DefaultLimit is the number of bytes that are kept of each stream of a cell.
 const DefaultLimit = 1 << 20
 
-// Kernel is what a notebook runs in: a *jupyter.Kernel, or a scripted one in tests.
+// Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
 	Execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error)
 	Info() jupyter.Info
 	Close() error
 }
 
-// Options say how a notebook is run.
+// Options configures Run. Start is required.
 type Options struct {
-	Start    func(context.Context) (Kernel, error) // a fresh kernel; it is closed at the end
-	Kernel   string                                // its name: cells that ran in another are run again
-	Save     func(*nbformat.Notebook) error        // called after each cell; nil: nothing is saved
-	Previous *nbformat.Notebook                    // what an earlier run left; its finished cells are not run again
-	Timeout  time.Duration                         // for one cell; 0: none
-	Live     io.Writer                             // gets what the cells show, as it comes; nil: nobody
-	Limit    int                                   // bytes of a stream of one cell that are kept; 0: DefaultLimit
+	Start    func(context.Context) (Kernel, error) // starts a fresh kernel; Run closes it
+	Kernel   string                                // name of the kernel; cells that ran in another run again
+	Save     func(*nbformat.Notebook) error        // called after each cell; nil: not saved
+	Previous *nbformat.Notebook                    // output of an earlier run, to continue it; nil: none
+	Timeout  time.Duration                         // limit for each cell; 0: none
+	Live     io.Writer                             // gets the outputs as text when they arrive; nil: discarded
+	Limit    int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
 }
 
-// Result counts code cells.
+// Result counts the code cells that ran, were reused from an earlier run, or were skipped by their tag.
 type Result struct{ Ran, Reused, Skipped int }
 
-// Run runs the code cells of a notebook in order and puts their outputs into it. It stops at
-// the first cell that fails, with a *CellError. If ctx ends, the running cell is interrupted,
-// and the error is ctx's.
+// Run runs the code cells of a notebook in order and stores their outputs in it. It stops at the first cell that
+// fails, with a *CellError. If ctx ends, Run interrupts the running cell and returns an error that wraps ctx's.
 func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) {
 	r := &run{nb: nb, o: o, displays: map[string][]place{}}
 	if r.o.Live == nil {
@@ -60,7 +59,7 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 	}
 	r.plan()
 	done := r.finished()
-	if done == len(r.cells) { // nothing to do, so no kernel either
+	if done == len(r.cells) { // nothing to run, so no kernel is started
 		r.reuse(done)
 		return r.result, r.save()
 	}
@@ -73,25 +72,25 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 	return r.result, errors.Join(err, k.Close())
 }
 
-// run is a notebook that is being run.
+// run is the state of one call of Run.
 type run struct {
 	nb       *nbformat.Notebook
 	o        Options
-	cells    []*step // those to run
+	cells    []*step // the cells to run
 	kernel   Kernel
-	displays map[string][]place // where the outputs with a display id are
+	displays map[string][]place // the outputs by display id
 	result   Result
 }
 
 // step is a cell to run.
 type step struct {
 	*nbformat.Cell
-	number int    // among these
-	of     int    // how many there are
-	hash   string // of everything that the cell can see of the notebook
+	number int    // its number among the cells to run, from 1
+	of     int    // the number of cells to run
+	hash   string // of the kernel and all sources up to this cell
 }
 
-// plan lists the cells to run and removes what earlier runs left in them.
+// plan lists the cells to run and removes the outputs and records of earlier runs from them.
 func (r *run) plan() {
 	hash := chain("", "kernel", r.o.Kernel)
 	for _, c := range r.nb.Cells {
@@ -116,7 +115,7 @@ func (r *run) plan() {
 	}
 }
 
-// all runs the cells, but for those that are done, as far as the kernel allows.
+// all runs the cells. The first done cells are reused from the earlier run as far as the kernel allows it.
 func (r *run) all(ctx context.Context, done int) error {
 	if info := r.kernel.Info().LanguageInfo; info != nil {
 		var value map[string]any
@@ -136,7 +135,7 @@ func (r *run) all(ctx context.Context, done int) error {
 	return nil
 }
 
-// cell runs one cell, records how it ended and saves the notebook.
+// cell runs one cell, records its status and saves the notebook.
 func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, s.of, firstLine(s.Source))
 	out := newCollector(r, s)
@@ -159,7 +158,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	return errors.Join(failure(ctx, s, reply, err, r.o.Timeout), saved)
 }
 
-// execute runs code within the time that a cell has.
+// execute runs code within the time limit of a cell.
 func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {
 	if r.o.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, r.o.Timeout)
@@ -169,10 +168,10 @@ func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output))
 	return r.kernel.Execute(ctx, code, on)
 }
 
-// How a cell ended.
+// Statuses of a cell that has run.
 const (
 	statusOK          = "ok"
-	statusRaised      = "raised" // it failed, as it may
+	statusRaised      = "raised" // it failed, which its tag allows
 	statusError       = "error"
 	statusInterrupted = "interrupted"
 )
@@ -198,11 +197,10 @@ func (r *run) save() error {
 	return r.o.Save(r.nb)
 }
 
-// unremarkable are the beginnings of lines that do not say what a cell does: comments,
-// imports, the start of main.
+// unremarkable lists prefixes of lines that do not say what a cell does: comments, imports, the start of main.
 var unremarkable = []string{"//", "#", "import", "\"", ")", "%%"}
 
-// firstLine is the first line of a cell that says something, for people.
+// firstLine is the first line of a cell that says what it does, for the progress display.
 func firstLine(source string) string {
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	nb := newNotebook("print one", "#skip-execution print two", "", "#raises-exception fail three", "print four")
 	nb.Cells = append(nb.Cells, &nbformat.Cell{Type: nbformat.Markdown, Source: "print five"})
 	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "kept"}}
@@ -44,18 +44,24 @@ func TestFailingCell(t *testing.T) {
 		source, want, left string
 		died               bool
 	}{
-		"error":       {"fail exit status 4", "code cell 2 of 3 failed: exit status 4\nwhy it failed\nIts source:\n    fail exit status 4", "stderr:why it failed~~|exit status 4", false},
-		"long source": {"fail x\n1\n2\n3\n4\n5\n6", "\n    4\n    ... (2 more lines)", "stderr:why it failed~~|x~1~2~3~4~5~6", false},
+		"error": {"fail exit status 4",
+			"code cell 2 of 3 failed: exit status 4\nwhy it failed\nIts source:\n    fail exit status 4",
+			"stderr:why it failed~~|exit status 4", false},
+		"long source": {"fail x\n1\n2\n3\n4\n5\n6", "\n    4\n    ... (2 more lines)",
+			"stderr:why it failed~~|x~1~2~3~4~5~6", false},
 		"kernel dies": {"die", "code cell 2 of 3 failed: the kernel died: its process ended", "stdout:last words~", true},
-		"shell":       {"script out hi\\n\nerr exit status 4\\n\n!sh", "code cell 2 of 3 failed: a shell command failed: exit status 4", "stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
+		"shell": {"script out hi\\n\nerr exit status 4\\n\n!sh",
+			"code cell 2 of 3 failed: a shell command failed: exit status 4",
+			"stdout:hi~|stderr:exit status 4~|a shell command failed: exit status 4", false},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		nb := newNotebook("print one", c.source, "print never")
 		nb.Cells[2].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "of an earlier run"}}
 		nb.Cells[2].Metadata[nbformat.Record] = map[string]any{"status": "ok"}
 		_, err := Run(context.Background(), nb, b.Options)
 		var failed *CellError
-		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || errors.Is(err, jupyter.ErrKernelDied) != c.died {
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) ||
+			errors.Is(err, jupyter.ErrKernelDied) != c.died {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 		got := outputs(b.saved(t))
@@ -68,9 +74,13 @@ func TestFailingCell(t *testing.T) {
 	}
 }
 
-// GoNB prints the exit status to stderr as well; the error says it once.
+// GoNB prints the exit status to stderr as well; the error must show it only once.
 func TestReason(t *testing.T) {
-	s := &step{Cell: &nbformat.Cell{Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}}}}
+	s := &step{
+		Cell: &nbformat.Cell{
+			Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stderr", Text: "why\nexit status 4\n"}},
+		},
+	}
 	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
 	if got := reason(s, reply); got != "exit status 4\nwhy" {
 		t.Errorf("%q", got)
@@ -88,7 +98,7 @@ func TestShellCommandsThatSeemToFail(t *testing.T) {
 		"status 0":         {"gonb", "script err exit status 0\\n\n!sh"},
 		"other kernel":     {"ipython", "script err exit status 4\\n\n!sh"},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		b.implementation = c.implementation
 		if _, err := Run(context.Background(), newNotebook(c.source), b.Options); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -97,19 +107,21 @@ func TestShellCommandsThatSeemToFail(t *testing.T) {
 }
 
 func TestKernelThatDoesNotStart(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("no kernel today") }
-	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil || err.Error() != "no kernel today" {
+	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil ||
+		err.Error() != "no kernel today" {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestTimeout(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Timeout = time.Millisecond
 	nb := newNotebook("hang", "print never")
 	_, err := Run(context.Background(), nb, b.Options)
-	if err == nil || !strings.Contains(err.Error(), "code cell 1 of 2 failed: it did not end within 1ms") || !errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || !strings.Contains(err.Error(), "code cell 1 of 2 failed: it did not end within 1ms") ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	if got := outputs(b.saved(t)); got != "stdout:begun~ / " {
@@ -118,7 +130,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.enter = make(chan string)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-b.enter; cancel() }()
@@ -141,9 +153,11 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestSaveFails(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Save = func(*nbformat.Notebook) error { return errors.New("disk full") }
-	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil || err.Error() != "disk full" || len(b.ran) != 1 {
+	if _, err := Run(context.Background(), newNotebook("print one", "print two"), b.Options); err == nil ||
+		err.Error() != "disk full" ||
+		len(b.ran) != 1 {
 		t.Errorf("error %v after %q", err, b.ran)
 	}
 }
@@ -153,8 +167,14 @@ func TestOutputs(t *testing.T) {
 		cells []string
 		want  string
 	}{
-		"streams are joined":       {[]string{`script out a\n` + "\n" + `out b` + "\n" + `out c\n` + "\n" + `err d` + "\n" + `out e`}, "stdout:a~bc~|stderr:d|stdout:e"},
-		"carriage returns":         {[]string{`script out 10%\r` + "\n" + `out 20%` + "\n" + `out \r100%` + "\n" + `out \r` + "\n" + `out \nx\ry`}, "stdout:100%~y"},
+		"streams are joined": {
+			[]string{`script out a\n` + "\n" + `out b` + "\n" + `out c\n` + "\n" + `err d` + "\n" + `out e`},
+			"stdout:a~bc~|stderr:d|stdout:e",
+		},
+		"carriage returns": {
+			[]string{`script out 10%\r` + "\n" + `out 20%` + "\n" + `out \r100%` + "\n" + `out \r` + "\n" + `out \nx\ry`},
+			"stdout:100%~y",
+		},
 		"clear":                    {[]string{"script out a\nclear\nout b"}, "stdout:b"},
 		"clear and wait":           {[]string{"script out a\nclear-wait\nshow - b\nout c"}, "b|stdout:c"},
 		"clear and wait for never": {[]string{"script out a\nclear-wait"}, "stdout:a"},
@@ -164,7 +184,7 @@ func TestOutputs(t *testing.T) {
 		"update after clear":       {[]string{"script show x a\nclear\nupdate x b\nout c"}, "stdout:c"},
 		"update of nothing":        {[]string{"script update x b"}, ""},
 	} {
-		b := newBench(t)
+		b := newFixture(t)
 		if _, err := Run(context.Background(), newNotebook(c.cells...), b.Options); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +195,7 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestFlood(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	var live bytes.Buffer
 	b.Live = &live
 	if _, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options); err != nil {
@@ -186,16 +206,18 @@ func TestFlood(t *testing.T) {
 		t.Fatalf("%d outputs", len(c.Outputs))
 	}
 	text := c.Outputs[0].Text
-	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, "[98951487 more bytes were left out here: the limit is 1048576 for a stream of a cell]\n") {
+	note := "[98951487 more bytes were left out here: the limit is 1048576 per stream of a cell]\n"
+	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, note) {
 		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
 	}
-	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") || !strings.Contains(live.String(), "\nafter\n") {
-		t.Errorf("%d bytes were shown", live.Len())
+	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") ||
+		!strings.Contains(live.String(), "\nafter\n") {
+		t.Errorf("%d bytes were shown live", live.Len())
 	}
 }
 
 func TestManyOutputsAreLimited(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.Limit = 1000
 	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
 	if _, err := Run(context.Background(), nb, b.Options); err != nil {
@@ -206,16 +228,21 @@ func TestManyOutputsAreLimited(t *testing.T) {
 			t.Errorf("cell %d has %d outputs", i, n)
 		}
 	}
-	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") || strings.Count(got, "more bytes were left out") != 2 {
+	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") ||
+		strings.Count(got, "more bytes were left out") != 2 {
 		t.Errorf("outputs end in %s", got[len(got)-300:])
 	}
 }
 
 func TestLive(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	var live bytes.Buffer
 	b.Live = &live
-	nb := newNotebook("// why\n\nprint one\nmore", "script show x shown\nerr x\\n\nupdate x no", "#raises-exception fail three")
+	nb := newNotebook(
+		"// why\n\nprint one\nmore",
+		"script show x shown\nerr x\\n\nupdate x no",
+		"#raises-exception fail three",
+	)
 	if _, err := Run(context.Background(), nb, b.Options); err != nil {
 		t.Fatal(err)
 	}
@@ -227,16 +254,17 @@ func TestLive(t *testing.T) {
 
 func TestStreamLimit(t *testing.T) {
 	s := &stream{budget: &budget{limit: 10}}
-	for range 100 { // a progress bar needs no more than its last line
+	for range 100 { // only the last state of a progress bar counts
 		s.write("\r123456")
 	}
 	s.write("\nab")
 	if got := s.text(); got != "123456\nab" {
 		t.Errorf("progress bar: %q", got)
 	}
-	s.write("é") // does not fit, and is not cut
+	s.write("é") // does not fit; a character is never cut
 	s.write("more\n")
-	if got, want := s.text(), "123456\nab\n[7 more bytes were left out here: the limit is 10 for a stream of a cell]\n"; got != want {
+	want := "123456\nab\n[7 more bytes were left out here: the limit is 10 per stream of a cell]\n"
+	if got := s.text(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,28 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// budget is how much text of one stream of a cell is kept, over all outputs that the stream
-// is cut into by others.
+// budget limits the text that is kept of one stream of a cell. All outputs of the stream share it: outputs of
+// other kinds in between cut the stream into several.
 type budget struct {
 	limit, used int
 	left        int // bytes left out
 }
 
-// outputCost is what an output costs beside its text.
+// outputCost is charged to the budget for each output, in addition to its text.
 const outputCost = 64
 
-// stream is a piece of a stream as a terminal shows it: behind a carriage return a line
-// starts anew, so that a progress bar leaves its last state. Beyond the budget text is
-// counted and not kept.
+// stream collects text as a terminal shows it: text after a carriage return overwrites the line, so a progress bar
+// leaves only its last state. Text beyond the budget is counted but not kept.
 type stream struct {
 	*budget
-	lines   strings.Builder // those that are finished
-	line    []byte          // the last one
-	restart bool            // a carriage return was the last that came
-	note    bool            // here the budget was used up
+	lines   strings.Builder // the finished lines
+	line    []byte          // the last, unfinished line
+	restart bool            // the last character was a carriage return
+	note    bool            // the budget ran out in this stream
 }
 
-// write adds a text.
+// write adds text.
 func (s *stream) write(text string) {
 	for text != "" && s.left == 0 {
 		end := strings.IndexAny(text, "\r\n")
@@ -52,7 +51,7 @@ func (s *stream) write(text string) {
 	s.left += len(text)
 }
 
-// append adds text without ends of lines.
+// append adds text without line breaks.
 func (s *stream) append(piece string) {
 	if s.restart {
 		s.used -= len(s.line)
@@ -70,7 +69,7 @@ func (s *stream) append(piece string) {
 	s.line = append(s.line, piece...)
 }
 
-// text is what is kept, with a note of what is not.
+// text is the kept text, with a note if some was left out.
 func (s *stream) text() string {
 	text := s.lines.String() + string(s.line)
 	if !s.note {
@@ -79,5 +78,6 @@ func (s *stream) text() string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text + fmt.Sprintf("[%d more bytes were left out here: the limit is %d for a stream of a cell]\n", s.left, s.limit)
+	return text + fmt.Sprintf("[%d more bytes were left out here: the limit is %d per stream of a cell]\n",
+		s.left, s.limit)
 }

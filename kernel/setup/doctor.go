@@ -16,15 +16,16 @@ import (
 	"tvps/kernel/jupyter"
 )
 
-// Diagnose looks at everything that a notebook needs, and runs a cell. It changes and
-// downloads nothing. Notebooks cannot run if one of the checks is a Fail.
+// Diagnose checks everything that a notebook needs, and runs a cell. It changes and downloads nothing. Notebooks
+// cannot run if one of the checks has the status Fail.
 func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	t, err := findGo(ctx, l.Root)
 	if err != nil {
-		return []backend.Check{{Name: "go", Status: backend.Fail, Detail: err.Error(), Fix: "install Go, or put it on PATH"}}
+		fix := "install Go, or put it on PATH"
+		return []backend.Check{{Name: "go", Status: backend.Fail, Detail: err.Error(), Fix: fix}}
 	}
-	checks := []backend.Check{{Name: "go", Status: backend.OK, Detail: fmt.Sprintf("%s in %s, %d CPUs", t.version, t.root, runtime.NumCPU())}}
-	checks = append(checks, checkCompiler(ctx, l))
+	detail := fmt.Sprintf("%s in %s, %d CPUs", t.version, t.root, runtime.NumCPU())
+	checks := []backend.Check{{Name: "go", Status: backend.OK, Detail: detail}, checkCompiler(ctx, l)}
 	for _, p := range tools {
 		checks = append(checks, checkTool(l, t, p))
 	}
@@ -39,7 +40,7 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 
 // checkCompiler looks for the C compiler that cells with XLA need.
 func checkCompiler(ctx context.Context, l Layout) backend.Check {
-	c := backend.Check{Name: "compiler", Status: backend.OK, Detail: "none is needed: built with -tags noxla"}
+	c := backend.Check{Name: "compiler", Status: backend.OK, Detail: "not needed: built with -tags noxla"}
 	if !backend.XLABuilt {
 		return c
 	}
@@ -48,14 +49,16 @@ func checkCompiler(ctx context.Context, l Layout) backend.Check {
 		c.Detail, err = exec.LookPath(name)
 	}
 	if err != nil {
-		c.Status, c.Detail, c.Fix = backend.Fail, err.Error(), "install a C compiler (on Debian: `apt-get install gcc libc6-dev`)"
+		c.Status, c.Detail = backend.Fail, err.Error()
+		c.Fix = "install a C compiler (on Debian: `apt-get install gcc libc6-dev`)"
 	}
 	return c
 }
 
 func checkTool(l Layout, t toolchain, p tool) backend.Check {
 	if problem := t.problem(l, p); problem != "" {
-		return backend.Check{Name: p.name, Status: backend.Fail, Detail: l.program(p) + ": " + problem, Fix: l.command("install")}
+		detail := l.program(p) + ": " + problem
+		return backend.Check{Name: p.name, Status: backend.Fail, Detail: detail, Fix: l.command("install")}
 	}
 	return backend.Check{Name: p.name, Status: backend.OK, Detail: t.wanted[p.module] + " in " + l.program(p)}
 }
@@ -63,12 +66,13 @@ func checkTool(l Layout, t toolchain, p tool) backend.Check {
 func checkGopls() backend.Check {
 	path, err := exec.LookPath("gopls")
 	if err != nil {
-		return backend.Check{Name: "gopls", Status: backend.OK, Detail: "none (optional: completion and documentation in cells; `go install golang.org/x/tools/gopls@latest`)"}
+		return backend.Check{Name: "gopls", Status: backend.OK, Detail: "none (optional, for completion and " +
+			"documentation in cells: `go install golang.org/x/tools/gopls@latest`)"}
 	}
 	return backend.Check{Name: "gopls", Status: backend.OK, Detail: path}
 }
 
-// checkSpec looks at the kernelspec, and whether it is the one that Jupyter takes.
+// checkSpec checks that the kernelspec is up to date and that Jupyter finds it before others of the same name.
 func checkSpec(l Layout, t toolchain) backend.Check {
 	c := backend.Check{Name: "kernelspec", Status: backend.OK, Detail: l.specFile() + " is for this checkout"}
 	if problem := specProblem(l, t); problem != "" {
@@ -76,11 +80,12 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 		return c
 	}
 	if l.Prefix != "" {
-		c.Detail += "; Jupyter looks there if JUPYTER_PATH has " + l.Jupyter
+		c.Detail += "; Jupyter finds it if JUPYTER_PATH contains " + l.Jupyter
 		return c
 	}
 	if found, err := jupyter.Find(KernelName); err == nil && found.Dir != l.specDir() {
-		c.Status, c.Detail, c.Fix = backend.Warn, fmt.Sprintf("Jupyter takes %s before %s", found.Dir, l.specDir()), "delete the former, or unset JUPYTER_PATH"
+		c.Status, c.Detail = backend.Warn, fmt.Sprintf("Jupyter uses %s instead of %s", found.Dir, l.specDir())
+		c.Fix = "delete the former, or unset JUPYTER_PATH"
 	}
 	return c
 }
@@ -94,15 +99,15 @@ func checkECharts(l Layout) backend.Check {
 				Fix: l.command("install") + ", or with --echarts FILE; without the script charts need the network"}
 		}
 		if !pinned {
-			c.Status, c.Fix = backend.Warn, "nothing, if you gave it; else delete it and "+l.command("install")
-			name += ", but not a file that this program gets,"
+			c.Status, c.Fix = backend.Warn, "nothing, if it is your own file; otherwise delete it, then "+l.command("install")
+			name += ", but not a pinned file,"
 		}
 		c.Detail = name + " in " + path
 	}
 	return c
 }
 
-// checkLab looks for JupyterLab. The runner and the checks work without it.
+// checkLab looks for JupyterLab. It is optional: `kernel run` and `kernel check` work without it.
 func checkLab(ctx context.Context, l Layout) backend.Check {
 	lab, err := findLab(ctx, l)
 	if err != nil {
@@ -127,10 +132,10 @@ func roundTrip(ctx context.Context, l Layout) backend.Check {
 	c := backend.Check{Name: "round trip", Status: backend.Fail, Fix: l.command("install")}
 	spec, err := readSpec(l)
 	if err != nil {
-		c.Detail = "there is no kernel to try: " + err.Error()
+		c.Detail = "cannot start a kernel: " + err.Error()
 		return c
 	}
-	dir, err := os.MkdirTemp("", "tvps doctor ") // some folder, outside of the module
+	dir, err := os.MkdirTemp("", "tvps doctor ") // a folder outside the module
 	if err != nil {
 		c.Detail = err.Error()
 		return c
@@ -157,11 +162,12 @@ func roundTrip(ctx context.Context, l Layout) backend.Check {
 		c.Detail = err.Error()
 		return c
 	}
-	c.Status, c.Detail = backend.OK, fmt.Sprintf("started in %.1f s, ran a cell with this module and GoMLX in %.1f s", started.Seconds(), ran.Seconds())
+	c.Status, c.Detail = backend.OK, fmt.Sprintf("started in %.1f s, ran a cell with this module and GoMLX in %.1f s",
+		started.Seconds(), ran.Seconds())
 	return c
 }
 
-// runCell runs a cell and returns what it printed. An error in the cell is an error.
+// runCell runs a cell and returns its stdout. It fails if the cell fails.
 func runCell(ctx context.Context, kernel *jupyter.Kernel, code string) (string, error) {
 	var stdout, stderr strings.Builder
 	reply, err := kernel.Execute(ctx, code, func(o jupyter.Output) {
@@ -173,10 +179,11 @@ func runCell(ctx context.Context, kernel *jupyter.Kernel, code string) (string, 
 		}
 	})
 	if err != nil {
-		return "", fmt.Errorf("the cell did not end: %w", err)
+		return "", fmt.Errorf("the cell did not complete: %w", err)
 	}
 	if reply.Status != "ok" {
-		return "", fmt.Errorf("the cell failed: %s", strings.Join(strings.Fields(reply.Ename+": "+reply.Evalue+" "+stderr.String()), " "))
+		words := strings.Fields(reply.Ename + ": " + reply.Evalue + " " + stderr.String()) // on one line
+		return "", fmt.Errorf("the cell failed: %s", strings.Join(words, " "))
 	}
 	return stdout.String(), nil
 }

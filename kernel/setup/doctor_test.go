@@ -27,7 +27,7 @@ func rewrite(t *testing.T, l Layout, change func(*kernelspec)) {
 }
 
 func TestSpecProblem(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	chain, err := findGo(t.Context(), l.Root)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestSpecProblem(t *testing.T) {
 	if got := specProblem(l, chain); got != "" {
 		t.Errorf("a new kernelspec: %q", got)
 	}
-	t.Setenv("TVPS_DATA", "/elsewhere") // passed through, not a reason
+	t.Setenv("TVPS_DATA", "/elsewhere") // copied into the kernelspec, but never a reason to install again
 	if got := specProblem(l, chain); got != "" {
 		t.Errorf("with TVPS_DATA: %q", got)
 	}
@@ -46,7 +46,7 @@ func TestSpecProblem(t *testing.T) {
 		`it sets PATH to "/go1.20/bin" inste`: func(s *kernelspec) { s.Env["PATH"] = "/go1.20/bin" },
 		`it sets GOPROXY to "" instead of "o`: func(s *kernelspec) { delete(s.Env, "GOPROXY") },
 		`it sets EXTRA to "1" instead of ""`:  func(s *kernelspec) { s.Env["EXTRA"] = "1" },
-		"its name, language or way":           func(s *kernelspec) { s.DisplayName = "Go" },
+		"its display_name, language or":       func(s *kernelspec) { s.DisplayName = "Go" },
 		"was not written by":                  func(s *kernelspec) { s.Metadata = nil },
 	} {
 		put(t, l.specFile(), whole, 0o644)
@@ -64,18 +64,18 @@ func TestSpecProblem(t *testing.T) {
 	}
 }
 
-// TestShadowedKernel: Jupyter takes the first kernel of a name.
+// Jupyter uses the first kernel of a name on its search path.
 func TestShadowedKernel(t *testing.T) {
 	other := t.TempDir()
 	put(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`, 0o644)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	l, err := NewLayout(here(t), "")
+	l, err := NewLayout(checkout(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	builds := 0
-	if _, err := install(t, l, quick(&builds)); err != nil {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
 	chain, err := findGo(t.Context(), l.Root)
@@ -87,13 +87,13 @@ func TestShadowedKernel(t *testing.T) {
 	}
 	t.Setenv("JUPYTER_PATH", other)
 	if c := checkSpec(l, chain); c.Status != backend.Warn || !strings.Contains(c.Detail, other) {
-		t.Errorf("behind another: %+v", c)
+		t.Errorf("after another on the search path: %+v", c)
 	}
 }
 
 func TestCheckECharts(t *testing.T) {
-	l := installedQuickly(t)
-	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "not a file that this program gets") {
+	l := fakeInstallation(t)
+	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "not a pinned file") {
 		t.Errorf("a script with other bytes: %+v", c)
 	}
 	put(t, l.servedScript(), "", 0o644)
@@ -107,18 +107,20 @@ func TestCheckECharts(t *testing.T) {
 }
 
 func TestRoundTripFailures(t *testing.T) {
-	l := somewhere(t)
-	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "there is no kernel to try") {
+	l := tempLayout(t)
+	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "cannot start a kernel") {
 		t.Errorf("nothing installed: %+v", c)
 	}
-	l = installedQuickly(t)
+	l = fakeInstallation(t)
 	rewrite(t, l, func(s *kernelspec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
-	if c := roundTrip(t.Context(), l); c.Status != backend.Fail || !strings.Contains(c.Detail, "the kernel does not start") || !strings.Contains(c.Detail, "no luck") {
+	if c := roundTrip(t.Context(), l); c.Status != backend.Fail ||
+		!strings.Contains(c.Detail, "the kernel does not start") ||
+		!strings.Contains(c.Detail, "no luck") {
 		t.Errorf("a kernel that dies: %+v", c)
 	}
 }
 
-// cell imports a package of this module and one of GoMLX's modules; both are small.
+// cell imports a package of this module and one of GoMLX's modules. Both are small.
 const cell = `import (
 	"github.com/gomlx/compute/dtypes"
 	"tvps/data/random"
@@ -129,14 +131,14 @@ _ = random.New
 fmt.Println(dtypes.Float32, os.Getenv("TVPS_ROOT"))
 `
 
-// TestRealKernel builds the programs and runs a cell in a folder outside of the module,
-// with no network to ask: the proxies lead nowhere.
+// TestRealKernel builds the programs and runs a cell in a folder outside the module. Proxies that do not exist make
+// every use of the network fail.
 func TestRealKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds gonb, which takes seconds")
 	}
-	l, builds := somewhere(t), 0
-	p := quick(&builds)
+	l, builds := tempLayout(t), 0
+	p := fakeParts(&builds)
 	p.build, p.current = buildTools, toolchain.problem
 	if _, err := install(t, l, p); err != nil {
 		t.Fatal(err)

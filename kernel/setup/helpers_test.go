@@ -14,8 +14,8 @@ import (
 	"tvps/kernel/echarts"
 )
 
-// here is this checkout.
-func here(t *testing.T) string {
+// checkout is the folder of this checkout.
+func checkout(t *testing.T) string {
 	t.Helper()
 	root, err := FindRoot()
 	if err != nil {
@@ -24,10 +24,10 @@ func here(t *testing.T) string {
 	return root
 }
 
-// somewhere is a layout below a new folder with a space in its path.
-func somewhere(t *testing.T) Layout {
+// tempLayout is a layout below a new folder whose path contains a space.
+func tempLayout(t *testing.T) Layout {
 	t.Helper()
-	l, err := NewLayout(here(t), filepath.Join(t.TempDir(), "a prefix"))
+	l, err := NewLayout(checkout(t), filepath.Join(t.TempDir(), "a prefix"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +37,8 @@ func somewhere(t *testing.T) Layout {
 	return l
 }
 
-// quick is an installation without a compiler and without a network. It counts builds.
-func quick(builds *int) *parts {
+// fakeParts returns parts that need neither a compiler nor a network. They count builds.
+func fakeParts(builds *int) *parts {
 	return &parts{
 		build: func(_ context.Context, _, dir string) error {
 			*builds++
@@ -63,7 +63,7 @@ func quick(builds *int) *parts {
 	}
 }
 
-// install installs with these parts and returns what it printed and logged.
+// install installs with these parts and returns the printed and logged text.
 func install(t *testing.T, l Layout, p *parts) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -71,11 +71,11 @@ func install(t *testing.T, l Layout, p *parts) (string, error) {
 	return out.String(), err
 }
 
-// installedQuickly installs what quick makes.
-func installedQuickly(t *testing.T) Layout {
+// fakeInstallation returns the layout of an installation with the parts of fakeParts.
+func fakeInstallation(t *testing.T) Layout {
 	t.Helper()
-	l, builds := somewhere(t), 0
-	if _, err := install(t, l, quick(&builds)); err != nil {
+	l, builds := tempLayout(t), 0
+	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -121,7 +121,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// wantError checks that err has the words and is one line.
+// wantError checks that err contains the words and is one line.
 func wantError(t *testing.T, err error, words string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n") {
@@ -129,10 +129,10 @@ func wantError(t *testing.T, err error, words string) {
 	}
 }
 
-// onlyOnPath makes the folder the only one on PATH, but for that of go and the system's.
+// onlyOnPath sets PATH to the folder, that of go, and one with the system programs that tests need.
 func onlyOnPath(t *testing.T, dir string) {
 	t.Helper()
-	goRoot, err := findGo(t.Context(), here(t))
+	goRoot, err := findGo(t.Context(), checkout(t))
 	if err != nil {
 		t.Fatal(err)
 	}

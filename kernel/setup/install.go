@@ -12,16 +12,16 @@ import (
 	"tvps/kernel/echarts"
 )
 
-// InstallOptions adjusts Install.
+// InstallOptions configures Install. Out and Log are required.
 type InstallOptions struct {
-	ECharts string    // the user's own echarts.min.js; "" for the pinned one
-	Out     io.Writer // what was done and what comes next
-	Log     io.Writer // progress and warnings
+	ECharts string    // the user's own echarts.min.js; empty: the pinned one
+	Out     io.Writer // gets the result
+	Log     io.Writer // gets progress and warnings
 
-	parts *parts // tests put others in place
+	parts *parts // nil: realParts; tests replace them
 }
 
-// parts are the slow parts of an installation, and those that need the network.
+// parts are the steps of an installation that are slow or need the network.
 type parts struct {
 	build   func(ctx context.Context, root, dir string) error // builds the tools into dir
 	current func(t toolchain, l Layout, p tool) string        // toolchain.problem
@@ -30,14 +30,16 @@ type parts struct {
 	plugin  func(ctx context.Context, log io.Writer) error
 }
 
-var realParts = parts{build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin}
+var realParts = parts{
+	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
+}
 
-// Install installs the kernel, or mends and updates what is there. Another Install at the
-// same time waits. The kernelspec comes last, so an installation that was broken off shows
-// no kernel in Jupyter, or the one from before; calling Install again goes on.
+// Install installs the kernel, or repairs and updates an installation. A lock makes parallel calls wait for each
+// other. The kernelspec is written last: after an interruption Jupyter shows no kernel or the previous one, and the
+// next call completes the installation. Install fails if another program wrote the kernelspec tvps.
 //
-// A plugin or an ECharts that cannot be had is a warning: cells then run on the slow Go
-// backend, and show static pictures.
+// A missing plugin or ECharts is only a warning. Cells then run on the slow Go backend, and charts need the network
+// or stay static pictures.
 func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if o.parts == nil {
 		o.parts = &realParts
@@ -57,9 +59,9 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if err := installTools(ctx, l, t, o); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Log, "compiling the packages that notebooks import (a minute or two the first time)")
+	fmt.Fprintln(o.Log, "compiling the packages that notebooks import (one to two minutes the first time)")
 	if err := o.parts.compile(ctx, l.Root); err != nil {
-		return fmt.Errorf("no cell would compile: %w", err)
+		return fmt.Errorf("the packages that notebooks import do not compile: %w", err)
 	}
 	if err := o.parts.plugin(ctx, o.Log); err != nil {
 		if ctx.Err() != nil {
@@ -77,7 +79,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	return err
 }
 
-// installTools builds the tools unless those that are there are the right ones.
+// installTools builds the tools, unless all of them are up to date.
 func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) error {
 	stale := false
 	for _, p := range tools {
@@ -88,19 +90,21 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 	if !stale {
 		return nil
 	}
-	fmt.Fprintf(o.Log, "building gonb %s and goimports %s with %s\n", t.wanted[tools[0].module], t.wanted[tools[1].module], t.version)
+	fmt.Fprintf(o.Log, "building gonb %s and goimports %s with %s\n",
+		t.wanted[tools[0].module], t.wanted[tools[1].module], t.version)
 	return replaceTools(ctx, l, o.parts.build)
 }
 
-// installECharts puts the script where cells find it (TVPS_ECHARTS) and where every
-// JupyterLab serves it. Only the user's own file must work.
+// installECharts writes the script to the path in TVPS_ECHARTS and to the folder from which every JupyterLab serves
+// it. It fails if the user's own file cannot be used. If the pinned script cannot be fetched, it only warns.
 func installECharts(ctx context.Context, l Layout, o InstallOptions) error {
 	err := o.parts.echarts(ctx, l.script(), echarts.Options{File: o.ECharts, Log: o.Log})
 	switch {
 	case err != nil && (ctx.Err() != nil || o.ECharts != ""):
 		return err
 	case err != nil:
-		fmt.Fprintf(o.Log, "warning: charts need the network: %v; get the file elsewhere and give it with --echarts\n", err)
+		fmt.Fprintf(o.Log, "warning: charts need the network: %v; get the file elsewhere and give it with --echarts\n",
+			err)
 		return nil
 	}
 	text, err := os.ReadFile(l.script())
@@ -110,8 +114,7 @@ func installECharts(ctx context.Context, l Layout, o InstallOptions) error {
 	return echarts.Write(l.servedScript(), text)
 }
 
-// fetchPlugin makes sure that an XLA plugin is there, so that the first cell that
-// computes needs no network.
+// fetchPlugin downloads the XLA plugin if it is missing, so that cells need no network for it.
 func fetchPlugin(ctx context.Context, log io.Writer) error {
 	b, err := backend.Open(ctx, backend.Default, backend.Options{Log: log})
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 )
 
 func TestInstall(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	t.Setenv("TVPS_DATA", "/data/$HOME cifar")
-	out, err := install(t, l, quick(&builds))
+	out, err := install(t, l, fakeParts(&builds))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out, l.specDir()) {
-		t.Errorf("it does not say where: %q", out)
+		t.Errorf("the message does not name the folder: %q", out)
 	}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(read(t, l.specFile())), &got); err != nil {
@@ -57,9 +57,12 @@ func TestInstall(t *testing.T) {
 		t.Errorf("kernel.json (-want +got):\n%s", diff)
 	}
 	files := []string{
-		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json", "jupyter/kernels/tvps/logo-svg.svg",
-		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static", "jupyter/labextensions/tvps/static/echarts.min.js",
-		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb", "tvps/kernel/echarts.min.js",
+		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json",
+		"jupyter/kernels/tvps/logo-svg.svg",
+		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static",
+		"jupyter/labextensions/tvps/static/echarts.min.js",
+		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
+		"tvps/kernel/echarts.min.js",
 	}
 	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)
@@ -67,10 +70,10 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallAgain(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	var specs, trees []string
 	for range 2 {
-		if _, err := install(t, l, quick(&builds)); err != nil {
+		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Fatal(err)
 		}
 		specs = append(specs, read(t, l.specFile()))
@@ -83,15 +86,15 @@ func TestInstallAgain(t *testing.T) {
 		t.Errorf("the second call changes things:\n%s\n%s", trees[0], trees[1])
 	}
 	os.Remove(l.program(tools[1]))
-	if _, err := install(t, l, quick(&builds)); err != nil || builds != 2 {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil || builds != 2 {
 		t.Errorf("a missing goimports: %d builds, %v", builds, err)
 	}
 }
 
-// TestInstallBrokenOff fails each part once. There must be no kernel then, or that from
-// before, and the next call must complete it.
-func TestInstallBrokenOff(t *testing.T) {
-	broken := errors.New("broken off")
+// After a failure of any part there must be no kernel, or the previous one, and the next call must complete the
+// installation.
+func TestInstallFailure(t *testing.T) {
+	broken := errors.New("failed part")
 	for name, breakIt := range map[string]func(*parts){
 		"build": func(p *parts) {
 			p.build = func(_ context.Context, _, dir string) error {
@@ -100,19 +103,19 @@ func TestInstallBrokenOff(t *testing.T) {
 		},
 		"compile": func(p *parts) { p.compile = func(context.Context, string) error { return broken } },
 	} {
-		l, builds := somewhere(t), 0
-		p := quick(&builds)
+		l, builds := tempLayout(t), 0
+		p := fakeParts(&builds)
 		breakIt(p)
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if _, err := os.Stat(l.specFile()); err == nil {
-			t.Errorf("%s: there is a kernel although it failed", name)
+			t.Errorf("%s: a kernel was installed although a part failed", name)
 		}
 		if left := tree(t, l.Data); slices.Contains(left, ".build") || name == "build" && slices.Contains(left, "bin/gonb") {
 			t.Errorf("%s: left %q", name, left)
 		}
-		if _, err := install(t, l, quick(&builds)); err != nil {
+		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}
 		before := read(t, l.specFile())
@@ -126,12 +129,12 @@ func TestInstallBrokenOff(t *testing.T) {
 	}
 }
 
-// TestInstallAfterKill finds what a killed process leaves.
+// The leftovers of a killed installation are removed.
 func TestInstallAfterKill(t *testing.T) {
-	l, builds := somewhere(t), 0
+	l, builds := tempLayout(t), 0
 	put(t, filepath.Join(l.Data, ".build", "gonb"), "half a program", 0o755)
 	put(t, l.specFile()+".tmp", `{"argv":[`, 0o644)
-	if _, err := install(t, l, quick(&builds)); err != nil {
+	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range tree(t, l.Prefix) {
@@ -142,10 +145,10 @@ func TestInstallAfterKill(t *testing.T) {
 }
 
 func TestInstallCancelled(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	builds := 0
-	p := quick(&builds)
+	p := fakeParts(&builds)
 	p.plugin = func(ctx context.Context, _ io.Writer) error { cancel(); return ctx.Err() }
 	err := Install(ctx, l, InstallOptions{Out: io.Discard, Log: io.Discard, parts: p})
 	if _, missing := os.Stat(l.specFile()); !errors.Is(err, context.Canceled) || missing == nil {
@@ -154,12 +157,12 @@ func TestInstallCancelled(t *testing.T) {
 }
 
 func TestInstallTwiceAtOnce(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	builds, busy := 0, 0 // the lock guards them
-	p := quick(&builds)
+	p := fakeParts(&builds)
 	p.compile = func(context.Context, string) error {
 		if busy++; busy != 1 {
-			t.Error("two installations at the same time")
+			t.Error("two parallel installations")
 		}
 		defer func() { busy-- }()
 		return nil
@@ -179,27 +182,28 @@ func TestInstallTwiceAtOnce(t *testing.T) {
 }
 
 func TestInstallWithoutNetwork(t *testing.T) {
-	l, builds := somewhere(t), 0
-	p := quick(&builds)
+	l, builds := tempLayout(t), 0
+	p := fakeParts(&builds)
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
 	p.echarts = func(context.Context, string, echarts.Options) error { return errors.New("no script") }
 	out, err := install(t, l, p)
-	if err != nil || !strings.Contains(out, "warning: no plugin\n") || !strings.Contains(out, "no script; get the file elsewhere") {
+	if err != nil || !strings.Contains(out, "warning: no plugin\n") ||
+		!strings.Contains(out, "no script; get the file elsewhere") {
 		t.Errorf("got %v and %q", err, out)
 	}
 	if _, err := os.Stat(l.specFile()); err != nil {
 		t.Error(err)
 	}
-	// A file that the user names must work.
+	// A file that the user names is not optional.
 	err = Install(t.Context(), l, InstallOptions{ECharts: "missing.js", Out: io.Discard, Log: io.Discard, parts: p})
 	wantError(t, err, "no script")
 }
 
 func TestInstallKeepsForeignKernel(t *testing.T) {
 	for name, text := range map[string]string{"another kernel": `{"argv":["mine"],"metadata":{}}`, "not JSON": `{`} {
-		l, builds := somewhere(t), 0
+		l, builds := tempLayout(t), 0
 		put(t, l.specFile(), text, 0o644)
-		_, err := install(t, l, quick(&builds))
+		_, err := install(t, l, fakeParts(&builds))
 		wantError(t, err, "was not written by `tvps kernel install`")
 		if got := read(t, l.specFile()); got != text || builds > 0 {
 			t.Errorf("%s: kernel.json is %q now, %d builds", name, got, builds)
@@ -217,11 +221,11 @@ func TestLayout(t *testing.T) {
 	_, err = NewLayout("/a,b", "")
 	wantError(t, err, "comma")
 	_, err = NewLayout("/src", "/a:b")
-	wantError(t, err, `':' in its path`)
+	wantError(t, err, `contains a line break or ':'`)
 }
 
 func TestFindRoot(t *testing.T) {
-	root := here(t)
+	root := checkout(t)
 	t.Setenv("TVPS_ROOT", "")
 	other := t.TempDir()
 	put(t, filepath.Join(other, "go.mod"), "module other\n", 0o644)

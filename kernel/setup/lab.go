@@ -18,21 +18,22 @@ import (
 // LabVersion is the JupyterLab of the private environment.
 const LabVersion = "4.6.6"
 
-// labFix says how to get JupyterLab.
+// labFix is the remedy for a missing JupyterLab.
 func labFix(l Layout) string {
-	return l.command("lab --venv") + " makes a private one, or `python3 -m pip install jupyterlab==" + LabVersion + "`"
+	return l.command("lab --venv") + " installs a private one; " +
+		"or use `python3 -m pip install jupyterlab==" + LabVersion + "`"
 }
 
-// ErrNoLab is what errors are if JupyterLab is missing.
+// ErrNoLab marks errors about a JupyterLab that is missing, does not work or is too old.
 var ErrNoLab = errors.New("JupyterLab is not installed")
 
-// LabOptions adjusts Lab.
+// LabOptions configures Lab.
 type LabOptions struct {
-	Venv      bool     // use the private environment, and make it if need be
-	NoBrowser bool     // do not open a browser
-	Port      int      // 0 for Jupyter's choice
-	Args      []string // further arguments for JupyterLab
-	Install   InstallOptions
+	Venv      bool           // use the private environment; create it if it is missing
+	NoBrowser bool           // do not open a browser
+	Port      int            // 0: Jupyter's choice
+	Args      []string       // further arguments for JupyterLab
+	Install   InstallOptions // for the kernel, if it must be installed; Log is for JupyterLab, too
 }
 
 // jupyterLab is a JupyterLab that can be started.
@@ -41,12 +42,12 @@ type jupyterLab struct {
 	version, where string
 }
 
-// Lab runs JupyterLab on the notebooks of the checkout until it ends or ctx does, which
-// stops it and its kernels. The kernel is installed before if it is missing or out of date.
+// Lab runs JupyterLab in the checkout's folder notebooks until it ends. The end of ctx stops it and its kernels
+// without an error. If the kernel is missing or out of date, Lab installs it first.
 func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	notebooks := filepath.Join(l.Root, "notebooks")
 	if info, err := os.Stat(notebooks); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s: the checkout is not whole", notebooks)
+		return fmt.Errorf("there is no folder %s: the checkout is incomplete", notebooks)
 	}
 	if o.Venv {
 		if err := makeVenv(ctx, l, o.Install.Log); err != nil {
@@ -66,11 +67,12 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	if err := installIfStale(ctx, l, o.Install); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n", lab.version, lab.where)
+	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
+		lab.version, lab.where)
 	return runLab(ctx, l, notebooks, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
 }
 
-// installIfStale installs the kernel if it is missing or not that of this checkout.
+// installIfStale installs the kernel if it is missing, out of date or for another checkout.
 func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	t, err := findGo(ctx, l.Root)
 	if err != nil {
@@ -92,7 +94,7 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	return Install(ctx, l, o)
 }
 
-// labArgs are JupyterLab's arguments.
+// labArgs returns JupyterLab's arguments.
 func labArgs(notebooks string, o LabOptions) []string {
 	args := []string{"--ServerApp.root_dir=" + notebooks}
 	if o.NoBrowser {
@@ -104,14 +106,14 @@ func labArgs(notebooks string, o LabOptions) []string {
 	return append(args, o.Args...)
 }
 
-// runLab runs JupyterLab in a process group of its own: at a terminal's Ctrl-C it would
-// ask whether that was meant, so it gets the one signal that makes it stop its kernels and
-// end. If it does not end then, it and its group are killed.
+// runLab runs JupyterLab in a process group of its own, because it would ask for confirmation after a terminal's
+// Ctrl-C. When ctx ends, it gets SIGTERM, which makes it stop its kernels and end. After 20 seconds it and its group
+// are killed.
 func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // sent when the terminal is closed
 	defer stop()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = notebooks // gonb takes it for the folder that Jupyter serves
+	cmd.Dir = notebooks // gonb treats it as the folder that Jupyter serves
 	path := l.Jupyter
 	if list := os.Getenv("JUPYTER_PATH"); list != "" {
 		path += string(os.PathListSeparator) + list
@@ -124,16 +126,16 @@ func runLab(ctx context.Context, l Layout, notebooks string, command []string, l
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		killGroup(cmd)
-		return nil // Ctrl-C is how it ends
+		return nil // Ctrl-C is the normal end
 	}
 	if err != nil {
-		return fmt.Errorf("JupyterLab ended: %w; see what it wrote above", err)
+		return fmt.Errorf("JupyterLab failed: %w; its messages are above", err)
 	}
 	return nil
 }
 
-// findLab is the JupyterLab on PATH, which an active environment decides, else the
-// private one.
+// findLab finds the JupyterLab on PATH, such as that of an active virtual environment, or else the private one. The
+// error wraps ErrNoLab if neither can be used.
 func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
 	why := ErrNoLab
 	if path, err := exec.LookPath("jupyter-lab"); err == nil {
@@ -149,9 +151,9 @@ func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
 	return jupyterLab{}, why
 }
 
-// labAt asks a JupyterLab for its version, which must be 4 or later.
+// labAt starts a JupyterLab to get its version, which must be 4 or later.
 func labAt(ctx context.Context, where string, command ...string) (jupyterLab, error) {
-	patient, cancel := context.WithTimeout(ctx, 3*time.Minute) // the first start on a busy disk
+	patient, cancel := context.WithTimeout(ctx, 3*time.Minute) // the first start may be slow
 	defer cancel()
 	cmd := exec.CommandContext(patient, command[0], append(command[1:], "--version")...)
 	cmd.WaitDelay = time.Second
@@ -165,19 +167,21 @@ func labAt(ctx context.Context, where string, command ...string) (jupyterLab, er
 	}
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 4 {
-		return jupyterLab{}, fmt.Errorf("%w in version 4: %s is %q", ErrNoLab, where, version)
+		return jupyterLab{}, fmt.Errorf("%w in version 4 or later: %s is version %q", ErrNoLab, where, version)
 	}
 	return jupyterLab{command: command, version: version, where: where}, nil
 }
 
 // NextSteps says, in two lines, what to do after an installation.
 func NextSteps(ctx context.Context, l Layout) string {
-	first := "Next: " + l.command("lab") + " opens the notebooks; any other JupyterLab offers the kernel \"Go (tvps)\" too."
+	first := "Next: " + l.command("lab") + " opens the notebooks; " +
+		"any other JupyterLab offers the kernel \"Go (tvps)\", too."
 	if l.Prefix != "" {
-		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.", l.command("lab"), l.Jupyter)
+		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.",
+			l.command("lab"), l.Jupyter)
 	}
 	if _, err := findLab(ctx, l); err != nil {
-		first = "Next: get JupyterLab, which is not installed: " + labFix(l) + "."
+		first = "Next: install JupyterLab, which is missing: " + labFix(l) + "."
 	}
 	return first + "\n" + l.command("doctor") + " checks everything and runs a cell."
 }

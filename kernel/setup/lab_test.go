@@ -33,7 +33,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// labScript is a JupyterLab that shows how it is called and runs until it is told to end.
+// labScript is a JupyterLab that prints its arguments and runs until it gets a signal.
 const labScript = `#!/bin/sh
 if [ "$1" = --version ]; then echo %s; exit; fi
 trap 'echo stopping; exit 0' TERM
@@ -44,7 +44,7 @@ echo ready
 while :; do sleep 0.05; done
 `
 
-// withLab puts a JupyterLab of that version alone on PATH, or none for "".
+// withLab makes a JupyterLab of that version the only one on PATH. An empty version means none.
 func withLab(t *testing.T, version string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "some bin")
@@ -54,10 +54,10 @@ func withLab(t *testing.T, version string) {
 	onlyOnPath(t, dir)
 }
 
-// withNotebooks is an installed kernel of a checkout that has notebooks.
+// withNotebooks returns the layout of an installed kernel, for a checkout with a folder notebooks.
 func withNotebooks(t *testing.T) Layout {
 	t.Helper()
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	real := l.Root
 	l.Root = filepath.Join(t.TempDir(), "check out")
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -70,13 +70,15 @@ func withNotebooks(t *testing.T) Layout {
 }
 
 func TestLabMissing(t *testing.T) {
-	for version, words := range map[string]string{"": "JupyterLab is not installed", "3.6.8": `is not installed in version 4: `, "oops": `is "oops"`} {
+	for version, words := range map[string]string{
+		"": "JupyterLab is not installed", "3.6.8": "is not installed in version 4 or later: ", "oops": `is version "oops"`,
+	} {
 		withLab(t, version)
 		l := withNotebooks(t)
 		builds := 0
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // if it were started after all
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case it is started by mistake
 		defer cancel()
-		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
+		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
 		wantError(t, err, words)
 		wantError(t, err, "kernel lab --venv --prefix")
 		wantError(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
@@ -104,30 +106,31 @@ func TestLab(t *testing.T) {
 func testLab(t *testing.T, end func(context.CancelFunc)) {
 	withLab(t, "4.2.0")
 	t.Setenv("JUPYTER_PATH", "/earlier")
-	l := withNotebooks(t) // another checkout than the installed kernel's
+	l := withNotebooks(t) // not the checkout of the installed kernel
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	log, builds := &buffer{}, 0
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
-			Install: InstallOptions{Log: log, Out: log, parts: quick(&builds)}})
+			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(&builds)}})
 	}()
 	waitFor(t, log, "ready\n", ended)
 	end(cancel)
 	select {
 	case err := <-ended:
 		if err != nil {
-			t.Errorf("at its end: %v", err)
+			t.Errorf("at the end of JupyterLab: %v", err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("it does not end")
+		t.Fatal("JupyterLab does not end")
 	}
 	notebooks := filepath.Join(l.Root, "notebooks")
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{
 		"in " + notebooks + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier",
-		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more", "argument two words",
+		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more",
+		"argument two words",
 		"stopping",
 	} {
 		if !slices.Contains(lines, want) {
@@ -135,14 +138,15 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 		}
 	}
 	if slices.Contains(lines, "interrupted") {
-		t.Error("it got an interrupt, too")
+		t.Error("JupyterLab got an interrupt, too")
 	}
 	chain, err := findGo(t.Context(), l.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if problem := specProblem(l, chain); problem != "" || !strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
-		t.Errorf("the kernel is not brought up to date: %q\n%s", problem, log)
+	if problem := specProblem(l, chain); problem != "" ||
+		!strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
+		t.Errorf("the kernel was not updated: %q\n%s", problem, log)
 	}
 }
 
@@ -164,22 +168,22 @@ func waitFor(t *testing.T, log *buffer, words string, ended <-chan error) {
 
 func TestLabFails(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "jupyter-lab"), "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n", 0o755)
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n"
+	put(t, filepath.Join(dir, "jupyter-lab"), script, 0o755)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
-	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: quick(&builds)}})
-	wantError(t, err, "JupyterLab ended: exit status 1")
+	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
+	wantError(t, err, "JupyterLab failed: exit status 1")
 	os.Remove(filepath.Join(l.Root, "notebooks"))
 	err = Lab(t.Context(), l, LabOptions{})
-	wantError(t, err, "the checkout is not whole")
+	wantError(t, err, "the checkout is incomplete")
 }
 
-// python is a python3 that makes environments. Its pip fails unless the file PIP_STATE
-// says whole.
+// python is a python3 that creates environments. Its pip fails unless the file PIP_STATE contains the word works.
 const python = `#!/bin/sh
 case "$*" in
 "-m venv "*) echo venv; mkdir -p "$3/bin"; cp "$0" "$3/bin/python";;
-"-m pip install "*) read state <"$PIP_STATE"; [ "$state" = whole ];;
+"-m pip install "*) read state <"$PIP_STATE"; [ "$state" = works ];;
 "-m jupyterlab --version") echo ` + LabVersion + `;;
 esac
 `
@@ -190,23 +194,23 @@ func TestVenv(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	t.Setenv("PIP_STATE", state)
 	onlyOnPath(t, dir)
-	l, log := somewhere(t), &buffer{}
-	put(t, filepath.Join(l.venv(), "old"), "of a call that was broken off", 0o644)
+	l, log := tempLayout(t), &buffer{}
+	put(t, filepath.Join(l.venv(), "old"), "of an interrupted call", 0o644)
 
 	put(t, state, "broken\n", 0o644)
 	err := makeVenv(t.Context(), l, log)
-	wantError(t, err, "call it again")
+	wantError(t, err, "repeat the command")
 	if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
-		t.Errorf("half an environment is taken: %v", err)
+		t.Errorf("an incomplete environment was accepted: %v", err)
 	}
-	put(t, state, "whole\n", 0o644)
+	put(t, state, "works\n", 0o644)
 	for range 2 { // the second call has nothing to do
 		if err := makeVenv(t.Context(), l, log); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := strings.Count(log.String(), "venv\n"); got != 2 {
-		t.Errorf("made %d times, want once in vain and once:\n%s", got, log)
+		t.Errorf("created %d times, want a failure and a success:\n%s", got, log)
 	}
 	if _, err := os.Stat(filepath.Join(l.venv(), "old")); err == nil {
 		t.Error("the old environment is still there")

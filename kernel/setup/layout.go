@@ -1,13 +1,12 @@
-// Package setup installs the notebook kernel and checks it: the programs gonb and
-// goimports, the kernelspec through which Jupyter starts them, the XLA plugin, and
-// ECharts for charts without a network. It also starts JupyterLab with all of that.
+// Package setup installs, checks and removes the notebook kernel: the programs gonb and goimports, the kernelspec
+// with which Jupyter starts them, the XLA plugin, and ECharts for charts without a network. It also starts
+// JupyterLab.
 //
-// A kernel of GoNB compiles each cell in a temporary module of its own. The kernelspec
-// makes that module part of a Go workspace with this checkout (gonb's flag -go_work), so
-// that a notebook in any folder imports this module and GoMLX in the versions of this
-// checkout's go.mod. GOPROXY=off keeps Go from the network, which it would otherwise ask
-// for newer versions at every cell; a notebook that imports other modules sets it back
-// with `%env GOPROXY` and what `go env GOPROXY` prints in a terminal.
+// GoNB compiles each cell in a temporary module. The kernelspec puts that module into a Go workspace with this
+// checkout (gonb's flag -go_work), so a notebook in any folder can import this module, and GoMLX in the version of
+// this checkout's go.mod. The kernelspec sets GOPROXY=off, because Go would otherwise ask the network for newer
+// versions in every cell. A notebook that imports other modules must set GOPROXY again: `%env GOPROXY` with the
+// value that `go env GOPROXY` prints in a terminal.
 package setup
 
 import (
@@ -26,16 +25,16 @@ import (
 // KernelName is the name of the kernelspec, as in `jupyter run --kernel tvps`.
 const KernelName = "tvps"
 
-// Layout says where everything is. Only NewLayout makes one.
+// Layout holds the paths of an installation. Use NewLayout to make one: it checks the paths.
 type Layout struct {
-	Root    string // this checkout: the folder of go.mod
-	Prefix  string // "" for the user's own folders
-	Data    string // programs, ECharts and the private JupyterLab
-	Jupyter string // Jupyter's data folder: kernelspecs and extensions
+	Root    string // the checkout: the folder of go.mod
+	Prefix  string // empty: the user's own folders
+	Data    string // folder of the programs, ECharts and the private JupyterLab
+	Jupyter string // Jupyter's data folder, with kernelspecs and extensions
 }
 
-// NewLayout is the layout of an installation of the checkout root below prefix, or in the
-// user's own folders if prefix is "".
+// NewLayout returns the layout of an installation of the checkout root below prefix. If prefix is empty, the user's
+// own folders are used. It fails if a path contains a character that gonb or PATH cannot hold.
 func NewLayout(root, prefix string) (Layout, error) {
 	l := Layout{Root: root}
 	if prefix == "" {
@@ -45,37 +44,39 @@ func NewLayout(root, prefix string) (Layout, error) {
 		}
 		l.Data, l.Jupyter = filepath.Join(data, "tvps", "kernel"), jupyter.DataDir()
 	} else {
-		prefix, err := filepath.Abs(prefix)
+		dir, err := filepath.Abs(prefix)
 		if err != nil {
 			return Layout{}, fmt.Errorf("--prefix %q: %w", prefix, err)
 		}
-		share := filepath.Join(prefix, "share")
-		l.Prefix, l.Data, l.Jupyter = prefix, filepath.Join(share, "tvps", "kernel"), filepath.Join(share, "jupyter")
+		share := filepath.Join(dir, "share")
+		l.Prefix, l.Data, l.Jupyter = dir, filepath.Join(share, "tvps", "kernel"), filepath.Join(share, "jupyter")
 	}
-	// gonb's -go_work is a list with commas, PATH one with colons.
+	// gonb separates the list -go_work with commas, and PATH is a list, too.
 	if strings.ContainsAny(l.Root, ",\n") {
-		return Layout{}, fmt.Errorf("the checkout %q has a comma or a line break in its path, which gonb cannot take: move it", l.Root)
+		return Layout{}, fmt.Errorf("the path of the checkout, %q, contains a comma or a line break, "+
+			"which gonb cannot handle: move it", l.Root)
 	}
 	if strings.ContainsAny(l.Data, "\n"+string(os.PathListSeparator)) {
-		return Layout{}, fmt.Errorf("the folder %q has a %q in its path, which PATH cannot hold: choose another with --prefix", l.Data, os.PathListSeparator)
+		return Layout{}, fmt.Errorf("the folder %q contains a line break or %q, which PATH cannot hold: "+
+			"choose another with --prefix", l.Data, os.PathListSeparator)
 	}
 	return l, nil
 }
 
-// userData is the folder for the data of the user's programs.
+// userData is the folder for application data of the user: XDG_DATA_HOME, or ~/.local/share.
 func userData() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no home folder is known (%w): name another with --prefix", err)
+		return "", fmt.Errorf("cannot find the home folder (%w): choose a folder with --prefix", err)
 	}
 	return filepath.Join(home, ".local", "share"), nil
 }
 
-// FindRoot is the folder of this module's checkout: the working directory or one above
-// it, or what TVPS_ROOT names, as in a notebook.
+// FindRoot finds the folder of this module's checkout: the working directory, or one above it, or TVPS_ROOT, which
+// is set in notebooks.
 func FindRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -94,7 +95,7 @@ func FindRoot() (string, error) {
 	if dir := os.Getenv("TVPS_ROOT"); dir != "" && isRoot(dir) {
 		return filepath.Abs(dir)
 	}
-	return "", errors.New("this is not the folder of a checkout of tvps, nor one in it: change to it, or set TVPS_ROOT")
+	return "", errors.New("the working directory is not in a checkout of tvps: change to one, or set TVPS_ROOT")
 }
 
 func isRoot(dir string) bool {
@@ -102,7 +103,7 @@ func isRoot(dir string) bool {
 	return err == nil && modfile.ModulePath(text) == "tvps"
 }
 
-// command is a command of this program for the same place, as a person types it.
+// command is the command line of a subcommand of this program, with the same prefix.
 func (l Layout) command(name string) string {
 	if l.Prefix != "" {
 		name += fmt.Sprintf(" --prefix %q", l.Prefix)
@@ -118,8 +119,8 @@ func (l Layout) specDir() string       { return filepath.Join(l.Jupyter, "kernel
 func (l Layout) specFile() string      { return filepath.Join(l.specDir(), "kernel.json") }
 func (l Layout) logo() string          { return filepath.Join(l.specDir(), "logo-svg.svg") }
 
-// servedScript is where every JupyterLab finds ECharts: it serves what lies here under
-// lab/extensions/tvps/static. Without a package.json it is no extension.
+// servedScript is the file that every JupyterLab serves as lab/extensions/tvps/static/echarts.min.js. Without a
+// package.json the folder is not an extension.
 func (l Layout) servedScript() string {
 	return filepath.Join(l.Jupyter, "labextensions", KernelName, "static", echarts.FileName)
 }

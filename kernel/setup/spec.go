@@ -20,7 +20,7 @@ import (
 //go:embed logo.svg
 var logo []byte
 
-// kernelspec is the contents of kernel.json.
+// kernelspec is the content of kernel.json.
 type kernelspec struct {
 	Argv          []string          `json:"argv"`
 	DisplayName   string            `json:"display_name"`
@@ -30,19 +30,21 @@ type kernelspec struct {
 	Metadata      map[string]any    `json:"metadata"`
 }
 
-// writer marks the kernelspecs of this program.
+// writer marks the kernelspecs that this program wrote.
 const writer = "tvps kernel install"
 
-// passed are the variables that a notebook gets as they are when install is called. They
-// are no reason to call a kernelspec out of date.
-var passed = []string{"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE"}
+// passed lists the environment variables that install copies into the kernelspec. A later change of them does not
+// make the kernelspec out of date.
+var passed = []string{
+	"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE",
+}
 
 // newSpec is the kernelspec of an installation.
 func newSpec(l Layout, t toolchain) kernelspec {
 	env := map[string]string{
 		"GOFLAGS":      goFlags(),
-		"GOWORK":       "auto", // gonb's go.work, whatever the user's setting is
-		"GOPROXY":      "off",  // else gonb's `go get` asks the network at every cell
+		"GOWORK":       "auto", // use gonb's go.work, whatever the user's setting is
+		"GOPROXY":      "off",  // otherwise gonb's `go get` uses the network in every cell
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 		"TVPS_ECHARTS": l.script(),
@@ -67,8 +69,8 @@ func newSpec(l Layout, t toolchain) kernelspec {
 	}
 }
 
-// absolute is a folder's path as any working directory understands it. The others are
-// lists, whose entries are absolute already or mean the user's working directory.
+// absolute makes the value of a TVPS_ variable, which is a folder, independent of the working directory. The other
+// variables hold lists or absolute paths: their values stay.
 func absolute(name, value string) string {
 	if strings.HasPrefix(name, "TVPS_") {
 		if abs, err := filepath.Abs(value); err == nil {
@@ -78,11 +80,11 @@ func absolute(name, value string) string {
 	return value
 }
 
-// escape keeps Jupyter from taking a $ in a value for a variable.
+// escape doubles each $, so that Jupyter does not expand it as a variable.
 func escape(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// readSpec reads the installed kernelspec. The error is os.ErrNotExist if there is none,
-// and errForeign if it is somebody else's.
+// readSpec reads the installed kernelspec. The error wraps os.ErrNotExist if there is none, and errForeign if
+// another program wrote it.
 func readSpec(l Layout) (kernelspec, error) {
 	text, err := os.ReadFile(l.specFile())
 	if err != nil {
@@ -90,16 +92,16 @@ func readSpec(l Layout) (kernelspec, error) {
 	}
 	var s kernelspec
 	if err := json.Unmarshal(text, &s); err != nil || s.Metadata["written_by"] != writer {
-		return kernelspec{}, fmt.Errorf("%s %w: move or delete its folder, then install again", l.specFile(), errForeign)
+		return kernelspec{}, fmt.Errorf("%s %w: move or delete its folder, then install again",
+			l.specFile(), errForeign)
 	}
 	return s, nil
 }
 
-// errForeign is never overwritten.
+// errForeign marks a kernelspec of another program. Such a file is never overwritten.
 var errForeign = fmt.Errorf("was not written by `%s`", writer)
 
-// specProblem says in what the installed kernelspec is not the one that install would
-// write now, or "".
+// specProblem says why the installed kernelspec is missing or out of date; empty if it is what install would write.
 func specProblem(l Layout, t toolchain) string {
 	have, err := readSpec(l)
 	if os.IsNotExist(err) {
@@ -111,7 +113,7 @@ func specProblem(l Layout, t toolchain) string {
 	return have.difference(newSpec(l, t))
 }
 
-// difference names the first thing in which s is not what is wanted.
+// difference describes the first difference between s and want; empty if there is none.
 func (s kernelspec) difference(want kernelspec) string {
 	if have := s.Env["TVPS_ROOT"]; have != want.Env["TVPS_ROOT"] {
 		return fmt.Sprintf("it is for the checkout %s, and this is %s", have, want.Env["TVPS_ROOT"])
@@ -132,20 +134,20 @@ func (s kernelspec) difference(want kernelspec) string {
 		}
 	}
 	if s.DisplayName != want.DisplayName || s.InterruptMode != want.InterruptMode || s.Language != want.Language {
-		return "its name, language or way to interrupt is another"
+		return "its display_name, language or interrupt_mode is out of date"
 	}
 	return ""
 }
 
-// write puts the kernelspec in place: kernel.json last and at once, for a folder without
-// it is no kernel. The caller holds the lock.
+// write writes the files of the kernelspec. kernel.json comes last and in one step: Jupyter ignores a folder
+// without it. The caller holds the lock.
 func (s kernelspec) write(l Layout) error {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(l.specDir(), 0o755); err != nil {
-		return fmt.Errorf("no folder for the kernelspec: %w", err)
+		return fmt.Errorf("cannot create the folder of the kernelspec: %w", err)
 	}
 	if err := writeFile(l.logo(), logo); err != nil {
 		return err
@@ -160,7 +162,7 @@ func writeFile(path string, text []byte) error {
 	})
 }
 
-// forStart is the kernelspec as package jupyter takes it.
+// forStart converts the kernelspec for package jupyter.
 func (s kernelspec) forStart(l Layout) jupyter.Spec {
 	return jupyter.Spec{
 		Name: KernelName, Dir: l.specDir(), Argv: s.Argv, DisplayName: s.DisplayName, Language: s.Language,

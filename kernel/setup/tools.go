@@ -16,7 +16,7 @@ import (
 	"tvps/gomlx_models/backend"
 )
 
-// tool is a program that a kernel needs, built from the tool lines of go.mod.
+// tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
 type tool struct {
 	name, pkg, module string
 }
@@ -26,13 +26,13 @@ var tools = []tool{
 	{"goimports", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools"},
 }
 
-// toolchain is the Go that compiles the cells, and what go.mod asks for.
+// toolchain is the Go installation that compiles the cells, with the tool versions of go.mod.
 type toolchain struct {
 	root, version string
-	wanted        map[string]string // versions by module path, of the tools
+	wanted        map[string]string // versions of the tools, by module path
 }
 
-// findGo asks the go command on PATH.
+// findGo describes the go command on PATH.
 func findGo(ctx context.Context, root string) (toolchain, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return toolchain{}, errors.New("the program go is not on PATH: install Go from https://go.dev/dl/")
@@ -60,8 +60,8 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 	return t, nil
 }
 
-// runGo runs the go command in the checkout, by itself and with nothing but its go.mod,
-// whatever the user's settings are, and returns what it prints.
+// runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,
+// so the user's settings of these do not matter.
 func runGo(ctx context.Context, root string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
@@ -75,13 +75,14 @@ func runGo(ctx context.Context, root string, args ...string) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", fmt.Errorf("`go %s` failed in %s: %w: %s", strings.Join(args, " "), root, err, strings.TrimSpace(stderr.String()))
+		text := strings.TrimSpace(stderr.String())
+		return "", fmt.Errorf("`go %s` failed in %s: %w: %s", strings.Join(args, " "), root, err, text)
 	}
 	return string(out), nil
 }
 
-// goFlags are the flags of every go command of the kernel. Without the symbol table a
-// cell links in half the time; stack traces need none.
+// goFlags returns the flags of every go command of the kernel. -ldflags=-s omits the symbol table: a cell links in
+// half the time, and stack traces do not need it.
 func goFlags() string {
 	flags := "-buildvcs=false -ldflags=-s"
 	if !backend.XLABuilt {
@@ -90,27 +91,27 @@ func goFlags() string {
 	return flags
 }
 
-// problem says why the program must be built, or "".
+// problem says why the program must be built; empty if it is up to date.
 func (t toolchain) problem(l Layout, p tool) string {
 	info, err := buildinfo.ReadFile(l.program(p))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "it is not there"
+		return "it does not exist"
 	case err != nil:
 		return err.Error()
 	case info.Path != p.pkg:
-		return "it is " + info.Path
+		return "it is another program, " + info.Path
 	}
 	if have, want := moduleVersion(info, p.module), t.wanted[p.module]; have != want {
-		return fmt.Sprintf("it is version %s, and go.mod says %s", have, want)
+		return fmt.Sprintf("it has version %s, but go.mod requires %s", have, want)
 	}
 	if info.GoVersion != t.version {
-		return fmt.Sprintf("it was built by %s, and go is %s now", info.GoVersion, t.version)
+		return fmt.Sprintf("it was built by %s, but go is now %s", info.GoVersion, t.version)
 	}
 	return ""
 }
 
-// moduleVersion is the version of the module that a program was built from.
+// moduleVersion is the version of a module in a program, or "unknown".
 func moduleVersion(info *buildinfo.BuildInfo, module string) string {
 	if info.Main.Path == module {
 		return info.Main.Version
@@ -133,10 +134,12 @@ func buildTools(ctx context.Context, root, dir string) error {
 	return err
 }
 
-// compiled are the packages that cells import: compiled once, the first cell is quick.
-var compiled = []string{"./replicate/paper", "./replicate/cells", "./gomlx_models/...", "github.com/janpfeifer/gonb/gonbui"}
+// compiled lists the packages that cells import. They are compiled during installation, so the first cell is fast.
+var compiled = []string{
+	"./replicate/paper", "./replicate/cells", "./gomlx_models/...", "github.com/janpfeifer/gonb/gonbui",
+}
 
-// compile fetches the modules that cells may need and compiles the packages.
+// compile downloads the modules of go.mod and compiles the packages that cells import.
 func compile(ctx context.Context, root string) error {
 	if _, err := runGo(ctx, root, "mod", "download"); err != nil {
 		return err
@@ -145,12 +148,11 @@ func compile(ctx context.Context, root string) error {
 	return err
 }
 
-// replaceTools builds the tools beside bin and moves them into it one by one: at each
-// moment there is a whole program or none under each name. What an earlier call left
-// when it was killed goes. The caller holds the lock.
+// replaceTools builds the tools in a temporary folder and renames them into bin one by one, so bin never holds a
+// partly written program. It first removes the temporary folder of an earlier, killed call. The caller holds the lock.
 func replaceTools(ctx context.Context, l Layout, build func(ctx context.Context, root, dir string) error) error {
 	if err := os.MkdirAll(l.bin(), 0o755); err != nil {
-		return fmt.Errorf("no folder for the programs: %w", err)
+		return fmt.Errorf("cannot create the folder of the programs: %w", err)
 	}
 	tmp := filepath.Join(l.Data, ".build")
 	if err := os.RemoveAll(tmp); err != nil {
@@ -166,10 +168,10 @@ func replaceTools(ctx context.Context, l Layout, build func(ctx context.Context,
 	for _, p := range tools {
 		from := filepath.Join(tmp, p.name)
 		if runtime.GOOS == "windows" {
-			return errors.New("gonb does not run on Windows: use its Linux (WSL)")
+			return errors.New("gonb does not run on Windows: use the Windows Subsystem for Linux (WSL)")
 		}
 		if err := os.Rename(from, l.program(p)); err != nil {
-			return fmt.Errorf("the program %s was built but cannot be put in place: %w", p.name, err)
+			return fmt.Errorf("cannot move the new program %s into place: %w", p.name, err)
 		}
 	}
 	return nil

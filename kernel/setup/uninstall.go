@@ -11,10 +11,9 @@ import (
 	"tvps/data/artifact"
 )
 
-// Uninstall removes what Install wrote and nothing else, with a line to out for each file,
-// and the folders that are empty then; with venv, the private JupyterLab too. It is no
-// error if there is nothing. The plugin and the data stay in the cache: `replicate` uses
-// them.
+// Uninstall removes the files that Install wrote, and the folders that are empty then. With venv it also removes the
+// private JupyterLab. It prints a line to out for each removed file. A missing installation is not an error. The
+// plugin and the data sets stay in the cache: `replicate` uses them.
 func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 	if _, err := os.Stat(l.Data); os.IsNotExist(err) { // a lock file would need the folder
 		if _, err := os.Stat(l.specDir()); os.IsNotExist(err) {
@@ -52,9 +51,8 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 	return nil
 }
 
-// installed lists what Install may have written, the kernelspec first: without it Jupyter
-// shows no kernel whose programs are gone. One that is somebody else's is not in the list
-// and is the error.
+// installed lists the files that Install may have written. The kernelspec comes first: so Jupyter never shows a
+// kernel whose programs are gone. A kernelspec of another program is not in the list, and foreign describes it.
 func installed(l Layout) (files []string, foreign error) {
 	if _, err := readSpec(l); errors.Is(err, errForeign) {
 		foreign = fmt.Errorf("%s, which was not written by `%s`", l.specFile(), writer)
@@ -68,14 +66,14 @@ func installed(l Layout) (files []string, foreign error) {
 	files = append(files, l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
 	entries, _ := os.ReadDir(l.Data)
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".part" { // a download that was broken off
+		if filepath.Ext(e.Name()) == ".part" { // an interrupted download
 			files = append(files, filepath.Join(l.Data, e.Name()))
 		}
 	}
 	return files, foreign
 }
 
-// remove deletes what is there of the files and folders, and says so.
+// remove deletes those of the files and folders that exist, prints each, and returns their number.
 func remove(paths []string, out io.Writer) (removed int, err error) {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err != nil {

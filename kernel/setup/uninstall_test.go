@@ -8,8 +8,8 @@ import (
 )
 
 func TestUninstall(t *testing.T) {
-	l := installedQuickly(t)
-	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "a download that was broken off", 0o644)
+	l := fakeInstallation(t)
+	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "an interrupted download", 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
@@ -20,16 +20,21 @@ func TestUninstall(t *testing.T) {
 	}
 	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.script(), l.servedScript()} {
 		if !strings.Contains(out.String(), "removed "+path+"\n") {
-			t.Errorf("it does not say that %s is gone", path)
+			t.Errorf("the output does not say that %s was removed", path)
 		}
 	}
 }
 
 func TestUninstallLeavesTheRest(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	mine := []string{
 		filepath.Join(l.specDir(), "kernel.js"), filepath.Join(l.bin(), "gopls"), filepath.Join(l.Data, "notes.txt"),
-		filepath.Join(l.Jupyter, "kernels", "python3", "kernel.json"), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
+		filepath.Join(
+			l.Jupyter,
+			"kernels",
+			"python3",
+			"kernel.json",
+		), filepath.Join(filepath.Dir(l.servedScript()), "more.js"),
 		filepath.Join(l.venv(), "bin", "python"), l.venvLock(),
 	}
 	for _, path := range mine {
@@ -45,7 +50,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.String(), "uninstall --venv") {
-		t.Errorf("it does not speak of the private JupyterLab: %q", out.String())
+		t.Errorf("the output does not mention the private JupyterLab: %q", out.String())
 	}
 	if err := Uninstall(t.Context(), l, true, &out); err != nil {
 		t.Fatal(err)
@@ -56,26 +61,28 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 }
 
 func TestUninstallNothing(t *testing.T) {
-	l := somewhere(t)
+	l := tempLayout(t)
 	for range 2 {
 		var out strings.Builder
-		if err := Uninstall(t.Context(), l, false, &out); err != nil || out.String() != "The kernel is not installed: nothing to remove.\n" {
+		if err := Uninstall(t.Context(), l, false, &out); err != nil ||
+			out.String() != "The kernel is not installed: nothing to remove.\n" {
 			t.Errorf("got %v and %q", err, out.String())
 		}
 		if got := tree(t, l.Prefix); len(got) > 0 {
-			t.Errorf("it made %q", got)
+			t.Errorf("it created %q", got)
 		}
 	}
 }
 
 func TestUninstallLeavesForeignKernel(t *testing.T) {
-	l := installedQuickly(t)
+	l := fakeInstallation(t)
 	put(t, l.specFile(), `{"argv":["mine"]}`, 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` || !strings.Contains(out.String(), "Left alone: "+l.specFile()) {
+	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` ||
+		!strings.Contains(out.String(), "Left alone: "+l.specFile()) {
 		t.Errorf("kernel.json is %q, and it says %q", got, out.String())
 	}
 }

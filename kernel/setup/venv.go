@@ -13,29 +13,30 @@ import (
 	"tvps/data/artifact"
 )
 
-// venv is the folder of the private virtual environment. It cannot be moved (its programs
-// hold its path), so a file in it, whole, says that it is finished.
-func (l Layout) venv() string     { return filepath.Join(l.Data, "jupyterlab") }
-func (l Layout) whole() string    { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
-func (l Layout) venvLock() string { return filepath.Join(l.Data, ".jupyterlab.lock") }
+// venv is the folder of the private virtual environment. It is built in place, because its programs contain its
+// path. The file venvComplete marks a complete environment.
+func (l Layout) venv() string         { return filepath.Join(l.Data, "jupyterlab") }
+func (l Layout) venvComplete() string { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
+func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterlab.lock") }
 
-// privateLab is the JupyterLab of the private environment.
+// privateLab is the JupyterLab of the private environment. The error wraps ErrNoLab if there is no complete one.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	if _, err := os.Stat(l.whole()); err != nil {
+	if _, err := os.Stat(l.venvComplete()); err != nil {
 		return jupyterLab{}, ErrNoLab
 	}
 	return labAt(ctx, l.venv(), filepath.Join(l.venv(), "bin", "python"), "-m", "jupyterlab")
 }
 
-// makeVenv makes the private environment, unless it is there. One that was not finished,
-// does not work or has another version is made anew.
+// makeVenv creates the private environment, unless a working one exists. One that is incomplete, does not work or
+// has another version of JupyterLab is deleted and created again.
 func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if _, err := privateLab(ctx, l); err == nil {
 		return nil
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		return errors.New("a private JupyterLab needs Python, and python3 is not on PATH: install it (on Debian: `apt-get install python3-venv`)")
+		return errors.New("a private JupyterLab needs Python, but python3 is not on PATH: " +
+			"install it (on Debian: `apt-get install python3-venv`)")
 	}
 	unlock, err := artifact.Lock(ctx, l.venvLock(), "the private JupyterLab", log)
 	if err != nil {
@@ -43,23 +44,23 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	}
 	defer unlock()
 	if _, err := privateLab(ctx, l); err == nil {
-		return nil // another process was faster
+		return nil // another process created it meanwhile
 	}
 	if err := os.RemoveAll(l.venv()); err != nil {
-		return fmt.Errorf("the private JupyterLab is not whole and cannot be removed: %w", err)
+		return fmt.Errorf("cannot remove the incomplete private JupyterLab: %w", err)
 	}
-	fmt.Fprintf(log, "making a private environment with JupyterLab %s in %s (about a minute)\n", LabVersion, l.venv())
+	fmt.Fprintf(log, "creating a private environment with JupyterLab %s in %s (about a minute)\n", LabVersion, l.venv())
 	if err := runLogged(ctx, log, python, "-m", "venv", l.venv()); err != nil {
 		return fmt.Errorf("%w; on Debian, `apt-get install python3-venv` may help", err)
 	}
 	pip := []string{"-m", "pip", "install", "--disable-pip-version-check", "jupyterlab==" + LabVersion}
 	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
-		return fmt.Errorf("%w; check the network and call it again", err)
+		return fmt.Errorf("%w; check the network and repeat the command", err)
 	}
-	return writeFile(l.whole(), nil)
+	return writeFile(l.venvComplete(), nil)
 }
 
-// runLogged runs a program that writes to log.
+// runLogged runs a program and sends its output to log.
 func runLogged(ctx context.Context, log io.Writer, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = log, log

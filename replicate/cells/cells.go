@@ -1,40 +1,38 @@
-// Package cells shows figures in the cells of a Jupyter notebook that runs on the GoNB
-// kernel, so that a notebook holds text and calls but no logic:
+// Package cells shows figures in the cells of a Jupyter notebook that runs on the GoNB kernel. A figure's notebook
+// contains text and calls of this package, but no logic:
 //
 //	%%
 //	fig := cells.Figure(1, cells.Options{Scale: "tiny", Seeds: "0,1,2"})
 //	cells.Charts(fig.Figure)
 //	cells.Tables(fig)
 //
-// GoNB builds each cell into a program and runs it. So no variable outlives a cell, and a
-// figure that two cells want is asked for twice: the second time it comes from the store,
-// as with the command line, which takes the same way ([lab.Open], [catalog.Paper]).
-// Errors end the program, and with it the cell, with one sentence ([Exit], [Must]). An
-// interrupt cancels [Context]; a run then stops after its step, and the next Run goes on.
+// GoNB compiles each cell to a program and runs it, so no variable outlives a cell. If two cells need a figure, both
+// call [Figure]: the second call finds all runs in the store. The command line uses the same functions
+// ([lab.Open], [catalog.Paper]) and the same store.
+//
+// An error ends the program, and so the cell, with one sentence ([Exit], [Must]). An interrupt of the cell cancels
+// [Context]: the runs stop after their current step, and continue when the cell runs again.
 //
 // # Charts
 //
-// A panel makes two outputs: a static picture (image/png), then a piece of HTML whose only
-// content is a script that draws the interactive chart and then hides the output before
-// it. One output with both would be simpler, but front ends show one MIME type of an
-// output and prefer text/html to pictures (nbconvert, on which GitHub's and nbviewer's
-// pages are built, and JupyterLab rank it so); where scripts are removed the picture would
-// never be seen, and where HTML is sanitised a picture within the HTML may be removed, too.
-// With two outputs a page without scripts shows the picture and an empty box.
+// A panel makes two outputs: a static picture (image/png), then HTML that contains only a script. The script draws
+// the interactive chart and hides the picture. A page without scripts shows the picture and an empty box.
 //
-// The script takes echarts from the page if it is there, then from Jupyter's own server
-// (see [Sources]). Only pages that Jupyter does not serve, such as an export, ask another
-// host.
+// One output with both forms would not work: nbconvert (used by GitHub and nbviewer) and JupyterLab show only one
+// MIME type of an output, and prefer text/html to pictures. Where scripts are removed, the picture would never be
+// shown. Where HTML is sanitised, a picture within the HTML may be removed as well.
+//
+// The script uses ECharts from the page if it is loaded there, and otherwise loads it from Jupyter's own server (see
+// [Sources]). Only pages that Jupyter does not serve, such as an export, ask another host.
 //
 // # Numbers
 //
-// Tables carry their numbers, too, and charts the points of their series, as [ValuesMIME],
-// for `go run ./kernel check`. Nothing
-// that is shown depends on the machine's name, on paths or on the clock: a notebook that
-// runs again with the same result is the same file. The commit is left out for that
-// reason; provenance.json in the figure's folder has all.
+// Tables also emit their numbers, and charts the points of their series, as [ValuesMIME] for `go run ./kernel check`.
+// No output depends on the machine's name, on paths or on the clock, so running a notebook again with the same
+// results gives the same file. For the same reason the commit is left out. provenance.json in the figure's folder
+// contains all of these.
 //
-// Outside of GoNB the text of each output goes to standard output.
+// Outside GoNB, the plain text of each output goes to standard output.
 package cells
 
 import (
@@ -53,12 +51,12 @@ import (
 	"tvps/replicate/settings"
 )
 
-// repeat is how long further interrupts count as the same one: some front ends signal the
-// whole process group, and GoNB hands its own signal on.
+// repeat is the time in which further signals count as the same interrupt: some front ends signal the whole process
+// group, and GoNB forwards the signal as well.
 const repeat = time.Second
 
-// Context returns the cell's context, which an interrupt of the cell cancels. Its program
-// then has 5 seconds to end before GoNB kills it.
+// Context returns the cell's context. An interrupt of the cell cancels it. GoNB kills the cell's program if it does
+// not end within 5 seconds after that.
 var Context = sync.OnceValue(func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 8)
@@ -67,7 +65,7 @@ var Context = sync.OnceValue(func() context.Context {
 	return ctx
 })
 
-// watch cancels at the first signal and exits at a second one that is no repeat.
+// watch calls cancel at the first signal, and exit at a signal that comes more than repeat later.
 func watch(signals <-chan os.Signal, cancel func(), exit func(int)) {
 	<-signals
 	cancel()
@@ -80,7 +78,7 @@ func watch(signals <-chan os.Signal, cancel func(), exit func(int)) {
 	}
 }
 
-// Exit ends the cell as an error with err's sentence; nil does nothing.
+// Exit ends the cell as failed and prints err to stderr. It does nothing if err is nil.
 func Exit(err error) {
 	if err == nil {
 		return
@@ -89,7 +87,7 @@ func Exit(err error) {
 	os.Exit(1)
 }
 
-// Must returns v, or ends the cell as an error: score := cells.Must(propensity.Fit(...)).
+// Must returns v, or calls Exit if err is not nil: score := cells.Must(propensity.Fit(...)).
 func Must[T any](v T, err error) T {
 	Exit(err)
 	return v
@@ -97,27 +95,26 @@ func Must[T any](v T, err error) T {
 
 func sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
-		return "Interrupted: finished steps are kept; run the cell again to go on."
+		return "Interrupted: finished steps are kept; run the cell again to continue."
 	}
 	return err.Error()
 }
 
-// Options are what a notebook chooses for a figure. The zero value is the command line's
-// default.
+// Options configures Figure. The zero value means the command line's defaults.
 type Options struct {
 	Scale   string   // tiny, small (default) or paper
-	Seeds   string   // as "0,1,2" or "0-7"; empty for the figure's own
-	Panels  []string // keys; empty for all
-	Series  []string // learners in place of the figure's own
-	Set     []string // name=value, or b.name=value for panel b alone
-	Backend string   // as --backend
-	Workers int      // runs at the same time; 0 for the number of processors
-	Results string   // folder of the runs; default $TVPS_RESULTS, else results
-	Out     string   // folder of the figure's files; default $TVPS_OUT/figNN, else figures/out/figNN in $TVPS_ROOT
+	Seeds   string   // such as "0,1,2" or "0-7"; empty: the figure's default
+	Panels  []string // keys of panels; empty: all
+	Series  []string // learners to run instead of the figure's default ones
+	Set     []string // settings: name=value, or b.name=value for panel b only
+	Backend string   // same as --backend
+	Workers int      // number of parallel runs; 0: the number of processors
+	Results string   // folder of the runs; default: $TVPS_RESULTS, or results
+	Out     string   // folder of the figure's files; default: $TVPS_OUT/figNN, or figures/out/figNN in $TVPS_ROOT
 }
 
-// Figure computes what is missing of a figure of [catalog.Paper], with a bar that shows
-// how far it is, and returns it. It ends the cell if that fails or is interrupted.
+// Figure computes the missing runs of a figure in [catalog.Paper] and returns the figure. Meanwhile it shows a
+// progress bar. If it fails or is interrupted, it ends the cell.
 func Figure(number int, o Options) *lab.Result {
 	return Must(figure(Context(), number, o))
 }
@@ -126,10 +123,10 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	figures := catalog.Paper()
 	declared, ok := figures.Figure(number)
 	if !ok {
-		return nil, fmt.Errorf("there is no figure %d yet", number)
+		return nil, fmt.Errorf("there is no figure %d", number)
 	}
 	o = o.withDefaults(declared.Name())
-	var seeds []int64 // none: the figure's own
+	var seeds []int64 // nil: the figure's default
 	var err error
 	if o.Seeds != "" {
 		seeds, err = lab.ParseSeeds(o.Seeds)
@@ -160,7 +157,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	return result, nil
 }
 
-// lab leaves warnings about the backend on stderr, where they stay.
+// lab returns the lab's options. Warnings about the backend go to stderr, because the bar overwrites its own lines.
 func (o Options) lab(bar io.Writer) lab.OpenOptions {
 	l := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
 	l.Open.Log = os.Stderr

@@ -16,7 +16,7 @@ import (
 	"tvps/replicate/lab"
 )
 
-// The tests start the test binary again as a cell's program.
+// TestMain lets tests start the test binary as a cell's program.
 func TestMain(m *testing.M) {
 	switch os.Getenv("NOTEBOOK_TEST_CELL") {
 	case "wait":
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program starts this binary as a cell.
+// program makes the command that starts this binary as a cell's program.
 func program(t *testing.T, what string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
@@ -43,7 +43,7 @@ func program(t *testing.T, what string) (cmd *exec.Cmd, stdout, stderr *bytes.Bu
 	return cmd, stdout, stderr
 }
 
-// An interrupt may reach the program twice at once, and ends it with one sentence.
+// An interrupt may reach the program twice. It ends the program with one sentence.
 func TestInterruptEndsTheCell(t *testing.T) {
 	cmd, _, stderr := program(t, "wait")
 	cmd.Stdout = nil
@@ -63,7 +63,7 @@ func TestInterruptEndsTheCell(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "Interrupted: finished steps are kept; run the cell again to go on.\n"; stderr.String() != want {
+	if want := "Interrupted: finished steps are kept; run the cell again to continue.\n"; stderr.String() != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
 }
@@ -71,12 +71,13 @@ func TestInterruptEndsTheCell(t *testing.T) {
 func TestErrorsEndTheCell(t *testing.T) {
 	cmd, stdout, stderr := program(t, "fail")
 	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.String() != "the file is not there: get it\n" || stdout.Len() > 0 {
+	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.String() != "the file is not there: get it\n" ||
+		stdout.Len() > 0 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-// Outside of GoNB the text is printed.
+// Outside GoNB the text is printed.
 func TestPlainOutput(t *testing.T) {
 	cmd, stdout, stderr := program(t, "values")
 	if err := cmd.Run(); err != nil || stdout.String() != "a = 1\n" {
@@ -89,10 +90,10 @@ func TestWatch(t *testing.T) {
 	go watch(signals, func() { cancelled <- true }, func(code int) { exited <- code })
 	signals <- os.Interrupt
 	<-cancelled
-	signals <- syscall.SIGINT // the same one
+	signals <- syscall.SIGINT // the same interrupt
 	select {
 	case <-exited:
-		t.Fatal("a repeat of the first signal ends the program at once")
+		t.Fatal("a repetition of the first signal ends the program")
 	case <-time.After(50 * time.Millisecond):
 	}
 	time.Sleep(repeat)
@@ -107,13 +108,16 @@ func TestDefaults(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	o := Options{}.withDefaults("fig01")
-	if o.Scale != "small" || o.Seeds != "" || o.Results != "results" || o.Out != filepath.Join("figures", "out", "fig01") || o.Workers < 1 {
+	if o.Scale != "small" || o.Seeds != "" || o.Results != "results" ||
+		o.Out != filepath.Join("figures", "out", "fig01") ||
+		o.Workers < 1 {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_RESULTS", "/r")
 	checkout := t.TempDir()
 	t.Setenv("TVPS_ROOT", checkout)
-	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" || o.Out != filepath.Join(checkout, "figures", "out", "fig01") {
+	if o := (Options{}).withDefaults("fig01"); o.Results != "/r" ||
+		o.Out != filepath.Join(checkout, "figures", "out", "fig01") {
 		t.Errorf("%+v", o)
 	}
 	t.Setenv("TVPS_OUT", "/o")
@@ -125,15 +129,19 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// miniature is panel a with next to nothing to compute.
+// miniature returns options for panel a with very little to compute.
 func miniature(t *testing.T) Options {
 	dir := t.TempDir()
 	t.Setenv("TVPS_CACHE", filepath.Join(dir, "cache"))
-	return Options{Scale: "tiny", Seeds: "0", Panels: []string{"a"}, Backend: "go", Workers: 1, Results: filepath.Join(dir, "results"), Out: filepath.Join(dir, "out"),
-		Set: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
+	return Options{
+		Scale: "tiny", Seeds: "0", Panels: []string{"a"}, Backend: "go", Workers: 1,
+		Results: filepath.Join(dir, "results"), Out: filepath.Join(dir, "out"),
+		Set: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3",
+			"batch=16", "g-batch=16"},
+	}
 }
 
-// Computed or from the store, the cell ends up with the same outputs.
+// A computed figure and one from the store leave the same outputs.
 func TestFigureTwice(t *testing.T) {
 	o := miniature(t)
 	last := func() (text, id string, r *lab.Result) {
@@ -159,7 +167,7 @@ func TestFigureTwice(t *testing.T) {
 		t.Errorf("the second time: %q, computed %t", again, stored.Computed)
 	}
 	if id == other {
-		t.Error("the second bar would replace that of another cell")
+		t.Error("both cells use the same display id: one bar would replace the other")
 	}
 	for _, s := range computed.Figure.Source {
 		if strings.Contains(s, lab.CommitNote) {
@@ -177,7 +185,7 @@ func TestFigureErrors(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		{99, func(*Options) {}, "there is no figure 99 yet"},
+		{99, func(*Options) {}, "there is no figure 99"},
 		{1, func(o *Options) { o.Scale = "tinny" }, `did you mean "tiny"`},
 		{1, func(o *Options) { o.Seeds = "0-" }, `seeds: "0-" is neither a seed`},
 		{1, func(o *Options) { o.Set = []string{"epohcs=3"} }, `did you mean "epochs"`},
@@ -196,7 +204,7 @@ func TestFigureErrors(t *testing.T) {
 	}
 }
 
-// A cancelled run keeps its steps, and says so.
+// The message of an interrupted run says so.
 func TestInterruptedFigure(t *testing.T) {
 	r := record(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -207,7 +215,7 @@ func TestInterruptedFigure(t *testing.T) {
 	}
 	for _, m := range r.messages {
 		if strings.Contains(m.data[plainMIME].(string), "all finished") {
-			t.Error("an interrupted figure claims to be finished")
+			t.Error("an interrupted figure is reported as finished")
 		}
 	}
 }

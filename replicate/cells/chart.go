@@ -15,10 +15,10 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// pictureWidth of a static picture in a notebook, in pixels.
+// pictureWidth is the width of static pictures in a notebook, in pixels.
 const pictureWidth = 900
 
-// Charts shows every panel of a figure: see the package comment for how.
+// Charts shows every panel of a figure as a picture and an interactive chart: see the package comment.
 func Charts(fig figures.Figure) {
 	for _, p := range fig.Panels {
 		Exit(chart(output, fig, p))
@@ -39,22 +39,24 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
-	out.display(message{data: map[string]any{htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: seriesOf(fig.Name, p)}})
+	out.display(message{data: map[string]any{
+		htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: seriesOf(fig.Name, p),
+	}})
 	return nil
 }
 
-// Films shows the moving pictures of a figure.
+// Films shows the animations of a figure.
 func Films(fig figures.Figure) {
 	for _, p := range fig.Panels {
 		for _, film := range p.Films {
-			output.display(message{data: map[string]any{svgMIME: string(film.SVG), plainMIME: fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))}})
+			text := fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))
+			output.display(message{data: map[string]any{svgMIME: string(film.SVG), plainMIME: text}})
 		}
 	}
 }
 
-// seriesOf is the data of a panel for `go run ./kernel check`: of each series one line of
-// points "x,mean" or, where there is an interval, "x,mean,low,high", with semicolons
-// between them.
+// seriesOf returns the data of a panel for `go run ./kernel check`: for each series a list of points separated by
+// semicolons. A point is "x,mean", or "x,mean,low,high" if it has an interval.
 func seriesOf(figure string, p figures.Panel) map[string]any {
 	all := map[string]any{}
 	for _, s := range p.Series {
@@ -79,11 +81,11 @@ func commas(numbers []float64) string {
 	return strings.Join(texts, ",")
 }
 
-// smaller scales a picture down and gives it a palette: a fifth of the bytes.
+// smaller scales a picture down and reduces its colours to a palette. The result has about a fifth of the bytes.
 func smaller(picture []byte) ([]byte, error) {
 	large, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
-		return nil, fmt.Errorf("the picture of a chart cannot be read back: %w", err)
+		return nil, fmt.Errorf("cannot decode the picture of a chart: %w", err)
 	}
 	size := large.Bounds().Size()
 	bounds := image.Rect(0, 0, pictureWidth, size.Y*pictureWidth/size.X)
@@ -94,13 +96,13 @@ func smaller(picture []byte) ([]byte, error) {
 	var small bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	if err := encoder.Encode(&small, indexed); err != nil {
-		return nil, fmt.Errorf("the picture of a chart cannot be encoded: %w", err)
+		return nil, fmt.Errorf("cannot encode the picture of a chart: %w", err)
 	}
 	return small.Bytes(), nil
 }
 
-// palette is the n most frequent colours, each rounded to 5 bits a channel first, so that
-// the shades of smoothed edges do not crowd out thin lines.
+// palette returns the n most frequent colours, rounded to 5 bits per channel. Without rounding, the many shades of
+// smoothed edges would displace the colours of thin lines.
 func palette(picture *image.RGBA, n int) color.Palette {
 	count := map[color.RGBA]int{}
 	for i := 0; i < len(picture.Pix); i += 4 {
@@ -125,10 +127,10 @@ func palette(picture *image.RGBA, n int) color.Palette {
 	return out
 }
 
-// round5 keeps 5 bits, and white white.
+// round5 keeps the 5 highest bits and fills the lower ones from them, so that white stays white.
 func round5(v uint8) uint8 { return v>>3<<3 | v>>5 }
 
-// Curve is a line for [Plot] through the points (x[i], y[i]), x increasing.
+// Curve returns a line for [Plot] through the points (x[i], y[i]). x must increase.
 func Curve(name string, x, y []float64) figures.Series {
 	s := figures.Series{Name: name}
 	for i := range min(len(x), len(y)) {
@@ -137,14 +139,14 @@ func Curve(name string, x, y []float64) figures.Series {
 	return s
 }
 
-// Dashed is a dashed [Curve], for what is known exactly.
+// Dashed returns a dashed [Curve], for values that are known exactly.
 func Dashed(name string, x, y []float64) figures.Series {
 	s := Curve(name, x, y)
 	s.Style = figures.Dashed
 	return s
 }
 
-// Plot shows a chart of your own, with its number in the notebook.
+// Plot shows a chart with the given curves. The number identifies the chart in the notebook and in its golden file.
 func Plot(number int, title, xlabel, ylabel string, curves ...figures.Series) {
 	p := figures.Panel{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
 	for i := range p.Series {

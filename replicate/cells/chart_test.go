@@ -13,14 +13,18 @@ import (
 	"tvps/figures"
 )
 
-// Each panel is a picture, then a chart: two outputs, so that a page without scripts shows
-// the picture.
+// Each panel makes two outputs, a picture and then a chart, so a page without scripts shows the picture.
 func TestChartsAreTwoOutputs(t *testing.T) {
 	t.Setenv("TVPS_ECHARTS", "/home/somebody/echarts.min.js")
 	r := record(t)
 	fig, _ := sample(t)
 	Charts(fig)
-	want := []string{"[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]", "[image/png text/plain]", "[" + ValuesMIME + " text/html text/plain]"}
+	want := []string{
+		"[image/png text/plain]",
+		"[" + ValuesMIME + " text/html text/plain]",
+		"[image/png text/plain]",
+		"[" + ValuesMIME + " text/html text/plain]",
+	}
 	if got := r.types(); !slices.Equal(got, want) {
 		t.Fatalf("outputs %v, want %v", got, want)
 	}
@@ -38,7 +42,7 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 	}
 }
 
-// Only pages that Jupyter does not serve may ask another host, and only the one.
+// Only pages that Jupyter does not serve may ask another host, and only this one.
 func TestHosts(t *testing.T) {
 	hosts := func() []string {
 		r := record(t)
@@ -48,18 +52,19 @@ func TestHosts(t *testing.T) {
 	}
 	t.Setenv("TVPS_ECHARTS", "")
 	if got := hosts(); !slices.Equal(got, []string{"https://go-echarts.github.io"}) {
-		t.Errorf("hosts %v, want only the one for pages elsewhere", got)
+		t.Errorf("hosts %v, want only the one for pages that Jupyter does not serve", got)
 	}
 	t.Setenv("TVPS_ECHARTS", "https://example.com/e.js")
 	if got := hosts(); !slices.Equal(got, []string{"https://example.com", "https://go-echarts.github.io"}) {
-		t.Errorf("hosts %v, want the one that was asked for, too", got)
+		t.Errorf("hosts %v, want that of TVPS_ECHARTS, too", got)
 	}
-	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" || got[2] != "{base}files/echarts.min.js" {
+	if got := Sources(); len(got) != 3 || got[1] != "{base}lab/extensions/tvps/static/echarts.min.js" ||
+		got[2] != "{base}files/echarts.min.js" {
 		t.Errorf("sources %v", got)
 	}
 }
 
-// The picture is small and still shows every line in its colour.
+// The picture is small, and every line keeps its colour.
 func TestPicture(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
@@ -97,19 +102,27 @@ func TestPicture(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	r := record(t)
-	Plot(3, "A title", "x", "y", Curve("one", []float64{1, 2}, []float64{3, 4}), Dashed("two", []float64{1, 2}, []float64{5, 6}))
+	Plot(
+		3,
+		"A title",
+		"x",
+		"y",
+		Curve("one", []float64{1, 2}, []float64{3, 4}),
+		Dashed("two", []float64{1, 2}, []float64{5, 6}),
+	)
 	html := r.content(t, 1, htmlMIME)
-	for _, want := range []string{`"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`, figures.Others[0], figures.Others[1]} {
+	for _, want := range []string{`"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`,
+		figures.Others[0], figures.Others[1]} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in the chart", want)
 		}
 	}
 	if strings.Contains(html, "seed") {
-		t.Error("a plain curve speaks of seeds")
+		t.Error("a curve without seeds mentions seeds")
 	}
 }
 
-// A chart carries its data, so that it can be compared without its pixels.
+// A chart emits its data, so it can be compared without its pixels.
 func TestChartsCarryTheirData(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
@@ -121,7 +134,7 @@ func TestChartsCarryTheirData(t *testing.T) {
 	} {
 		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["series"].(map[string]any)
 		if !ok || !maps.Equal(got, want) {
-			t.Errorf("output %d carries %v, want %v", i, got, want)
+			t.Errorf("output %d emits %v, want %v", i, got, want)
 		}
 	}
 }
@@ -134,7 +147,8 @@ func TestFilms(t *testing.T) {
 	if got := r.types(); !slices.Equal(got, []string{"[image/svg+xml text/plain]"}) {
 		t.Fatalf("outputs %v", got)
 	}
-	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" || text != "Film: An episode (fig99-b-sac-film)" {
+	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" ||
+		text != "Film: An episode (fig99-b-sac-film)" {
 		t.Errorf("%q, %q", svg, text)
 	}
 }

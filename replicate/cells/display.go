@@ -11,7 +11,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// MIME types of what is shown.
+// MIME types of outputs.
 const (
 	plainMIME = "text/plain"
 	htmlMIME  = "text/html"
@@ -23,17 +23,16 @@ const (
 	ValuesMIME = "application/vnd.tvps.values+json"
 )
 
-// message is one output of a cell: the same thing in several MIME types, text/plain
-// always among them.
+// message is one output of a cell: the same content in several MIME types, always including text/plain.
 type message struct {
-	id   string // if set, it takes the place of the last message with this id
+	id   string // if not empty, the message replaces the last one with this id
 	data map[string]any
 }
 
-// sink is where outputs go.
+// sink receives the outputs of a cell.
 type sink interface{ display(message) }
 
-// output is the sink of this program. Tests put their own in its place.
+// output is the sink of this program. Tests replace it.
 var output sink = newSink()
 
 func newSink() sink {
@@ -43,10 +42,10 @@ func newSink() sink {
 	return plain{os.Stdout}
 }
 
-// cell is GoNB's, which passes messages on to the front end.
+// cell sends messages to GoNB, which forwards them to the front end.
 type cell struct{}
 
-func init() { gob.Register(map[string]any{}) } // GoNB's pipe carries gob, and nested maps are values
+func init() { gob.Register(map[string]any{}) } // GoNB's pipe uses gob, and some values are nested maps
 
 func (cell) display(m message) {
 	data := make(map[protocol.MIMEType]any, len(m.data))
@@ -57,17 +56,17 @@ func (cell) display(m message) {
 	flush(gonbui.Sync)
 }
 
-// flush waits until GoNB has what was sent, for it closes the pipe when the program ends.
+// flush waits until GoNB has received the messages, because GoNB closes the pipe when the program ends.
 func flush(sync func()) {
 	done := make(chan struct{})
 	go func() { sync(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(2 * time.Second): // GoNB is gone, or about to kill this program
+	case <-time.After(2 * time.Second): // GoNB has ended, or is about to kill this program
 	}
 }
 
-// plain prints the text. What would change in place is left out, since lines stay.
+// plain prints the text of messages. It omits messages with an id: printed lines cannot be replaced.
 type plain struct{ out io.Writer }
 
 func (p plain) display(m message) {

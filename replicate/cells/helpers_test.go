@@ -10,7 +10,7 @@ import (
 	"tvps/figures"
 )
 
-// recorder keeps what is displayed.
+// recorder is a sink that keeps all messages.
 type recorder struct {
 	mutex    sync.Mutex
 	messages []message
@@ -22,7 +22,7 @@ func (r *recorder) display(m message) {
 	r.messages = append(r.messages, m)
 }
 
-// record puts a recorder in the place of the front end for one test.
+// record replaces the front end with a recorder for one test.
 func record(t *testing.T) *recorder {
 	t.Helper()
 	r, before := &recorder{}, output
@@ -53,8 +53,7 @@ func (r *recorder) content(t *testing.T, i int, mime string) string {
 	return text
 }
 
-// sample is a figure with two panels; in panel a ours is .2 above Everything in seed 0
-// and .4 in seed 1.
+// sample is a figure with two panels. In panel a, ours is 0.2 above Everything in seed 0 and 0.4 in seed 1.
 func sample(t *testing.T) (figures.Figure, []figures.Row) {
 	t.Helper()
 	var rows []figures.Row

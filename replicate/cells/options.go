@@ -11,6 +11,7 @@ import (
 	"tvps/replicate/lab"
 )
 
+// withDefaults fills in the defaults for the figure with the given name.
 func (o Options) withDefaults(name string) Options {
 	o.Scale = cmp.Or(o.Scale, "small")
 	o.Workers = cmp.Or(o.Workers, runtime.NumCPU())
@@ -20,15 +21,15 @@ func (o Options) withDefaults(name string) Options {
 	return o
 }
 
-// stable leaves out the note of the commit: see the package comment.
+// stable removes the note about the commit: see the package comment.
 func stable(source []string) []string {
 	return slices.DeleteFunc(slices.Clone(source), func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) })
 }
 
-// Sources are where the script of a chart looks for echarts, after the page itself: the
-// file that `go run ./kernel install` gives to JupyterLab, and one in the folder that
-// Jupyter was started in. {base} is Jupyter's base URL. An address in TVPS_ECHARTS comes
-// first; a path there is the installed file, which a browser cannot load.
+// Sources lists the addresses from which the script of a chart loads ECharts, unless the page has loaded it: the file
+// that `go run ./kernel install` makes JupyterLab serve, then a file in the folder in which Jupyter was started.
+// {base} stands for Jupyter's base URL. If TVPS_ECHARTS is an address, it comes first. If it is a path, as in the
+// kernelspec, it is ignored: a browser cannot load it.
 func Sources() []string {
 	sources := []string{"{base}lab/extensions/tvps/static/echarts.min.js", "{base}files/echarts.min.js"}
 	if address := os.Getenv("TVPS_ECHARTS"); strings.Contains(address, "://") {

@@ -10,7 +10,7 @@ import (
 
 var _ runs.Display = &progress{}
 
-// One output changes in place; what is shown is text, not HTML.
+// One output changes in place. Text in it is escaped, not shown as HTML.
 func TestProgress(t *testing.T) {
 	r := record(t)
 	p := newProgress(output)
@@ -27,7 +27,8 @@ func TestProgress(t *testing.T) {
 			t.Errorf("an output of its own: %+v", m)
 		}
 	}
-	if html := r.content(t, 1, htmlMIME); html != `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>` {
+	want := `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>`
+	if html := r.content(t, 1, htmlMIME); html != want {
 		t.Errorf("html %s", html)
 	}
 	if text := r.content(t, 1, plainMIME); text != "3/12 steps & more\nsecond <line>" {
@@ -38,7 +39,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Waiting for GoNB ends even if GoNB is gone.
+// flush waits for GoNB, but not forever if GoNB does not answer.
 func TestFlush(t *testing.T) {
 	arrived := false
 	flush(func() { time.Sleep(20 * time.Millisecond); arrived = true })

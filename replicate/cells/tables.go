@@ -12,8 +12,8 @@ import (
 	"tvps/replicate/lab"
 )
 
-// Tables shows the summary of every panel, with its numbers as values: the mean accuracy
-// of each series and its difference to the base.
+// Tables shows a table for each panel, and emits its numbers: the mean of each series and its difference to the base
+// series.
 func Tables(r *lab.Result) {
 	for _, t := range r.Tables {
 		Exit(summary(output, r.Figure.Name, t))
@@ -58,23 +58,23 @@ func interval(e figures.Estimate) string {
 	return fmt.Sprintf("[%+.4f, %+.4f]", e.Low, e.High)
 }
 
-// Claims shows each claim of the paper with its verdict here, and what was measured for
-// each of its parts.
+// Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
 func Claims(r *lab.Result) {
-	rows := [][]string{{"here it", "claim", "where", "measured", "95% interval", "seeds"}}
+	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range r.Claims {
 		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
 		for _, p := range c.Parts {
-			rows = append(rows, []string{"", "", "panel " + p.Panel + ": " + string(p.Verdict), p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
+			place := "panel " + p.Panel + ": " + string(p.Verdict)
+			rows = append(rows, []string{"", "", place, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
 		}
 		text = append(text, c.String())
 	}
 	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
 }
 
-// Provenance shows what the figure was made from, in so far as it does not change from one
-// machine or day to the next: scale, seeds, backend, versions, and all settings.
+// Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what
+// differs between machines or days.
 func Provenance(r *lab.Result) {
 	made := r.Record.MadeBy
 	rows := [][]string{{"", ""},
@@ -100,7 +100,7 @@ func Provenance(r *lab.Result) {
 	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
 }
 
-// Values shows numbers by name and marks them for `go run ./kernel check`.
+// Values shows numbers by name and emits them for `go run ./kernel check`.
 func Values(values map[string]float64) {
 	rows := [][]string{{"name", "value"}}
 	var text []string
@@ -109,12 +109,14 @@ func Values(values map[string]float64) {
 		rows = append(rows, []string{name, number})
 		text = append(text, name+" = "+number)
 	}
-	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n"), ValuesMIME: valuesOf(values)}})
+	output.display(message{data: map[string]any{
+		htmlMIME: table(rows), plainMIME: strings.Join(text, "\n"), ValuesMIME: valuesOf(values),
+	}})
 }
 
 func valuesOf(values map[string]float64) map[string]any { return map[string]any{"values": values} }
 
-// table is HTML; the first row is the head, left out if it is empty.
+// table returns an HTML table. The first row is the head; it is omitted if its cells are empty.
 func table(rows [][]string) string {
 	var b strings.Builder
 	b.WriteString("<table>\n")

@@ -14,7 +14,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// values reads a message's numbers as `kernel check` would.
+// values reads a message's numbers as `kernel check` does.
 func values(t *testing.T, m message) map[string]float64 {
 	t.Helper()
 	text, err := json.Marshal(m.data[ValuesMIME])
@@ -44,12 +44,17 @@ func TestTables(t *testing.T) {
 		t.Fatalf("outputs %v, want two of %s", r.types(), want)
 	}
 	got := values(t, r.messages[0])
-	want := map[string]float64{"fig99/a/everything/accuracy": .5, "fig99/a/ours/accuracy": .8, "fig99/a/ours/minus-everything": .3}
+	want := map[string]float64{
+		"fig99/a/everything/accuracy":   .5,
+		"fig99/a/ours/accuracy":         .8,
+		"fig99/a/ours/minus-everything": .3,
+	}
 	if !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 		t.Errorf("values %v, want %v", got, want)
 	}
 	html := r.content(t, 1, htmlMIME)
-	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<", ">100% of 3<", ">minus Everything<"} {
+	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<",
+		">100% of 3<", ">minus Everything<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
@@ -77,12 +82,17 @@ func TestClaims(t *testing.T) {
 	r := record(t)
 	Claims(&lab.Result{Claims: []lab.Judged{
 		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: lab.Holds, Parts: []lab.JudgedPart{
-			{Part: paper.Part{Panel: "a", Series: "ours", Base: "everything"}, Verdict: lab.Holds, Effect: figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3}}}},
+			{
+				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
+				Verdict: lab.Holds,
+				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
+			}}},
 		{Claim: paper.Claim{Text: "Not this"}, Verdict: lab.NotRun, Parts: []lab.JudgedPart{
 			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: lab.NotRun}}},
 	}})
 	html := r.content(t, 0, htmlMIME)
-	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
+	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<",
+		">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
@@ -92,7 +102,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// What changes from machine to machine and from day to day stays out.
+// What differs between machines or days is not shown.
 func TestProvenance(t *testing.T) {
 	r := record(t)
 	made := runs.NewProvenance("xla:cpu", map[string]string{"plugin": "0.0.1", "tvps": "/home/somebody/tvps"})
@@ -100,7 +110,8 @@ func TestProvenance(t *testing.T) {
 	Provenance(&lab.Result{Record: lab.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
 		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]lab.RunRecord, 8)}})
 	text := r.content(t, 0, plainMIME)
-	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8", "settings of panel a: batch=128, epochs=25"} {
+	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8",
+		"settings of panel a: batch=128, epochs=25"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
 		}

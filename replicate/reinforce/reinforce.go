@@ -130,10 +130,10 @@ func (e experiment) training(ctx context.Context, seeds []int64) (t *training, s
 
 // engineOf returns the backend for one group: a client of its own if the backend runs one program at a time.
 func engineOf(b *backend.Backend) (engine *backend.Backend, free func(), err error) {
-	if !b.Serial() {
+	if !b.SerialExecution() {
 		return b, func() {}, nil
 	}
-	if engine, err = b.Again(); err != nil {
+	if engine, err = b.NewClient(); err != nil {
 		return nil, nil, err
 	}
 	return engine, func() { engine.Finalize() }, nil
