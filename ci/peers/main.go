@@ -1,5 +1,5 @@
-// Command peers computes our side of a comparison: the learning curve of package sac on gymnasium's HalfCheetah-v5, with
-// every setting as in halfcheetah.py for SBX.
+// Command peers computes our side of a comparison: the learning curve of package sac on gymnasium's HalfCheetah-v5,
+// with every setting as in halfcheetah.py for SBX.
 //
 //	go run ./ci/peers -stack 5 -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
@@ -90,10 +90,12 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 // write writes the returns to a CSV file.
 func write(path string, report runs.Report) error {
 	var rows []figures.Row
-	for _, r := range slices.SortedFunc(maps.Values(report.Results), func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }) {
+	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
+	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {
 		for _, row := range r.Rows {
 			if row.Metric == reinforce.MeasureReturn {
-				rows = append(rows, figures.Row{Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed, T: row.T * horizon, Metric: row.Metric, Value: row.Value})
+				rows = append(rows, figures.Row{Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed, T: row.T * horizon,
+					Metric: row.Metric, Value: row.Value})
 			}
 		}
 	}
