@@ -1,5 +1,5 @@
-// Package cli is what the module's command lines share: the root command, errors in one
-// sentence, exit codes.
+// Package cli holds what the module's command lines share: the root command, errors in one sentence with advice, exit
+// codes.
 package cli
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// interrupted is what shells report for a program that Ctrl-C ended.
+// interrupted is the exit code that shells report for a program ended by Ctrl-C.
 const interrupted = 130
 
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C
@@ -38,8 +38,8 @@ func Main(root *cobra.Command) {
 	os.Exit(code)
 }
 
-// ExitCode is 0, 2 for a mistake in what was asked for (usage.Err), 130 if the user
-// broke it off, or 1 for a failure.
+// ExitCode is 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1 for any
+// other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -64,7 +64,9 @@ func Advice(err error) string {
 		avoidable   *settings.AvoidableError
 	)
 	switch {
-	case errors.As(err, &folder):
+	case errors.As(err, &folder) && folder.Err == nil:
+		return ": choose another with --results"
+	case folder != nil:
 		return ": make it writable or choose another with --results"
 	case errors.As(err, &write):
 		return ": free some space and start again"
@@ -110,7 +112,8 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return usage.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)", things, args[0], settings.Nearest(args[0], names), cmd.CommandPath())
+	return usage.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
+		things, args[0], settings.Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments refuses arguments behind a command.

@@ -39,19 +39,23 @@ func TestExitCode(t *testing.T) {
 // Every typed error gets its advice, also inside of another error.
 func TestAdvice(t *testing.T) {
 	full := errors.New("no space left")
-	for want, err := range map[string]error{
-		"": full,
-		"results folder r is a file: make it writable or choose another with --results":                             &runs.FolderError{Dir: "r", Problem: "is a file"},
-		"result file f cannot be written (no space left): free some space and start again":                          &runs.WriteError{What: "result file", Path: "f", Err: full},
-		"result file f has format 2, this program reads format 1: use the program that wrote it, or another folder": &runs.FormatError{Path: "f", Format: 2},
-		"interrupted with 1 of 8 runs finished, start again to continue":                                            &runs.InterruptedError{Done: 1, Total: 8, What: "finished"},
-		`there is no setting "a"; did you mean "b"? (--show-config lists them)`:                                     &settings.UnknownError{Name: "a", Nearest: "b"},
-		"no space left, or choose a value with --set stack=N":                                                       &settings.AvoidableError{Setting: "stack", Err: full},
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{full, ""},
+		{&runs.FolderError{Dir: "r", Problem: "is a file"}, ": choose another with --results"},
+		{&runs.FolderError{Dir: "r", Problem: "cannot be written", Err: full},
+			": make it writable or choose another with --results"},
+		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
+		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
+		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},
+		{&settings.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
+		{&settings.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
 	} {
-		for _, err := range []error{err, usage.Error(fmt.Errorf("so: %w", err))} {
-			text := err.Error() + Advice(err)
-			if want == "" && Advice(err) != "" || !strings.Contains(text, want) {
-				t.Errorf("%q, want %q", text, want)
+		for _, err := range []error{c.err, usage.Error(fmt.Errorf("so: %w", c.err))} {
+			if got := Advice(err); got != c.want {
+				t.Errorf("%v: advice %q, want %q", err, got, c.want)
 			}
 		}
 	}
@@ -59,7 +63,8 @@ func TestAdvice(t *testing.T) {
 
 func TestRoot(t *testing.T) {
 	ran := false
-	fetch := &cobra.Command{Use: "fetch", Args: NoArguments, RunE: func(*cobra.Command, []string) error { ran = true; return nil }}
+	fetch := &cobra.Command{Use: "fetch", Args: NoArguments,
+		RunE: func(*cobra.Command, []string) error { ran = true; return nil }}
 	call := func(args ...string) (string, error) {
 		var out bytes.Buffer
 		root := Root("tool", "Does things", "command", fetch)

@@ -9,25 +9,24 @@ import (
 	"tvps/replicate/runs"
 )
 
-// identity are the settings that say what computed a run and not what was asked for
-// (continual.Env.Identity): runs that differ in them alone are the same experiment.
+// identity are the settings that say what computed a run: runs that differ only in them are the same experiment.
 var identity = []string{"protocol", "backend", "plugin"}
 
-// seedIdentity are those that may be others for each seed.
+// seedIdentity are such settings that may differ from seed to seed.
 var seedIdentity = []string{"checkpoint-hash"}
 
 // Side is one of two folders that are compared.
 type Side struct {
 	Name  string            // for messages, as "A"
 	Store *runs.Store       // the folder
-	Where map[string]string // only runs with these settings, or this "experiment" or "learner"
+	Where map[string]string // only runs with these values of settings, of "experiment" or of "learner"
 }
 
-// FilterError is a Side.Where that no run passes.
+// FilterError is returned for a Side.Where that no run passes.
 type FilterError struct {
 	Side, Name, Value string
-	Names             []string // of the settings that its runs have
-	Values            []string // that the setting has; none if there is no such setting
+	Names             []string // the settings of its runs
+	Values            []string // the values of this setting; none if there is no such setting
 }
 
 func (e *FilterError) Error() string {
@@ -43,25 +42,25 @@ type Run struct {
 	Settings   map[string]string `json:"settings"`
 }
 
-// Comparison is what two folders have in common. Differences are B minus A.
+// Comparison is the result of Compare. Differences are B minus A.
 type Comparison struct {
-	RunsA  int     `json:"runs_a"` // of those that were asked for
+	RunsA  int     `json:"runs_a"` // runs that pass the filter
 	RunsB  int     `json:"runs_b"`
 	Groups []Group `json:"groups"` // by experiment, learner and settings
 	OnlyA  []Run   `json:"only_a"` // runs without a partner
 	OnlyB  []Run   `json:"only_b"`
 
-	Problems []error `json:"-"` // files that cannot be read or trusted: left out, each a sentence
+	Problems []error `json:"-"` // unreadable and damaged files, each a sentence: left out
 }
 
-// Group are the pairs of runs that differ in their seed alone.
+// Group holds pairs of runs that differ only in their seed.
 type Group struct {
 	Experiment string            `json:"experiment"` // empty if the sides' differ
 	Learner    string            `json:"learner"`    // empty if the sides' differ
-	Settings   map[string]string `json:"settings"`   // that the sides share by definition
-	A          map[string]string `json:"a"`          // that they need not share: each side's
+	Settings   map[string]string `json:"settings"`   // settings that the sides share by definition
+	A          map[string]string `json:"a"`          // those that they need not share, of each side
 	B          map[string]string `json:"b"`
-	Differing  map[string]int    `json:"differing,omitempty"` // settings of single seeds: at how many they differ
+	Differing  map[string]int    `json:"differing,omitempty"` // seeds whose seedIdentity differs, by setting
 	Seeds      []int64           `json:"seeds"`
 	StepsOnlyA int               `json:"steps_only_a"` // steps of a run that its partner lacks, over all pairs
 	StepsOnlyB int               `json:"steps_only_b"`
@@ -73,16 +72,14 @@ type Group struct {
 // pair are two runs of the same experiment.
 type pair struct{ a, b runs.Spec }
 
-// Compare pairs the finished runs of two folders and measures how far they lie apart.
+// Compare pairs the finished runs of two folders and measures their differences.
 //
-// A run's partner is the run itself (the same ID) if the other folder has it. The
-// runs that are left pair with every run that has the same experiment, learner, seed
-// and settings, apart from protocol, backend, plugin, checkpoint and whatever a Where
-// names: so with Where "epochs" 20 and 5, runs that differ in their epochs pair. Pairs
-// are put together over seeds; seeds with other backends are groups of their own.
+// A run's partner is the run itself (the same ID) if the other folder has it. Each other run pairs with every run that
+// has the same experiment, learner, seed and settings, apart from protocol, backend, plugin, checkpoint and the
+// settings that a Where names: with Where "epochs" 20 and 5, runs that differ in their epochs pair. Pairs are grouped
+// over seeds; seeds with other backends form groups of their own.
 //
-// Errors: a *FilterError, a folder that cannot be listed, ctx cancelled. That there is
-// no pair is none.
+// Errors: a *FilterError, a folder that cannot be listed, ctx cancelled. Without any pair there is no error.
 func Compare(ctx context.Context, a, b Side) (*Comparison, error) {
 	out := &Comparison{Groups: []Group{}, OnlyA: []Run{}, OnlyB: []Run{}}
 	specsA, err := out.list(a)
@@ -112,7 +109,7 @@ func Compare(ctx context.Context, a, b Side) (*Comparison, error) {
 	return out, nil
 }
 
-// problem notes a file that is left out, once: several pairs may need it.
+// problem adds a file that is left out, only once: several pairs may need it.
 func (c *Comparison) problem(err error) {
 	if !slices.ContainsFunc(c.Problems, func(p error) bool { return p.Error() == err.Error() }) {
 		c.Problems = append(c.Problems, err)
@@ -151,7 +148,8 @@ func filterError(side Side, name string, specs []runs.Spec) error {
 			}
 		}
 	}
-	return &FilterError{side.Name, name, side.Where[name], slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(values))}
+	return &FilterError{side.Name, name, side.Where[name], slices.Sorted(maps.Keys(names)),
+		slices.Sorted(maps.Keys(values))}
 }
 
 // fields are the settings of a run with its experiment and learner.

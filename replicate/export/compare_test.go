@@ -38,7 +38,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Three seeds on two backends. The means of B minus A are .1, .2 and .3, so the mean is
+// Three seeds on two backends. The means of B minus A are .1, .2 and .3. Thus the mean is
 // .2, the standard deviation .1 and, with the quantile 4.302653 of Student's t for two
 // degrees of freedom, the interval .2 +- 4.302653 * .1 / sqrt(3).
 func TestCompareByHand(t *testing.T) {
@@ -46,15 +46,20 @@ func TestCompareByHand(t *testing.T) {
 	a.run(spec("ours", 0), values(1, 2, 7))
 	a.run(spec("ours", 1), values(3, 5))
 	a.run(spec("ours", 2), values(0, -1))
-	b.run(spec("ours", 0, "backend", "xla:cpu", "plugin", "f00"), values(1, 2.2))                                                        // 0, .2: mean .1
-	b.run(spec("ours", 1, "backend", "xla:cpu", "plugin", "f00"), values(2.9, 5.5))                                                      // -.1, .5: mean .2
-	b.run(spec("ours", 2, "backend", "xla:cpu", "plugin", "f00"), map[int][]runs.Row{1: {{T: 1, Metric: "accuracy", Value: .3}}, 5: {}}) // .3
+	b.run(spec("ours", 0, "backend", "xla:cpu", "plugin", "f00"),
+		values(1, 2.2)) // 0, .2: mean .1
+	b.run(spec("ours", 1, "backend", "xla:cpu", "plugin", "f00"),
+		values(2.9, 5.5)) // -.1, .5: mean .2
+	b.run(spec("ours", 2, "backend", "xla:cpu", "plugin", "f00"),
+		map[int][]runs.Row{1: {{T: 1, Metric: "accuracy", Value: .3}}, 5: {}}) // .3
 	found := compare(t, a.side(), b.side())
-	if found.RunsA != 3 || found.RunsB != 3 || len(found.Groups) != 1 || len(found.OnlyA)+len(found.OnlyB)+len(found.Problems) != 0 {
+	if found.RunsA != 3 || found.RunsB != 3 || len(found.Groups) != 1 ||
+		len(found.OnlyA)+len(found.OnlyB)+len(found.Problems) != 0 {
 		t.Fatalf("found %+v", found)
 	}
 	g := found.Groups[0]
-	if g.Experiment != "toy" || g.Learner != "ours" || fmt.Sprint(g.Seeds) != "[0 1 2]" || fmt.Sprint(g.Settings) != "map[epochs:20]" {
+	if g.Experiment != "toy" || g.Learner != "ours" || fmt.Sprint(g.Seeds) != "[0 1 2]" ||
+		fmt.Sprint(g.Settings) != "map[epochs:20]" {
 		t.Errorf("group %+v", g)
 	}
 	if fmt.Sprint(g.A, g.B) != "map[backend:go plugin: protocol:1] map[backend:xla:cpu plugin:f00 protocol:1]" {
@@ -73,12 +78,13 @@ func TestCompareByHand(t *testing.T) {
 	near(t, "low", *d.Low, .2-4.302653*.1/math.Sqrt(3))
 	near(t, "high", *d.High, .2+4.302653*.1/math.Sqrt(3))
 	near(t, "largest", d.Largest.Absolute, .5)
-	if d.Metric != "accuracy" || d.Seeds != 3 || d.Steps != 2 || d.Rows != 5 || d.Identical != 1 || d.Unpaired != 0 || d.Largest.Seed != 1 || d.Largest.T != 2 {
+	if d.Metric != "accuracy" || d.Seeds != 3 || d.Steps != 2 || d.Rows != 5 || d.Identical != 1 || d.Unpaired != 0 ||
+		d.Largest.Seed != 1 || d.Largest.T != 2 {
 		t.Errorf("difference %+v", d)
 	}
 }
 
-// Of pairs that lie equally far apart, the first by seed and step is named.
+// Of pairs with equally large differences, the first by seed and step is named.
 func TestLargestIsTheFirst(t *testing.T) {
 	a, b := newFolder(t), newFolder(t)
 	for seed := range int64(3) {
@@ -90,12 +96,14 @@ func TestLargestIsTheFirst(t *testing.T) {
 	}
 }
 
-// Rows pair by metric and place within their step; identical is a matter of bits; a
-// metric of one side alone has no difference.
+// Rows pair by metric and order within their step. Identical means the same bits. A metric of only one side has no
+// difference.
 func TestCompareRows(t *testing.T) {
 	a, b := newFolder(t), newFolder(t)
-	a.run(spec("ours", 0), map[int][]runs.Row{4: {{T: 4, Metric: "w", Value: 0}, {T: 4, Metric: "x", Value: 1}, {T: 4, Metric: "x", Value: 2}, {T: 4, Metric: "x", Value: 3}}})
-	b.run(spec("ours", 0, "protocol", "2"), map[int][]runs.Row{4: {{T: 4, Metric: "x", Value: 1}, {T: 4, Metric: "y", Value: 9}, {T: 4, Metric: "w", Value: math.Copysign(0, -1)}, {T: 4, Metric: "x", Value: 2.5}}})
+	a.run(spec("ours", 0), map[int][]runs.Row{4: {{T: 4, Metric: "w", Value: 0}, {T: 4, Metric: "x", Value: 1},
+		{T: 4, Metric: "x", Value: 2}, {T: 4, Metric: "x", Value: 3}}})
+	b.run(spec("ours", 0, "protocol", "2"), map[int][]runs.Row{4: {{T: 4, Metric: "x", Value: 1},
+		{T: 4, Metric: "y", Value: 9}, {T: 4, Metric: "w", Value: math.Copysign(0, -1)}, {T: 4, Metric: "x", Value: 2.5}}})
 	metrics := compare(t, a.side(), b.side()).Groups[0].Metrics
 	if len(metrics) != 3 {
 		t.Fatalf("metrics %+v", metrics)
@@ -104,7 +112,8 @@ func TestCompareRows(t *testing.T) {
 	if w.Metric != "w" || w.Rows != 1 || w.Identical != 0 || w.Largest.Absolute != 0 || w.Low != nil || w.High != nil {
 		t.Errorf("w: %+v", w)
 	}
-	if x.Metric != "x" || x.Rows != 2 || x.Identical != 1 || x.Unpaired != 1 || x.Mean != .25 || x.MeanA != 1.5 || x.Steps != 1 || x.Largest != (Largest{.5, 0, 4}) {
+	if x.Metric != "x" || x.Rows != 2 || x.Identical != 1 || x.Unpaired != 1 || x.Mean != .25 || x.MeanA != 1.5 ||
+		x.Steps != 1 || x.Largest != (Largest{.5, 0, 4}) {
 		t.Errorf("x: %+v", x)
 	}
 	if y.Metric != "y" || y.Rows != 0 || y.Unpaired != 1 || y.Seeds != 0 {
@@ -138,29 +147,38 @@ func TestPairing(t *testing.T) {
 		free, groups string
 		onlyA, onlyB int
 	}{
-		{"the run itself comes first", folderOf(backend(0, "go"), backend(0, "xla")), folderOf(backend(0, "go")), "backend", "ours[0] go>go", 1, 0},
-		{"two of the same are two groups", folderOf(backend(0, "go"), backend(0, "xla")), folderOf(backend(0, "go"), backend(0, "xla")), "backend", "ours[0] go>go; ours[0] xla>xla", 0, 0},
-		{"every partner", folderOf(backend(0, "go"), backend(1, "go")), folderOf(backend(0, "x1"), backend(0, "x2"), backend(1, "x2")), "backend", "ours[0] go>x1; ours[0 1] go>x2", 0, 0},
-		{"a seed on another backend is another group", folderOf(backend(0, "go"), backend(1, "go")), folderOf(backend(0, "go"), backend(1, "xla")), "backend", "ours[0] go>go; ours[1] go>xla", 0, 0},
+		{"the run itself comes first", folderOf(backend(0, "go"), backend(0, "xla")), folderOf(backend(0, "go")), "backend",
+			"ours[0] go>go", 1, 0},
+		{"two of the same are two groups", folderOf(backend(0, "go"), backend(0, "xla")),
+			folderOf(backend(0, "go"), backend(0, "xla")), "backend", "ours[0] go>go; ours[0] xla>xla", 0, 0},
+		{"every partner", folderOf(backend(0, "go"), backend(1, "go")),
+			folderOf(backend(0, "x1"), backend(0, "x2"), backend(1, "x2")), "backend", "ours[0] go>x1; ours[0 1] go>x2", 0, 0},
+		{"a seed on another backend is another group", folderOf(backend(0, "go"), backend(1, "go")),
+			folderOf(backend(0, "go"), backend(1, "xla")), "backend", "ours[0] go>go; ours[1] go>xla", 0, 0},
 		{"seeds do not pair", folderOf(backend(0, "go")), folderOf(backend(1, "go")), "backend", "", 1, 1},
-		{"settings do not pair", folderOf(spec("ours", 0)), folderOf(spec("ours", 0, "epochs", "5"), spec("ours", 0, "clip", "no")), "backend", "", 1, 2},
+		{"settings do not pair", folderOf(spec("ours", 0)),
+			folderOf(spec("ours", 0, "epochs", "5"), spec("ours", 0, "clip", "no")), "backend", "", 1, 2},
 		{"learners do not pair", folderOf(spec("ours", 0)), folderOf(spec("recent", 0)), "backend", "", 1, 1},
-		{"each seed has its checkpoint", folderOf(checkpoint(0, "a"), checkpoint(1, "b")), folderOf(checkpoint(0, "c"), checkpoint(1, "b")), "checkpoint-hash", "ours[0 1] >", 0, 0},
-		{"two checkpoints of a seed", folderOf(checkpoint(0, "a"), checkpoint(0, "b")), folderOf(checkpoint(0, "c")), "checkpoint-hash", "ours[0] a>c; ours[0] b>c", 0, 0},
-		{"large seeds keep their order", folderOf(backend(math.MaxInt64, "go"), backend(-5, "go")), folderOf(backend(math.MaxInt64, "xla"), backend(-5, "xla")), "backend", "ours[-5 9223372036854775807] go>xla", 0, 0},
+		{"each seed has its checkpoint", folderOf(checkpoint(0, "a"), checkpoint(1, "b")),
+			folderOf(checkpoint(0, "c"), checkpoint(1, "b")), "checkpoint-hash", "ours[0 1] >", 0, 0},
+		{"two checkpoints of a seed", folderOf(checkpoint(0, "a"), checkpoint(0, "b")), folderOf(checkpoint(0, "c")),
+			"checkpoint-hash", "ours[0] a>c; ours[0] b>c", 0, 0},
+		{"large seeds keep their order", folderOf(backend(math.MaxInt64, "go"), backend(-5, "go")),
+			folderOf(backend(math.MaxInt64, "xla"), backend(-5, "xla")), "backend", "ours[-5 9223372036854775807] go>xla", 0, 0},
 	} {
 		found := compare(t, c.a, c.b)
 		if got := pairing(found, c.free); got != c.groups || len(found.OnlyA) != c.onlyA || len(found.OnlyB) != c.onlyB {
 			t.Errorf("%s: %s, only in A %d, only in B %d", c.what, got, len(found.OnlyA), len(found.OnlyB))
 		}
 	}
-	found := compare(t, folderOf(checkpoint(0, "a"), checkpoint(1, "b")), folderOf(checkpoint(0, "c"), checkpoint(1, "b"), checkpoint(1, "d")))
+	found := compare(t, folderOf(checkpoint(0, "a"), checkpoint(1, "b")),
+		folderOf(checkpoint(0, "c"), checkpoint(1, "b"), checkpoint(1, "d")))
 	if got := found.Groups[0].Differing["checkpoint-hash"]; len(found.Groups) != 1 || got != 1 || len(found.OnlyB) != 1 {
 		t.Errorf("%d seeds have another checkpoint, %+v", got, found)
 	}
 }
 
-// One folder, two settings: what a filter names need not match.
+// One folder, two values of a setting: what a filter names need not match.
 func TestFilters(t *testing.T) {
 	f := newFolder(t)
 	for seed := range int64(2) {
@@ -169,12 +187,14 @@ func TestFilters(t *testing.T) {
 		f.run(spec("recent", seed), values(0, 0))
 	}
 	found := compare(t, f.side("epochs", "20"), f.side("epochs", "5"))
-	if got := pairing(found, "epochs"); got != "ours[0 1] 20>5" || found.RunsA != 4 || found.RunsB != 2 || len(found.OnlyA) != 2 {
+	if got := pairing(found, "epochs"); got != "ours[0 1] 20>5" || found.RunsA != 4 || found.RunsB != 2 ||
+		len(found.OnlyA) != 2 {
 		t.Errorf("epochs: %s, %+v", got, found)
 	}
 	near(t, "difference", found.Groups[0].Metrics[0].Mean, .5)
 	found = compare(t, f.side("learner", "ours", "epochs", "20"), f.side("learner", "recent"))
-	if got := pairing(found, "learner"); got != "[0 1] ours>recent" || found.Groups[0].Experiment != "toy" || len(found.OnlyA)+len(found.OnlyB) != 0 {
+	if got := pairing(found, "learner"); got != "[0 1] ours>recent" || found.Groups[0].Experiment != "toy" ||
+		len(found.OnlyA)+len(found.OnlyB) != 0 {
 		t.Errorf("learners: %s, %+v", got, found)
 	}
 	var out bytes.Buffer
@@ -185,7 +205,8 @@ func TestFilters(t *testing.T) {
 	five.run(spec("ours", 0, "epochs", "5"), values(1))
 	twenty := newFolder(t)
 	twenty.run(spec("ours", 0), values(1))
-	for _, found := range []*Comparison{compare(t, twenty.side(), five.side("epochs", "5")), compare(t, twenty.side("epochs", "20"), five.side())} {
+	for _, found := range []*Comparison{compare(t, twenty.side(), five.side("epochs", "5")),
+		compare(t, twenty.side("epochs", "20"), five.side())} {
 		if got := pairing(found, "epochs"); got != "ours[0] 20>5" {
 			t.Errorf("a filter on one side: %s", got)
 		}
@@ -223,7 +244,8 @@ func TestCompareDamagedFolders(t *testing.T) {
 		t.Errorf("%s, problems %v", got, found.Problems)
 	}
 	named := fmt.Sprint(found.Problems)
-	if !strings.Contains(named, a.path(spec("ours", 0))+" is damaged") || !strings.Contains(named, b.path(spec("ours", 1, "backend", "x1"))+" is damaged") {
+	if !strings.Contains(named, a.path(spec("ours", 0))+" is damaged") ||
+		!strings.Contains(named, b.path(spec("ours", 1, "backend", "x1"))+" is damaged") {
 		t.Errorf("problems %s", named)
 	}
 	if fmt.Sprint(before) != fmt.Sprint([2]map[string]string{a.files(), b.files()}) {
@@ -270,7 +292,8 @@ Only in B: 2 runs (toy/recent 2)
 		t.Fatal(err)
 	}
 	for _, s := range []runs.Spec{spec("recent", 0), spec("recent", 3, "epochs", "6", "backend", "x")} {
-		if !strings.Contains(squeeze(out.String()), fmt.Sprintf("toy/recent seed %d %s %s\n", s.Seed, s.ID(), canonical(s.Settings))) {
+		if !strings.Contains(squeeze(out.String()),
+			fmt.Sprintf("toy/recent seed %d %s %s\n", s.Seed, s.ID(), canonical(s.Settings))) {
 			t.Errorf("the list lacks %s:\n%s", s, &out)
 		}
 	}
@@ -283,7 +306,8 @@ func TestNearest(t *testing.T) {
 	run := func(s runs.Spec) Run { return named(s) }
 	c := Comparison{
 		OnlyA: []Run{run(spec("ours", 0)), run(spec("recent", 0))},
-		OnlyB: []Run{run(spec("ours", 1, "epochs", "5", "backend", "x")), run(spec("ours", 0, "epochs", "9", "clip", "no")), run(spec("exact", 0)), run(spec("ours", 0, "epochs", "7", "plugin", "y"))},
+		OnlyB: []Run{run(spec("ours", 1, "epochs", "5", "backend", "x")), run(spec("ours", 0, "epochs", "9", "clip", "no")),
+			run(spec("exact", 0)), run(spec("ours", 0, "epochs", "7", "plugin", "y"))},
 	}
 	if got, want := c.Nearest(), "toy/ours: epochs 20 -> 7"; got != want {
 		t.Errorf("nearest %q, want %q", got, want)

@@ -19,7 +19,7 @@ import (
 // Format is how a table is written.
 type Format string
 
-// The formats of Export.
+// Formats of Export.
 const (
 	CSV     Format = "csv"     // with a header; an unknown value is an empty field
 	Parquet Format = "parquet" // typed columns, dictionaries for text, zstd; an unknown value is null
@@ -28,8 +28,7 @@ const (
 // Formats lists them.
 var Formats = []Format{CSV, Parquet}
 
-// measurement is one line of the table. The tags are the columns of both formats; an
-// optional one is unknown if it is empty.
+// measurement is one line of the table. The tags are the columns of both formats; an empty optional value is unknown.
 type measurement struct {
 	Experiment string    `parquet:"experiment,dict"`
 	Learner    string    `parquet:"learner,dict"`
@@ -44,7 +43,7 @@ type measurement struct {
 	Commit     string    `parquet:"commit,dict,optional"` // of the last session
 	Dirty      bool      `parquet:"dirty"`                // whether files differed from the commit
 	Started    time.Time `parquet:"started,timestamp(microsecond)"`
-	Seconds    float64   `parquet:"seconds"` // that the run took, not the row
+	Seconds    float64   `parquet:"seconds"` // of the whole run
 }
 
 // rowGroup is the number of rows that a Parquet writer holds in memory.
@@ -53,14 +52,13 @@ const rowGroup = 1 << 17
 // Exported says what a table holds.
 type Exported struct {
 	Runs, Rows int
-	Unfinished int     // runs that are under way or were broken off: not in the table
-	Problems   []error // files that cannot be read or trusted: not in the table, each a sentence
+	Unfinished int     // runs that are being computed or were interrupted: not in the table
+	Problems   []error // unreadable and damaged files, each a sentence: not in the table
 }
 
-// Export writes the rows of all finished runs of a folder as one table in long form:
-// run after run by experiment, learner, seed and ID, and within a run in its own order.
-// Equal runs give equal bytes. Only one run is in memory at a time. The error is for a
-// folder that cannot be listed, a writer that fails, or ctx cancelled.
+// Export writes the rows of all finished runs of a folder as one table in long form: sorted by experiment, learner,
+// seed and ID, and within a run in its own order. Equal runs give equal bytes. Only one run is in memory at a time.
+// Errors: a folder that cannot be listed, a writer that fails, or ctx cancelled.
 func Export(ctx context.Context, store *runs.Store, w io.Writer, format Format) (Exported, error) {
 	var out Exported
 	table := newTable(w, format)
@@ -110,10 +108,11 @@ type tableWriter interface {
 
 func newTable(w io.Writer, format Format) tableWriter {
 	if format == Parquet {
-		return parquet.NewGenericWriter[measurement](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))
+		return parquet.NewGenericWriter[measurement](w, parquet.Compression(&parquet.Zstd),
+			parquet.MaxRowsPerRowGroup(rowGroup))
 	}
 	table := csvTable{csv.NewWriter(w)}
-	table.out.Write(Columns()) // what fails here fails in Close
+	table.out.Write(Columns()) // an error here returns in Close
 	return table
 }
 
@@ -148,7 +147,7 @@ func (c csvTable) Close() error {
 	return c.out.Error()
 }
 
-// text writes a value so that it can be read back without loss; times are in UTC.
+// text writes a value without loss; times are in UTC.
 func text(value any) string {
 	switch v := value.(type) {
 	case float64:

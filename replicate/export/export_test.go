@@ -22,7 +22,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// sample is a folder whose values, names and settings are hard to write and read.
+// sample is a folder with values, names and settings that are difficult to write and read.
 func sample(t *testing.T) folder {
 	f := newFolder(t)
 	f.run(spec("ours", 10, "name", "a,\"b\"\n<é>"), map[int][]runs.Row{
@@ -45,7 +45,7 @@ func export(t *testing.T, f folder, format Format) ([]byte, Exported) {
 	return out.Bytes(), done
 }
 
-// origin writes the columns of a run that differ from call to call.
+// origin is the text of the columns that differ from call to call.
 func origin(t *testing.T, f folder, s runs.Spec) string {
 	t.Helper()
 	result, err := f.store.Read(s)
@@ -53,13 +53,15 @@ func origin(t *testing.T, f folder, s runs.Spec) string {
 		t.Fatal(err)
 	}
 	start := result.Provenance.Start
-	return fmt.Sprintf("%s.%06dZ,%s", start.Format("2006-01-02T15:04:05"), start.Nanosecond()/1000, strconv.FormatFloat(result.Provenance.Seconds, 'g', -1, 64))
+	return fmt.Sprintf("%s.%06dZ,%s", start.Format("2006-01-02T15:04:05"), start.Nanosecond()/1000,
+		strconv.FormatFloat(result.Provenance.Seconds, 'g', -1, 64))
 }
 
 func TestCSV(t *testing.T) {
 	f := sample(t)
 	got, done := export(t, f, CSV)
-	everything, ours1, ours10 := spec("everything", 2), spec("ours", 1, "plugin", "0.81"), spec("ours", 10, "name", "a,\"b\"\n<é>")
+	everything, ours1, ours10 := spec("everything", 2), spec("ours", 1, "plugin", "0.81"),
+		spec("ours", 10, "name", "a,\"b\"\n<é>")
 	settings := `"{""backend"":""go"",""epochs"":""20"",""plugin"":"""",""protocol"":""1""}"`
 	settings1 := strings.Replace(settings, `""plugin"":""""`, `""plugin"":""0.81""`, 1)
 	settings10 := strings.Replace(settings, `""plugin""`, `""name"":""a,\""b\""\n\u003cé\u003e"",""plugin""`, 1)
@@ -82,8 +84,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// Read back, the Parquet file has the columns, types and values of the CSV, and unknown
-// texts are null.
+// The Parquet file has the columns, types and values of the CSV; unknown texts are null.
 func TestParquetEqualsCSV(t *testing.T) {
 	f := sample(t)
 	data, _ := export(t, f, Parquet)
@@ -141,12 +142,13 @@ func TestExportTwiceGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// A table of more rows than a writer holds, in several row groups.
+// A table of more rows than a writer holds in memory has several row groups.
 func TestParquetRowGroups(t *testing.T) {
 	var out bytes.Buffer
 	table := newTable(&out, Parquet)
 	row := func(i int) measurement {
-		return measurement{Experiment: "toy", T: int64(i), Metric: []string{"a", "b"}[i/1000%2], Value: math.Sqrt(float64(i)), Run: fmt.Sprint(i / 50000), Started: time.UnixMicro(int64(i)).UTC()}
+		return measurement{Experiment: "toy", T: int64(i), Metric: []string{"a", "b"}[i/1000%2],
+			Value: math.Sqrt(float64(i)), Run: fmt.Sprint(i / 50000), Started: time.UnixMicro(int64(i)).UTC()}
 	}
 	const n = rowGroup + 1000
 	for i := 0; i < n; i += 100 {
@@ -176,8 +178,7 @@ func TestParquetRowGroups(t *testing.T) {
 	}
 }
 
-// Damaged files are named, left where they are, and the rest is complete; runs under
-// way are counted.
+// Damaged files are named and left in place, all others are exported, and unfinished runs are counted.
 func TestExportOfDamagedFolder(t *testing.T) {
 	f := sample(t)
 	head, tail := spec("recent", 0), spec("recent", 1)
@@ -192,7 +193,8 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	}
 	before := f.files()
 	text, done := export(t, f, CSV)
-	if want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(whole), "\n"), func(line string) bool { return strings.HasPrefix(line, "toy,recent,") }), ""); string(text) != want {
+	if want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(whole), "\n"),
+		func(line string) bool { return strings.HasPrefix(line, "toy,recent,") }), ""); string(text) != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	if done.Runs != 3 || done.Unfinished != 1 || len(done.Problems) != 2 {
@@ -207,10 +209,10 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	}
 }
 
-// broken takes some bytes and then fails.
-type broken struct{ left int }
+// failing is a writer that takes some bytes and then fails.
+type failing struct{ left int }
 
-func (b *broken) Write(p []byte) (int, error) {
+func (b *failing) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
 		return 0, errors.New("disk full")
 	}
@@ -222,7 +224,7 @@ func TestExportFails(t *testing.T) {
 	for _, format := range Formats {
 		data, _ := export(t, f, format)
 		for _, left := range []int{0, 3, len(data) - 1} {
-			_, err := Export(t.Context(), f.store, &broken{left}, format)
+			_, err := Export(t.Context(), f.store, &failing{left}, format)
 			demand.Error(t, err, "disk full")
 		}
 		ctx, cancel := context.WithCancel(t.Context())

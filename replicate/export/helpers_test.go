@@ -10,7 +10,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// folder is a results folder in the making.
+// folder is a results folder that a test fills.
 type folder struct {
 	t     *testing.T
 	store *runs.Store
@@ -41,7 +41,8 @@ func (f folder) run(s runs.Spec, rows map[int][]runs.Row) *runs.Result {
 	for t := range maps.Keys(rows) {
 		job.Steps = append(job.Steps, t)
 	}
-	from := runs.Provenance{Command: []string{"test"}, Commit: map[string]string{"ours": "c0ffee"}[s.Learner], Dirty: s.Seed == 1, Backend: s.Settings["backend"], Versions: map[string]string{"plugin": s.Settings["plugin"]}}
+	from := runs.Provenance{Command: []string{"test"}, Commit: map[string]string{"ours": "c0ffee"}[s.Learner],
+		Dirty: s.Seed == 1, Backend: s.Settings["backend"], Versions: map[string]string{"plugin": s.Settings["plugin"]}}
 	report, err := runs.Execute(f.t.Context(), f.store, []runs.Job{job}, runs.Options{Provenance: from})
 	if err == nil {
 		err = report.Err()
@@ -66,7 +67,7 @@ func (f folder) path(s runs.Spec) string {
 	return filepath.Join(f.store.Dir(), s.Experiment, s.ID()+".jsonl.zst")
 }
 
-// damage changes a byte of a run's file: in its first line, or behind that in its rows.
+// damage changes a byte of a run's file: in its first line, or in its rows.
 func (f folder) damage(s runs.Spec, rows bool) {
 	f.t.Helper()
 	data, err := os.ReadFile(f.path(s))

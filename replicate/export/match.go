@@ -10,7 +10,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// matcher knows which settings two runs of a pair need not share.
+// matcher pairs runs; free are the settings that two runs of a pair need not share.
 type matcher struct{ free []string }
 
 func newMatcher(a, b Side) matcher {
@@ -19,7 +19,7 @@ func newMatcher(a, b Side) matcher {
 	return matcher{slices.Compact(free)}
 }
 
-// split separates the fields of a run into those that its partner shares and the others.
+// split separates the fields of a run into those that its partner must share and the free ones.
 func (m matcher) split(s runs.Spec) (shared, free map[string]string) {
 	shared, free = fields(s), map[string]string{}
 	for _, name := range m.free {
@@ -31,7 +31,7 @@ func (m matcher) split(s runs.Spec) (shared, free map[string]string) {
 	return shared, free
 }
 
-// key is what partners have in common, as text.
+// key is what partners share, as text.
 func (m matcher) key(s runs.Spec) string {
 	shared, _ := m.split(s)
 	return canonical([]any{shared, s.Seed})
@@ -74,11 +74,11 @@ func byKey(specs []runs.Spec, key func(runs.Spec) string) map[string][]runs.Spec
 	return out
 }
 
-// canonical writes maps of texts, and what they are in, with sorted keys.
+// canonical is the JSON of v, with sorted keys.
 func canonical(v any) string {
 	out, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("results: %T did not encode: %v", v, err))
+		panic(fmt.Sprintf("export: %T did not encode: %v", v, err))
 	}
 	return string(out)
 }
@@ -87,9 +87,8 @@ func named(s runs.Spec) Run {
 	return Run{s.Experiment, s.Learner, s.Seed, s.ID(), s.Settings}
 }
 
-// groups puts pairs together that differ in their seed, and in what may differ with it.
-// Where that gives a seed two pairs, as after training the checkpoints anew, pairs with
-// the same checkpoints are together.
+// groups groups pairs that differ in their seed, and in settings that may differ with it. If a seed then has two pairs
+// in a group, as after training the checkpoints again, that group is split by checkpoint.
 func (m matcher) groups(pairs []pair) []Group {
 	var out []Group
 	for _, group := range m.groupBy(pairs, seedIdentity) {
@@ -106,7 +105,7 @@ func (m matcher) groups(pairs []pair) []Group {
 	return out
 }
 
-// groupBy puts pairs together that share everything but their seed and these settings.
+// groupBy groups pairs that share everything except their seed and the settings without.
 func (m matcher) groupBy(pairs []pair, without []string) []Group {
 	groups := map[string]*Group{}
 	for _, p := range pairs {
@@ -126,7 +125,7 @@ func (m matcher) groupBy(pairs []pair, without []string) []Group {
 	return out
 }
 
-// group is the group of a pair, without it.
+// group returns an empty group for a pair.
 func (m matcher) group(p pair, without []string) Group {
 	var g Group
 	g.Settings, g.A = m.split(p.a)

@@ -12,9 +12,8 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Difference says how far the two sides of a group lie apart in one metric. Rows are
-// paired by seed and step, and within a step in their order. The seed is the unit:
-// values are averaged over the paired rows of each seed first.
+// Difference is the difference of the two sides of a group in one metric. Rows are paired by seed and step, and within
+// a step in their order. The seed is the unit: values are first averaged over the paired rows of each seed.
 type Difference struct {
 	Metric    string   `json:"metric"`
 	MeanA     float64  `json:"mean_a"`
@@ -30,15 +29,15 @@ type Difference struct {
 	Largest   Largest  `json:"largest"`
 }
 
-// Largest is the pair of rows that lies farthest apart, the first such by seed and step.
+// Largest is the pair of rows with the largest absolute difference, the first one by seed and step.
 type Largest struct {
 	Absolute float64 `json:"absolute"` // 0 if all pairs are equal
 	Seed     int64   `json:"seed"`
 	T        int     `json:"t"`
 }
 
-// measure reads the pairs of a group, one after the other, and fills in what they say.
-// Pairs with a file that cannot be trusted are left out.
+// measure reads the pairs of a group, one after the other, and fills in its metrics. Pairs with an unreadable or
+// damaged file are left out.
 func (g *Group) measure(ctx context.Context, storeA, storeB *runs.Store) (problems []error, err error) {
 	tallies := map[string]*tally{}
 	g.Metrics = []Difference{}
@@ -120,7 +119,10 @@ func byMetric(rows []runs.Row, common map[int]bool) map[string]map[place]float64
 func (t *tally) add(seed int64, a, b map[place]float64) {
 	var sumA, sumB, sumChange float64
 	n := 0
-	places := slices.SortedFunc(maps.Keys(a), func(p, q place) int { return cmp.Or(cmp.Compare(p.t, q.t), cmp.Compare(p.n, q.n)) })
+	places := slices.SortedFunc(maps.Keys(a), func(p,
+		q place) int {
+		return cmp.Or(cmp.Compare(p.t, q.t), cmp.Compare(p.n, q.n))
+	})
 	for _, at := range places {
 		x := a[at]
 		y, ok := b[at]
@@ -140,11 +142,12 @@ func (t *tally) add(seed int64, a, b map[place]float64) {
 	t.rows += n
 	t.unpaired += len(a) + len(b) - 2*n
 	if n > 0 {
-		t.a, t.b, t.change = append(t.a, sumA/float64(n)), append(t.b, sumB/float64(n)), append(t.change, sumChange/float64(n))
+		t.a, t.b, t.change = append(t.a, sumA/float64(n)), append(t.b, sumB/float64(n)),
+			append(t.change, sumChange/float64(n))
 	}
 }
 
-// difference sums up.
+// difference returns the statistics over seeds.
 func (t *tally) difference(metric string) Difference {
 	change := figures.MeanInterval(t.change)
 	out := Difference{

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// Print writes the comparison for people: a table for each group, then what only one
-// side has, counted, or listed if all is true.
+// Print writes the comparison as text: a table for each group, then the runs of only one side, counted, or listed if
+// all is true.
 func (c *Comparison) Print(w io.Writer, all bool) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, g := range c.Groups {
@@ -41,7 +41,8 @@ func (c *Comparison) Print(w io.Writer, all bool) error {
 // cells are the columns of one metric.
 func (d Difference) cells() []string {
 	if d.Rows == 0 {
-		return []string{d.Metric, "", "", "none", "", "", fmt.Sprintf("0 of 0 rows, %d without a partner", d.Unpaired), "0", "0"}
+		return []string{d.Metric, "", "", "none", "", "",
+			fmt.Sprintf("0 of 0 rows, %d without a partner", d.Unpaired), "0", "0"}
 	}
 	interval, largest := "none (one seed)", "0"
 	if d.Low != nil {
@@ -54,10 +55,11 @@ func (d Difference) cells() []string {
 	if d.Unpaired > 0 {
 		identical += fmt.Sprintf(", %d without a partner", d.Unpaired)
 	}
-	return []string{d.Metric, fmt.Sprintf("%.5g", d.MeanA), fmt.Sprintf("%.5g", d.MeanB), signed(d.Mean), interval, largest, identical, fmt.Sprint(d.Steps), fmt.Sprint(d.Seeds)}
+	return []string{d.Metric, fmt.Sprintf("%.5g", d.MeanA), fmt.Sprintf("%.5g", d.MeanB), signed(d.Mean), interval,
+		largest, identical, fmt.Sprint(d.Steps), fmt.Sprint(d.Seeds)}
 }
 
-// signed writes a difference with its sign, of any size; zero has none.
+// signed writes a difference with its sign; zero has none.
 func signed(v float64) string {
 	if v == 0 {
 		return "0"
@@ -65,11 +67,12 @@ func signed(v float64) string {
 	return fmt.Sprintf("%+.3g", v)
 }
 
-// title names a group: experiment, learner, and the settings by which it differs from
-// others of these.
+// title names a group: experiment, learner, and the settings by which it differs from other groups of the same
+// experiment and learner.
 func (c *Comparison) title(i int) string {
 	g := c.Groups[i]
-	title := side(g.Experiment, g.A["experiment"], g.B["experiment"]) + "/" + side(g.Learner, g.A["learner"], g.B["learner"])
+	title := side(g.Experiment, g.A["experiment"], g.B["experiment"]) + "/" + side(g.Learner, g.A["learner"],
+		g.B["learner"])
 	own := g.labels()
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		varies := slices.ContainsFunc(c.Groups, func(other Group) bool {
@@ -84,7 +87,7 @@ func (c *Comparison) title(i int) string {
 
 const arrow = " -> "
 
-// side is what both sides have in common, or else each one's own.
+// side is the value that both sides share, or both values.
 func side(common, a, b string) string {
 	switch {
 	case common != "":
@@ -102,7 +105,7 @@ func shown(value string) string {
 	return value
 }
 
-// labels are the settings of a group, as "20", or "go -> xla:cpu" where its sides differ.
+// labels are the settings of a group, as "20", or "go -> xla:cpu" if its sides differ.
 func (g Group) labels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, g.Settings)
@@ -116,7 +119,7 @@ func (g Group) labels() map[string]string {
 	return labels
 }
 
-// remarks are what is to be known of a group's pairs.
+// remarks are the number of seeds and how the sides differ.
 func (g Group) remarks() []string {
 	out := []string{plural(len(g.Seeds), "seed")}
 	for _, name := range slices.Sorted(maps.Keys(g.Differing)) {
@@ -152,9 +155,8 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// Nearest says which settings keep the runs of the two sides apart, for two that differ
-// in the fewest: "gaussian/ours: epochs 20 -> 5". It is empty if no experiment and
-// learner is on both sides without a partner.
+// Nearest says in which settings two runs without a partner differ, one of each side, of the same experiment and
+// learner and with the fewest differences: "gaussian/ours: epochs 20 -> 5". It is empty if there are no such runs.
 func (c *Comparison) Nearest() string {
 	best, fewest := "", 0
 	for _, a := range c.OnlyA {
@@ -170,7 +172,7 @@ func (c *Comparison) Nearest() string {
 	return best
 }
 
-// changes lists what differs between two runs, apart from what need not match.
+// changes lists the settings that differ between two runs and must match.
 func changes(a, b Run) []string {
 	var out []string
 	names := map[string]string{}

@@ -1,7 +1,6 @@
-// Package export works on folders of runs as a whole, whoever made them: Export writes
-// their measurements as one table for pandas, DuckDB, polars or a spreadsheet, and Compare
-// sets the runs of two folders against each other, as after a change of backend, machine
-// or version. Both only read. Joining folders is runs.Merge.
+// Package export works on whole folders of runs. Export writes their measurements as one table for pandas, DuckDB,
+// polars or a spreadsheet. Compare measures the differences between the runs of two folders, as after a change of
+// backend, machine or version. Both only read. To join folders use runs.Merge.
 package export
 
 import (
@@ -11,9 +10,8 @@ import (
 	"tvps/replicate/runs"
 )
 
-// each reads the finished runs of a folder one after the other, in the order of
-// runs.Store.Finished. Files that cannot be read or trusted become problems, each a
-// sentence.
+// each reads the finished runs of a folder one after the other, in the order of runs.Store.Finished. Unreadable and
+// damaged files become problems, each a sentence.
 func each(ctx context.Context, store *runs.Store, do func(*runs.Result) error) (problems []error, err error) {
 	specs, problems, err := store.Finished()
 	if err != nil {

@@ -118,13 +118,13 @@ func TestAllWithFailures(t *testing.T) {
 	}
 }
 
-// TestAllInterrupted: broken off, nothing is drawn, and the next call goes on.
+// TestAllInterrupted: after an interruption nothing is drawn, and the next call continues.
 func TestAllInterrupted(t *testing.T) {
 	w := newCollection(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
 	_, err := w.All(ctx, w.options)
-	demand.Error(t, err, "interrupted with", "of 8 runs finished", "start again")
+	demand.Error(t, err, "interrupted with", "of 8 runs finished")
 	if left, _ := os.ReadDir(w.options.Out); !errors.Is(err, context.Canceled) || len(left) > 0 {
 		t.Errorf("%v, made %v", err, left)
 	}
@@ -150,7 +150,7 @@ func TestAllErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.All(t.Context(), w.options)
-	demand.Error(t, err, w.options.Out, "--out")
+	demand.Error(t, err, w.options.Out, "choose another")
 	if w.stderr.Len() > 0 {
 		t.Errorf("told %s", &w.stderr)
 	}

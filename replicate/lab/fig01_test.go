@@ -217,7 +217,7 @@ func TestUnwritableFolders(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Out = filepath.Join(file, "out")
 	_, err := w.Make(context.Background(), paper.Fig1(), w.options)
-	demand.Error(t, err, w.options.Out, "--out")
+	demand.Error(t, err, w.options.Out, "choose another")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("computed before that: %v", done)
 	}
@@ -226,7 +226,11 @@ func TestUnwritableFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Make(context.Background(), paper.Fig1(), w.options)
-	demand.Error(t, err, w.results, "--results")
+	demand.Error(t, err, w.results)
+	var typed *runs.FolderError
+	if !errors.As(err, &typed) {
+		t.Errorf("%T is not the typed error that the command line gives advice on", err)
+	}
 }
 
 // TestFailedRuns: runs that fail do not stop the others. The figure shows what there
@@ -271,7 +275,11 @@ func TestInterruptedFigure(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
 	r, err := w.Make(ctx, paper.Fig1(), w.options)
-	demand.Error(t, err, "interrupted with", "of 8 runs finished", "start again")
+	demand.Error(t, err, "interrupted with", "of 8 runs finished")
+	var typed *runs.InterruptedError
+	if !errors.As(err, &typed) {
+		t.Errorf("%T is not the typed error that the command line gives advice on", err)
+	}
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Report.Results) < 2 || len(r.Report.Results) == 8 {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -89,7 +89,8 @@ func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transit
 		before := f.seen[i]
 		reward, err := f.robots[i].Step(action, f.now[i])
 		f.rewards[i], f.seen[i] = reward, narrow(f.now[i])
-		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: f.seen[i], Last: last, Episode: episode}
+		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: f.seen[i],
+			Last: last, Episode: episode}
 		return err
 	})
 	return out, err

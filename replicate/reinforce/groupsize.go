@@ -51,9 +51,9 @@ func candidates(n int) []int {
 	})
 }
 
-// groupSize returns the largest number of batched seeds: Settings.Stack, or if that is 0 the one with which n seeds take
-// the least time. It measures what is not in the cache, with as many parallel programs as the host has workers, which
-// takes half a minute, and reports it on the host's log.
+// groupSize returns the largest number of batched seeds: Settings.Stack, or if that is 0 the one with which n seeds
+// take the least time. It measures what is not in the cache, with as many parallel programs as the host has workers,
+// which takes half a minute, and reports it on the host's log.
 func (e experiment) groupSize(ctx context.Context, n int) (int, error) {
 	if e.settings.Stack > 0 {
 		return e.settings.Stack, nil

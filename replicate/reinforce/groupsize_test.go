@@ -170,7 +170,8 @@ func TestDamagedThroughput(t *testing.T) {
 	if groupSize(t, h, s, "sac", 1); *made != 2 {
 		t.Errorf("%d carts made, want 2", *made)
 	}
-	if known := e.readThroughput(); len(known.Throughput) != 1 || known.Throughput[0].PerSec <= 0 || known.For["learner"] != "sac" {
+	if known := e.readThroughput(); len(known.Throughput) != 1 || known.Throughput[0].PerSec <= 0 ||
+		known.For["learner"] != "sac" {
 		t.Errorf("cached %+v", known)
 	}
 	h.CacheDir = filepath.Join(h.CacheDir, "file")

@@ -81,8 +81,10 @@ func experimentOf(h *protocol.Host, s Settings, name string) experiment {
 // miniature are settings that take a second.
 func miniature() Settings {
 	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4, EvaluateEpisodes: 3,
-		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true, Replay: 60, BurnIn: 10, UpdateEvery: 1,
-		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1, Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
+		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true,
+		Replay: 60, BurnIn: 10, UpdateEvery: 1,
+		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
+		Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
 		Episodes: 16, Stack: 2}
 }
 
@@ -101,7 +103,9 @@ func jobs(t *testing.T, h *protocol.Host, s Settings, series string, seeds ...in
 }
 
 // run computes the runs of a learner and returns their rows by seed.
-func run(t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, seeds ...int64) map[int64][]runs.Row {
+func run(
+	t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, seeds ...int64,
+) map[int64][]runs.Row {
 	t.Helper()
 	report, err := runs.Execute(t.Context(), store, jobs(t, h, s, series, seeds...), runs.Options{Workers: 2})
 	if err == nil {

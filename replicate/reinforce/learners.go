@@ -19,7 +19,8 @@ var learners []Learner
 var (
 	_ = Declare(Learner{Look: figures.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"}, Context: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"},
+		Context: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
 		Context: true, Omega: true})
 )

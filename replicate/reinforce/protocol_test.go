@@ -160,7 +160,8 @@ func TestIdentity(t *testing.T) {
 	id := func(s Settings, series string, others ...int64) string {
 		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
 	}
-	for name, value := range map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"} {
+	others := map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"}
+	for name, value := range others {
 		changed, err := s.With(name, value)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +191,8 @@ func TestErrors(t *testing.T) {
 		name, value string
 		words       []string
 	}{
-		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}}, {"scenario", "cheeta", []string{`did you mean "cheetah"`}},
+		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}},
+		{"scenario", "cheeta", []string{`did you mean "cheetah"`}},
 		{"g-layers", "1", []string{"omega layers"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
 	} {
 		bad, err := s.With(c.name, c.value)

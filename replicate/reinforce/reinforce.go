@@ -93,7 +93,9 @@ func (e experiment) cost() float64 {
 
 // start prepares the agents of a group, from its checkpoint if there is one. All seeds train, members are those whose
 // runs are missing.
-func (e experiment) start(ctx context.Context, seeds []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+func (e experiment) start(
+	ctx context.Context, seeds []int64, members []runs.Spec, files runs.Files,
+) (step runs.GroupStep, stop func(), err error) {
 	t, stop, err := e.training(ctx, seeds)
 	if err != nil {
 		return nil, nil, err

@@ -58,10 +58,14 @@ var (
 		"g-time=fourier", "g-frequencies=8", "clip=min1",
 		"stack=0",
 	}
-	cheetahPaper = slices.Concat(robot, []string{"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50"})
-	clawPaper    = slices.Concat(robot, []string{"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5"})
-	robotSmall   = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
-	robotTiny    = []string{
+	cheetahPaper = slices.Concat(robot, []string{
+		"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50",
+	})
+	clawPaper = slices.Concat(robot, []string{
+		"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5",
+	})
+	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
+	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
 		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
 	}

@@ -199,8 +199,9 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 		c.Context = &sac.Context{Hidden: s.ContextHidden, History: s.History}
 	}
 	if l.Omega {
-		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates,
-			Batch: s.GBatch, Every: s.GEvery, Clip: propensity.ClipPolicy(s.Clip), Time: sac.TimeEncoding(s.GTime), Waves: s.Waves}
+		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Clip: propensity.ClipPolicy(s.Clip),
+			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
+			Time: sac.TimeEncoding(s.GTime), Waves: s.Waves}
 	}
 	return c
 }

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Files are what a group may write beside its runs.
+// Files are what a group may write in addition to the rows of its runs.
 type Files struct {
-	State string // what it needs to go on after a break; removed when all its runs are finished
+	State string // file from which it continues after an interruption; removed when all its runs are finished
 	store *Store
 }
 
-// attachmentPath keeps a run's attachments apart from its own files, which have a dot
-// behind the ID.
+// attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
 
-// Attach writes a file that stays beside a run, such as "film.svg", in one atomic step. No
-// number may depend on it: it may be lacking.
+// Attach stores a file with a run, such as "film.svg", in one atomic step. No number may depend on it: it may be
+// missing. It returns a *WriteError if the file cannot be written.
 func (f Files) Attach(spec Spec, name string, content []byte) error {
-	if err := writeAtomic(f.store.attachmentPath(spec, name), content); err != nil {
-		return fmt.Errorf("%s of %s cannot be kept (%w)", name, spec, cause(err))
+	path := f.store.attachmentPath(spec, name)
+	if err := writeAtomic(path, content); err != nil {
+		return &WriteError{"attachment", path, err}
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (s *Store) Attached(spec Spec, name string) []byte {
 	return content
 }
 
-// copyAttachments takes over those that are not there yet.
+// copyAttachments copies the attachments of a run that s does not have yet.
 func (s *Store) copyAttachments(from *Store, spec Spec) error {
 	paths, err := filepath.Glob(from.attachmentPath(spec, "*"))
 	if err != nil {

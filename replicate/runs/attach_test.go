@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An attachment stays beside its run, is no run itself, and goes along when runs are merged.
+// An attachment is stored with its run, is not listed as a run, and is copied when runs are merged.
 func TestAttachments(t *testing.T) {
 	from, into := open(t, t.TempDir()), open(t, t.TempDir())
 	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
@@ -31,7 +31,7 @@ func TestAttachments(t *testing.T) {
 		if got := string(into.Attached(spec(0), "film.svg")); got != "<svg/>" {
 			t.Errorf("merged %q", got)
 		}
-		// What is there stays.
+		// The second merge must not replace it.
 		if err := os.WriteFile(from.attachmentPath(spec(0), "film.svg"), []byte("other"), 0o644); err != nil {
 			t.Fatal(err)
 		}

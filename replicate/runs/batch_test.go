@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// walkers are runs that build on their own past: the value of step t is the sum of the
-// seed over steps 0..t, which the group carries from step to step in its state file.
+// walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which the group keeps in its
+// state file.
 type walkers struct {
 	sums    map[string]float64 // by ID
 	next    int                // first step that is not in sums
@@ -84,9 +84,9 @@ func jobsOf(batch *Batch, steps int) []Job {
 	return jobs
 }
 
-// A group that is broken off goes on from its state, with the rows of an unbroken one; its
-// state file goes when all is finished.
-func TestGroupGoesOnWhereItStopped(t *testing.T) {
+// An interrupted group continues from its state, with the rows of an uninterrupted one. The state file is removed when
+// all its runs are finished.
+func TestGroupContinues(t *testing.T) {
 	dir := t.TempDir()
 	store := open(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -120,7 +120,8 @@ func TestGroupGoesOnWhereItStopped(t *testing.T) {
 		t.Errorf("steps %v, want %v", again.steps, want)
 	}
 	checkSums(t, report, 3, 10)
-	if !strings.Contains(out.String(), "test/ours seeds 0, 1, 2: done in") || !strings.Contains(out.String(), "3 runs: 0 stored, 3 to compute (6 steps)") {
+	if !strings.Contains(out.String(), "test/ours seeds 0, 1, 2: done in") ||
+		!strings.Contains(out.String(), "3 runs: 0 stored, 3 to compute (6 steps)") {
 		t.Errorf("output:\n%s", &out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != 3 {
@@ -143,14 +144,14 @@ func checkSums(t *testing.T, report Report, seeds, steps int) {
 	}
 }
 
-// Only the members that lack steps are computed, and only once together.
+// Only runs that lack steps are members of the group.
 func TestGroupLeavesOutStoredMembers(t *testing.T) {
 	store := open(t, t.TempDir())
 	var first walkers
 	execute(t, store, nil, first.jobs(2, 5)...)
 	var second walkers
 	report := execute(t, store, nil, second.jobs(4, 5)...)
-	if len(second.started) != 1 || len(second.started[0]) != 2 || second.started[0][0].Seed != 2 || second.started[0][1].Seed != 3 {
+	if got := second.started; len(got) != 1 || len(got[0]) != 2 || got[0][0].Seed != 2 || got[0][1].Seed != 3 {
 		t.Errorf("started with %v, want seeds 2 and 3", second.started)
 	}
 	if report.Computed != 2 || report.Cached != 2 {
@@ -164,7 +165,7 @@ func TestGroupLeavesOutStoredMembers(t *testing.T) {
 	}
 }
 
-// A failure is that of every member, and a wrong number of rows is one.
+// A group's failure is that of every member. A wrong number of rows is a failure.
 func TestGroupFails(t *testing.T) {
 	store := open(t, t.TempDir())
 	w := walkers{fail: func(t int) error {
@@ -190,7 +191,8 @@ func TestGroupFails(t *testing.T) {
 func TestGuarded(t *testing.T) {
 	_, err := Guarded(func(context.Context, int) ([]Row, error) { panic("out of luck") })(t.Context(), 1)
 	var panicked *panicError
-	if !errors.As(err, &panicked) || err.Error() != "panic: out of luck" || !strings.Contains(panicked.stack, "TestGuarded") {
+	if !errors.As(err, &panicked) || err.Error() != "panic: out of luck" ||
+		!strings.Contains(panicked.stack, "TestGuarded") {
 		t.Errorf("error %v", err)
 	}
 	rows, err := Guarded(func(_ context.Context, t int) ([]Row, error) { return []Row{{t, "x", 2}}, nil })(t.Context(), 4)
@@ -199,7 +201,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// While another holds one of its runs, a group waits and holds none.
+// While another process holds one of its runs, a group waits and holds none.
 func TestGroupClaimsAllOrNone(t *testing.T) {
 	store := open(t, t.TempDir())
 	if err := store.checkWritable("test"); err != nil {
@@ -231,7 +233,7 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 	checkSums(t, execute(t, store, nil, new(walkers).jobs(3, 3)...), 3, 3)
 }
 
-// noteWriter hands on what is written.
+// noteWriter calls itself with what is written.
 type noteWriter func(text string)
 
 func (w noteWriter) Write(p []byte) (int, error) { w(string(p)); return len(p), nil }
@@ -240,7 +242,10 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		n, size int
 		want    string
-	}{{1, 3, "[1]"}, {3, 3, "[3]"}, {4, 3, "[2 2]"}, {7, 3, "[2 2 3]"}, {10, 3, "[2 3 2 3]"}, {10, 1, "[1 1 1 1 1 1 1 1 1 1]"}} {
+	}{
+		{1, 3, "[1]"}, {3, 3, "[3]"}, {4, 3, "[2 2]"}, {7, 3, "[2 2 3]"}, {10, 3, "[2 3 2 3]"},
+		{10, 1, "[1 1 1 1 1 1 1 1 1 1]"},
+	} {
 		if got := fmt.Sprint(Shares(c.n, c.size)); got != c.want {
 			t.Errorf("%d seeds in groups of at most %d: %s, want %s", c.n, c.size, got, c.want)
 		}
@@ -281,7 +286,8 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 	var again walkers
 	report = execute(t, store, nil, jobs(&again)...)
 	checkSums(t, report, 7, 4)
-	if got := fmt.Sprint(again.seeds, len(again.started[0]), again.started[0][0].Seed); asked != 2 || got != "[[4 5 6]] 1 5" || report.Computed != 1 {
+	got := fmt.Sprint(again.seeds, len(again.started[0]), again.started[0][0].Seed)
+	if asked != 2 || got != "[[4 5 6]] 1 5" || report.Computed != 1 {
 		t.Errorf("asked %d times, groups and members %s, report %+v", asked, got, report)
 	}
 }
@@ -291,7 +297,8 @@ func TestRunOfTwoBatches(t *testing.T) {
 	var a, b walkers
 	jobs := slices.Concat(jobsOf(batchOf(a.start, 0, 1), 2), jobsOf(batchOf(b.start, 1, 2), 4))
 	report := execute(t, open(t, t.TempDir()), nil, jobs...)
-	if fmt.Sprint(a.seeds, b.seeds) != "[[0 1]] [[1 2]]" || len(b.started[0]) != 1 || !slices.Equal(a.steps, []int{0, 1, 2, 3}) {
+	if fmt.Sprint(a.seeds, b.seeds) != "[[0 1]] [[1 2]]" || len(b.started[0]) != 1 ||
+		!slices.Equal(a.steps, []int{0, 1, 2, 3}) {
 		t.Errorf("seeds %v and %v, members %v and %v, steps %v", a.seeds, b.seeds, a.started, b.started, a.steps)
 	}
 	if report.Computed != 3 || len(report.Results[spec(0).ID()].Rows) != 2 || len(report.Results[spec(1).ID()].Rows) != 4 {
@@ -299,7 +306,7 @@ func TestRunOfTwoBatches(t *testing.T) {
 	}
 }
 
-// A group size that cannot be had is the failure of the batch's runs alone.
+// If GroupSize fails, only the runs of its batch fail.
 func TestGroupSizeFails(t *testing.T) {
 	for want, size := range map[string]func(context.Context) (int, error){
 		"no device":     func(context.Context) (int, error) { return 0, errors.New("no device") },
@@ -309,13 +316,15 @@ func TestGroupSizeFails(t *testing.T) {
 		store := open(t, t.TempDir())
 		batch := batchOf(new(walkers).start, 0, 1)
 		batch.GroupSize = size
-		report, err := Execute(t.Context(), store, append(jobsOf(batch, 3), testJob(7, upTo(2), new(atomic.Int64))), Options{})
+		jobs := append(jobsOf(batch, 3), testJob(7, upTo(2), new(atomic.Int64)))
+		report, err := Execute(t.Context(), store, jobs, Options{})
 		if err != nil || report.Computed != 1 || len(report.Failed) != 2 || report.Interrupted {
 			t.Fatalf("report %+v, error %v", report, err)
 		}
 		for seed, failure := range report.Failed {
 			state := store.State(spec(seed), upTo(3))
-			if failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), want) || state.Kind != Failed || !strings.Contains(state.Message, want) {
+			if failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), want) ||
+				state.Kind != Failed || !strings.Contains(state.Message, want) {
 				t.Errorf("failure %v, state %v, want %q", failure, state, want)
 			}
 		}
@@ -338,7 +347,7 @@ func TestGroupSizeIsInterrupted(t *testing.T) {
 	}
 }
 
-// Nothing is measured that could not be used.
+// A folder that cannot be written is found before GroupSize measures.
 func TestGroupSizeOfAnUnwritableFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "test"), nil, 0o644); err != nil {

@@ -8,7 +8,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Two calls for the same run: the second is answered from the store.
+// The same run twice: the second time it comes from the store.
 func Example() {
 	dir, err := os.MkdirTemp("", "results")
 	if err != nil {

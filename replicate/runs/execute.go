@@ -138,7 +138,7 @@ func (e *executor) checkWritable(open []Job) error {
 	return nil
 }
 
-// load reads a finished run and tells the user about a damaged file.
+// load reads a finished run and reports a damaged file.
 func (e *executor) load(spec Spec, read func(Spec) (*Result, error)) (*Result, error) {
 	result, err := read(spec)
 	var damaged *DamagedError

@@ -34,11 +34,15 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 		failing(4, func(t int) ([]Row, error) { return []Row{{t + 1, "accuracy", 0}}, nil }),
 		failing(5, func(t int) ([]Row, error) { return []Row{{t, "", 0}}, nil }),
 		{Spec: spec(6), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) { panic("no data") }},
-		{Spec: spec(7), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) { return nil, nil, errors.New("no plugin") }},
+		{Spec: spec(7), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
+			return nil, nil, errors.New("no plugin")
+		}},
 		testJob(8, upTo(5), new(atomic.Int64)),
 	}
-	want := []string{"step 3: out of luck", "panic: runtime error: index out of range", "step 3 reports accuracy = NaN",
-		"accuracy = -Inf", "row for t = 4", `name ""`, "set-up: panic: no data", "set-up: no plugin"}
+	want := []string{
+		"step 3: out of luck", "panic: runtime error: index out of range", "step 3 reports accuracy = NaN",
+		"accuracy = -Inf", "row for t = 4", `name ""`, "set-up: panic: no data", "set-up: no plugin",
+	}
 	store := open(t, t.TempDir())
 	var out bytes.Buffer
 	report, err := Execute(t.Context(), store, jobs, Options{Out: &out, Workers: 3})
@@ -74,7 +78,7 @@ func retryAll(t *testing.T, store *Store, runs int) {
 		var count atomic.Int64
 		execute(t, store, nil, testJob(seed, upTo(5), &count))
 		if want := int64(2); seed < 6 && count.Load() != want {
-			t.Errorf("seed %d computes %d steps anew, want %d", seed, count.Load(), want)
+			t.Errorf("seed %d computes %d more steps, want %d", seed, count.Load(), want)
 		}
 		if _, err := os.Stat(store.failedPath(spec(seed))); !os.IsNotExist(err) {
 			t.Errorf("the note of seed %d stays after success: %v", seed, err)
@@ -95,12 +99,13 @@ func TestStepCannotBeStored(t *testing.T) {
 	}
 	m.file.close()
 	var write *WriteError
-	if err := m.add(1, rowsAt(0, 1), 1); !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
+	err = m.add(1, rowsAt(0, 1), 1)
+	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A panic while cleaning up is a failure too.
+// A panic of stop is a failure, too.
 func TestStopPanics(t *testing.T) {
 	job := Job{Spec: spec(0), Steps: upTo(1), Start: func(context.Context) (StepFunc, func(), error) {
 		return testJob(0, nil, new(atomic.Int64)).Step, func() { panic("device lost") }, nil
@@ -135,8 +140,8 @@ func TestWorkersDoNotChangeBytes(t *testing.T) {
 	}
 }
 
-// Workers runs are in hand at the same time: each waits for all the others.
-func TestWorkersWorkAtTheSameTime(t *testing.T) {
+// As many runs as workers are computed in parallel: each waits for all the others.
+func TestWorkersAreParallel(t *testing.T) {
 	const workers = 3
 	var here atomic.Int64
 	all := make(chan struct{})
@@ -160,7 +165,7 @@ func TestWorkersWorkAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestSenselessJobs(t *testing.T) {
+func TestInvalidJobs(t *testing.T) {
 	good := testJob(0, upTo(1), new(atomic.Int64))
 	for name, change := range map[string]func(*Job){
 		"no steps":      func(j *Job) { j.Steps = nil },
@@ -182,9 +187,10 @@ func TestSenselessJobs(t *testing.T) {
 func TestCached(t *testing.T) {
 	store := stored(t)
 	var out bytes.Buffer
-	report := execute(t, store, &out, Job{Spec: spec(0), Steps: upTo(10), Start: func(context.Context) (StepFunc, func(), error) {
-		return nil, nil, errors.New("must not be called")
-	}})
+	report := execute(t, store, &out, Job{Spec: spec(0), Steps: upTo(10),
+		Start: func(context.Context) (StepFunc, func(), error) {
+			return nil, nil, errors.New("must not be called")
+		}})
 	if report.Cached != 1 || report.Computed != 0 || out.String() != "1 run, all stored\n" {
 		t.Errorf("report %+v, output %q", report, &out)
 	}

@@ -21,8 +21,8 @@ import (
 // other (`zstd -dc` prints both):
 //
 //	frame 1  {"format":1,"spec":...,"provenance":...}   differs from machine to machine
-//	frame 2  {"spec":...,"steps":[...]}                 the same bytes however often
-//	         {"t":0,"metric":"accuracy","value":0.5}    the run was broken off
+//	frame 2  {"spec":...,"steps":[...]}                 the same bytes, however often the
+//	         {"t":0,"metric":"accuracy","value":0.5}    run was interrupted
 //	         ...
 //	         {"rows":N,"sha256":"..."}                  of all lines of frame 2 above it
 //
@@ -45,9 +45,8 @@ type endLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// codec returns the shared encoder and decoder; both may be used by several
-// goroutines at once. The memory limit keeps a damaged length field from
-// asking for the whole machine.
+// codec returns the shared encoder and decoder; several goroutines may use both at once. The memory limit protects
+// against a damaged length field.
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -60,7 +59,7 @@ var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	return encoder, decoder
 })
 
-// jsonLine returns v as one line of JSON. Its callers pass values that encode.
+// jsonLine returns v as one line of JSON. It panics if v does not encode.
 func jsonLine(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,8 +86,8 @@ func encodeResult(result *Result) []byte {
 	return encoder.EncodeAll(content.Bytes(), file)
 }
 
-// decodeResult reads the bytes of a finished run's file and trusts none of
-// them. It returns a *FormatError for a file of another version, and for a damaged one an error that says what is wrong.
+// decodeResult reads and checks the bytes of a finished run's file. It returns a *FormatError for a file of another
+// version, and for a damaged one an error that says what is wrong.
 func decodeResult(file []byte) (*Result, error) {
 	_, decoder := codec()
 	text, err := decoder.DecodeAll(file, nil)
@@ -144,8 +143,8 @@ func decodeContent(content []byte) (*Result, error) {
 	return &Result{Spec: first.Spec, Steps: first.Steps, Rows: rows}, nil
 }
 
-// readSpec reads only the first line of a finished run's file. Errors that are not
-// of the file system say what is wrong with that line.
+// readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is
+// damaged.
 func readSpec(path string) (Spec, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -187,8 +186,8 @@ func (r *Result) has(steps []int) bool {
 	return !slices.ContainsFunc(steps, func(t int) bool { return !slices.Contains(r.Steps, t) })
 }
 
-// Only returns the result with the rows of the given steps alone. A figure
-// uses it so that it draws the same, however many other steps are stored.
+// Only returns the result with the rows of the given steps alone, so that a figure does not depend on which other steps
+// are stored.
 func (r *Result) Only(steps []int) *Result {
 	part := &Result{Spec: r.Spec, Provenance: r.Provenance}
 	for _, t := range r.Steps {
@@ -204,8 +203,7 @@ func (r *Result) Only(steps []int) *Result {
 	return part
 }
 
-// byStep returns the rows of each step that the result holds; a step may have
-// none.
+// byStep returns the rows of each step that the result holds. A step may have none.
 func (r *Result) byStep() map[int][]Row {
 	rows := make(map[int][]Row, len(r.Steps))
 	for _, t := range r.Steps {
@@ -217,7 +215,7 @@ func (r *Result) byStep() map[int][]Row {
 	return rows
 }
 
-// newResult puts the rows of the steps together in ascending order of step.
+// newResult returns a result with the rows in ascending order of step.
 func newResult(spec Spec, provenance Provenance, rows map[int][]Row) *Result {
 	result := &Result{Spec: spec, Provenance: provenance, Steps: slices.Sorted(maps.Keys(rows))}
 	for _, t := range result.Steps {

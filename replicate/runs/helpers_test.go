@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// The tests that need a second process start the test binary again: with
-// RUNS_TEST_DIR set it executes test jobs in that folder instead of tests.
+// Tests that need a second process start the test binary again: with RUNS_TEST_DIR set it executes test jobs in that
+// folder instead of tests.
 const (
 	envDir   = "RUNS_TEST_DIR"
 	envSeeds = "RUNS_TEST_SEEDS" // number of runs
@@ -82,11 +82,11 @@ func startChild(t *testing.T, dir, log string, seeds, steps int, delay time.Dura
 }
 
 func spec(seed int) Spec {
-	return Spec{Experiment: "test", Learner: "ours", Seed: int64(seed), Settings: map[string]string{"epochs": "20", "lr": "0.1"}}
+	return Spec{Experiment: "test", Learner: "ours", Seed: int64(seed),
+		Settings: map[string]string{"epochs": "20", "lr": "0.1"}}
 }
 
-// rowsAt has values with long decimals, a negative zero and a varying number
-// of rows, none for every seventh step.
+// rowsAt has values with long decimals, a negative zero and a varying number of rows, none for every seventh step.
 func rowsAt(seed, t int) []Row {
 	if t%7 == 6 {
 		return nil
@@ -126,7 +126,8 @@ func open(t *testing.T, dir string) *Store {
 // execute fails the test on an error or an unfinished run.
 func execute(t *testing.T, store *Store, out io.Writer, jobs ...Job) Report {
 	t.Helper()
-	report, err := Execute(context.Background(), store, jobs, Options{Out: out, Provenance: Provenance{Command: []string{"test"}}})
+	report, err := Execute(context.Background(), store, jobs,
+		Options{Out: out, Provenance: Provenance{Command: []string{"test"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,16 +137,15 @@ func execute(t *testing.T, store *Store, out io.Writer, jobs ...Job) Report {
 	return report
 }
 
-// unbroken returns the second frame of the run computed in one go.
-func unbroken(t *testing.T, seed int, steps []int) []byte {
+// uninterrupted returns the second frame of the run computed without interruption.
+func uninterrupted(t *testing.T, seed int, steps []int) []byte {
 	t.Helper()
 	store := open(t, t.TempDir())
 	execute(t, store, nil, testJob(seed, steps, new(atomic.Int64)))
 	return secondFrame(t, store, spec(seed))
 }
 
-// secondFrame returns the compressed bytes of the part of a result file that
-// must not depend on how the run went.
+// secondFrame returns the compressed bytes of the part of a result file that must not depend on interruptions.
 func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 	t.Helper()
 	file, err := os.ReadFile(store.donePath(spec))
@@ -159,17 +159,17 @@ func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 	return file[at:]
 }
 
-// stepsDone counts the complete steps of a run under way.
+// stepsDone counts the complete steps of an unfinished run.
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
-	so, err := readPartial(store.partialPath(spec), spec)
+	part, err := readPartial(store.partialPath(spec), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(so.rows)
+	return len(part.rows)
 }
 
-// waitFor fails the test when condition does not come true.
+// waitFor waits until condition is true, at most 20 seconds.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -177,7 +177,7 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 			return
 		}
 	}
-	t.Fatalf("waited 20 s in vain for: %s", what)
+	t.Fatalf("waited 20 s for: %s", what)
 }
 
 func countLines(t *testing.T, path string) map[string]int {

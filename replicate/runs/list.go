@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// View opens a folder of runs that is there, to look at it: unlike Open it makes
-// none, so that a misspelt name is an error and not an empty store.
+// View opens an existing folder of runs for reading. Unlike Open it makes none: a misspelt name is an error, not an
+// empty store.
 func View(dir string) (*Store, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -30,20 +30,18 @@ func View(dir string) (*Store, error) {
 	return newStore(dir), nil
 }
 
-// Dir is the folder as it was given to Open or View.
+// Dir is the folder as given to Open or View.
 func (s *Store) Dir() string { return s.dir }
 
-// Finished lists the runs that have a finished file, by experiment, learner, seed
-// and ID. It reads no more than their first lines: Read may still find a file
-// damaged. A file whose first line cannot be trusted is left where it is and
-// becomes one of the problems, each a sentence. The error is for a folder that
-// cannot be listed.
+// Finished lists the runs that have a finished file, by experiment, learner, seed and ID. It reads only the first line
+// of each file: Read may still find it damaged. A file whose first line is damaged stays and becomes one of the
+// problems, each a sentence. The error is for a folder that cannot be listed.
 func (s *Store) Finished() (specs []Spec, problems []error, err error) {
 	return s.list(fileSuffix, readSpec)
 }
 
-// Unfinished lists the runs that have a file of steps so far, in the same way. A
-// run that lacked steps and was broken off has both files.
+// Unfinished lists the runs that have a file of finished steps, in the same way. A finished run to which steps were
+// being added when it was interrupted has both files.
 func (s *Store) Unfinished() (specs []Spec, problems []error, err error) {
 	return s.list(partialSuffix, readPartialSpec)
 }
@@ -58,19 +56,20 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 		spec, err := read(path)
 		experiment, id := filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), suffix)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // its process has just finished it
+		case errors.Is(err, fs.ErrNotExist): // a process has just finished the run and removed the file
 		case errors.As(err, new(*fs.PathError)):
-			problems = append(problems, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err)))
+			problems = append(problems, unreadable(path, err))
 		case err != nil:
 			problems = append(problems, &DamagedError{Path: path, Reason: err.Error()})
 		case spec.ID() != id || spec.Experiment != experiment:
-			problems = append(problems, &DamagedError{Path: path, Reason: "it holds another run, " + spec.String()})
+			problems = append(problems, &DamagedError{Path: path, Reason: holdsAnother(spec)})
 		default:
 			specs = append(specs, spec)
 		}
 	}
 	slices.SortStableFunc(specs, func(a, b Spec) int { // each experiment's files come sorted by ID
-		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner), cmp.Compare(a.Seed, b.Seed))
+		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner),
+			cmp.Compare(a.Seed, b.Seed))
 	})
 	return specs, problems, nil
 }
@@ -101,8 +100,8 @@ func (s *Store) files(suffix string) (paths []string, err error) {
 	return paths, nil
 }
 
-// readPartialSpec reads only the first line of the file of a run under way. Errors
-// that are not of the file system say what is wrong with that line.
+// readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that
+// line is damaged.
 func readPartialSpec(path string) (Spec, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	store := open(t, t.TempDir())
 	of := func(learner string, seed int64) Spec { return Spec{Experiment: "other", Learner: learner, Seed: seed} }
-	want := []Spec{of("a", 10), of("b", 1), of("b", 9), of("b", 10), of("c", 3), of("d", 0), spec(2), spec(3), spec(4), spec(11)}
+	want := []Spec{of("a", 10), of("b", 1), of("b", 9), of("b", 10), of("c", 3), of("d", 0), spec(2), spec(3),
+		spec(4), spec(11)}
 	for _, s := range append(slices.Clone(want), spec(5), spec(6), spec(8)) {
 		execute(t, store, nil, Job{Spec: s, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
 	}
@@ -24,11 +25,13 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := filepath.Join(store.dir, "other", filepath.Base(store.donePath(spec(8))))
-	if err := errors.Join(os.Rename(store.donePath(spec(6)), store.donePath(spec(7))), os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
+	if err := errors.Join(os.Rename(store.donePath(spec(6)), store.donePath(spec(7))),
+		os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
 		t.Fatal(err)
 	}
 	begun(t, store, spec(9), 3, Provenance{})
-	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst", ".hidden/x.jsonl.zst", "note.txt"} {
+	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst",
+		".hidden/x.jsonl.zst", "note.txt"} {
 		path := filepath.Join(store.dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
 			t.Fatal(err)
@@ -71,7 +74,8 @@ func TestView(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, word := range map[string]string{filepath.Join(dir, "none"): "there is no", file: "is a file", filepath.Join(file, "below"): "there is no"} {
+	for path, word := range map[string]string{filepath.Join(dir, "none"): "there is no", file: "is a file",
+		filepath.Join(file, "below"): "there is no"} {
 		_, err := View(path)
 		demand.Error(t, err, path, word)
 	}
@@ -87,17 +91,17 @@ func TestView(t *testing.T) {
 	}
 }
 
-// begun leaves a run that was broken off after its first n steps.
+// begun leaves a run that was interrupted after its first n steps.
 func begun(t *testing.T, store *Store, s Spec, n int, session Provenance) {
 	t.Helper()
 	if err := store.checkWritable(s.Experiment); err != nil {
 		t.Fatal(err)
 	}
-	so, err := readPartial(store.partialPath(s), s)
+	part, err := readPartial(store.partialPath(s), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(s), s, so, session)
+	file, err := openPartial(store.partialPath(s), s, part, session)
 	if err != nil {
 		t.Fatal(err)
 	}

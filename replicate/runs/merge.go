@@ -12,23 +12,23 @@ import (
 // MergeReport says what became of the runs of a merge.
 type MergeReport struct {
 	Added     int // runs that the folder did not know
-	Extended  int // runs that got steps, or were finished elsewhere
-	Unchanged int // runs that had everything already
+	Extended  int // runs that got steps, or that another folder has finished
+	Unchanged int // runs that had all steps already
 
-	// Problems are runs and files that were left out, wholly or in part, each one
-	// sentence: a *BusyError, a *ConflictError, a *DamagedError, or a file that
-	// cannot be read.
+	// Problems are runs and files that were left out, completely or in part, each one sentence: a *BusyError, a
+	// *ConflictError, a *DamagedError, or a file that cannot be read.
 	Problems []error
 }
 
-// BusyError names a run that a living process is at work on.
+// BusyError names a run that a living process is computing.
 type BusyError struct {
 	Spec Spec
 	Dir  string // the folder in which it is being computed
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s (%s) is being computed in %s: left as it is, merge again when it is done", e.Spec, e.Spec.ID(), e.Dir)
+	return fmt.Sprintf("%s (%s) is being computed in %s: not merged, merge again when it is done", e.Spec,
+		e.Spec.ID(), e.Dir)
 }
 
 // ConflictError names a step with different rows in two files of the same run.
@@ -39,22 +39,21 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s has other values at step %d in %s than in %s: left as it is, compare the folders and remove one of the two files", e.Spec, e.T, e.B, e.A)
+	return fmt.Sprintf("%s has other values at step %d in %s than in %s: not merged, compare the folders and remove "+
+		"one of the two files", e.Spec, e.T, e.B, e.A)
 }
 
-// Merge adds the runs of the folders from to the folder into: their union, step by
-// step. A run that any of them has finished becomes a finished one with all steps
-// that are known of it; if none has, the steps so far are put together and computing
-// goes on behind them. Rows do not depend on the order of from, and a second merge
-// changes nothing. Notes of failures stay where they are.
+// Merge adds the runs of the folders from to the folder into: their union, step by step. A run that is finished in any
+// folder becomes a finished one with all known steps. A run that is finished in none gets the finished steps of all,
+// and computing it continues there. Rows do not depend on the order of from, and a second merge changes nothing. Notes
+// of failures are not copied.
 //
-// Nothing is written to the folders from. A run is skipped, and named in the report,
-// if a process is at work on it in any of the folders, or if a step has different
-// rows in two of them. A damaged file gives what can be trusted of it: nothing if it
-// is a finished run's, the steps before the damage otherwise.
+// Nothing is written to the folders from. A run is skipped, and named in the report, if a process is computing it in
+// any of the folders, or if a step has different rows in two of them. The damaged file of a finished run is left out;
+// of an unfinished run's damaged file the steps before the damage count.
 //
-// Each run is written in one atomic step. The error is for what concerns all runs: a
-// folder that cannot be listed or written, or ctx cancelled (*InterruptedError); a second call continues.
+// Each run is written in one atomic step. The error is for what concerns all runs: a folder that cannot be listed or
+// written, or ctx cancelled (*InterruptedError); a second call continues.
 func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error) {
 	m := merger{into: into, from: from, damaged: map[string]bool{}}
 	specs, err := m.list()
@@ -81,15 +80,15 @@ func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error)
 type merger struct {
 	into    *Store
 	from    []*Store
-	damaged map[string]bool // files that are in the report
+	damaged map[string]bool // paths that are in the report
 	report  MergeReport
 }
 
-// list returns the runs of all folders from, each once, by experiment.
+// list returns the runs of all folders from, each once, sorted by experiment.
 func (m *merger) list() ([]Spec, error) {
 	seen := map[string]Spec{}
 	for _, store := range m.from {
-		// In this order, so that a run that ends meanwhile is not missed.
+		// In this order a run that is finished meanwhile is not missed.
 		for _, list := range []func() ([]Spec, []error, error){store.Unfinished, store.Finished} {
 			specs, problems, err := list()
 			if err != nil {
@@ -145,10 +144,10 @@ func (m *merger) run(spec Spec) error {
 	default:
 		m.report.Added++
 	}
-	return m.into.keep(spec, union)
+	return m.into.saveUnion(spec, union)
 }
 
-// problem adds to the report, a damaged file once only.
+// problem adds to the report, each damaged file only once.
 func (m *merger) problem(err error) {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
@@ -160,20 +159,20 @@ func (m *merger) problem(err error) {
 	m.report.Problems = append(m.report.Problems, err)
 }
 
-// union puts together what all folders have of a run; ok is false if that cannot be
-// done.
+// union joins the steps that the folders have of a run. ok is false if there is a conflict, or if the file in the
+// folder into cannot be read.
 func (m *merger) union(spec Spec) (u *union, ok bool) {
 	u = &union{rows: map[int][]Row{}, by: map[int]*source{}}
 	for i, store := range append([]*Store{m.into}, m.from...) {
 		read := store.Read
 		if i == 0 {
-			read = store.loadClaimed // which moves a damaged file away
+			read = store.loadClaimed // moves a damaged file to quarantine
 		}
 		sources, problems := store.sources(spec, read)
 		for _, err := range problems {
 			m.problem(err)
 			if i == 0 && !errors.Is(err, ErrMissing) {
-				return nil, false // what is there must not be replaced unread
+				return nil, false // the file must not be replaced unread
 			}
 		}
 		for _, from := range sources {
@@ -193,22 +192,22 @@ type source struct {
 	finished bool
 	rows     map[int][]Row
 	sessions []Provenance
-	marks    map[int]stepMark // of a run under way
+	marks    map[int]stepMark // of an unfinished run
 	seconds  float64
 	taken    int // steps that the union takes from it
 }
 
-// sources reads both files of a run: first the steps so far, so that a run that ends
-// meanwhile is not missed, but lists them last. Damage and files that cannot be read
-// are problems.
+// sources reads both files of a run. It reads the unfinished run's file first, as its process may finish the run
+// meanwhile, but lists it last. Damage and files that cannot be read are problems.
 func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*source, problems []error) {
-	so, err := readPartial(s.partialPath(spec), spec)
+	part, err := readPartial(s.partialPath(spec), spec)
 	if err != nil {
 		problems = append(problems, err)
-		so = newPartial()
+		part = newPartial()
 	}
-	if so.damaged {
-		problems = append(problems, &DamagedError{Path: s.partialPath(spec), Reason: "a line in it is not as it was written", Steps: len(so.rows)})
+	if part.damaged {
+		reason := "a line in it is not as it was written"
+		problems = append(problems, &DamagedError{Path: s.partialPath(spec), Reason: reason, Steps: len(part.rows)})
 	}
 	switch result, err := read(spec); {
 	case err == nil:
@@ -217,8 +216,9 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 	case !isPlainMissing(err):
 		problems = append(problems, err)
 	}
-	if len(so.rows) > 0 {
-		out = append(out, &source{path: s.partialPath(spec), rows: so.rows, sessions: so.sessions, marks: so.marks, seconds: so.seconds})
+	if len(part.rows) > 0 {
+		out = append(out, &source{path: s.partialPath(spec), rows: part.rows, sessions: part.sessions, marks: part.marks,
+			seconds: part.seconds})
 	}
 	return out, problems
 }
@@ -226,15 +226,15 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 // union is what several files hold of a run.
 type union struct {
 	rows     map[int][]Row
-	by       map[int]*source // where each step was taken from: the first file that has it
+	by       map[int]*source // the source of each step: the first file that has it
 	sources  []*source
-	finished map[int]bool // steps of the folder's own finished file
-	known    bool         // whether the folder had anything of the run
+	finished map[int]bool // steps of the finished file in the folder into
+	known    bool         // whether that folder had any step
 	news     bool         // whether the others add something
 }
 
-// conflict returns the first step that has other rows in the union than in from, and
-// where those are from; nil if there is none.
+// conflict returns the first step that has other rows in the union than in from, and the union's source of it; nil if
+// there is none.
 func (u *union) conflict(from *source) (t int, other *source) {
 	for _, t := range slices.Sorted(maps.Keys(from.rows)) {
 		if other := u.by[t]; other != nil && !slices.EqualFunc(u.rows[t], from.rows[t], sameRow) {
@@ -249,8 +249,7 @@ func sameRow(a, b Row) bool {
 	return a.T == b.T && a.Metric == b.Metric && math.Float64bits(a.Value) == math.Float64bits(b.Value)
 }
 
-// add takes the steps from a file that are not there yet; own says that the file is
-// the folder's own.
+// add takes the steps that the union does not have yet; own says that the file is in the folder into.
 func (u *union) add(from *source, own bool) {
 	u.sources = append(u.sources, from)
 	u.known = u.known || own
@@ -273,8 +272,8 @@ func (u *union) add(from *source, own bool) {
 	}
 }
 
-// keep writes the union into the folder. The caller holds the run's lock.
-func (s *Store) keep(spec Spec, u *union) error {
+// saveUnion writes the union into the folder. The caller holds the run's lock.
+func (s *Store) saveUnion(spec Spec, u *union) error {
 	if slices.ContainsFunc(u.sources, func(from *source) bool { return from.finished }) {
 		return s.save(newResult(spec, u.provenance(), u.rows))
 	}
@@ -285,8 +284,8 @@ func (s *Store) keep(spec Spec, u *union) error {
 	return nil
 }
 
-// provenance joins those of the files that steps were taken from, in the order of
-// time. A file's seconds count in proportion to the steps that were taken from it.
+// provenance joins those of the files from which steps were taken, in the order of time. A file's seconds count in
+// proportion to the steps that were taken from it.
 func (u *union) provenance() Provenance {
 	var sessions []Provenance
 	seconds := 0.0
@@ -301,12 +300,11 @@ func (u *union) provenance() Provenance {
 	}
 	slices.SortStableFunc(sessions, func(a, b Provenance) int { return a.Start.Compare(b.Start) })
 	last := sessions[len(sessions)-1]
-	last.Commits = nil // they are among the sessions', in their place
+	last.Commits = nil // following collects the sessions' own
 	return last.following(sessions, seconds)
 }
 
-// encodePartial returns the bytes of a file of steps so far, in which each session
-// stands above its steps.
+// encodePartial returns the bytes of an unfinished run's file. Each session precedes its steps.
 func (u *union) encodePartial(spec Spec) []byte {
 	text := jsonLine(partialLine{Spec: &spec})
 	for _, from := range u.sources {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// begunWith leaves a run that was broken off with these steps done, each in a second.
+// begunWith leaves an interrupted run with these steps done, each in a second.
 func begunWith(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
 	t.Helper()
 	begun(t, store, s, 0, session)
@@ -69,20 +69,20 @@ func merge(t *testing.T, problems int, into *Store, from ...*Store) MergeReport 
 
 func counts(r MergeReport) [3]int { return [3]int{r.Added, r.Extended, r.Unchanged} }
 
-// Two halves give the bytes of the whole, in both orders, and so does a half that is
-// completed in its own folder.
+// Two halves give the bytes of the whole, in both orders. A half that is completed in its own folder does, too.
 func TestMergeOfHalves(t *testing.T) {
 	even, odd := open(t, t.TempDir()), open(t, t.TempDir())
 	execute(t, even, nil, testJob(0, []int{0, 2, 4, 6, 8}, new(atomic.Int64)), testJob(1, upTo(3), new(atomic.Int64)))
 	execute(t, odd, nil, testJob(0, []int{1, 3, 5, 7, 9}, new(atomic.Int64)), testJob(2, upTo(3), new(atomic.Int64)))
 	before := [2]map[string]string{snapshot(t, even.dir), snapshot(t, odd.dir)}
-	for name, from := range map[string][]*Store{"even first": {even, odd}, "odd first": {odd, even}, "twice": {odd, even, odd}} {
+	for name, from := range map[string][]*Store{"even first": {even, odd}, "odd first": {odd, even},
+		"twice": {odd, even, odd}} {
 		into := open(t, t.TempDir())
 		if got := counts(merge(t, 0, into, from...)); got != [3]int{3, 0, 0} {
 			t.Errorf("%s: added, extended, unchanged %v", name, got)
 		}
 		for seed, steps := range [][]int{upTo(10), upTo(3), upTo(3)} {
-			if !bytes.Equal(secondFrame(t, into, spec(seed)), unbroken(t, seed, steps)) {
+			if !bytes.Equal(secondFrame(t, into, spec(seed)), uninterrupted(t, seed, steps)) {
 				t.Errorf("%s: seed %d has other bytes than the whole", name, seed)
 			}
 		}
@@ -93,13 +93,13 @@ func TestMergeOfHalves(t *testing.T) {
 	if got := counts(merge(t, 0, even, odd)); got != [3]int{1, 1, 0} {
 		t.Errorf("added, extended, unchanged %v", got)
 	}
-	if !bytes.Equal(secondFrame(t, even, spec(0)), unbroken(t, 0, upTo(10))) {
+	if !bytes.Equal(secondFrame(t, even, spec(0)), uninterrupted(t, 0, upTo(10))) {
 		t.Error("the completed half has other bytes than the whole")
 	}
 }
 
-// After a merge of broken runs only what none of them had is computed, and the end has
-// the bytes of an unbroken run and the provenance of all.
+// After a merge of interrupted runs only steps that none of them had are computed. The result has the bytes of an
+// uninterrupted run and the provenance of all.
 func TestMergeContinues(t *testing.T) {
 	a, b, into := open(t, t.TempDir()), open(t, t.TempDir()), open(t, t.TempDir())
 	begunWith(t, into, spec(0), []int{0, 1}, session(5, "into"))
@@ -111,19 +111,19 @@ func TestMergeContinues(t *testing.T) {
 	if got := counts(merge(t, 0, into, a, b)); got != [3]int{0, 1, 0} {
 		t.Errorf("added, extended, unchanged %v", got)
 	}
-	so, err := readPartial(into.partialPath(spec(0)), spec(0))
+	part, err := readPartial(into.partialPath(spec(0)), spec(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var commits []string
-	for _, s := range so.sessions {
+	for _, s := range part.sessions {
 		commits = append(commits, s.Commit)
 	}
-	if so.seconds != 7 || so.damaged || !slices.Equal(commits, []string{"into", "a", "a2", "b"}) {
-		t.Errorf("merged steps took %g s in the sessions %q", so.seconds, commits)
+	if part.seconds != 7 || part.damaged || !slices.Equal(commits, []string{"into", "a", "a2", "b"}) {
+		t.Errorf("merged steps took %g s in the sessions %q", part.seconds, commits)
 	}
 	for step, commit := range map[int]string{1: "into", 2: "a", 3: "a2", 4: "a2", 6: "b"} {
-		if got := so.sessions[so.marks[step].session].Commit; got != commit {
+		if got := part.sessions[part.marks[step].session].Commit; got != commit {
 			t.Errorf("step %d is of the session %q, want %q", step, got, commit)
 		}
 	}
@@ -132,17 +132,17 @@ func TestMergeContinues(t *testing.T) {
 	if count.Load() != 3 {
 		t.Errorf("%d steps computed after the merge, want 3", count.Load())
 	}
-	if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(10))) {
-		t.Error("other bytes than the unbroken run")
+	if !bytes.Equal(secondFrame(t, into, spec(0)), uninterrupted(t, 0, upTo(10))) {
+		t.Error("other bytes than the uninterrupted run")
 	}
 	p := report.Results[spec(0).ID()].Provenance
-	if !slices.Equal(p.Commits, []string{"into", "a", "a2", "b"}) || !p.Start.Equal(session(1, "").Start) || p.Seconds < 7 {
+	if !slices.Equal(p.Commits, []string{"into", "a", "a2", "b"}) || !p.Start.Equal(session(1, "").Start) ||
+		p.Seconds < 7 {
 		t.Errorf("provenance %+v", p)
 	}
 }
 
-// The halves of a run that were both broken off make a whole that nothing is computed
-// for.
+// Two interrupted halves of a run make a whole, for which nothing is computed.
 func TestMergeOfBrokenHalves(t *testing.T) {
 	a, into := open(t, t.TempDir()), open(t, t.TempDir())
 	begunWith(t, a, spec(0), []int{0, 1, 2}, session(0, "a"))
@@ -151,13 +151,13 @@ func TestMergeOfBrokenHalves(t *testing.T) {
 	execute(t, into, nil, Job{Spec: spec(0), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
 		return nil, nil, errors.New("must not be called")
 	}})
-	if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(5))) {
-		t.Error("other bytes than the unbroken run")
+	if !bytes.Equal(secondFrame(t, into, spec(0)), uninterrupted(t, 0, upTo(5))) {
+		t.Error("other bytes than the uninterrupted run")
 	}
 }
 
-// What is finished anywhere is finished after the merge, with the steps under way
-// elsewhere; the time of a file counts by the share of steps taken from it.
+// A run that is finished in any folder is finished after the merge, with the steps of unfinished ones. The time of a
+// file counts in proportion to the steps taken from it.
 func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 	for name, prepare := range map[string]func(into, from *Store){
 		"finished into under way": func(into, from *Store) {
@@ -187,15 +187,16 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 		if got := counts(merge(t, 0, into, from)); got != [3]int{0, 1, 0} {
 			t.Errorf("%s: added, extended, unchanged %v", name, got)
 		}
-		if !bytes.Equal(secondFrame(t, into, spec(0)), unbroken(t, 0, upTo(6))) {
-			t.Errorf("%s: other bytes than the unbroken run", name)
+		if !bytes.Equal(secondFrame(t, into, spec(0)), uninterrupted(t, 0, upTo(6))) {
+			t.Errorf("%s: other bytes than the uninterrupted run", name)
 		}
 		result, err := into.Load(spec(0))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := result.Provenance
-		if p.Seconds != 9 || p.Commit != "b" || !slices.Equal(p.Commits, []string{"a", "b"}) || !p.Start.Equal(session(0, "").Start) {
+		if p.Seconds != 9 || p.Commit != "b" || !slices.Equal(p.Commits, []string{"a", "b"}) ||
+			!p.Start.Equal(session(0, "").Start) {
 			t.Errorf("%s: provenance %+v", name, p)
 		}
 		if files := snapshot(t, into.dir); len(files) != 1 {
@@ -204,11 +205,12 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 	}
 }
 
-// A run that one folder alone has keeps its whole provenance.
+// A run of only one folder keeps all of its provenance.
 func TestMergeKeepsProvenance(t *testing.T) {
 	from, into := open(t, t.TempDir()), open(t, t.TempDir())
 	p := session(3, "c")
-	p.Dirty, p.Commits, p.Command, p.Host, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, "h", map[string]string{"go": "1"}
+	p.Dirty, p.Commits, p.Command, p.Host, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, "h",
+		map[string]string{"go": "1"}
 	finishedWith(t, from, spec(0), upTo(7), p)
 	merge(t, 0, into, from)
 	if diff := cmp.Diff(snapshot(t, from.dir), snapshot(t, into.dir)); diff != "" {
@@ -216,11 +218,11 @@ func TestMergeKeepsProvenance(t *testing.T) {
 	}
 }
 
-// Steps in random pieces, some twice, some finished: every order of the folders gives
-// the same rows, a second merge changes no byte, and the missing steps are computed.
+// Random sets of steps, some twice, some finished: every order of the folders gives the same rows, a second merge
+// changes no byte, and the missing steps are computed.
 func TestMergeOfRandomPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	want := unbroken(t, 0, upTo(12))
+	want := uninterrupted(t, 0, upTo(12))
 	for round := range 10 {
 		var from []*Store
 		finished, held := false, map[int]bool{}
@@ -261,23 +263,24 @@ func TestMergeOfRandomPieces(t *testing.T) {
 				t.Errorf("round %d: %d steps computed after %d were merged", round, count.Load(), len(held))
 			}
 			if !bytes.Equal(secondFrame(t, into, spec(0)), want) {
-				t.Errorf("round %d: other bytes than the unbroken run", round)
+				t.Errorf("round %d: other bytes than the uninterrupted run", round)
 			}
 		}
 	}
 }
 
-// A step with other values in two files is refused, and only its run is left out; the
-// sign of zero is a value, the provenance is not.
+// A step with different values in two files is an error that leaves out only its run. The sign of zero is part of a
+// value, the provenance is not.
 func TestMergeRefusesOtherValues(t *testing.T) {
 	altered := func(change func(rows []Row) []Row) *Store {
 		store := open(t, t.TempDir())
-		execute(t, store, nil, testJob(1, upTo(3), new(atomic.Int64)), Job{Spec: spec(0), Steps: upTo(5), Step: func(_ context.Context, t int) ([]Row, error) {
-			if t == 3 {
-				return change(rowsAt(0, t)), nil
-			}
-			return rowsAt(0, t), nil
-		}})
+		execute(t, store, nil, testJob(1, upTo(3), new(atomic.Int64)),
+			Job{Spec: spec(0), Steps: upTo(5), Step: func(_ context.Context, t int) ([]Row, error) {
+				if t == 3 {
+					return change(rowsAt(0, t)), nil
+				}
+				return rowsAt(0, t), nil
+			}})
 		return store
 	}
 	for name, change := range map[string]func(rows []Row) []Row{
@@ -303,7 +306,8 @@ func TestMergeRefusesOtherValues(t *testing.T) {
 			continue
 		}
 		var conflict *ConflictError
-		if len(report.Problems) != 1 || !errors.As(report.Problems[0], &conflict) || conflict.T != 3 || report.Unchanged+report.Extended != 0 {
+		if len(report.Problems) != 1 || !errors.As(report.Problems[0], &conflict) || conflict.T != 3 ||
+			report.Unchanged+report.Extended != 0 {
 			t.Errorf("%s: report %+v", name, report)
 			continue
 		}
@@ -319,8 +323,7 @@ func TestMergeRefusesOtherValues(t *testing.T) {
 	}
 }
 
-// A damaged file is named once and left in place; what others have of its run, and
-// the steps before the damage, are merged.
+// A damaged file is named once and left in place. Other files of its run, and the steps before the damage, are merged.
 func TestMergeOfDamagedFiles(t *testing.T) {
 	flip := func(path string, at int) {
 		data, err := os.ReadFile(path)
@@ -349,8 +352,12 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	if counts(report) != [3]int{3, 0, 0} {
 		t.Errorf("report %+v", report)
 	}
-	for _, path := range []string{from.donePath(spec(0)), from.donePath(spec(1)), from.partialPath(spec(3)), from.partialPath(spec(4))} {
-		if !slices.ContainsFunc(report.Problems, func(err error) bool { return strings.Contains(err.Error(), path+" is damaged") }) {
+	for _, path := range []string{from.donePath(spec(0)), from.donePath(spec(1)), from.partialPath(spec(3)),
+		from.partialPath(spec(4))} {
+		if !slices.ContainsFunc(report.Problems, func(err error) bool {
+			return strings.Contains(err.Error(),
+				path+" is damaged")
+		}) {
 			t.Errorf("%s is not named in %v", path, report.Problems)
 		}
 	}
@@ -363,7 +370,7 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 		t.Errorf("the merged folder changed: %s", diff)
 	}
 
-	flip(into.donePath(spec(2)), -3) // the folder's own file: moved away and replaced
+	flip(into.donePath(spec(2)), -3) // the folder's own file: moved to quarantine and replaced
 	if report := merge(t, 5, into, from); counts(report) != [3]int{1, 0, 2} {
 		t.Errorf("report %+v", report)
 	}
@@ -375,7 +382,7 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	}
 }
 
-// A run that a process is at work on, in any of the folders, is left for later.
+// A run that a process is computing, in any of the folders, is not merged.
 func TestMergeLeavesBusyRuns(t *testing.T) {
 	for _, where := range []int{0, 1, 2} {
 		stores := []*Store{open(t, t.TempDir()), stored(t), stored(t)}
@@ -389,7 +396,8 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 		}
 		report := merge(t, 1, stores[0], stores[1:]...)
 		var busy *BusyError
-		if counts(report) != [3]int{1, 0, 0} || !errors.As(report.Problems[0], &busy) || busy.Spec.Seed != 0 || busy.Dir != stores[where].dir {
+		if counts(report) != [3]int{1, 0, 0} || !errors.As(report.Problems[0], &busy) || busy.Spec.Seed != 0 ||
+			busy.Dir != stores[where].dir {
 			t.Errorf("report %+v", report)
 		}
 		demand.Error(t, busy, "test/ours seed 0", spec(0).ID(), "being computed in "+busy.Dir)
@@ -403,14 +411,16 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 	}
 }
 
-// Merged while a process computes: its run is left out or taken as far as it was, and
-// a merge after its end has everything.
+// A merge while a process computes leaves its run out or takes its finished steps; a merge after its end takes all.
 func TestMergeWhileComputing(t *testing.T) {
 	const steps = 40
 	dir := t.TempDir()
 	from, into := open(t, dir), open(t, t.TempDir())
 	command, output := startChild(t, dir, filepath.Join(t.TempDir(), "log"), 2, steps, 20*time.Millisecond)
-	waitFor(t, "a step of each run", func() bool { return stepsDone(t, from, spec(0)) > 0 && stepsDone(t, from, spec(1)) > 0 })
+	waitFor(t, "a step of each run", func() bool {
+		return stepsDone(t, from, spec(0)) > 0 &&
+			stepsDone(t, from, spec(1)) > 0
+	})
 	report := merge(t, 2, into, from)
 	if counts(report) != [3]int{} {
 		t.Errorf("report %+v", report)
@@ -420,7 +430,7 @@ func TestMergeWhileComputing(t *testing.T) {
 	}
 	merge(t, 0, into, from)
 	for seed := range 2 {
-		if !bytes.Equal(secondFrame(t, into, spec(seed)), unbroken(t, seed, upTo(steps))) {
+		if !bytes.Equal(secondFrame(t, into, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
 			t.Errorf("seed %d has other bytes", seed)
 		}
 	}

@@ -11,25 +11,25 @@ import (
 	"syscall"
 )
 
-// The rows of a run under way are appended to <id>.partial.jsonl:
+// The rows of an unfinished run are appended to <id>.partial.jsonl:
 //
 //	{"spec":...}
 //	{"session":...}                                        one for each process that worked on it
 //	{"t":0,"metric":"accuracy","value":0.5}                rows of step 0
 //	{"done":{"t":0,"rows":1,"sha256":"...","seconds":1.5}} step 0 is complete
 //
-// Each step is one write. Whatever follows the last complete step (a torn line
-// after kill -9, zeros after a power failure) is dropped and computed again.
+// Each step is one write. What follows the last complete step (an incomplete line after kill -9, zeros after a power
+// failure) is dropped and computed again.
 type partial struct {
 	sessions []Provenance     // that completed a step
 	rows     map[int][]Row    // of complete steps
 	marks    map[int]stepMark // of the same
 	seconds  float64          // spent on complete steps
 	size     int64            // bytes up to the end of the last complete step
-	damaged  bool             // whether a whole line cannot be trusted and steps end behind it
+	damaged  bool             // whether a complete line is damaged and more steps follow it
 }
 
-// stepMark says how a complete step came about.
+// stepMark says who computed a complete step.
 type stepMark struct {
 	session int     // index into sessions, -1 if the file names none
 	seconds float64 // spent on it
@@ -52,34 +52,33 @@ type partialLine struct {
 	Metric  *string     `json:"metric,omitempty"`
 }
 
-// readPartial reads the complete steps of spec from path. A file that is not
-// there, or is of another run, has none.
+// readPartial reads the complete steps of spec from path. A file that is missing or of another run has none.
 func readPartial(path string, spec Spec) (*partial, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return newPartial(), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the steps of %s so far cannot be read: %w", spec, err)
+		return nil, fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
 	}
 	return parsePartial(data, spec.ID()), nil
 }
 
 // parsePartial reads lines until the first one that is not as it was written.
 func parsePartial(data []byte, id string) *partial {
-	parser := partialParser{id: id, so: newPartial()}
+	parser := partialParser{id: id, part: newPartial()}
 	for at := 0; ; {
 		length := bytes.IndexByte(data[at:], '\n') + 1
-		if length == 0 { // the end, or a torn line
-			return parser.so
+		if length == 0 { // the end, or an incomplete line
+			return parser.part
 		}
 		if !parser.take(data[at:at+length], at == 0) {
-			parser.so.damaged = bytes.Contains(data[at:], []byte(`{"done":`))
-			return parser.so
+			parser.part.damaged = bytes.Contains(data[at:], []byte(`{"done":`))
+			return parser.part
 		}
 		at += length
 		if len(parser.rows) == 0 {
-			parser.so.size = int64(at)
+			parser.part.size = int64(at)
 		}
 	}
 }
@@ -87,13 +86,13 @@ func parsePartial(data []byte, id string) *partial {
 // partialParser reads the file line by line.
 type partialParser struct {
 	id      string
-	so      *partial
-	session *Provenance // the present one, until its first complete step
+	part    *partial
+	session *Provenance // the current one, until its first complete step
 	rows    []Row       // of the step being read
 	lines   []byte      // of those rows, as they stand in the file
 }
 
-// take reads one line; it returns false for one that cannot be trusted.
+// take reads one line; it returns false for a damaged one.
 func (p *partialParser) take(line []byte, first bool) bool {
 	var parsed partialLine
 	if json.Unmarshal(line, &parsed) != nil {
@@ -116,17 +115,17 @@ func (p *partialParser) take(line []byte, first bool) bool {
 	return parsed.Session != nil && len(p.rows) == 0
 }
 
-// complete adds the step that ends here, if its rows are as they were written.
+// complete adds the step that ends here, if its rows match their checksum.
 func (p *partialParser) complete(done doneMark) bool {
 	if done.Rows != len(p.rows) || done.SHA256 != stepDigest(done.T, p.lines) || checkRows(done.T, p.rows) != nil {
 		return false
 	}
 	if p.session != nil {
-		p.so.sessions = append(p.so.sessions, *p.session)
+		p.part.sessions = append(p.part.sessions, *p.session)
 	}
-	p.so.rows[done.T] = p.rows
-	p.so.marks[done.T] = stepMark{session: len(p.so.sessions) - 1, seconds: done.Seconds}
-	p.so.seconds += done.Seconds
+	p.part.rows[done.T] = p.rows
+	p.part.marks[done.T] = stepMark{session: len(p.part.sessions) - 1, seconds: done.Seconds}
+	p.part.seconds += done.Seconds
 	p.session, p.rows, p.lines = nil, nil, nil
 	return true
 }
@@ -136,26 +135,26 @@ func stepDigest(t int, lines []byte) string {
 	return digest(append(strconv.AppendInt(nil, int64(t), 10), lines...))
 }
 
-// partialWriter appends steps to a run under way.
+// partialWriter appends steps to an unfinished run's file.
 type partialWriter struct{ file *os.File }
 
-// openPartial opens the file at path behind its last complete step and notes
-// that a session begins. The caller holds the run's lock.
-func openPartial(path string, spec Spec, so *partial, session Provenance) (*partialWriter, error) {
+// openPartial opens the file at path for writing behind its last complete step and writes the new session. The caller
+// holds the run's lock.
+func openPartial(path string, spec Spec, part *partial, session Provenance) (*partialWriter, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	var head []byte
-	if so.size == 0 {
+	if part.size == 0 {
 		head = jsonLine(partialLine{Spec: &spec})
 	}
 	head = append(head, jsonLine(partialLine{Session: &session})...)
-	if err = file.Truncate(so.size); err == nil {
-		_, err = file.WriteAt(head, so.size)
+	if err = file.Truncate(part.size); err == nil {
+		_, err = file.WriteAt(head, part.size)
 	}
 	if err == nil {
-		_, err = file.Seek(so.size+int64(len(head)), 0)
+		_, err = file.Seek(part.size+int64(len(head)), 0)
 	}
 	if err != nil {
 		file.Close()
@@ -164,9 +163,8 @@ func openPartial(path string, spec Spec, so *partial, session Provenance) (*part
 	return &partialWriter{file: file}, nil
 }
 
-// append writes one complete step. The operating system has the bytes when it
-// returns, so a killed process loses nothing; it does not wait for the disk,
-// since the checksum finds what a power failure takes.
+// append writes one complete step. When it returns the operating system has the bytes, so a killed process loses
+// nothing. It does not wait for the disk: the checksum finds steps that a power failure has damaged.
 func (w *partialWriter) append(t int, rows []Row, seconds float64) error {
 	_, err := w.file.Write(stepLines(t, rows, seconds))
 	return err

@@ -18,13 +18,12 @@ const (
 	redrawInterval = 100 * time.Millisecond
 )
 
-// barMax is the length of the bar; the fraction done scales to it.
+// barMax is the bar's value when everything is done.
 const barMax = 1000
 
-// progress tells the user how far things are: on a terminal or a Display with one
-// line that updates, elsewhere with a plain line for each finished run and, between
-// those, at most one every 10 seconds. Its methods may be called by several
-// workers at once; a nil writer makes it silent.
+// progress reports progress: on a terminal or a Display with one line that updates, elsewhere with a plain line for
+// each finished run and, between those, at most one every 10 seconds. Several workers may call its methods at once. A
+// nil writer makes it silent.
 type progress struct {
 	mutex sync.Mutex
 	out   io.Writer
@@ -50,10 +49,10 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// Display shows how far things are in one place, which changes as they go on. A writer
-// given as Options.Out that is a Display, such as a notebook cell's, is used as one.
+// Display shows progress in one place that updates. A writer given as Options.Out that is a Display, such as a notebook
+// cell's, is used as one.
 type Display interface {
-	Show(fraction float64, text string) // in place of what was shown before
+	Show(fraction float64, text string) // replaces what was shown before
 	Clear()                             // before a line is written, and at the end
 }
 
@@ -73,7 +72,7 @@ func (t terminalBar) Show(fraction float64, text string) {
 
 func (t terminalBar) Clear() { t.bar.Clear() }
 
-// begin says how much there is to do; cached runs are not counted in the steps.
+// begin reports how many runs are stored and what is to compute. Stored runs do not count as steps.
 func (p *progress) begin(runs, open, steps int, weight float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -102,7 +101,7 @@ func (p *progress) line(text string, args ...any) {
 	fmt.Fprintf(p.out, text+"\n", args...)
 }
 
-// expect corrects the number of steps that task has left.
+// expect corrects the number of steps that the task has left.
 func (p *progress) expect(task *task, left int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -111,7 +110,7 @@ func (p *progress) expect(task *task, left int) {
 	task.left = left
 }
 
-// step notes that a task's step t is done.
+// step reports that a task's step t is done.
 func (p *progress) step(task *task, t, rows int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -134,7 +133,7 @@ func (p *progress) step(task *task, t, rows int) {
 	p.draw()
 }
 
-// finished notes the end of a run.
+// finished reports that a task is done.
 func (p *progress) finished(task *task, took time.Duration, computed bool) {
 	p.expect(task, 0) // another process may have done its steps
 	p.mutex.Lock()
@@ -148,7 +147,7 @@ func (p *progress) finished(task *task, took time.Duration, computed bool) {
 	p.draw()
 }
 
-// failed notes a run that stopped with an error.
+// failed reports a task that stopped with an error.
 func (p *progress) failed(task *task, err error) {
 	p.expect(task, 0)
 	p.mutex.Lock()
@@ -157,7 +156,7 @@ func (p *progress) failed(task *task, err error) {
 	p.draw()
 }
 
-// end clears the bar and sums up.
+// end clears the bar and reports failures and interruption.
 func (p *progress) end(report Report) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -204,8 +203,8 @@ func (p *progress) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// left estimates the time left from the steps done in this call, by weight;
-// it is unknown before the first and at the end.
+// left estimates the time left from the steps done in this call, by weight. It is unknown before the first step and
+// after the last.
 func (p *progress) left() (time.Duration, bool) {
 	open := p.weight - p.weightDone
 	if p.weightDone <= 0 || p.stepsDone >= p.steps {

@@ -57,7 +57,8 @@ func TestTerminalLine(t *testing.T) {
 	p.note("a note")
 	p.end(Report{})
 	text := out.String()
-	for _, want := range []string{"1/4 steps, 25%, 1 row, about 3s left", "3/4 steps, 75%", "4/4 steps, 100%", "a note\n"} {
+	for _, want := range []string{"1/4 steps, 25%, 1 row, about 3s left", "3/4 steps, 75%",
+		"4/4 steps, 100%", "a note\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
 		}
@@ -70,7 +71,7 @@ func TestTerminalLine(t *testing.T) {
 	}
 }
 
-// cellDisplay is a Display that remembers.
+// cellDisplay is a Display that records its calls.
 type cellDisplay struct {
 	bytes.Buffer
 	fractions []float64
@@ -83,7 +84,7 @@ func (s *cellDisplay) Show(fraction float64, text string) {
 }
 func (s *cellDisplay) Clear() { s.cleared++ }
 
-// A writer that is a Display gets the fraction and the text, and its lines as any other.
+// A writer that is a Display gets fraction and text, and plain lines like every writer.
 func TestDisplay(t *testing.T) {
 	var out cellDisplay
 	p := newProgress(&out)

@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// Provenance says where a result comes from: enough to compute it again and
-// to know what to suspect when two results differ. It does not identify a run.
+// Provenance says how a result was computed: enough to compute it again and to find out why two results differ. It is
+// no part of a run's identity.
 type Provenance struct {
 	Config   map[string]string `json:"config,omitempty"` // settings as they were shown to the user
 	Seed     int64             `json:"seed"`
 	Commit   string            `json:"commit,omitempty"`  // of the last session; "" when unknown
 	Dirty    bool              `json:"dirty"`             // whether files differed from the commit
-	Commits  []string          `json:"commits,omitempty"` // of all sessions that computed a part, "-dirty" added where so
+	Commits  []string          `json:"commits,omitempty"` // of all sessions, those of changed files end in "-dirty"
 	Command  []string          `json:"command,omitempty"`
-	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and what the caller adds, as the plugin
+	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and the caller's, as the plugin
 	Backend  string            `json:"backend,omitempty"`  // as "xla:cpu"
 	Host     string            `json:"host,omitempty"`
 	Platform string            `json:"platform,omitempty"` // operating system/architecture
 	CPUs     int               `json:"cpus,omitempty"`
-	Together int               `json:"together,omitempty"` // runs that shared a compiled program, of the last session; 0 for one alone
+	Together int               `json:"together,omitempty"` // batched seeds, of the last session; 0 for one
 	Start    time.Time         `json:"start"`              // of the first session
 	Seconds  float64           `json:"seconds"`            // spent on the steps, over all sessions
 }
@@ -81,8 +81,8 @@ func moduleVersions(info *debug.BuildInfo) map[string]string {
 	return versions
 }
 
-// programCommit is the commit that this program was built from. It is asked once: while a
-// long run goes on, its working directory may move to another.
+// programCommit is the commit from which this program was built. It is found once: during a long run the working
+// directory may be moved to another commit.
 var programCommit = sync.OnceValues(func() (commit string, dirty bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -107,9 +107,8 @@ func stampedCommit(info *debug.BuildInfo) (commit string, dirty bool) {
 	return commit, dirty
 }
 
-// workingCommit asks git about the working directory, for `go run` stamps
-// nothing. It answers only inside the module's own repository, so that a
-// program started elsewhere does not claim a stranger's commit.
+// workingCommit asks git for the working directory's commit, as `go run` stamps none. It returns none outside of the
+// module's own repository.
 func workingCommit(module string) (commit string, dirty bool) {
 	root, ok := git("rev-parse", "--show-toplevel")
 	if !ok {
@@ -127,8 +126,7 @@ func workingCommit(module string) (commit string, dirty bool) {
 	return commit, !ok || changes != ""
 }
 
-// git returns what a git command prints; ok is false without git, outside a
-// repository, or when it takes too long.
+// git returns the output of a git command; ok is false without git, outside of a repository, or after 10 seconds.
 func git(args ...string) (output string, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -151,8 +149,8 @@ func (p Provenance) forRun(spec Spec, together int) Provenance {
 	return p
 }
 
-// following returns p, of the session that finishes a run, with what the
-// sessions before it did. earlier are in the order of time.
+// following returns p, of the session that finishes a run, with start and commits of the earlier sessions, which are in
+// the order of time.
 func (p Provenance) following(earlier []Provenance, seconds float64) Provenance {
 	p.Seconds = seconds
 	for _, session := range append(slices.Clone(earlier), p) {

@@ -55,8 +55,8 @@ func TestNoGit(t *testing.T) {
 	}
 }
 
-// The commit is taken from the module's own repository only, and a changed file makes it
-// dirty. A program that runs keeps the one that it had.
+// The commit is only taken from the module's own repository, and a changed file makes it dirty. It does not change
+// while the program runs.
 func TestWorkingCommit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
@@ -66,7 +66,8 @@ func TestWorkingCommit(t *testing.T) {
 	if err := os.WriteFile("go.mod", []byte("module tvps\n\ngo 1.26\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"init -q", "add .", "-c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m m"} {
+	for _, command := range []string{"init -q", "add .",
+		"-c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m m"} {
 		if output, ok := git(strings.Fields(command)...); !ok {
 			t.Fatalf("git %s: %s", command, output)
 		}
@@ -78,7 +79,7 @@ func TestWorkingCommit(t *testing.T) {
 		t.Errorf("the program was built from %q, and later from %q", before, now)
 	}
 	if commit, _ := workingCommit("example.com/stranger"); commit != "" {
-		t.Errorf("took a stranger's commit %q", commit)
+		t.Errorf("took the commit of another module: %q", commit)
 	}
 	if err := os.WriteFile("new.go", nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -88,12 +89,13 @@ func TestWorkingCommit(t *testing.T) {
 	}
 }
 
-// A result that several sessions made names them all.
+// The provenance of a result of several sessions names all commits.
 func TestProvenanceOfSessions(t *testing.T) {
 	store := open(t, t.TempDir())
 	run := func(commit string, dirty bool, steps int) Provenance {
 		template := Provenance{Command: []string{"replicate"}, Commit: commit, Dirty: dirty, Backend: "go"}
-		report, err := Execute(t.Context(), store, []Job{testJob(5, upTo(steps), new(atomic.Int64))}, Options{Provenance: template})
+		report, err := Execute(t.Context(), store, []Job{testJob(5, upTo(steps), new(atomic.Int64))},
+			Options{Provenance: template})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +109,8 @@ func TestProvenanceOfSessions(t *testing.T) {
 		t.Errorf("commits %q, last %q", third.Commits, third.Commit)
 	}
 	if !third.Start.Equal(first.Start) || third.Seconds <= second.Seconds || second.Seconds <= first.Seconds {
-		t.Errorf("start %v and %v, seconds %g, %g, %g", first.Start, third.Start, first.Seconds, second.Seconds, third.Seconds)
+		t.Errorf("start %v and %v, seconds %g, %g, %g", first.Start, third.Start, first.Seconds,
+			second.Seconds, third.Seconds)
 	}
 	if third.Seed != 5 || third.Config["epochs"] != "20" || third.Backend != "go" {
 		t.Errorf("provenance %+v", third)

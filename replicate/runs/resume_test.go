@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A process is killed again and again; the run ends with the same bytes, and
-// no finished step is computed twice.
+// A process is killed several times; the run ends with the same bytes, and no finished step is computed twice.
 func TestKill(t *testing.T) {
 	const steps = 20
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
@@ -41,8 +40,8 @@ func TestKill(t *testing.T) {
 	if got := int(count.Load()); got != steps-done {
 		t.Errorf("resumed with %d steps, want %d", got, steps-done)
 	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(steps))) {
-		t.Error("the broken run has other bytes than the unbroken one")
+	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(steps))) {
+		t.Error("the interrupted run has other bytes than the uninterrupted one")
 	}
 	if seconds := report.Results[spec(0).ID()].Provenance.Seconds; seconds < 0.03*12 {
 		t.Errorf("the duration %g s leaves out the killed sessions", seconds)
@@ -53,7 +52,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// tear appends half a step, as kill -9 in the middle of a write does.
+// tear appends an incomplete step, as kill -9 during a write does.
 func tear(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -79,7 +78,8 @@ func TestCancelAndResume(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	report, err := Execute(ctx, store, []Job{job, testJob(1, upTo(2), new(atomic.Int64))}, Options{Out: &out})
-	if err != nil || !report.Interrupted || report.Unfinished != 2 || len(report.Failed) != 0 || !errors.Is(report.Err(), context.Canceled) {
+	if err != nil || !report.Interrupted || report.Unfinished != 2 || len(report.Failed) != 0 ||
+		!errors.Is(report.Err(), context.Canceled) {
 		t.Errorf("report %+v, error %v", report, err)
 	}
 	if !strings.Contains(out.String(), "interrupted: 2 runs not finished") || stopped != 1 {
@@ -91,15 +91,14 @@ func TestCancelAndResume(t *testing.T) {
 	var count atomic.Int64
 	execute(t, store, nil, testJob(0, upTo(10), &count))
 	if count.Load() != 6 {
-		t.Errorf("%d steps computed after the break, want 6", count.Load())
+		t.Errorf("%d steps computed after the interruption, want 6", count.Load())
 	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(10))) {
-		t.Error("other bytes than the unbroken run")
+	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(10))) {
+		t.Error("other bytes than the uninterrupted run")
 	}
 }
 
-// However the file of a run under way is cut or altered, what is read from it
-// are true steps.
+// However an unfinished run's file is cut or altered, only correct steps are read from it.
 func TestPartialFileTrustsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "partial")
 	file, err := openPartial(path, spec(0), &partial{}, Provenance{Commit: "a"})
@@ -117,16 +116,16 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(data []byte) int {
-		so := parsePartial(data, spec(0).ID())
-		for step, rows := range so.rows {
+		part := parsePartial(data, spec(0).ID())
+		for step, rows := range part.rows {
 			if !cmp.Equal(rows, rowsAt(0, step)) {
 				t.Errorf("step %d is read as %v", step, rows)
 			}
 		}
-		if int(so.size) > len(data) {
-			t.Errorf("size %d of %d", so.size, len(data))
+		if int(part.size) > len(data) {
+			t.Errorf("size %d of %d", part.size, len(data))
 		}
-		return len(so.rows)
+		return len(part.rows)
 	}
 	if n := check(data); n != 8 {
 		t.Fatalf("%d steps of the whole file", n)
@@ -154,16 +153,15 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if so := parsePartial(again, spec(0).ID()); len(so.rows) != 9 || int(so.size) != len(again) {
-		t.Errorf("after a torn write: %d steps in %d of %d bytes", len(so.rows), so.size, len(again))
+	if part := parsePartial(again, spec(0).ID()); len(part.rows) != 9 || int(part.size) != len(again) {
+		t.Errorf("after an incomplete write: %d steps in %d of %d bytes", len(part.rows), part.size, len(again))
 	}
-	if so := parsePartial(data, spec(1).ID()); len(so.rows) != 0 || so.size != 0 {
-		t.Error("another run's steps are taken")
+	if part := parsePartial(data, spec(1).ID()); len(part.rows) != 0 || part.size != 0 {
+		t.Error("another run's steps are read")
 	}
 }
 
-// Killed after the last step and before the result was written: nothing is
-// computed, not even the set-up.
+// After a kill between the last step and the writing of the result nothing is computed, not even the set-up.
 func TestKilledBeforeTheLastWrite(t *testing.T) {
 	store := open(t, t.TempDir())
 	if err := store.checkWritable("test"); err != nil {
@@ -180,23 +178,24 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(store.dir, "test", "."+spec(0).ID()+fileSuffix+"123"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8), Start: func(context.Context) (StepFunc, func(), error) {
-		return nil, nil, errors.New("must not be called")
-	}})
+	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8),
+		Start: func(context.Context) (StepFunc, func(), error) {
+			return nil, nil, errors.New("must not be called")
+		}})
 	provenance := report.Results[spec(0).ID()].Provenance
 	if provenance.Commit != "then" || provenance.Duration() != 8*time.Second {
 		t.Errorf("provenance %+v", provenance)
 	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(8))) {
-		t.Error("other bytes than the unbroken run")
+	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(8))) {
+		t.Error("other bytes than the uninterrupted run")
 	}
 	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
 		t.Errorf("files left: %v", left)
 	}
 }
 
-// A finished run gets the steps it lacks, and only those are computed; a
-// coarser stride computes nothing and returns the wanted rows only.
+// A finished run gets the steps that it lacks, and only those are computed. A larger stride computes nothing and
+// returns only the wanted rows.
 func TestOtherSteps(t *testing.T) {
 	store := open(t, t.TempDir())
 	var count atomic.Int64
@@ -208,7 +207,7 @@ func TestOtherSteps(t *testing.T) {
 	if count.Load() != 10 || report.Computed != 1 {
 		t.Errorf("%d steps computed, want 10", count.Load())
 	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), unbroken(t, 0, upTo(10))) {
+	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(10))) {
 		t.Error("other bytes than the run with all steps")
 	}
 	report = execute(t, store, nil, testJob(0, []int{1, 5}, &count), testJob(0, []int{9}, &count))
@@ -223,8 +222,7 @@ func TestOtherSteps(t *testing.T) {
 	}
 }
 
-// Two processes on one folder compute each step of each run once, and both end
-// with all results.
+// Two processes on one folder compute each step of each run once, and both get all results.
 func TestTwoProcesses(t *testing.T) {
 	const seeds, steps = 12, 3
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
@@ -249,14 +247,13 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	store := open(t, dir)
 	for seed := range seeds {
-		if !bytes.Equal(secondFrame(t, store, spec(seed)), unbroken(t, seed, upTo(steps))) {
+		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
 			t.Errorf("seed %d has other bytes", seed)
 		}
 	}
 }
 
-// A run that someone else holds is left for last and taken over when the owner
-// goes away without finishing it.
+// A run that another process holds is awaited at the end, and computed if that process releases it unfinished.
 func TestHeldRunIsWaitedFor(t *testing.T) {
 	store := open(t, t.TempDir())
 	if err := store.checkWritable("test"); err != nil {
@@ -286,6 +283,6 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		t.Errorf("report %+v, %d steps", report, count.Load())
 	}
 	if n := strings.Count(out.String(), "is being computed by another process"); n != 1 {
-		t.Errorf("told %d times:\n%s", n, &out)
+		t.Errorf("reported %d times:\n%s", n, &out)
 	}
 }

@@ -1,9 +1,7 @@
-// Package runs computes and keeps runs. A run is one learner on one scenario
-// with one seed; it is named by the hash of everything that can change its
-// numbers, so a figure asks for runs and those that exist are never computed
-// again. Runs are written atomically, several processes can share one folder,
-// and a run that was broken off (Ctrl-C, kill -9, power) goes on at its next
-// step and ends with the same bytes as an unbroken one.
+// Package runs computes and stores runs. A run is one learner on one scenario with one seed. Its name is the hash of
+// everything that can change its numbers, so stored runs are never computed again. Runs are written atomically, and
+// several processes can share one folder. An interrupted run (Ctrl-C, kill -9, power) continues at its next step and
+// ends with the same bytes as an uninterrupted one.
 package runs
 
 import (
@@ -14,14 +12,12 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Spec identifies a run: everything that can change its numbers is in it, and
-// nothing else. The reported time steps are not, because each step is trained
-// from scratch: a finer or coarser stride reuses the steps already there.
+// Spec identifies a run: it holds everything that can change the run's numbers, and nothing else. The reported time
+// steps are no part of it, as each step is trained from scratch: another stride reuses the stored steps.
 type Spec struct {
 	Experiment string            `json:"experiment"` // also the folder's name, as "cifar10b"
 	Learner    string            `json:"learner"`    // as "everything", "ours"
@@ -29,13 +25,11 @@ type Spec struct {
 	Settings   map[string]string `json:"settings"` // every setting that can change a number, in canonical text
 }
 
-// idLength is the number of hexadecimal digits in an ID: 64 bits, enough for
-// billions of runs in one folder.
+// idLength is the number of hexadecimal digits of an ID: 64 bits, enough for billions of runs in one folder.
 const idLength = 16
 
-// ID returns the run's name: the first 16 hexadecimal digits of the SHA-256 of
-// the spec's JSON with sorted keys. It never depends on map order or on
-// whether an empty Settings is nil.
+// ID returns the run's name: the first 16 hexadecimal digits of the SHA-256 of the spec's JSON with sorted keys. It
+// does not depend on map order or on whether an empty Settings is nil.
 func (s Spec) ID() string {
 	sum := sha256.Sum256(s.canonical())
 	return hex.EncodeToString(sum[:])[:idLength]
@@ -58,8 +52,7 @@ func (s Spec) canonical() []byte {
 	return text
 }
 
-// validate returns an error when the spec cannot name a folder or would not
-// survive being written as JSON.
+// validate returns an error if the spec cannot name a folder or would change when written as JSON.
 func (s Spec) validate() error {
 	name := s.Experiment
 	switch {
@@ -68,7 +61,11 @@ func (s Spec) validate() error {
 	case strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || name == quarantineFolder:
 		return fmt.Errorf("experiment %q cannot be a folder name: use letters, digits and dashes", name)
 	}
-	for _, text := range append([]string{name, s.Learner}, slices.Concat(slices.Collect(maps.Keys(s.Settings)), slices.Collect(maps.Values(s.Settings)))...) {
+	texts := []string{name, s.Learner}
+	for setting, value := range s.Settings {
+		texts = append(texts, setting, value)
+	}
+	for _, text := range texts {
 		if !utf8.ValidString(text) {
 			return fmt.Errorf("run %q has the text %q, which is not UTF-8: write its names and settings as UTF-8", s, text)
 		}
@@ -114,13 +111,14 @@ type Row struct {
 	Value  float64 `json:"value"`
 }
 
-// checkRows returns an error when rows cannot be what step t reports: a value
-// that JSON cannot hold, a metric without a name, or another step's row.
+// checkRows returns an error if step t cannot report these rows: a value that JSON cannot hold, a metric without a
+// name, or another step's row.
 func checkRows(t int, rows []Row) error {
 	for _, row := range rows {
 		switch {
 		case math.IsNaN(row.Value) || math.IsInf(row.Value, 0):
-			return fmt.Errorf("step %d reports %s = %s: training diverged or the metric divides by zero", t, row.Metric, strconv.FormatFloat(row.Value, 'g', -1, 64))
+			return fmt.Errorf("step %d reports %s = %g: training diverged or the metric divides by zero", t,
+				row.Metric, row.Value)
 		case row.Metric == "" || !utf8.ValidString(row.Metric):
 			return fmt.Errorf("step %d reports a metric with the name %q: give it a name in UTF-8", t, row.Metric)
 		case row.T != t:

@@ -15,8 +15,8 @@ type Kind string
 // The conditions that a run can be in.
 const (
 	Done    Kind = "done"    // every wanted step is stored
-	Running Kind = "running" // a living process is at work on it
-	Failed  Kind = "failed"  // it stopped with an error; computing it again goes on at that step
+	Running Kind = "running" // a living process is computing it
+	Failed  Kind = "failed"  // it stopped with an error; computing it again continues at that step
 	Partial Kind = "partial" // some wanted steps are stored
 	Missing Kind = "missing" // nothing is stored
 )
@@ -29,7 +29,7 @@ type State struct {
 	Message string // of a failed run, or of a damaged file
 }
 
-// String says it in a few words: "partial: 3 of 9 steps".
+// String is as "partial: 3 of 9 steps".
 func (s State) String() string {
 	text := string(s.Kind)
 	if s.Kind != Done && s.Kind != Missing {
@@ -41,7 +41,7 @@ func (s State) String() string {
 	return text
 }
 
-// State looks at a run and changes nothing; steps are those that are wanted.
+// State returns the condition of a run, of which steps are wanted. It changes nothing.
 func (s *Store) State(spec Spec, steps []int) State {
 	state := State{Kind: Missing, Of: len(steps)}
 	known, err := s.known(spec)
@@ -67,13 +67,12 @@ func (s *Store) State(spec Spec, steps []int) State {
 	return state
 }
 
-// known returns the rows of all steps that are stored, finished or under way.
-// It moves nothing.
+// known returns the rows of all stored steps, of a finished and of an unfinished run's file. It moves no file.
 func (s *Store) known(spec Spec) (map[int][]Row, error) {
 	rows := map[int][]Row{}
-	so, err := readPartial(s.partialPath(spec), spec)
+	part, err := readPartial(s.partialPath(spec), spec)
 	if err == nil {
-		rows = so.rows
+		rows = part.rows
 	}
 	result, readErr := s.Read(spec)
 	if readErr != nil {
@@ -107,9 +106,8 @@ func (s *Store) failure(spec Spec) (message string, failed bool) {
 	return note.Error, true
 }
 
-// Explain says which settings make spec a new run, compared with the nearest
-// stored run of the same experiment, learner and seed: "epochs 20 -> 5". It
-// returns "" when there is none to compare with.
+// Explain says which settings make spec a new run, compared with the most similar stored run of the same experiment,
+// learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with.
 func (s *Store) Explain(spec Spec) string {
 	entries, err := os.ReadDir(filepath.Join(s.dir, spec.Experiment))
 	if err != nil {
@@ -138,8 +136,8 @@ func (s *Store) Explain(spec Spec) string {
 	return strings.Join(best, ", ")
 }
 
-// storedSpec returns the spec of a finished run's file, from memory after the
-// first time. A file that cannot be read is passed over.
+// storedSpec returns the spec of a finished run's file, from memory after the first time; ok is false if the file
+// cannot be read.
 func (s *Store) storedSpec(path string) (Spec, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

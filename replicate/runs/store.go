@@ -19,12 +19,11 @@ import (
 // quarantineFolder is where damaged files go; no experiment may have its name.
 const quarantineFolder = "quarantine"
 
-// The names of a run's files are its ID and, for a finished run and for one under
-// way, these.
+// A file's name is the run's ID and one of these.
 const (
-	fileSuffix    = ".jsonl.zst"
-	partialSuffix = ".partial.jsonl"
-	stateSuffix   = ".state" // of a group, by the hash of its runs' IDs
+	fileSuffix    = ".jsonl.zst"     // of a finished run
+	partialSuffix = ".partial.jsonl" // of an unfinished run: its finished steps
+	stateSuffix   = ".state"         // of a group, by the hash of its runs' IDs
 )
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
@@ -32,7 +31,7 @@ const (
 type Store struct {
 	dir   string
 	mutex sync.Mutex
-	specs map[string]Spec // by path; a file's name is the hash of its spec, so an entry never changes
+	specs map[string]Spec // by path; an entry never changes, as a file's name is the hash of its spec
 }
 
 // Open opens the folder dir and makes it if needed. A folder that can only be read is fine until something must be
@@ -49,8 +48,8 @@ func Open(dir string) (*Store, error) {
 
 func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spec{}} }
 
-// TryWrite makes a folder if need be and writes and removes a file in it, so that
-// nothing is computed that could not be kept.
+// TryWrite makes the folder if needed, then writes and removes a file in it. It fails before anything is computed that
+// could not be stored.
 func TryWrite(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -82,8 +81,7 @@ func (s *Store) partialPath(spec Spec) string { return s.path(spec, partialSuffi
 func (s *Store) failedPath(spec Spec) string  { return s.path(spec, ".failed.json") }
 func (s *Store) lockPath(spec Spec) string    { return s.path(spec, ".lock") }
 
-// Read is Load for a caller who only looks: it changes nothing in the folder, and
-// a damaged file is a *DamagedError with MovedTo empty.
+// Read is Load without changes to the folder: a damaged file stays and is a *DamagedError with MovedTo empty.
 func (s *Store) Read(spec Spec) (*Result, error) {
 	path := s.donePath(spec)
 	data, err := os.ReadFile(path)
@@ -91,7 +89,7 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
 	case err != nil:
-		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
+		return nil, unreadable(path, err)
 	}
 	result, err := decodeResult(data)
 	var other *FormatError
@@ -102,14 +100,13 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	case err != nil:
 		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case result.Spec.ID() != spec.ID():
-		return nil, &DamagedError{Path: path, Reason: "it holds another run, " + result.Spec.String()}
+		return nil, &DamagedError{Path: path, Reason: holdsAnother(result.Spec)}
 	}
 	return result, nil
 }
 
-// Load returns a finished run, or an error that matches ErrMissing when there
-// is none. A damaged file is moved to the folder's quarantine, with a note
-// that says why, and reported as a *DamagedError.
+// Load returns a finished run, or an error that matches ErrMissing if there is none. It moves a damaged file to the
+// folder's quarantine, with a note that says why, and returns a *DamagedError.
 func (s *Store) Load(spec Spec) (*Result, error) {
 	result, err := s.Read(spec)
 	var damaged *DamagedError
@@ -118,7 +115,7 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 	}
 	release, ok, lockErr := s.claim(spec)
 	if lockErr != nil || !ok {
-		return nil, err // its owner will find the damage, or the folder is read-only
+		return nil, err // the process that holds the lock will find the damage, or the folder is read-only
 	}
 	defer release()
 	return s.loadClaimed(spec)
@@ -130,19 +127,20 @@ func (s *Store) loadClaimed(spec Spec) (*Result, error) {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
 		if moveErr := s.quarantine(damaged, spec); moveErr != nil {
-			return nil, fmt.Errorf("result file %s is damaged (%s) and cannot be moved away (%w): delete it", damaged.Path, damaged.Reason, cause(moveErr))
+			return nil, fmt.Errorf("result file %s is damaged (%s) and cannot be moved to quarantine (%w): delete it",
+				damaged.Path, damaged.Reason, cause(moveErr))
 		}
 	}
 	return result, err
 }
 
-// quarantine moves a damaged file away and writes the reason beside it.
+// quarantine moves a damaged file to the quarantine folder and writes the reason next to it.
 func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 	folder := filepath.Join(s.dir, quarantineFolder)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	// The time keeps a second damaged file of the same run apart from the first.
+	// With the time, a second damaged file of the same run gets another name.
 	name := fmt.Sprintf("%s-%s-%s", spec.Experiment, spec.ID(), time.Now().UTC().Format("20060102T150405.000000000"))
 	moved := filepath.Join(folder, name+fileSuffix)
 	if err := os.Rename(damaged.Path, moved); err != nil {
@@ -153,18 +151,18 @@ func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 	return os.WriteFile(filepath.Join(folder, name+".reason.txt"), []byte(note), 0o644)
 }
 
-// claim takes the run's lock without waiting; ok is false when another living
-// process, or another Execute in this one, has it. The operating system frees
-// the lock of a process that dies, however it dies.
+// claim takes the run's lock without waiting; ok is false if another living process, or another Execute in this one,
+// holds it. The operating system frees the lock of a process that ends, however it ends.
 func (s *Store) claim(spec Spec) (release func(), ok bool, err error) {
 	path := s.lockPath(spec)
 	for range 20 {
 		lock := flock.New(path, flock.SetPermissions(0o644))
 		ok, err = lock.TryLock()
 		if err != nil {
-			return nil, false, &FolderError{filepath.Dir(path), fmt.Sprintf("cannot hold the lock of run %s, perhaps as its file system has no flock", spec), err}
+			problem := fmt.Sprintf("cannot lock run %s, perhaps because its file system has no flock", spec)
+			return nil, false, &FolderError{filepath.Dir(path), problem, err}
 		}
-		if !ok { // perhaps only a State() that looks at it for a moment
+		if !ok { // perhaps State() holds it for a moment
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -173,7 +171,7 @@ func (s *Store) claim(spec Spec) (release func(), ok bool, err error) {
 		if mineErr == nil && thereErr == nil && os.SameFile(mine, there) {
 			return func() { os.Remove(path); lock.Unlock() }, true, nil
 		}
-		lock.Unlock() // its last owner removed the file as we opened it: lock the new one
+		lock.Unlock() // its last owner removed the file after it was opened here: lock the new file
 	}
 	return nil, false, nil
 }
@@ -188,8 +186,8 @@ func (s *Store) locked(spec Spec) bool {
 	return err == nil && !ok
 }
 
-// save writes a finished run in one atomic step and removes what it replaces.
-// The caller holds the run's lock.
+// save writes a finished run in one atomic step and removes the files that it replaces. The caller holds the run's
+// lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+result.Spec.ID()+".*")); err == nil {
@@ -205,7 +203,7 @@ func (s *Store) save(result *Result) error {
 	return nil
 }
 
-// writeAtomic writes a temporary file beside path, syncs it and renames it.
+// writeAtomic writes a temporary file in the same folder, syncs it and renames it to path.
 func writeAtomic(path string, data []byte) error {
 	return renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
 }
@@ -218,7 +216,7 @@ type failedFile struct {
 	Time  time.Time `json:"time"`
 }
 
-// saveFailure keeps why a run failed, for `replicate status`.
+// saveFailure stores why a run failed; State reads it.
 func (s *Store) saveFailure(spec Spec, failure error) error {
 	note := failedFile{Spec: spec, Error: failure.Error(), Time: time.Now().UTC()}
 	var panicked *panicError
@@ -232,9 +230,8 @@ func (s *Store) saveFailure(spec Spec, failure error) error {
 	return writeAtomic(s.failedPath(spec), append(text, '\n'))
 }
 
-// Gather returns the finished runs among specs, in their order, and the specs
-// of those that are missing. Damaged files count as missing; other read errors
-// are returned. Use Result.Only to draw chosen steps.
+// Gather returns the finished runs among specs, in their order, and the specs of the missing ones. Damaged files count
+// as missing; other read errors are returned. Use Result.Only to draw chosen steps.
 func Gather(store *Store, specs []Spec) (results []*Result, missing []Spec, err error) {
 	for _, spec := range specs {
 		result, err := store.Load(spec)
@@ -253,8 +250,7 @@ func Gather(store *Store, specs []Spec) (results []*Result, missing []Spec, err 
 // isStored tells whether name is that of a finished run's file.
 func isStored(name string) bool { return hasSuffix(name, fileSuffix) }
 
-// hasSuffix tells whether name is that of a run's file of this kind, and not of a
-// temporary one.
+// hasSuffix tells whether name is that of a run's file of this kind and not of a temporary file.
 func hasSuffix(name, suffix string) bool {
 	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }

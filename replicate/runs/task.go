@@ -157,7 +157,7 @@ func (s *Store) statePath(members []Spec) string {
 // member is a run of a task while it is computed.
 type member struct {
 	job      Job
-	rows     map[int][]Row // by step, so far
+	rows     map[int][]Row // of the finished steps
 	todo     []int         // the wanted steps that are missing
 	sessions []Provenance
 	session  Provenance // this one
@@ -180,7 +180,8 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &member{job: job, rows: stored.rows, sessions: stored.sessions, seconds: stored.seconds, session: e.opts.Provenance.forRun(job.Spec, together)}
+	m := &member{job: job, rows: stored.rows, sessions: stored.sessions, seconds: stored.seconds,
+		session: e.opts.Provenance.forRun(job.Spec, together)}
 	if prior != nil { // a finished file that lacks wanted steps
 		for t, stepRows := range prior.byStep() {
 			m.rows[t] = stepRows

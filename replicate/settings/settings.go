@@ -1,9 +1,8 @@
 // Package settings reads, changes and checks structs of settings by name.
 //
-// A struct of settings has fields of text, whole numbers, numbers and truth values, each
-// with three tags: `set` is its name on the command line, `doc` what it means with its
-// source (a place in the paper or the number of an interpretation), and `of` the part of
-// the work that it can change.
+// A struct of settings has fields of type string, int, float64 or bool, each with three tags: `set` is the setting's
+// name, `doc` its meaning and source (a place in the paper or the number of an interpretation), and `of` names what it
+// can change.
 package settings
 
 import (
@@ -32,7 +31,7 @@ func Fields(s any) []Field {
 	return out
 }
 
-// Of returns the settings of some parts of the work, as text by name.
+// Of returns the values of the settings with these tags `of`, as text by name.
 func Of(s any, parts ...string) map[string]string {
 	out := map[string]string{}
 	for _, f := range Fields(s) {
@@ -45,12 +44,12 @@ func Of(s any, parts ...string) map[string]string {
 
 // Rules say which values are possible.
 type Rules struct {
-	Choices map[string][]string // the values that a setting of text may take, by name
-	Minimum map[string]int      // the least value of a number, by name; every other one must be positive
+	Choices map[string][]string // the valid values of a string, by name
+	Minimum map[string]int      // the minimum of a number, by name; every other number must be positive
 }
 
-// Set changes one setting of the struct that s points to, by name. Errors name the
-// setting, the valid values and, for an unknown name, the nearest one.
+// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values; for an
+// unknown name it returns an *UnknownError.
 func (r Rules) Set(s any, name, value string) error {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
@@ -90,7 +89,7 @@ func (e *AvoidableError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *AvoidableError) Unwrap() error { return e.Err }
 
-// Check checks every setting of a struct by itself.
+// Check checks every setting of a struct by its own rule.
 func (r Rules) Check(s any) error {
 	for _, f := range Fields(s) {
 		if err := r.check(f.Name, f.Value); err != nil {
@@ -129,7 +128,8 @@ func parse(field reflect.Value, value string) error {
 func (r Rules) check(name, value string) error {
 	if valid, ok := r.Choices[name]; ok {
 		if !slices.Contains(valid, value) {
-			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "), Nearest(value, valid))
+			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "),
+				Nearest(value, valid))
 		}
 		return nil
 	}

@@ -20,7 +20,8 @@ var rules = Rules{Choices: map[string][]string{"shape": {"round", "angular"}}, M
 
 func TestSet(t *testing.T) {
 	var s sample
-	for _, f := range []Field{{Name: "shape", Value: "round"}, {Name: "sides", Value: "0"}, {Name: "size", Value: "1e-3"}, {Name: "empty", Value: "true"}} {
+	for _, f := range []Field{{Name: "shape", Value: "round"}, {Name: "sides", Value: "0"},
+		{Name: "size", Value: "1e-3"}, {Name: "empty", Value: "true"}} {
 		if err := rules.Set(&s, f.Name, f.Value); err != nil {
 			t.Error(err)
 		}
@@ -29,10 +30,12 @@ func TestSet(t *testing.T) {
 		t.Errorf("%+v, want %+v; %v", s, want, rules.Check(s))
 	}
 	if got, want := Fields(s), []Field{{"shape", "round", "its form", "look"}, {"sides", "0", "how many", "look"},
-		{"size", "0.001", "how large", "place"}, {"empty", "true", "whether it is filled", "look"}}; !slices.Equal(got, want) {
+		{"size", "0.001", "how large", "place"}, {"empty", "true", "whether it is filled",
+			"look"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, want := Of(s, "look"), map[string]string{"shape": "round", "sides": "0", "empty": "true"}; !maps.Equal(got, want) {
+	if got, want := Of(s, "look"), map[string]string{"shape": "round", "sides": "0",
+		"empty": "true"}; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -114,7 +114,7 @@ func TestUpdateFile(t *testing.T) {
 		t.Errorf("computed before that: %v", done)
 	}
 	const before, after = "above\n<!-- study:gaussian:begin -->\n", "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
-	if err := os.WriteFile(o.Update, []byte(before+"old"+after), 0o600); err != nil {
+	if err := os.WriteFile(o.Update, []byte(before+"old\n"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := w.study(o)
