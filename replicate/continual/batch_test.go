@@ -49,8 +49,8 @@ func batchedFit(t *testing.T, h *protocol.Host, s Settings, seeds ...int64) []ne
 	return out
 }
 
-// TestBatchedSeedsTrainAsAlone: a batched seed learns what it learns alone, up to rounding. Which other seeds are in its
-// group, and in which order, changes no bit.
+// TestBatchedSeedsTrainAsAlone: a batched seed learns what it learns alone, up to rounding. Which other seeds are in
+// its group, and in which order, changes no bit.
 func TestBatchedSeedsTrainAsAlone(t *testing.T) {
 	h := newHost(t, "")
 	for _, network := range []string{"linear", "mlp"} {
@@ -92,8 +92,8 @@ func batchedJobs(t *testing.T, h *protocol.Host, s Settings, size int, first, st
 	return out
 }
 
-// TestBatchedRuns: a learner reports with batched seeds what it reports with single ones, but for a few samples at the
-// decision boundary, and exactly that for omega.
+// TestBatchedRuns: a learner reports with batched seeds what it reports with single ones, but for a few samples at
+// the decision boundary, and exactly that for omega.
 func TestBatchedRuns(t *testing.T) {
 	s := gaussianSettings()
 	s.GStart = "previous"
@@ -114,8 +114,8 @@ func TestBatchedRuns(t *testing.T) {
 	}
 }
 
-// TestContinuedBatch: batched runs that are continued after an interruption, and with one seed stored already, have the
-// bytes of an uninterrupted run.
+// TestContinuedBatch: batched runs that are continued after an interruption, and with one seed stored already, have
+// the bytes of an uninterrupted run.
 func TestContinuedBatch(t *testing.T) {
 	s := gaussianSettings()
 	h := newHost(t, "go")
@@ -185,8 +185,8 @@ func TestSingleSeedOfABatch(t *testing.T) {
 	}
 }
 
-// TestBatchIdentity: neither the number of batched seeds nor the other seeds are part of a run's identity, so that runs
-// that were computed apart serve a figure. What gains nothing is not batched.
+// TestBatchIdentity: neither the number of batched seeds nor the other seeds are part of a run's identity, so that
+// runs that were computed apart serve a figure. What gains nothing is not batched.
 func TestBatchIdentity(t *testing.T) {
 	h := newHost(t, "go")
 	jobs := func(size int, name, measure string, seeds ...int64) []runs.Wanted {

@@ -40,11 +40,11 @@ func paperGaussian() Settings {
 	return s
 }
 
-// BenchmarkBatchedSeeds compares single seeds with three batched ones, for one worker and for two parallel ones, at step
-// 20 of the paper's size. The metric is the time of a seed's step. Measured on two busy cores, medians: batched seeds
-// take .65 of the time of single ones for everything, with one worker and with two, and .87 and .90 for ours. An update
-// of the classifier takes .7 of its time. An update of g, with batches of 512, takes as long batched as single (1.00 to
-// 1.05), so g is not batched.
+// BenchmarkBatchedSeeds compares single seeds with three batched ones, for one worker and for two parallel ones, at
+// step 20 of the paper's size. The metric is the time of a seed's step. Measured on two busy cores, medians: batched
+// seeds take .65 of the time of single ones for everything, with one worker and with two, and .87 and .90 for ours.
+// An update of the classifier takes .7 of its time. An update of g, with batches of 512, takes as long batched as
+// single (1.00 to 1.05), so g is not batched.
 func BenchmarkBatchedSeeds(b *testing.B) {
 	for _, name := range []string{"everything", "ours"} {
 		for _, workers := range []int{1, 2} {

@@ -93,8 +93,8 @@ func imageRun(tb testing.TB, backend string, s Settings, im *images) *RunContext
 	return &RunContext{Settings: s, Stream: stream, Classifier: c, Start: func(t int) net.Values { return c.Init(0, t) }}
 }
 
-// fakeImages returns random images of cycling classes, and features with the given number of channels that do not depend
-// on the pixels but show the class.
+// fakeImages returns random images of cycling classes, and features with the given number of channels that do not
+// depend on the pixels but show the class.
 func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 	tb.Helper()
 	rng := random.New(0, "continual test", "images")
