@@ -30,17 +30,17 @@ func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
 }
 
 // logitsOf are the classifier's outputs of all rows of the pool under given parameters.
-func logitsOf(t *testing.T, b *bench, values net.Values) []float32 {
+func logitsOf(t *testing.T, b *RunContext, values net.Values) []float32 {
 	t.Helper()
-	c := b.classifier
+	c := b.Classifier
 	exec, err := NewExec(open(t, "").Backend, func(in []*Node) []*Node {
-		return []*Node{network(net.Bind(in[0].Graph(), c.params, in[1:], false), b.settings, ConvertDType(in[0], dtypes.Float32), b.stream.Classes)}
+		return []*Node{network(net.Bind(in[0].Graph(), c.params, in[1:], false), b.Settings, ConvertDType(in[0], dtypes.Float32), c.classes)}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer exec.Finalize()
-	out, err := net.Run(exec, b.stream.Pool, values.Tensors(c.params))
+	out, err := net.Run(exec, b.Stream.Pool, values.Tensors(c.params))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +52,12 @@ func logitsOf(t *testing.T, b *bench, values net.Values) []float32 {
 // random one. What g sees does not depend on the cut.
 func TestStageBlock(t *testing.T) {
 	from, images := bothBlocks(t)
-	logits, benches := map[string][]float32{}, map[string]*bench{}
+	logits, runs := map[string][]float32{}, map[string]*RunContext{}
 	for block, im := range images {
 		s := imageSettings()
 		s.Block, s.MaxUpdates = block, 1
-		b := imageBench(t, "", s, im)
-		benches[block], logits[block] = b, logitsOf(t, b, im.head)
+		b := imageRun(t, "", s, im)
+		runs[block], logits[block] = b, logitsOf(t, b, im.head)
 	}
 	spread := 0.0
 	for i, want := range logits["basic"] {
@@ -69,26 +69,26 @@ func TestStageBlock(t *testing.T) {
 	if spread < .05 || len(logits["stage"]) != 800 {
 		t.Errorf("%d logits, which differ by at most %v from image to image", len(logits["stage"]), spread)
 	}
-	b := benches["stage"]
-	random := b.classifier.Init(0, 3)
+	b := runs["stage"]
+	random := b.Classifier.Init(0, 3)
 	if sameBits(random, images["stage"].head) == nil {
 		t.Error("the random start is the pre-trained one")
 	}
 	for what, start := range map[string]net.Values{"pretrained": images["stage"].head, "reinit": random} {
-		after, err := b.classifier.Fit(context.Background(), b.stream.Pool, start, b.stream.Upto(0, 3), 1, batchOrder(0, 3, 0))
+		after, err := b.Classifier.Fit(context.Background(), b.Stream.Pool, start, b.Stream.Upto(0, 3), 1, batchOrder(0, 3, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for part, n := range moved(b.classifier.params, start, after) {
+		for part, n := range moved(b.Classifier.params, start, after) {
 			if n[0] != n[1] {
 				t.Errorf("%s: of %s an update moved %d arrays of %d", what, part, n[0], n[1])
 			}
 		}
 	}
-	if n := len(moved(b.classifier.params, random, random)); n != 3 {
+	if n := len(moved(b.Classifier.params, random, random)); n != 3 {
 		t.Errorf("%d parts are trained", n)
 	}
-	if benches["stage"].stream.GPool != benches["basic"].stream.GPool {
+	if runs["stage"].Stream.GPool != runs["basic"].Stream.GPool {
 		t.Error("g sees other inputs under another cut")
 	}
 	if files, _ := filepath.Glob(filepath.Join(from.cacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")); len(files) != 1 {
@@ -123,15 +123,12 @@ func moved(params []net.Param, before, after net.Values) map[string][2]int {
 func TestStageByName(t *testing.T) {
 	s := imageSettings()
 	s.Width, s.Data, s.Images, s.TestN, s.N, s.MaxUpdates = 16, "sample", 100, 100, 20, 1
-	env := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
+	h := newHost(t, "")
 	sizes, accuracy := map[string]int{}, map[string]float64{}
 	for _, block := range choices["block"] {
 		s.Block = block
-		b, err := workplace(env, s, "pretrained", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sizes[block], accuracy[block] = b.stream.Pool.Shape().Dim(1), accuracyOf(t, b, learnerTable["pretrained"], 3)
+		b := newRun(t, h, s, "pretrained", 0, "")
+		sizes[block], accuracy[block] = b.Stream.Pool.Shape().Dim(1), accuracyOf(t, b, named("pretrained"), 3)
 	}
 	if sizes["basic"] != 4*4*128 || sizes["stage"] != 8*8*64 {
 		t.Errorf("features of an image: %v", sizes)
@@ -140,14 +137,11 @@ func TestStageByName(t *testing.T) {
 		t.Errorf("accuracy %v", accuracy)
 	}
 	s.Start = "reinit"
-	b, err := workplace(env, s, "everything", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sameBits(b.start(3), b.classifier.Init(0, 3)) != nil {
+	b := newRun(t, h, s, "everything", 0, "")
+	if sameBits(b.Start(3), b.Classifier.Init(0, 3)) != nil {
 		t.Error("reinit does not start from random values")
 	}
-	if got := accuracyOf(t, b, learnerTable["everything"], 3); got > .5 {
+	if got := accuracyOf(t, b, named("everything"), 3); got > .5 {
 		t.Errorf("one update from random values reaches %v", got)
 	}
 }

@@ -63,15 +63,15 @@ func (c *Classifier) logits(s *net.Scope, pool, row *Node) *Node {
 	return network(s, c.settings, ConvertDType(net.Rows(s, pool, row), dtypes.Float32), c.classes)
 }
 
-// loss is the weighted loss of a minibatch. Weights have mean 1 over the training set (see Fit) and a minibatch averages
-// over its samples, so that weights equal to 1 give exactly the unweighted loss.
+// loss is the weighted loss of a minibatch. Weights have mean 1 over the training set (see Fit) and a minibatch
+// averages over its samples, so that weights equal to 1 give exactly the unweighted loss.
 func (c *Classifier) loss(s *net.Scope, data, feeds []*Node) *Node {
 	row, label, weight := feeds[0], feeds[1], feeds[2]
 	return ReduceMean(Mul(weight, net.CrossEntropy(c.logits(s, data[0], row), label)), -1)
 }
 
-// In returns the classifier of a member of a group, whose trainings run in one program with those of the other members.
-// It shares the compiled programs. The head of ResNet-18 cannot be batched.
+// In returns the classifier of a member of a group, whose trainings run in one program with those of the other
+// members. It shares the compiled programs. The head of ResNet-18 cannot be batched.
 func (c *Classifier) In(group *loop.Group, member int) *Classifier {
 	other := *c
 	other.fitter = group.Member(member, c.trainer)
@@ -102,9 +102,9 @@ func updatesOf(n, epochs, batch, limit int) int {
 //
 //	1/N sum_i w_i loss(x_i, y_i),  w_i = weight_i / mean(weight)
 //
-// by Adam over shuffled epochs. Weighted losses are normalised here and nowhere else, by the mean: the step size does not
-// depend on the scale of omega, and weights that are all 1 give the unweighted loss bit for bit. order is the stream of
-// random numbers of the minibatches.
+// by Adam over shuffled epochs. Weighted losses are normalised here and nowhere else, by the mean: the step size does
+// not depend on the scale of omega, and weights that are all 1 give the unweighted loss bit for bit. order is the
+// stream of random numbers of the minibatches.
 func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data Samples, epochs int,
 	order *rand.Rand) (net.Values, error) {
 	weight, err := normalise(data)
@@ -112,7 +112,8 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 		return nil, err
 	}
 	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
-	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, c.batches(data, weight, order))
+	feed := c.batches(data, weight, order)
+	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed)
 	return values, err
 }
 
@@ -159,7 +160,8 @@ func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) l
 }
 
 // Predict returns the class of the highest logit for each row of the pool.
-func (c *Classifier) Predict(ctx context.Context, pool *tensors.Tensor, values net.Values, rows []int32) ([]int32, error) {
+func (c *Classifier) Predict(ctx context.Context, pool *tensors.Tensor, values net.Values,
+	rows []int32) ([]int32, error) {
 	held := values.Tensors(c.params)
 	defer net.Free(held...)
 	out := make([]int32, 0, len(rows))

@@ -142,9 +142,9 @@ func TestStandardise(t *testing.T) {
 	if err := sameBits(start, kept); err != nil {
 		t.Errorf("the start values were changed: %v", err)
 	}
-	b := imageBench(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
-	head := b.classifier.Init(0, 0)
-	if err := sameBits(b.classifier.Standardise(head, nil, Samples{Row: []int32{0, 1}}), head); err != nil {
+	b := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
+	head := b.Classifier.Init(0, 0)
+	if err := sameBits(b.Classifier.Standardise(head, nil, Samples{Row: []int32{0, 1}}), head); err != nil {
 		t.Errorf("the head was standardised: %v", err)
 	}
 }
@@ -242,18 +242,18 @@ func TestHeadSettings(t *testing.T) {
 	im, s := fakeImages(t, 200, 50, 8), imageSettings()
 	results := map[string]net.Values{}
 	for _, s.BatchNorm = range choices["batch-norm"] {
-		b := imageBench(t, "go", s, im)
-		results[s.BatchNorm] = train(t, b, learnerTable["recent"], 2)
+		b := imageRun(t, "go", s, im)
+		results[s.BatchNorm] = trained(t, b, named("recent"), 2)
 		moved := false
-		for i, p := range b.classifier.params {
+		for i, p := range b.Classifier.params {
 			if !p.Trainable {
-				moved = moved || !slices.Equal(results[s.BatchNorm][i], b.start(2)[i])
+				moved = moved || !slices.Equal(results[s.BatchNorm][i], b.Start(2)[i])
 			}
 		}
 		if moved != (s.BatchNorm == "batch") {
 			t.Errorf("batch-norm %s: the averages move: %v", s.BatchNorm, moved)
 		}
-		if sameBits(b.start(2), b.start(3)) == nil {
+		if sameBits(b.Start(2), b.Start(3)) == nil {
 			t.Error("steps 2 and 3 start from the same random weights")
 		}
 	}

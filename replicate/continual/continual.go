@@ -1,8 +1,9 @@
 // Package continual is the paper's supervised experiment (Section 3.1): at every time step t each learner is trained
 // from scratch on data up to t and tested on t + 1.
 //
-// A [Scenario] under a seed is a [Stream]. A [Learner] is a list of trainings. Both are declarations: the same code runs
-// every learner on every scenario. [Settings.Jobs] turns them into runs, which package runs computes once and keeps.
+// A [Scenario] under a seed is a [Stream]. A [Learner] is a list of trainings. Both are declarations: the same code
+// runs every learner on every scenario. [Settings.Jobs] turns them into runs, which package runs computes once and
+// keeps.
 package continual
 
 import (
@@ -35,7 +36,8 @@ var Protocol = protocol.Protocol{
 // At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
 func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
 	if !slices.Contains(Scenarios(), scenario) {
-		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, settings.Nearest(scenario, Scenarios()))
+		nearest := settings.Nearest(scenario, Scenarios())
+		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	}
 	s := Settings{Scenario: scenario}
 	list, ok := s.scenario().Scales[scale]

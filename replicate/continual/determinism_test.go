@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -34,9 +35,9 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 	return out
 }
 
-func jobs(t *testing.T, e *Env, s Settings, learners ...string) []runs.Job {
+func jobs(t *testing.T, h *protocol.Host, s Settings, learners ...string) []runs.Job {
 	t.Helper()
-	all, err := Jobs(e, s, learners, []int64{0, 1}, "")
+	all, err := s.Jobs(h, learners, []int64{0, 1}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +54,12 @@ func TestSameBytes(t *testing.T) {
 	s := gaussianSettings()
 	s.First, s.Stride = 1, 2
 	learners := []string{"everything", "recent", "finetune", "ours", "exact"}
-	shared := &Env{Backend: open(t, "")}
+	shared := newHost(t, "")
 	want := execute(t, 1, jobs(t, shared, s, learners...))
 	if len(want) != 10 {
 		t.Fatalf("%d runs", len(want))
 	}
-	reversed := jobs(t, &Env{Backend: open(t, "")}, s, learners...)
+	reversed := jobs(t, newHost(t, ""), s, learners...)
 	slices.Reverse(reversed)
 	for what, got := range map[string]map[string]string{
 		"two workers, same process": execute(t, 2, jobs(t, shared, s, learners...)),
@@ -77,7 +78,7 @@ func TestSameBytes(t *testing.T) {
 func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	base := gaussianSettings()
 	base.Stride, base.First = 3, 1
-	shared := &Env{Backend: open(t, "go")}
+	shared := newHost(t, "go")
 	execute(t, 1, jobs(t, shared, base, "everything", "ours"))
 	for _, f := range base.Fields() {
 		if f.Name == "network" || f.Of == "plan" || f.Name == "scenario" || f.Name == "g-network" {
@@ -88,7 +89,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 				continue
 			}
 			got := execute(t, 1, jobs(t, shared, other, "ours"))
-			for id, rows := range execute(t, 1, jobs(t, &Env{Backend: open(t, "go")}, other, "ours")) {
+			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, "ours")) {
 				if got[id] != rows {
 					t.Errorf("%s %s: beside other runs %q, alone %q", f.Name, f.Value, got[id], rows)
 				}
@@ -100,15 +101,15 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 
 // Jobs refuses what cannot be run.
 func TestJobsErrors(t *testing.T) {
-	e := &Env{Backend: open(t, "go"), CacheDir: t.TempDir()}
+	h := newHost(t, "go")
 	bad := gaussianSettings()
 	bad.Batch = 0
-	_, err := Jobs(e, bad, []string{"ours"}, []int64{0}, "")
+	_, err := bad.Jobs(h, []string{"ours"}, []int64{0}, "")
 	demand.Error(t, err, "batch=0")
-	_, err = Jobs(e, gaussianSettings(), []string{"rescent"}, []int64{0}, "")
+	_, err = gaussianSettings().Jobs(h, []string{"rescent"}, []int64{0}, "")
 	demand.Error(t, err, `did you mean "recent"`)
 	s := imageSettings()
 	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
-	_, err = Jobs(e, s, []string{"ours"}, []int64{4}, "")
+	_, err = s.Jobs(h, []string{"ours"}, []int64{4}, "")
 	demand.Error(t, err, "width 1 for split 4")
 }

@@ -31,11 +31,11 @@ func prepareMMD(run *RunContext) error {
 	return nil
 }
 
-// discrepancies reports the squared maximum mean discrepancy (unbiased) between the samples of step t and those of all
-// earlier steps, without weights or with those of the learner. It compares the trunk's pooled features and the pixels,
-// under a Gaussian kernel of the median distance ("mmd-features-median", "mmd-pixels-median") and of width 1
-// ("mmd-features-width-1", "mmd-pixels-width-1"). Without weights it also tests step t against step t - 1, as Assumption
-// 1 suggests: the p-value of the permutation test on features under the median distance ("p-previous").
+// discrepancies reports the squared maximum mean discrepancy (unbiased) between the samples of step t and those of
+// all earlier steps, without weights or with those of the learner. It compares the trunk's pooled features and the
+// pixels, under a Gaussian kernel of the median distance ("mmd-features-median", "mmd-pixels-median") and of width 1
+// ("mmd-features-width-1", "mmd-pixels-width-1"). Without weights it also tests step t against step t - 1, as
+// Assumption 1 suggests: the p-value of the permutation test on features under the median distance ("p-previous").
 func discrepancies(run *RunContext) runs.StepFunc {
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
 		now := run.Stream.Train(t).Row
@@ -63,7 +63,8 @@ func discrepancies(run *RunContext) runs.StepFunc {
 }
 
 // discrepancy compares two groups of rows by one input under both kernels.
-func (run *RunContext) discrepancy(ctx context.Context, t int, input string, now, past []int32, weights []float64) ([]runs.Row, error) {
+func (run *RunContext) discrepancy(ctx context.Context, t int, input string, now, past []int32,
+	weights []float64) ([]runs.Row, error) {
 	d, median, err := run.distances(ctx, input, now, past)
 	if err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func (run *RunContext) discrepancy(ctx context.Context, t int, input string, now
 	return rows, nil
 }
 
-// sampledPast draws samples of the steps before t, the same for every learner, with the weights that the learner gives
-// them; nil if it gives none.
+// sampledPast draws samples of the steps before t, the same for every learner, with the weights that the learner
+// gives them; nil if it gives none.
 func (run *RunContext) sampledPast(ctx context.Context, t int) (rows []int32, weights []float64, err error) {
 	data := run.Stream.Upto(0, t)
 	earlier := slices.Index(data.Time, int32(t)) // number of samples of earlier steps

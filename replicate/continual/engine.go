@@ -16,8 +16,8 @@ type Engine struct {
 	kept kept
 }
 
-// Stream returns the stream of a key. The first call that succeeds makes it; runs of other settings or seeds must have
-// other keys.
+// Stream returns the stream of a key. The first call that succeeds makes it; runs of other settings or seeds must
+// have other keys.
 func (e *Engine) Stream(key string, make func() (*Stream, error)) (*Stream, error) {
 	return keep(&e.kept, key, make)
 }
@@ -40,8 +40,8 @@ func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method)
 
 // engines are the clients of a process. The CPU plugin runs the programs of one client one after the other, and a
 // training inside a compiled loop keeps one processor busy. So each parallel run of vector models has an engine, and
-// batched seeds share one; no number depends on which. All other runs share the first engine: a step of ResNet-18 uses
-// every processor, and a GPU has one memory.
+// batched seeds share one; no number depends on which. All other runs share the first engine: a step of ResNet-18
+// uses every processor, and a GPU has one memory.
 type engines struct {
 	host  *protocol.Host
 	mu    sync.Mutex

@@ -5,10 +5,10 @@ import "testing"
 // TestEngines: runs of vector models side by side have an engine each and leave it to
 // the next; image runs and the Go backend, which runs programs side by side, share one.
 func TestEngines(t *testing.T) {
-	e := &Env{Backend: open(t, "")}
-	take := func(s Settings) (*engine, func()) {
+	h := newHost(t, "")
+	take := func(s Settings) (*Engine, func()) {
 		t.Helper()
-		taken, release, err := e.engine(s)
+		taken, release, err := enginesOf(h).take(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -19,7 +19,7 @@ func TestEngines(t *testing.T) {
 	if a == b || a.Backend == b.Backend {
 		t.Error("two runs at the same time share a client")
 	}
-	if a.Backend != e.Backend.Backend {
+	if a.Backend != h.Backend.Backend {
 		t.Error("the first run does not use the backend that was given")
 	}
 	releaseA()
@@ -31,7 +31,7 @@ func TestEngines(t *testing.T) {
 			t.Error("an image run has an engine of its own")
 		}
 	}
-	e = &Env{Backend: open(t, "go")}
+	h = newHost(t, "go")
 	a, _ = take(gaussianSettings())
 	if b, _ := take(gaussianSettings()); a != b {
 		t.Error("the Go backend was opened twice")

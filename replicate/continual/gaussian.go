@@ -37,8 +37,8 @@ func checkGaussian(s Settings) error {
 	return nil
 }
 
-// gaussianStream draws the samples of a seed. The pool holds the training samples of all steps, then the test samples of
-// steps 1 to Steps.
+// gaussianStream draws the samples of a seed. The pool holds the training samples of all steps, then the test samples
+// of steps 1 to Steps.
 func gaussianStream(s Settings, seed int64) *Stream {
 	cfg := gaussian.Paper()
 	cfg.N, cfg.Steps, cfg.Turn, cfg.Period, cfg.Amplitude = s.N, s.Steps, s.Turn, s.Period, s.Amplitude

@@ -11,7 +11,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/propensity"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 
 	"github.com/gomlx/compute/dtypes/float16"
@@ -38,44 +38,63 @@ func imageSettings() Settings {
 	return s
 }
 
-// newBench is the workplace of a learner on the Gaussian, with nothing shared.
-func newBench(tb testing.TB, engine string, s Settings, name string, seed int64) *bench {
+// newHost returns a host of which nothing is loaded or compiled.
+func newHost(tb testing.TB, backend string) *protocol.Host {
+	return &protocol.Host{Backend: open(tb, backend), CacheDir: tb.TempDir()}
+}
+
+// named returns the learner of a series that must exist.
+func named(series string) Learner {
+	l, ok := lookUp(series)
+	if !ok {
+		panic(series)
+	}
+	return l
+}
+
+// newRun prepares a run on an engine that is not given back.
+func newRun(tb testing.TB, h *protocol.Host, s Settings, series string, seed int64, measure string) *RunContext {
 	tb.Helper()
 	if err := s.Validate(); err != nil {
 		tb.Fatal(err)
 	}
-	b, err := workplace(&Env{Backend: open(tb, engine)}, s, name, seed)
+	x, err := s.experiment(h, series, measure)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return b
-}
-
-// workplace is a bench on an engine that is not given back.
-func workplace(e *Env, s Settings, name string, seed int64) (*bench, error) {
-	engine, _, err := e.engine(s)
+	engine, _, err := enginesOf(h).take(s)
 	if err != nil {
-		return nil, err
+		tb.Fatal(err)
 	}
-	return e.bench(context.Background(), engine, s, name, seed, "")
+	run, err := x.newRunContext(context.Background(), engine, seed)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return run
 }
 
-// imageBench is the workplace of a learner on images that a test has made.
-func imageBench(tb testing.TB, engine string, s Settings, im *images) *bench {
+// gaussianRun prepares a run on the Gaussian with nothing shared.
+func gaussianRun(tb testing.TB, backend string, s Settings, series string, seed int64) *RunContext {
 	tb.Helper()
-	stream, err := im.stream(s, 0)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	c, err := NewClassifier(open(tb, engine).Backend, s, stream.Pool.Shape(), stream.Classes)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return &bench{settings: s, stream: stream, classifier: c, start: func(t int) net.Values { return c.Init(0, t) }}
+	return newRun(tb, newHost(tb, backend), s, series, seed, "")
 }
 
-// fakeImages are nTrain and nTest random images of cycling classes, and features of
-// so many channels that have nothing to do with the pixels but do show the class.
+// imageRun prepares a run on images that a test has made.
+func imageRun(tb testing.TB, backend string, s Settings, im *images) *RunContext {
+	tb.Helper()
+	stream, err := im.stream(s, s.scenario().shift(s), 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c, err := NewClassifier(open(tb, backend).Backend, s, stream.Pool.Shape(), stream.Classes)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &RunContext{Settings: s, Stream: stream, Classifier: c, Start: func(t int) net.Values { return c.Init(0, t) }}
+}
+
+// fakeImages returns random images of cycling classes, and features with the given number of channels that do not
+// depend on the pixels but show the class.
 func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 	tb.Helper()
 	rng := random.New(0, "continual test", "images")
@@ -90,7 +109,7 @@ func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 		return s
 	}
 	data := &cifar10.Data{Train: set(nTrain), Test: set(nTest)}
-	im := &images{data: data, gPools: map[string]*propensity.Pool{}, channel: channels}
+	im := &images{data: data, gPools: new(kept), channels: channels}
 	for _, label := range slices.Concat(data.Train.Labels, data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}
@@ -103,7 +122,7 @@ func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 		features[i].SetFloat32(float32(shown + .5*rng.NormFloat64()))
 	}
 	im.pool = tensors.FromFlatDataAndDimensions(features, nTrain+nTest, 16*channels)
-	im.pooled = pool(features, channels)
+	im.pooled = averaged(features, channels)
 	return im
 }
 
@@ -125,16 +144,33 @@ func sameBits(a, b net.Values) error {
 	return nil
 }
 
+// with returns the run with another learner.
+func (run RunContext) with(l Learner) *RunContext {
+	run.Learner = l
+	return &run
+}
+
 // accuracyOf trains and tests a learner at one step.
-func accuracyOf(tb testing.TB, b *bench, l learner, t int) float64 {
+func accuracyOf(tb testing.TB, run *RunContext, l Learner, t int) float64 {
 	tb.Helper()
-	rows, err := b.step(context.Background(), l, t)
+	rows, err := run.with(l).step(context.Background(), t)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return metric(tb, rows, "accuracy")
 }
 
+// trained returns what a learner has learned at one step.
+func trained(tb testing.TB, run *RunContext, l Learner, t int) net.Values {
+	tb.Helper()
+	values, _, err := run.with(l).fit(context.Background(), t)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return values
+}
+
+// metric returns the value of a metric that the rows must have.
 func metric(tb testing.TB, rows []runs.Row, name string) float64 {
 	tb.Helper()
 	i := slices.IndexFunc(rows, func(r runs.Row) bool { return r.Metric == name })

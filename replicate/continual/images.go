@@ -91,13 +91,14 @@ func (im *images) stream(s Settings, shift labelshift.Shift, seed int64) (*Strea
 		return nil, err
 	}
 	train, _ := im.data.Train.Split(seed)
-	stream := shifted(s, shift, seed, byClass(train, im.labels, shift.Classes), im.testRows(s.TestN, seed), im.testRows(0, seed))
+	ofClass := byClass(train, im.labels, shift.Classes)
+	stream := shifted(s, shift, seed, ofClass, im.testRows(s.TestN, seed), im.testRows(0, seed))
 	stream.Head, stream.Pool, stream.GPool, stream.Input = im.head, im.pool, gPool, im.input
 	return stream, nil
 }
 
-// testRows returns the pool rows of n test images, equally many of each class and drawn by seed, or of all test images
-// if n is 0.
+// testRows returns the pool rows of n test images, equally many of each class and drawn by seed, or of all test
+// images if n is 0.
 func (im *images) testRows(n int, seed int64) [][]int32 {
 	out := firstShuffled(im.data.Test.ByClass(), n, seed)
 	for _, rows := range out {
@@ -148,8 +149,8 @@ func (im *images) input(row int32, input string) []float32 {
 	return appendPixels(nil, im.data.Train.Image(int(row)))
 }
 
-// splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper splits
-// CLEAR.
+// splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper
+// splits CLEAR.
 func (im *images) splitClasses(seed int64, classes int) (train, validation, test []int32) {
 	all := make([]int32, len(im.labels))
 	for i := range all {

@@ -32,7 +32,7 @@ func TestImageStream(t *testing.T) {
 		for seed := range int64(3) {
 			s := imageSettings()
 			s.Evaluate = evaluate
-			stream, err := im.stream(s, seed)
+			stream, err := im.stream(s, s.scenario().shift(s), seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestImageStream(t *testing.T) {
 func TestWeighted(t *testing.T) {
 	im := fakeImages(t, 20, 130, 1)
 	s := imageSettings()
-	stream, err := im.stream(s, 0)
+	stream, err := im.stream(s, s.scenario().shift(s), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestFeatureCacheCannotBeWritten(t *testing.T) {
 	}
 	var log bytes.Buffer
 	out, err := cachedFeatures(context.Background(), filepath.Join(file, "x.zst"), 10, &log, features(10))
-	if err != nil || len(out) != 10 || !strings.Contains(log.String(), "could not be kept") {
+	if err != nil || len(out) != 10 || !strings.Contains(log.String(), "could not be cached") {
 		t.Errorf("%d features, %v, log %q", len(out), err, &log)
 	}
 	if _, err := cachedFeatures(context.Background(), filepath.Join(file, "x.zst"), 10, nil, features(10)); err != nil {
@@ -322,8 +322,8 @@ func TestLoadImages(t *testing.T) {
 	if fmt.Sprint(im.labels) != "[0 7 4 1 8 0 7 4]" {
 		t.Errorf("labels %v", im.labels)
 	}
-	bench := imageBench(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
-	values, err := from.Select(bench.classifier.params, "")
+	bench := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
+	values, err := from.Select(bench.Classifier.params, "")
 	if err != nil {
 		t.Fatal(err)
 	}

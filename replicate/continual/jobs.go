@@ -75,7 +75,12 @@ func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		job := runs.Job{Spec: spec, Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner), Batch: batch}
+		job := runs.Job{
+			Spec:  spec,
+			Steps: x.measure.steps(x.settings),
+			Cost:  x.measure.cost(x.settings, x.learner),
+			Batch: batch,
+		}
 		if batch == nil {
 			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
 		}
@@ -84,8 +89,8 @@ func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
 	return out, nil
 }
 
-// batchable tells whether several seeds can train in one program: where a small network is trained by the classifier's
-// own loop. Nothing else gains: see BenchmarkBatchedSeeds.
+// batchable tells whether several seeds can train in one program: where a small network is trained by the
+// classifier's own loop. Nothing else gains: see BenchmarkBatchedSeeds.
 func (x experiment) batchable() bool {
 	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
 }
@@ -137,7 +142,8 @@ func (x experiment) start(ctx context.Context, seed int64) (runs.StepFunc, func(
 
 // startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
 // that are not among the members. A single seed trains alone.
-func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec, _ runs.Files) (runs.GroupStep, func(), error) {
+func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
+	_ runs.Files) (runs.GroupStep, func(), error) {
 	if len(seeds) == 1 {
 		step, stop, err := x.start(ctx, seeds[0])
 		if err != nil {

@@ -2,8 +2,8 @@ package continual
 
 import "sync"
 
-// kept holds values that are made once, each under its type and a key. The lock is held while a value is made, so making
-// one must not ask the same kept for another.
+// kept holds values that are made once, each under its type and a key. The lock is held while a value is made, so
+// making one must not ask the same kept for another.
 type kept struct {
 	mu     sync.Mutex
 	values map[any]any

@@ -44,8 +44,8 @@ func byClass(rows, labels []int32, classes int) [][]int32 {
 	return out
 }
 
-// firstShuffled shuffles each class by seed and returns its first rows: n in all, equally many of each class. It changes
-// byClass. With n = 0 it returns byClass as it is.
+// firstShuffled shuffles each class by seed and returns its first rows: n in all, equally many of each class. It
+// changes byClass. With n = 0 it returns byClass as it is.
 func firstShuffled(byClass [][]int32, n int, seed int64) [][]int32 {
 	for class, rows := range byClass {
 		if n > 0 && n/len(byClass) < len(rows) {
@@ -57,8 +57,8 @@ func firstShuffled(byClass [][]int32, n int, seed int64) [][]int32 {
 	return byClass
 }
 
-// weighted makes the rows a sample of the label distribution prior. Each row of a class weighs prior(class) divided by
-// the rows of the class, so that the weighted accuracy is the expectation over draws from q_t.
+// weighted makes the rows a sample of the label distribution prior. Each row of a class weighs prior(class) divided
+// by the rows of the class, so that the weighted accuracy is the expectation over draws from q_t.
 func weighted(byClass [][]int32, prior []float64) Samples {
 	var out Samples
 	for class, rows := range byClass {

@@ -16,17 +16,19 @@ import (
 //	var _ = Declare(Learner{...})
 type Learner struct {
 	Look     figures.Look // its name in figures, files and runs, and how it is drawn
-	Equation string       // its label in the paper's source, if it has one
+	Equation string       // its label in the paper's source; empty if it has none
 
-	Phases           []Phase                                  // what it trains at each step t, in this order; none: nothing
-	Train            func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
-	Cost             float64                                  // of Train, in trainings on the samples of all steps
-	Groups           []string                                 // groups of settings that can change its numbers, see [Settings]
-	Method           propensity.Method                        // of the g that it fits; empty if it fits none
-	Needs            Need                                     // the kind of model that it can train
-	StartsPretrained bool                                     // starts from the pre-trained head whatever setting start says
-	Of               Variant                                  // if it is another learner under a fixed setting: which
-	Only             string                                   // the one measure that it is a series of; it is no learner then
+	Phases []Phase                                  // what it trains at each step t, in this order
+	Train  func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
+	Cost   float64                                  // of Train, in trainings on the samples of all steps
+
+	Groups []string          // groups of settings that can change its numbers, see Settings
+	Method propensity.Method // of the g that it fits; empty if it fits none
+	Needs  Need              // the kind of model that it can train
+
+	StartsPretrained bool    // it starts from the pre-trained head whatever setting start says
+	Of               Variant // the learner that it is under a fixed setting; empty if it is one of its own
+	Only             string  // the one measure that it is a series of; empty for a learner
 }
 
 // Phase is a training on the samples of some steps.

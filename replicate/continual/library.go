@@ -36,7 +36,8 @@ func (l *library) cifar10(s Settings) (*cifar10.Data, error) {
 		if s.TestN > 0 {
 			few.Test = firstOfClass(data.Test, s.TestN)
 		}
-		few.Source.Note += fmt.Sprintf("; of these, %d training and %d test images are used", few.Train.Len(), few.Test.Len())
+		few.Source.Note += fmt.Sprintf("; of these, %d training and %d test images are used",
+			few.Train.Len(), few.Test.Len())
 		return &few, nil
 	})
 }
@@ -87,7 +88,8 @@ type checkpoint struct {
 	hash string
 }
 
-// checkpoint loads the committed network, or the one that the command pretrain left in the cache for the seed's split.
+// checkpoint loads the committed network, or the one that the command pretrain left in the cache for the seed's
+// split.
 func (l *library) checkpoint(s Settings, seed int64) (checkpoint, error) {
 	folder, split := "", int64(0)
 	if s.Checkpoint == "split" {

@@ -14,9 +14,13 @@ import (
 )
 
 // measured runs a measure of a learner at some steps.
-func measured(t *testing.T, b *bench, name, learner string, steps ...int) []runs.Row {
+func measured(t *testing.T, b *RunContext, name, learner string, steps ...int) []runs.Row {
 	t.Helper()
-	step := measures[name].start(b, learnerTable[learner])
+	m, err := measureOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := m.start(b.with(named(learner)))
 	var rows []runs.Row
 	for _, at := range steps {
 		more, err := step(context.Background(), at)
@@ -33,24 +37,6 @@ func measured(t *testing.T, b *bench, name, learner string, steps ...int) []runs
 	return rows
 }
 
-// measuring is a bench on the Gaussian without a classifier.
-func measuring(t *testing.T, s Settings, learner, name string) *bench {
-	t.Helper()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	e := &Env{Backend: open(t, "")}
-	engine, _, err := e.engine(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := e.bench(t.Context(), engine, s, learner, 1, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestScores: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T): closed forms for the
 // exact omega, and what a g that is trained comes near to; before training it is 1.
 func TestScores(t *testing.T) {
@@ -61,7 +47,7 @@ func TestScores(t *testing.T) {
 	cfg.Period, cfg.Amplitude = 5, 2
 	steps := []int{7, 0, 1, 2, 3, 4, 5, 6}
 	for learner, tolerance := range map[string]float64{"exact": .035, "ours": .3} {
-		rows := measured(t, measuring(t, s, learner, MeasureScore), MeasureScore, learner, steps...)
+		rows := measured(t, newRun(t, newHost(t, ""), s, learner, 1, MeasureScore), MeasureScore, learner, steps...)
 		var wants, gots []float64
 		for i, at := range steps {
 			want, got := 1-cfg.TV(7, at, true), metric(t, rows[2*i:2*i+2], "score")
@@ -78,7 +64,7 @@ func TestScores(t *testing.T) {
 		}
 	}
 	s.GUpdates = 0
-	for _, r := range measured(t, measuring(t, s, "ours", MeasureScore), MeasureScore, "ours", 0, 3) {
+	for _, r := range measured(t, newRun(t, newHost(t, ""), s, "ours", 1, MeasureScore), MeasureScore, "ours", 0, 3) {
 		if want := map[string]float64{"score": 1, "log-omega": 0}[r.Metric]; r.Value != want {
 			t.Errorf("an untrained g: %+v", r)
 		}
@@ -96,7 +82,7 @@ func TestScores(t *testing.T) {
 func TestMeans(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N = 8, 900
-	rows := measured(t, measuring(t, s, "data", MeasureMean), MeasureMean, "data", upTo(7)...)
+	rows := measured(t, newRun(t, newHost(t, ""), s, "data", 1, MeasureMean), MeasureMean, "data", stepsUpTo(7)...)
 	for i, r := range rows {
 		if want := .5 + .1*float64(i); math.Abs(r.Value-want) > 4./30 {
 			t.Errorf("step %d: mean %v, want about %v", i, r.Value, want)
@@ -113,8 +99,9 @@ func TestDiscrepancies(t *testing.T) {
 	im := fakeImages(t, 600, 100, 8)
 	s := imageSettings()
 	s.Steps, s.N, s.Clip, s.MMDPast, s.Permutations = 20, 150, "none", 1000, 20
-	b := imageBench(t, "", s, im)
-	if err := b.compare(&engine{Backend: open(t, "").Backend}); err != nil {
+	b := imageRun(t, "", s, im)
+	b.Engine = &Engine{Backend: open(t, "").Backend}
+	if err := prepareMMD(b); err != nil {
 		t.Fatal(err)
 	}
 	const at = 17
@@ -136,7 +123,7 @@ func TestDiscrepancies(t *testing.T) {
 	if p := metric(t, raw, "p-previous"); p < 1./21-1e-12 || p > 1 {
 		t.Errorf("p-value %v of 20 permutations", p)
 	}
-	rows, weights, err := b.sampledPast(t.Context(), learnerTable["exact"], at)
+	rows, weights, err := b.with(named("exact")).sampledPast(t.Context(), at)
 	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
 		t.Fatalf("%d rows, %d weights, %v", len(rows), len(weights), err)
 	}
@@ -148,9 +135,9 @@ func TestDiscrepancies(t *testing.T) {
 		}
 	}
 	s.MMDPast = 1 << 20
-	b.settings = s
-	all, _, err := b.sampledPast(t.Context(), learner{}, 2)
-	want := slices.Concat(b.stream.Train(0).Row, b.stream.Train(1).Row)
+	b.Settings = s
+	all, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
+	want := slices.Concat(b.Stream.Train(0).Row, b.Stream.Train(1).Row)
 	slices.Sort(all)
 	slices.Sort(want)
 	if err != nil || !slices.Equal(all, want) {

@@ -39,8 +39,9 @@ func standardised(s *net.Scope, x *Node) *Node {
 	return Div(Sub(x, s.Spread(mean, x.Rank())), s.Spread(scale, x.Rank()))
 }
 
-// Standardise returns the start values with the mean and scale of a vector model's inputs set from the data that it is
-// about to learn from. x holds the pool's rows, [rows * dim]. The head of ResNet-18 has none: its copy is unchanged.
+// Standardise returns the start values with the mean and scale of a vector model's inputs set from the data that it
+// is about to learn from. x holds the pool's rows, [rows * dim]. The head of ResNet-18 has none: its copy is
+// unchanged.
 func (c *Classifier) Standardise(start net.Values, x []float32, data Samples) net.Values {
 	out := start.Clone()
 	input := map[string][]float32{}
@@ -53,8 +54,8 @@ func (c *Classifier) Standardise(start net.Values, x []float32, data Samples) ne
 	return out
 }
 
-// moments writes the mean and the standard deviation of rows of x, [rows * dim], into mean and scale, [dim]. The scale of
-// a constant is 1.
+// moments writes the mean and the standard deviation of rows of x, [rows * dim], into mean and scale, [dim]. The
+// scale of a constant is 1.
 func moments(x []float32, rows []int32, mean, scale []float32) {
 	dim, n := len(mean), float64(len(rows))
 	sum, squares := make([]float64, dim), make([]float64, dim)

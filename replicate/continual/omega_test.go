@@ -6,12 +6,11 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/net"
 )
 
 // constant is Ours with log omega = v for every sample.
-func constant(v float64) learner {
-	return learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, _ int) ([]float64, error) {
+func constant(v float64) Learner {
+	return Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, _ int) ([]float64, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
 			logs[i] = v
@@ -26,55 +25,46 @@ func constant(v float64) learner {
 func TestOmegaIsTheOnlyDifference(t *testing.T) {
 	im := fakeImages(t, 300, 100, 8)
 	for _, c := range []struct {
-		name  string
-		bench *bench
+		name string
+		run  *RunContext
 	}{
-		{"gaussian, xla", newBench(t, "", gaussianSettings(), "everything", 1)},
-		{"gaussian, go", newBench(t, "go", gaussianSettings(), "everything", 1)},
-		{"images, go", imageBench(t, "go", imageSettings(), im)},
+		{"gaussian, xla", gaussianRun(t, "", gaussianSettings(), "everything", 1)},
+		{"gaussian, go", gaussianRun(t, "go", gaussianSettings(), "everything", 1)},
+		{"images, go", imageRun(t, "go", imageSettings(), im)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const at = 3
-			everything := learnerTable["everything"]
-			want := train(t, c.bench, everything, at)
-			accuracy := accuracyOf(t, c.bench, everything, at)
+			everything := named("everything")
+			want := trained(t, c.run, everything, at)
+			accuracy := accuracyOf(t, c.run, everything, at)
 			for _, clip := range choices["clip"] {
-				c.bench.settings.Clip = clip
-				if err := sameBits(train(t, c.bench, constant(0), at), want); err != nil {
+				c.run.Settings.Clip = clip
+				if err := sameBits(trained(t, c.run, constant(0), at), want); err != nil {
 					t.Errorf("clip %s: with omega = 1 the parameters differ: %v", clip, err)
 				}
-				if got := accuracyOf(t, c.bench, constant(0), at); math.Float64bits(got) != math.Float64bits(accuracy) {
+				if got := accuracyOf(t, c.run, constant(0), at); math.Float64bits(got) != math.Float64bits(accuracy) {
 					t.Errorf("clip %s: with omega = 1 the accuracy is %v, not %v", clip, got, accuracy)
 				}
 			}
-			c.bench.settings.Clip = "none"
-			last := learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
+			c.run.Settings.Clip = "none"
+			last := Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
 				logs := make([]float64, data.Len())
 				for i := range logs {
 					logs[i] = float64(int(data.Time[i]) - t) // the present weighs most
 				}
 				return logs, nil
 			}}}}
-			if sameBits(train(t, c.bench, last, at), want) == nil {
+			if sameBits(trained(t, c.run, last, at), want) == nil {
 				t.Error("another omega changes nothing")
 			}
 		})
 	}
 }
 
-func train(tb testing.TB, b *bench, l learner, t int) net.Values {
-	tb.Helper()
-	values, _, err := b.train(context.Background(), l, t)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return values
-}
-
 // At t = 0 there is no past to weigh: Ours is Everything without fitting g.
 func TestFirstStepNeedsNoOmega(t *testing.T) {
-	b := newBench(t, "go", gaussianSettings(), "everything", 0)
-	if err := sameBits(train(t, b, learnerTable["ours"], 0), train(t, b, learnerTable["everything"], 0)); err != nil {
+	b := gaussianRun(t, "go", gaussianSettings(), "everything", 0)
+	if err := sameBits(trained(t, b, named("ours"), 0), trained(t, b, named("everything"), 0)); err != nil {
 		t.Error(err)
 	}
 }
@@ -82,8 +72,8 @@ func TestFirstStepNeedsNoOmega(t *testing.T) {
 // The effective sample size is reported as a share: 1 for equal weights, 1/(t+1) if
 // only the last of t+1 steps has weight.
 func TestEffectiveSampleSize(t *testing.T) {
-	b := newBench(t, "go", gaussianSettings(), "everything", 0)
-	onlyLast := learner{phases: []phase{{upto, allEpochs, func(_ context.Context, _ *bench, data Samples, t int) ([]float64, error) {
+	b := gaussianRun(t, "go", gaussianSettings(), "everything", 0)
+	onlyLast := Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
 			if int(data.Time[i]) < t {
@@ -93,10 +83,10 @@ func TestEffectiveSampleSize(t *testing.T) {
 		return logs, nil
 	}}}}
 	for _, c := range []struct {
-		l    learner
+		l    Learner
 		want float64
 	}{{constant(0), 1}, {constant(-3), 1}, {onlyLast, .25}} {
-		rows, err := b.step(context.Background(), c.l, 3)
+		rows, err := b.with(c.l).step(context.Background(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +94,7 @@ func TestEffectiveSampleSize(t *testing.T) {
 			t.Errorf("effective sample size %v, want %v", got, c.want)
 		}
 	}
-	never := learner{phases: []phase{{upto, allEpochs, constant(math.Inf(-1)).phases[0].weigh}}}
-	_, err := b.step(context.Background(), never, 3)
+	never := Learner{Phases: []Phase{{upto, allEpochs, constant(math.Inf(-1)).Phases[0].Weigh}}}
+	_, err := b.with(never).step(context.Background(), 3)
 	demand.Error(t, err, "weights of 160 samples sum to 0", "resembles the present")
 }

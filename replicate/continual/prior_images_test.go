@@ -1,9 +1,7 @@
 package continual
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"tvps/data/labelshift"
@@ -73,7 +71,7 @@ func TestLabelPriorOnImages(t *testing.T) {
 	const at = 45 // in the eighth pair of classes, three steps of six on
 	s := imageSettings()
 	s.Width, s.Data, s.N, s.Steps, s.Batch, s.Epochs, s.MaxUpdates, s.Rate = 16, "sample", 200, 120, 128, 20, 100, 9e-4
-	env := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
+	h := newHost(t, "")
 	type outcome struct{ accuracy, predicted float64 }
 	found := map[labelshift.Kind]outcome{}
 	for _, k := range []struct {
@@ -83,14 +81,18 @@ func TestLabelPriorOnImages(t *testing.T) {
 		{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne}, {"exact", "none", labelshift.NoClip},
 	} {
 		s.Clip = k.clip
-		b, err := workplace(env, s, k.learner, 0)
+		b := newRun(t, h, s, k.learner, 0, "")
+		test := b.Stream.Test(at + 1)
+		data, err := libraryOf(h).cifar10(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		test := b.stream.Test(at + 1)
-		im := slices.Collect(maps.Values(env.images))[0]
+		im, err := libraryOf(h).images(t.Context(), s, 0, data)
+		if err != nil {
+			t.Fatal(err)
+		}
 		logits := pretrainedLogits(t, im, s.Width, test.Row)
-		o := outcome{accuracyOf(t, b, learnerTable[k.learner], at), recalibrated(logits, test, labelshift.CIFAR10b.EffectivePrior(k.kind, at))}
+		o := outcome{accuracyOf(t, b, named(k.learner), at), recalibrated(logits, test, labelshift.CIFAR10b.EffectivePrior(k.kind, at))}
 		t.Logf("step %d, %s: accuracy %.3f, predicted %.3f", at, k.kind, o.accuracy, o.predicted)
 		if math.Abs(o.accuracy-o.predicted) > .03 {
 			t.Errorf("step %d, %s: accuracy %.3f, but the label prior predicts %.3f", at, k.kind, o.accuracy, o.predicted)

@@ -94,8 +94,8 @@ func TestLabelPriorPrediction(t *testing.T) {
 			{"exact", "exp1", labelshift.ClipE}, {"exact", "none", labelshift.NoClip},
 		} {
 			s.Clip = k.clip
-			b := &bench{settings: s, stream: stream, classifier: c, start: func(t int) net.Values { return c.Init(0, t) }}
-			got := accuracyOf(t, b, learnerTable[k.learner], at)
+			b := &RunContext{Settings: s, Stream: stream, Classifier: c, Start: func(t int) net.Values { return c.Init(0, t) }}
+			got := accuracyOf(t, b, named(k.learner), at)
 			want := bayes(stream, centres, stream.Test(at+1), shift.EffectivePrior(k.kind, at))
 			predictions[k.kind] = want
 			t.Logf("step %d, %s: accuracy %.3f, predicted %.3f", at, k.kind, got, want)

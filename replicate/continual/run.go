@@ -84,8 +84,8 @@ func (run *RunContext) step(ctx context.Context, t int) ([]runs.Row, error) {
 	return append(rows, runs.Row{T: t, Metric: MeasureAccuracy, Value: Accuracy(predicted, test)}), nil
 }
 
-// fit trains the learner at t. It returns the trained values and, where samples were weighed, the effective sample size
-// as a share of the samples ("ess").
+// fit trains the learner at t. It returns the trained values and, where samples were weighed, the effective sample
+// size as a share of the samples ("ess").
 func (run *RunContext) fit(ctx context.Context, t int) (net.Values, []runs.Row, error) {
 	if run.train != nil {
 		values, err := run.train(ctx, t)
@@ -112,7 +112,8 @@ func (run *RunContext) fit(ctx context.Context, t int) (net.Values, []runs.Row, 
 			values, standardised = run.Classifier.Standardise(values, run.Stream.X, data), true
 		}
 		var err error
-		values, err = run.Classifier.Fit(ctx, run.Stream.Pool, values, data, p.Epochs(run.Settings), batchOrder(run.Seed, t, i))
+		epochs, order := p.Epochs(run.Settings), batchOrder(run.Seed, t, i)
+		values, err = run.Classifier.Fit(ctx, run.Stream.Pool, values, data, epochs, order)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -11,8 +11,8 @@ import (
 	"tvps/replicate/settings"
 )
 
-// Scenario is the declaration of a stream: what it is made from, which settings and models concern it, and their values
-// at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
+// Scenario is the declaration of a stream: what it is made from, which settings and models concern it, and their
+// values at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
 type Scenario struct {
 	Name     string
 	Groups   []string         // groups of settings that can change its samples, see [Settings]
@@ -35,8 +35,8 @@ type Source interface {
 	Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error)
 }
 
-// DeclareScenario adds a scenario and returns it. Call it from a package's initialisation. It panics on a name that is
-// empty or taken.
+// DeclareScenario adds a scenario and returns it. Call it from a package's initialisation. It panics on a name that
+// is empty or taken.
 func DeclareScenario(c Scenario) Scenario {
 	if c.Name == "" || c.Open == nil || slices.Contains(Scenarios(), c.Name) {
 		panic(fmt.Sprintf("continual: the scenario %q needs a name of its own and a function Open", c.Name))

@@ -9,13 +9,15 @@ import (
 
 // scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
 var scenarios = []Scenario{
-	{Name: "gaussian", Groups: ofGaussian, Networks: vectorModels, Batched: true, Check: checkGaussian, Open: openGaussian,
+	{Name: "gaussian", Groups: ofGaussian, Networks: vectorModels, Batched: true,
+		Check: checkGaussian, Open: openGaussian,
 		Scales: settings.ByScale{
 			settings.Paper: gaussianPaper,
 			settings.Small: slices.Concat(gaussianPaper, []string{"stride=3"}),
 			settings.Tiny:  slices.Concat(gaussianPaper, gaussianTiny, []string{"stride=31", "first=20"}),
 		}},
-	{Name: "periodic", Groups: ofGaussian, Networks: vectorModels, Batched: true, Check: checkGaussian, Open: openGaussian,
+	{Name: "periodic", Groups: ofGaussian, Networks: vectorModels, Batched: true,
+		Check: checkGaussian, Open: openGaussian,
 		Scales: settings.ByScale{
 			settings.Paper: slices.Concat(gaussianPaper, periodic),
 			settings.Small: slices.Concat(gaussianPaper, periodic),

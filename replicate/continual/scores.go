@@ -24,9 +24,9 @@ func scoreCost(s Settings, l Learner) float64 {
 	return (1 + l.costOfG(s)) / float64(s.target()+1)
 }
 
-// scores reports for the samples of each past step t the mean of their clipped weights, E_{p_t} min(omega(x, T, t), 1) =
-// 1 - TV(p_t, p_T) under the default clip (metric "score"), and the mean of log omega ("log-omega"), limited to plus or
-// minus 60. g is fitted once, on all samples up to the target.
+// scores reports for the samples of each past step t the mean of their clipped weights, E_{p_t} min(omega(x, T, t),
+// 1) = 1 - TV(p_t, p_T) under the default clip (metric "score"), and the mean of log omega ("log-omega"), limited to
+// plus or minus 60. g is fitted once, on all samples up to the target.
 func scores(run *RunContext) runs.StepFunc {
 	var once sync.Once
 	var byStep map[int][]float64

@@ -11,13 +11,13 @@ import (
 )
 
 // Settings are all numbers and choices of one scenario. A scale sets them, --set overrides one by name, --show-config
-// prints them with their source. The tag `set` is the name. The tag `doc` is the meaning with its source: a place in the
-// paper, or the number of the interpretation (replicate/paper/INTERPRETATIONS.md).
+// prints them with their source. The tag `set` is the name. The tag `doc` is the meaning with its source: a place in
+// the paper, or the number of the interpretation (replicate/paper/INTERPRETATIONS.md).
 //
 // The tag `of` is the group: the part of the work that a setting can change. "stream" concerns every run. "gaussian",
-// "shift" and "clear" concern the scenarios that name them. "classifier" concerns measures that train one, "vector" and
-// "head" only that kind of model. "finetune", "omega" and "clip" concern the learners that name them, "score" and "mmd"
-// those measures. "plan" changes no run: it says which steps are computed and how many seeds are batched.
+// "shift" and "clear" concern the scenarios that name them. "classifier" concerns measures that train one, "vector"
+// and "head" only that kind of model. "finetune", "omega" and "clip" concern the learners that name them, "score" and
+// "mmd" those measures. "plan" changes no run: it says which steps are computed and how many seeds are batched.
 type Settings struct {
 	Scenario  string  `set:"scenario" of:"stream" doc:"name of the stream (Sections 3.1.2, 3.1.3; Fig. 5, 14; Appendix D.1)"`
 	Steps     int     `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; periodic: 100, Fig. 5; label shift: I9)"`

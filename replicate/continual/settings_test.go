@@ -1,13 +1,14 @@
 package continual
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
 )
 
 func TestFieldsAreComplete(t *testing.T) {
@@ -25,7 +26,7 @@ func TestFieldsAreComplete(t *testing.T) {
 			t.Errorf("%s concerns %q", f.Name, f.Of)
 		}
 	}
-	for name := range choices {
+	for name := range rules().Choices {
 		if !seen[name] {
 			t.Errorf("choices for %q, which is no setting", name)
 		}
@@ -80,7 +81,7 @@ func TestSetErrors(t *testing.T) {
 		s := gaussianSettings()
 		demand.Error(t, s.Set(c.name, c.value), c.words...)
 	}
-	for name, valid := range choices {
+	for name, valid := range rules().Choices {
 		s := gaussianSettings()
 		demand.Error(t, s.Set(name, valid[0]+"x"), name, valid[0])
 	}
@@ -119,14 +120,14 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 		if f.Name != name {
 			continue
 		}
-		for _, value := range append(slices.Clone(choices[name]), "7", "11", "true", "false", "0.007") {
+		for _, value := range append(slices.Clone(rules().Choices[name]), "7", "11", "true", "false", "0.007") {
 			other := s
 			if value != f.Value && other.Set(name, value) == nil {
 				out = append(out, other)
 			}
 		}
 	}
-	if len(out) == 0 && len(choices[name]) != 1 {
+	if len(out) == 0 && len(rules().Choices[name]) != 1 {
 		t.Fatalf("no other value of %s", name)
 	}
 	return out
@@ -159,7 +160,7 @@ func TestIdentity(t *testing.T) {
 			}
 			for _, other := range base.others(t, f.Name) {
 				for _, learner := range all {
-					same := maps.Equal(base.identity(learner, ""), other.identity(learner, ""))
+					same := maps.Equal(identityOf(t, base, learner), identityOf(t, other, learner))
 					if should := !slices.Contains(want, learner); same != should {
 						t.Errorf("%s %s: the run of %s stays the same: %v, want %v", f.Name, f.Value, learner, same, should)
 					}
@@ -169,30 +170,55 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A run's name follows from backend, protocol and, for images, data and checkpoint.
-func TestEnvIdentity(t *testing.T) {
-	id, err := (&Env{Backend: open(t, "go")}).Identity(gaussianSettings(), 0)
-	if err != nil || fmt.Sprint(id) != "map[backend:go plugin: protocol:"+protocol+"]" {
-		t.Errorf("%v, %v", id, err)
-	}
-	s := imageSettings()
-	s.Data, s.Width, s.Images, s.TestN = "sample", 16, 100, 50
-	e := &Env{Backend: open(t, "go"), CacheDir: t.TempDir()}
-	id, err = e.Identity(s, 3)
-	if err != nil || id["data"] != "sample" || len(id["checkpoint-hash"]) != 16 {
-		t.Errorf("%v, %v", id, err)
-	}
-	s.Checkpoint = "split"
-	_, err = e.Identity(s, 3)
-	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
-	data, err := e.Images(s)
+// identityOf returns the settings that are part of the identity of a learner's run.
+func identityOf(t *testing.T, s Settings, learner string) map[string]string {
+	t.Helper()
+	m, err := measureOf("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, set := range map[string]int{"training": data.Train.Len() - 100, "test": data.Test.Len() - 50} {
-		if set != 0 {
-			t.Errorf("%+d %s images", set, what)
-		}
+	return experiment{settings: s, learner: named(learner), measure: m}.identity()
+}
+
+// specOf returns the identity of a run.
+func specOf(h *protocol.Host, s Settings, learner string, seed int64) (runs.Spec, error) {
+	x, err := s.experiment(h, learner, "")
+	if err != nil {
+		return runs.Spec{}, err
+	}
+	return x.spec(seed)
+}
+
+// A run's identity contains the backend, the version and, for images, data and checkpoint.
+func TestSpec(t *testing.T) {
+	h := newHost(t, "go")
+	spec, err := specOf(h, gaussianSettings(), "exact", 0)
+	want := identityOf(t, gaussianSettings(), "exact")
+	maps.Copy(want, map[string]string{"backend": "go", "plugin": "", "protocol": version})
+	if err != nil || !maps.Equal(spec.Settings, want) {
+		t.Errorf("%v, want %v; %v", spec.Settings, want, err)
+	}
+	s := imageSettings()
+	s.Data, s.Width, s.Images, s.TestN = "sample", 16, 100, 50
+	spec, err = specOf(h, s, "exact", 3)
+	if id := spec.Settings; err != nil || id["data"] != "sample" || len(id["checkpoint-hash"]) != 16 {
+		t.Errorf("%v, %v", id, err)
+	}
+	s.Checkpoint = "split"
+	_, err = specOf(h, s, "exact", 3)
+	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
+}
+
+// With a limit on the images, the library holds as many, equally many of each class.
+func TestLimitOfImages(t *testing.T) {
+	s := imageSettings()
+	s.Data, s.Images, s.TestN = "sample", 100, 50
+	data, err := libraryOf(newHost(t, "go")).cifar10(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train, test := data.Train.Len(), data.Test.Len(); train != 100 || test != 50 {
+		t.Errorf("%d training and %d test images, want 100 and 50", train, test)
 	}
 	for class, rows := range data.Train.ByClass() {
 		if len(rows) != 10 {
@@ -210,14 +236,14 @@ func TestPlannedSteps(t *testing.T) {
 }
 
 func TestCheckSeries(t *testing.T) {
-	demand.Error(t, CheckSeries("our", gaussianSettings(), ""), `"our"`, `did you mean "ours"`)
-	demand.Error(t, CheckSeries("pretrained", gaussianSettings(), ""), "gaussian has none")
-	demand.Error(t, CheckSeries("metaweightnet", imageSettings(), ""), "cifar10b takes ResNet-18")
+	demand.Error(t, gaussianSettings().CheckSeries("our", ""), `"our"`, `did you mean "ours"`)
+	demand.Error(t, gaussianSettings().CheckSeries("pretrained", ""), "gaussian has none")
+	demand.Error(t, imageSettings().CheckSeries("metaweightnet", ""), "cifar10b takes ResNet-18")
 	for _, name := range Learners() {
 		if name == "metaweightnet" {
 			continue
 		}
-		if err := CheckSeries(name, imageSettings(), ""); err != nil {
+		if err := imageSettings().CheckSeries(name, ""); err != nil {
 			t.Error(err)
 		}
 		if cost := costOf(t, imageSettings(), name); !(cost > 0) {
@@ -244,9 +270,9 @@ func TestCostOfG(t *testing.T) {
 // costOf is the estimated work of a step of a series.
 func costOf(t *testing.T, s Settings, series string) float64 {
 	t.Helper()
-	name, s, err := resolve(series, s)
+	l, s, err := resolve(series, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trainingCost(s, learnerTable[name])
+	return l.cost(s)
 }

@@ -58,7 +58,10 @@ func (s Settings) Notes(h *protocol.Host, _ []string, measure string) []string {
 	if s.model() != PretrainedHead {
 		return out
 	}
-	start := map[string]string{"pretrained": "from the pre-trained weights", "reinit": "from new random weights"}[s.Start]
+	start := map[string]string{
+		"pretrained": "from the pre-trained weights",
+		"reinit":     "from new random weights",
+	}[s.Start]
 	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, start))
 	if s.Checkpoint == "committed" {
 		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")

@@ -25,7 +25,7 @@ type Stream struct {
 	Classes  int
 	Head     net.Values                               // the pre-trained model; nil if there is none
 	Pool     *tensors.Tensor                          // inputs of the classifier, [rows, dims...], float32 or float16
-	X        []float32                                // the pool on the host where the classifier standardises it, or nil
+	X        []float32                                // the pool on the host if the classifier standardises it
 	GPool    *propensity.Pool                         // inputs of g, the same rows
 	Train    func(t int) Samples                      // training samples of step t
 	Test     func(t int) Samples                      // test samples of step t, possibly weighted

@@ -29,9 +29,9 @@ func exact(_ context.Context, run *RunContext, data Samples, t int) ([]float64, 
 	return out, nil
 }
 
-// learned returns log omega by a g that is fitted on the data of steps 0..t. With g-start=previous that fit starts where
-// a fit on the data up to t-1 ended. The earlier fit is made from scratch, at twice the cost: so a step depends on no
-// other step of its run. least is the first step at which g can be fitted.
+// learned returns log omega by a g that is fitted on the data of steps 0..t. With g-start=previous that fit starts
+// where a fit on the data up to t-1 ended. The earlier fit is made from scratch, at twice the cost: so a step depends
+// on no other step of its run. least is the first step at which g can be fitted.
 func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) ([]float64, error) {
 	var start *propensity.Score
 	var err error
@@ -48,7 +48,8 @@ func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) 
 }
 
 // fitG fits g on the data of steps 0..t, from another fit or, with start = nil, from scratch.
-func (run *RunContext) fitG(ctx context.Context, start *propensity.Score, data Samples, t int) (*propensity.Score, error) {
+func (run *RunContext) fitG(ctx context.Context, start *propensity.Score, data Samples,
+	t int) (*propensity.Score, error) {
 	times := make([]float64, t+1)
 	for i := range times {
 		times[i] = float64(i)

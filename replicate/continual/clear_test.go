@@ -23,24 +23,24 @@ func TestStandIn(t *testing.T) {
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	e := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
-	jobs, err := Jobs(e, s, []string{"everything", "ours"}, []int64{0}, "")
+	h := newHost(t, "")
+	jobs, err := s.Jobs(h, []string{"everything", "ours"}, []int64{0}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if jobs[0].Spec.Experiment != "clear-stand-in" || !e.StandsIn(s) || !strings.Contains(e.DataNote(s), StandIn) {
-		t.Errorf("%s: %q", jobs[0].Spec.Experiment, e.DataNote(s))
+	if jobs[0].Spec.Experiment != "clear-stand-in" || s.Source(h).StandIn != StandIn || !strings.Contains(s.Source(h).Note, StandIn) {
+		t.Errorf("%s: %q", jobs[0].Spec.Experiment, s.Source(h).Note)
 	}
-	data, err := e.Data(s)
+	data, err := libraryOf(h).testImages(s)
 	if err != nil || data.Train.Len() != 0 || data.Test.Len() != 200 {
 		t.Fatalf("%d and %d images, %v", data.Train.Len(), data.Test.Len(), err)
 	}
-	engine, release, err := e.engine(s)
+	engine, release, err := enginesOf(h).take(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	stream, err := e.stream(t.Context(), engine, s, 3)
+	stream, err := s.open(h).Stream(t.Context(), engine, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,16 +64,16 @@ func TestStandIn(t *testing.T) {
 	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.GPool.Mean) != dim {
 		t.Errorf("features of %d numbers", dim)
 	}
-	im, err := e.trunk(t.Context(), s, 3, data)
+	im, err := libraryOf(h).images(t.Context(), s, 3, data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, v, c := im.thirds(3)
+	a, v, c := im.splitClasses(3, 10)
 	all := slices.Sorted(slices.Values(slices.Concat(a, v, c)))
 	if len(a) != 120 || len(v) != 20 || len(c) != 60 || len(slices.Compact(all)) != 200 {
 		t.Errorf("split into %d, %d and %d, %d rows in all", len(a), len(v), len(c), len(all))
 	}
-	other, _, _ := im.thirds(4)
+	other, _, _ := im.splitClasses(4, 10)
 	if slices.Equal(a, other) {
 		t.Error("another seed splits alike")
 	}
@@ -94,29 +94,29 @@ func TestMoments(t *testing.T) {
 func TestPublishedFeatures(t *testing.T) {
 	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
 	s := standInSettings()
-	e := &Env{Backend: open(t, ""), CacheDir: t.TempDir()}
-	if !e.StandsIn(s) {
+	h := newHost(t, "")
+	if s.Source(h).StandIn != StandIn {
 		t.Error("features=stand-in takes CLEAR")
 	}
 	s.Features, s.N, s.Epochs = "auto", 20, 1
-	jobs, err := Jobs(e, s, []string{"recent"}, []int64{0}, "")
+	jobs, err := s.Jobs(h, []string{"recent"}, []int64{0}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := jobs[0].Spec
-	if spec.Experiment != "clear" || e.StandsIn(s) || !strings.HasPrefix(spec.Settings["data"], "clear:") || strings.Contains(e.DataNote(s), StandIn) {
-		t.Errorf("%s, data %s: %q", spec.Experiment, spec.Settings["data"], e.DataNote(s))
+	if spec.Experiment != "clear" || s.Source(h).StandIn != "" || !strings.HasPrefix(spec.Settings["data"], "clear:") || strings.Contains(s.Source(h).Note, StandIn) {
+		t.Errorf("%s, data %s: %q", spec.Experiment, spec.Settings["data"], s.Source(h).Note)
 	}
-	set, err := e.published(t.Context())
+	set, err := libraryOf(h).clear(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, release, err := e.engine(s)
+	engine, release, err := enginesOf(h).take(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	stream, err := e.stream(t.Context(), engine, s, 5)
+	stream, err := s.open(h).Stream(t.Context(), engine, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

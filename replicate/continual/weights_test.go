@@ -17,15 +17,15 @@ import (
 func TestPreviousStart(t *testing.T) {
 	const at = 4
 	s := gaussianSettings()
-	scratch := newBench(t, "", s, "ours", 0)
+	scratch := gaussianRun(t, "", s, "ours", 0)
 	s.GStart = "previous"
-	b := newBench(t, "", s, "ours", 0)
-	logs := func(b *bench, t int) string {
-		out, err := timeVarying(context.Background(), b, b.stream.Upto(0, t), t)
+	b := gaussianRun(t, "", s, "ours", 0)
+	logs := func(b *RunContext, t int) string {
+		out, err := timeVarying(context.Background(), b, b.Stream.Upto(0, t), t)
 		return fmt.Sprint(out, err)
 	}
 	fit := func(start *propensity.Score, t int) (*propensity.Score, propensity.Samples, error) {
-		data := b.stream.Upto(0, t)
+		data := b.Stream.Upto(0, t)
 		samples := propensity.Samples{Row: data.Row, Label: data.Label, Time: data.Time}
 		times := make([]float64, t+1)
 		for i := range times {
@@ -66,14 +66,14 @@ func TestPreviousStart(t *testing.T) {
 func TestPreviousStartOfStandard(t *testing.T) {
 	s := gaussianSettings()
 	s.Window = 2
-	scratch := newBench(t, "", s, "standard", 0)
+	scratch := gaussianRun(t, "", s, "standard", 0)
 	s.GStart = "previous"
-	b := newBench(t, "", s, "standard", 0)
+	b := gaussianRun(t, "", s, "standard", 0)
 	for step, same := range []bool{1: true, 2: true, 3: false} {
 		if step == 0 {
 			continue
 		}
-		data := b.stream.Upto(0, step)
+		data := b.Stream.Upto(0, step)
 		x, errX := standard(context.Background(), b, data, step)
 		y, errY := standard(context.Background(), scratch, data, step)
 		if errX != nil || errY != nil || slices.Equal(x, y) != same {

@@ -13,10 +13,10 @@ import (
 )
 
 // record notes which steps' data a bench asks for.
-func record(b *bench) (train, test *[]int) {
+func record(b *RunContext) (train, test *[]int) {
 	train, test = &[]int{}, &[]int{}
-	stream := *b.stream
-	b.stream = &stream
+	stream := *b.Stream
+	b.Stream = &stream
 	fromTrain, fromTest := stream.Train, stream.Test
 	stream.Train = func(t int) Samples { *train = append(*train, t); return fromTrain(t) }
 	stream.Test = func(t int) Samples { *test = append(*test, t); return fromTest(t) }
@@ -37,9 +37,13 @@ func TestLearnersSeeOnlyThePast(t *testing.T) {
 		{"ours", 3, []int{0, 1, 2, 3}}, {"exact", 3, []int{0, 1, 2, 3}}, {"standard", 3, []int{0, 1, 2, 3}},
 		{"pretrained", 3, nil},
 	} {
-		b := newBench(t, "go", gaussianSettings(), c.learner, 0)
+		prepared := c.learner
+		if len(named(c.learner).Phases) == 0 { // it would need a pre-trained head
+			prepared = "everything"
+		}
+		b := gaussianRun(t, "go", gaussianSettings(), prepared, 0)
 		train, test := record(b)
-		accuracyOf(t, b, learnerTable[c.learner], c.t)
+		accuracyOf(t, b, named(c.learner), c.t)
 		if !slices.Equal(*train, c.train) || !slices.Equal(*test, []int{c.t + 1}) {
 			t.Errorf("%s at %d trains on %v and is tested on %v; want %v and %d", c.learner, c.t, *train, *test, c.train, c.t+1)
 		}
@@ -52,28 +56,28 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 	const at = 2
 	s := gaussianSettings()
 	for _, name := range []string{"everything", "recent", "finetune", "ours", "exact", "standard"} {
-		clean, poisoned := newBench(t, "go", s, name, 0), newBench(t, "go", s, name, 0)
+		clean, poisoned := gaussianRun(t, "go", s, name, 0), gaussianRun(t, "go", s, name, 0)
 		first := 0
 		if name == "recent" {
 			first = at
 		}
-		x := slices.Clone(poisoned.stream.X)
+		x := slices.Clone(poisoned.Stream.X)
 		for row := range x {
 			if row < first*s.N || row >= (at+1)*s.N {
 				x[row] = float32(math.NaN())
 			}
 		}
-		poisoned.stream.X, poisoned.stream.Pool = x, poolOf(x)
+		poisoned.Stream.X, poisoned.Stream.Pool = x, poolOf(x)
 		if poisoned.estimator != nil {
-			gPool := *poisoned.stream.GPool
-			gPool.X = poisoned.stream.Pool
+			gPool := *poisoned.Stream.GPool
+			gPool.X = poisoned.Stream.Pool
 			on, err := poisoned.estimator.On(&gPool)
 			if err != nil {
 				t.Fatal(err)
 			}
 			poisoned.estimator = on
 		}
-		if err := sameBits(train(t, poisoned, learnerTable[name], at), train(t, clean, learnerTable[name], at)); err != nil {
+		if err := sameBits(trained(t, poisoned, named(name), at), trained(t, clean, named(name), at)); err != nil {
 			t.Errorf("%s learns from samples that it must not see: %v", name, err)
 		}
 	}
@@ -82,18 +86,18 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 // TestFinetunePhases: Fine-tune is a model of the steps before t, then trained for some
 // epochs on t alone; without those it is that first model.
 func TestFinetunePhases(t *testing.T) {
-	b := newBench(t, "go", gaussianSettings(), "finetune", 0)
+	b := gaussianRun(t, "go", gaussianSettings(), "finetune", 0)
 	const at = 3
-	start := train(t, b, learner{phases: []phase{{before, allEpochs, nil}}}, at)
-	want, err := b.classifier.Fit(context.Background(), b.stream.Pool, start, b.stream.Upto(at, at), b.settings.FinetuneEpochs, batchOrder(0, at, 1))
+	start := trained(t, b, Learner{Phases: []Phase{{before, allEpochs, nil}}}, at)
+	want, err := b.Classifier.Fit(context.Background(), b.Stream.Pool, start, b.Stream.Upto(at, at), b.Settings.FinetuneEpochs, batchOrder(0, at, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sameBits(train(t, b, learnerTable["finetune"], at), want); err != nil {
+	if err := sameBits(trained(t, b, named("finetune"), at), want); err != nil {
 		t.Errorf("two phases: %v", err)
 	}
-	b.settings.FinetuneEpochs = 0
-	if err := sameBits(train(t, b, learnerTable["finetune"], at), start); err != nil {
+	b.Settings.FinetuneEpochs = 0
+	if err := sameBits(trained(t, b, named("finetune"), at), start); err != nil {
 		t.Errorf("without the second phase: %v", err)
 	}
 }
@@ -101,10 +105,7 @@ func TestFinetunePhases(t *testing.T) {
 // TestGaussianStream compares the pool with the draws that it is made of.
 func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
-	stream, err := gaussianStream(s, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := gaussianStream(s, 4)
 	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN
@@ -149,10 +150,10 @@ func TestGaussianStream(t *testing.T) {
 func TestExactOmegaHelps(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N, s.TestN, s.Hidden, s.Batch, s.Epochs, s.MaxUpdates = 41, 100, 1000, 16, 64, 25, 500
-	b := newBench(t, "", s, "everything", 0)
+	b := gaussianRun(t, "", s, "everything", 0)
 	got := map[string]float64{}
 	for _, name := range []string{"everything", "exact", "recent"} {
-		got[name] = accuracyOf(t, b, learnerTable[name], 40)
+		got[name] = accuracyOf(t, b, named(name), 40)
 	}
 	t.Logf("%v", got)
 	if got["exact"] < got["everything"]+.15 || got["exact"] < .85 || got["recent"] < .85 {
