@@ -105,7 +105,7 @@ func TestFinetunePhases(t *testing.T) {
 // TestGaussianStream compares the pool with the draws that it is made of.
 func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
-	stream := gaussianStream(s, 4)
+	stream := gaussianStream(t, s, 4)
 	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN

@@ -45,6 +45,16 @@ func DeclareScenario(c Scenario) Scenario {
 	return c
 }
 
+// ScalesOf returns the settings of a declared scenario at every scale with others of the form name=value on top: a start
+// for a scenario that resembles it.
+func ScalesOf(name string, over ...string) settings.ByScale {
+	out := settings.ByScale{}
+	for scale, list := range (Settings{Scenario: name}).scenario().Scales {
+		out[scale] = slices.Concat(list, over)
+	}
+	return out
+}
+
 // Scenarios lists the names of all scenarios, sorted.
 func Scenarios() []string {
 	var names []string

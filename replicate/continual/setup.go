@@ -79,7 +79,7 @@ func (s Settings) noteOfTraining(measure string) string {
 		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
 	}
 	return fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
-		s.N, s.Epochs, limit, ordinal(s.Stride), s.Steps, s.Clip, s.Method)
+		s.N, s.Epochs, limit, protocol.Ordinal(s.Stride), s.Steps, s.Clip, s.Method)
 }
 
 // noteOfG says how g is trained.
@@ -90,16 +90,4 @@ func (s Settings) noteOfG() string {
 	}
 	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.",
 		s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate)
-}
-
-// ordinal returns the word between "every" and "step", as 2nd; for 1 it is "single".
-func ordinal(n int) string {
-	if n == 1 {
-		return "single"
-	}
-	suffix, ok := map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
-	if !ok || n%100 >= 11 && n%100 <= 13 {
-		suffix = "th"
-	}
-	return fmt.Sprint(n, suffix)
 }

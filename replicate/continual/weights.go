@@ -2,6 +2,7 @@ package continual
 
 import (
 	"context"
+	"fmt"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity"
@@ -22,6 +23,9 @@ func standard(ctx context.Context, run *RunContext, data Samples, t int) ([]floa
 
 // exact returns the closed form of log omega.
 func exact(_ context.Context, run *RunContext, data Samples, t int) ([]float64, error) {
+	if run.Stream.LogRatio == nil {
+		return nil, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner exact", run.Settings.Scenario)
+	}
 	out := make([]float64, data.Len())
 	for i := range out {
 		out[i] = run.Stream.LogRatio(data.Row[i], data.Label[i], t, int(data.Time[i]))
