@@ -40,6 +40,8 @@ func TestFitRefuses(t *testing.T) {
 		"updates":          {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
 		"batch":            {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},
 		"classes":          {func(_ *Data, cfg *Config) { cfg.Classes = -1 }, []string{"classes"}},
+		"layers":           {func(_ *Data, cfg *Config) { cfg.Network, cfg.Time, cfg.Layers = Deep, TimeScalar, 1 }, []string{"layers", "at least 2"}},
+		"learned and deep": {func(_ *Data, cfg *Config) { cfg.Network = Deep }, []string{"deep", "onehot", "fourier"}},
 		"frequencies":      {func(_ *Data, cfg *Config) { cfg.Time, cfg.Frequencies = TimeFourier, 0 }, []string{"frequencies"}},
 		"window":           {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 0 }, []string{"window"}},
 		"window too large": {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 2 }, []string{"window of 2", "2 times"}},
@@ -70,8 +72,11 @@ func TestEstimatorRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewEstimator(b, pool, 1, cfg)
+	none, err := NewEstimator(b, pool, 1, cfg)
 	demand.Error(t, err, "two")
+	if none != nil {
+		t.Error("NewEstimator returned an estimator together with an error")
+	}
 	e, err := NewEstimator(b, pool, 2, cfg)
 	if err != nil {
 		t.Fatal(err)

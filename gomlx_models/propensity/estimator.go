@@ -19,65 +19,6 @@ import (
 
 const chunk = 250 // updates in one call to the device
 
-// Pool holds the inputs x of all samples that an Estimator will see, on the device:
-// samples refer to it by row, so that a stream's history is never copied.
-type Pool struct {
-	X           *tensors.Tensor // [rows, dims...] float32
-	Mean, Scale []float32       // x enters g as (x - Mean) / Scale; [product of dims]
-}
-
-// NewPool copies n = len(x)/size rows of the given dims to a pool and standardises
-// each coordinate over the first fitRows rows (all if fitRows is 0). Coordinates that
-// do not vary are only centred. Errors: no whole number of samples, a fitRows that is
-// negative, and NaN or infinite values, which are named by sample and coordinate.
-func NewPool(x []float32, fitRows int, dims ...int) (*Pool, error) {
-	size := 1
-	for _, d := range dims {
-		size *= d
-	}
-	if len(x) == 0 || size <= 0 || len(x)%size != 0 {
-		return nil, fmt.Errorf("propensity: %d values are not a whole, positive number of samples of %v values", len(x), dims)
-	}
-	for i, v := range x {
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove it or replace it", i/size, i%size, v)
-		}
-	}
-	rows := len(x) / size
-	if fitRows < 0 {
-		return nil, fmt.Errorf("propensity: the scale is to be taken from the first %d samples; give a positive number, or 0 for all", fitRows)
-	}
-	if fitRows == 0 || fitRows > rows {
-		fitRows = rows
-	}
-	p := &Pool{X: tensors.FromFlatDataAndDimensions(x, append([]int{rows}, dims...)...)}
-	p.Mean, p.Scale = standardise(x[:fitRows*size], size)
-	return p, nil
-}
-
-func standardise(x []float32, size int) (mean, scale []float32) {
-	sum, squares := make([]float64, size), make([]float64, size)
-	for i, v := range x {
-		sum[i%size] += float64(v)
-	}
-	n := float64(len(x) / size)
-	for j := range sum {
-		sum[j] /= n
-	}
-	for i, v := range x {
-		d := float64(v) - sum[i%size]
-		squares[i%size] += d * d
-	}
-	mean, scale = make([]float32, size), make([]float32, size)
-	for j := range sum {
-		mean[j], scale[j] = float32(sum[j]), float32(math.Sqrt(squares[j]/n))
-		if scale[j] < 1e-6 {
-			scale[j] = 1
-		}
-	}
-	return mean, scale
-}
-
 // Samples lists samples by their row in the pool, with label and time. Time is an
 // index: sample i was drawn at the Time[i]-th of the estimator's times.
 type Samples struct {
@@ -101,8 +42,8 @@ type Estimator struct {
 }
 
 // NewEstimator prepares g for samples of the pool at up to times different times.
-// Errors: an impossible setting, fewer than two times, samples that are no images for
-// Conv5, and a shape that GoMLX refuses. Close it when it is no longer needed.
+// Errors: an impossible setting, fewer than two times, samples that are not images for a
+// network of images, and a shape that GoMLX refuses. Close it when it is no longer needed.
 func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*Estimator, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -111,32 +52,47 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 		return nil, fmt.Errorf("propensity: %d time; drift needs samples from at least two different times", times)
 	}
 	dims := pool.X.Shape().Dimensions[1:]
-	if cfg.Network == Conv5 && len(dims) != 3 {
-		return nil, fmt.Errorf("propensity: network conv5 needs images of [height, width, channels], not samples of shape %v", dims)
+	if cfg.Network.spec().images && len(dims) != 3 {
+		return nil, fmt.Errorf("propensity: network %s needs images of [height, width, channels], not samples of shape %v",
+			cfg.Network, dims)
 	}
 	if n := pool.X.Size() / pool.X.Shape().Dim(0); len(pool.Mean) != n || len(pool.Scale) != n {
-		return nil, fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; make it with NewPool", len(pool.Mean), len(pool.Scale), n)
+		return nil, fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; make it with NewPool",
+			len(pool.Mean), len(pool.Scale), n)
 	}
 	e := &Estimator{cfg: cfg, pool: pool, times: times}
-	e.mean = tensors.FromFlatDataAndDimensions(pool.Mean, dims...)
-	e.scale = tensors.FromFlatDataAndDimensions(pool.Scale, dims...)
-	// one more place than times: an unseen T can be put there when g is evaluated.
-	table := shapes.Make(dtypes.Float32, times+1, len(encode(cfg, []float64{0}, 0, 1)[0]))
-	batch := shapes.Make(dtypes.Int32, cfg.Batch)
-	inputs := []shapes.Shape{pool.X.Shape(), e.mean.Shape(), e.scale.Shape(), table, batch, batch, batch}
-	var err error
-	e.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { e.score(s, in[:4], in[4], in[5], in[6]) })
-	if err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
-	}
-	if e.trainer, err = loop.New(backend, e.problem(), min(chunk, max(1, cfg.updates(pool.X.Shape().Dim(0))))); err != nil {
+	e.mean, e.scale = pool.tensors()
+	if err := e.compile(backend); err != nil {
+		e.free()
 		return nil, err
 	}
-	e.eval, err = NewExec(backend, func(in []*Node) []*Node {
-		s := net.Bind(in[0].Graph(), e.params, in[7:], false)
-		return []*Node{e.score(s, in[:4], in[4], in[5], in[6])}
+	return e, nil
+}
+
+// compile declares g and prepares the programs of training and evaluation.
+func (e *Estimator) compile(backend compute.Backend) (err error) {
+	// One more row than times: an unseen T takes it when g is evaluated.
+	table := shapeOf(e.times+1, len(encode(e.cfg, []float64{0}, 0, 1)[0]))
+	batch := shapes.Make(dtypes.Int32, e.cfg.Batch)
+	inputs := []shapes.Shape{e.pool.X.Shape(), e.mean.Shape(), e.scale.Shape(), table, batch, batch, batch}
+	e.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { e.score(s, in) })
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	updates := max(1, e.cfg.updates(e.pool.X.Shape().Dim(0)))
+	trainer, err := loop.New(backend, e.problem(), min(chunk, updates))
+	if err != nil {
+		return err
+	}
+	e.trainer = trainer
+	eval, err := NewExec(backend, func(in []*Node) []*Node {
+		return []*Node{e.score(net.Bind(in[0].Graph(), e.params, in[7:], false), in[:7])}
 	})
-	return e, err
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	e.eval = eval
+	return nil
 }
 
 // problem is what the loop minimises.
@@ -144,35 +100,55 @@ func (e *Estimator) problem() loop.Problem {
 	return loop.Problem{Name: "propensity " + string(e.cfg.Method), Params: e.params, Loss: e.loss, Data: 4, Feeds: 5}
 }
 
+// On returns the estimator for another pool of the same shape, such as another seed's
+// stream. It shares the compiled programs: close only the first one.
+func (e *Estimator) On(pool *Pool) (*Estimator, error) {
+	if have, want := pool.X.Shape(), e.pool.X.Shape(); !have.Equal(want) {
+		return nil, fmt.Errorf("propensity: a pool of shape %s for an estimator of shape %s", have, want)
+	}
+	other := *e
+	other.pool = pool
+	other.mean, other.scale = pool.tensors()
+	return &other, nil
+}
+
 // Close frees the compiled programs.
 func (e *Estimator) Close() {
-	e.trainer.Close()
-	e.eval.Finalize()
-}
-
-func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
-
-// score gathers rows of the pool, standardises them and applies g.
-// data: pool, mean, scale, time table; row, label, time: [batch] int32.
-func (e *Estimator) score(s *net.Scope, data []*Node, row, label, time *Node) *Node {
-	x := Gather(data[0], ExpandAxes(row, -1))
-	x = Div(Sub(x, ExpandLeftToRank(data[1], x.Rank())), ExpandLeftToRank(data[2], x.Rank()))
-	return g(s, e.cfg, x, label, time, data[3])
-}
-
-// loss is the logistic loss of Algorithm 2, line 8: the mean of log(1 + exp(-z f))
-// with f = g(x,t2) - g(x,t1) (Method 1) or f = g(x,t2) (Method 2, Eq. method_2_app).
-func (e *Estimator) loss(s *net.Scope, data, feeds []*Node) *Node {
-	row, label, t2, t1, z := feeds[0], feeds[1], feeds[2], feeds[3], feeds[4]
-	if e.cfg.Method != Method1 {
-		return ReduceAllMean(Softplus(Neg(Mul(z, e.score(s, data, row, label, t2)))))
+	if e.trainer != nil {
+		e.trainer.Close()
 	}
-	// Both times in one pass, so that a batch normalisation sees them together.
-	twice := func(x *Node) *Node { return Concatenate([]*Node{x, x}, 0) }
-	both := e.score(s, data, twice(row), twice(label), Concatenate([]*Node{t2, t1}, 0))
-	n := row.Shape().Dim(0)
-	f := Sub(Slice(both, AxisRange(0, n)), Slice(both, AxisRange(n, 2*n)))
-	return ReduceAllMean(Softplus(Neg(Mul(z, f))))
+	if e.eval != nil {
+		e.eval.Finalize()
+	}
+}
+
+// free is Close for an estimator that no one has seen yet: it frees the arrays, too.
+func (e *Estimator) free() {
+	e.Close()
+	net.Free(e.mean, e.scale)
+}
+
+// data are the arrays that stay the same during a training.
+func (e *Estimator) data(table *tensors.Tensor) []*tensors.Tensor {
+	return []*tensors.Tensor{e.pool.X, e.mean, e.scale, table}
+}
+
+// score evaluates g for rows of the pool. in: data; row, label, time: [batch] int32.
+func (e *Estimator) score(s *net.Scope, in []*Node) *Node {
+	return e.cfg.G(s, e.input(in, in[4], in[5]), fittedTimes(in[6], in[3]))
+}
+
+// input gathers rows of the pool and standardises them.
+func (e *Estimator) input(data []*Node, row, label *Node) Input {
+	x := Gather(data[0], ExpandAxes(row, -1))
+	mean, scale := ExpandLeftToRank(data[1], x.Rank()), ExpandLeftToRank(data[2], x.Rank())
+	return Input{X: Div(Sub(x, mean), scale), Label: label}
+}
+
+// loss is Algorithm 2, line 8, for a minibatch of triplets: row, label, t2, t1 and z.
+func (e *Estimator) loss(s *net.Scope, data, feeds []*Node) *Node {
+	in, table := e.input(data, feeds[0], feeds[1]), data[3]
+	return e.cfg.Loss(s, in, fittedTimes(feeds[2], table), fittedTimes(feeds[3], table), feeds[4])
 }
 
 // Fit runs Algorithm 2 on the samples. times holds the value of each time index, in
@@ -293,8 +269,4 @@ func (e *Estimator) window(s Samples, times int) (current, old []int, err error)
 		return nil, nil, fmt.Errorf("propensity: the window of %d current times leaves no older samples (there are %d times)", e.cfg.Window, times)
 	}
 	return current, old, nil
-}
-
-func (e *Estimator) data(table *tensors.Tensor) []*tensors.Tensor {
-	return []*tensors.Tensor{e.pool.X, e.mean, e.scale, table}
 }

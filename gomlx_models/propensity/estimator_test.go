@@ -149,7 +149,7 @@ func TestEvaluationInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repeats := evalRows(MLP)/len(samples.Row) + 2
+	repeats := MLP.spec().rows/len(samples.Row) + 2
 	many := Samples{Row: slices.Repeat(samples.Row, repeats), Time: slices.Repeat(samples.Time, repeats)}
 	got, err := s.LogOmega(context.Background(), many, 1)
 	if err != nil {

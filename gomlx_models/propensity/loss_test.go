@@ -210,7 +210,7 @@ func small(method Method, network Network, time TimeEncoding, classes int) Confi
 func TestLossAndGradientByHand(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, method := range []Method{Method1, Method2} {
-			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar} {
+			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar, TimePeriods} {
 				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
 					lossByHand(t, open(t, name), small(method, MLP, time, 3*(i%2)))
 				})
@@ -258,13 +258,17 @@ func compareByHand(t *testing.T, c *lossCase, values [][]float64, grads [][]floa
 func TestGradientOfDeeperNetworks(t *testing.T) {
 	slow(t)
 	for _, method := range []Method{Method1, Method2} {
-		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}} {
+		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}, Deep: {3}} {
 			if network == Conv5 && method == Method1 {
 				continue // compiles for long and shows nothing new
 			}
 			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
 				b := open(t, "")
-				c := newLossCase(t, b, small(method, network, TimeOneHot, 3), dims...)
+				time := TimeOneHot
+				if network == Deep {
+					time = TimePeriods
+				}
+				c := newLossCase(t, b, small(method, network, time, 3), dims...)
 				defer c.e.Close()
 				_, grads := c.graph(t, b, c.values, c.batch)
 				at := 0
@@ -319,10 +323,15 @@ func TestMethod1IsAntisymmetric(t *testing.T) {
 func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 	for name, c := range map[string]struct {
 		network Network
+		time    TimeEncoding
 		join    Join
 		dims    []int
-	}{"mlp": {MLP, JoinFirst, []int{2}}, "fc3": {FC3, JoinFirst, []int{2}}, "fc3 even": {FC3, JoinEven, []int{2}}, "conv5": {Conv5, JoinFirst, []int{6, 6, 2}}} {
-		cfg := small(Method2, c.network, TimeOneHot, 3)
+	}{
+		"mlp": {MLP, TimeOneHot, JoinFirst, []int{2}}, "mlp periods": {MLP, TimePeriods, JoinFirst, []int{2}},
+		"fc3": {FC3, TimeOneHot, JoinFirst, []int{2}}, "fc3 even": {FC3, TimeOneHot, JoinEven, []int{2}},
+		"conv5": {Conv5, TimeOneHot, JoinFirst, []int{6, 6, 2}}, "deep": {Deep, TimeFourier, JoinFirst, []int{2}},
+	} {
+		cfg := small(Method2, c.network, c.time, 3)
 		cfg.Join = c.join
 		timeChangesRatio(t, name, newLossCase(t, open(t, ""), cfg, c.dims...))
 	}

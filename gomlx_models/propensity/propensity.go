@@ -84,7 +84,7 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 
 // dims is the shape of a sample: a square RGB image for Conv5, a vector otherwise.
 func (d Data) dims(cfg Config) []int {
-	if side := int(math.Sqrt(float64(d.Dim / 3))); cfg.Network == Conv5 && side*side*3 == d.Dim {
+	if side := int(math.Sqrt(float64(d.Dim / 3))); cfg.Network.spec().images && side*side*3 == d.Dim {
 		return []int{side, side, 3}
 	}
 	return []int{d.Dim}
@@ -125,27 +125,3 @@ func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
 
 // Close frees the compiled programs.
 func (f *Fitted) Close() { f.e.Close() }
-
-// Weights applies Omega to each value.
-func (c ClipPolicy) Weights(logOmega []float64) []float64 {
-	out := make([]float64, len(logOmega))
-	for i, v := range logOmega {
-		out[i] = c.Omega(v)
-	}
-	return out
-}
-
-// EffectiveSampleSize is (sum w)^2 / sum w^2 (Kish): how many equally weighted
-// samples carry as much information. It is n for equal weights, 1 if one sample has
-// all the weight, and 0 for no samples or no weight.
-func EffectiveSampleSize(weights []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, w := range weights {
-		sum += w
-		squares += w * w
-	}
-	if squares == 0 {
-		return 0
-	}
-	return sum * sum / squares
-}

@@ -5,22 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
-
-const logClamp = 60. // |log omega| at most: e^60 still sums in float32
-
-// evalRows is how many samples one evaluation of g takes: fewer for images, whose
-// patches need a hundred times the memory.
-func evalRows(n Network) int {
-	if n == Conv5 {
-		return 256
-	}
-	return 8192
-}
 
 // Score is a fitted g.
 type Score struct {
@@ -61,8 +51,9 @@ func (s *Score) index(t float64) (int32, error) {
 	if math.IsNaN(t) || t < s.first || t > s.last {
 		return 0, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit again with samples up to it", t, s.first, s.last)
 	}
-	if c := s.e.cfg.Time; c == TimeOneHot || c == TimeEmbedding {
-		return 0, fmt.Errorf("propensity: no sample was seen at time %v, and the %s encoding knows no time between; use fourier or scalar", t, c)
+	if c := s.e.cfg.Time; c.spec().learned != nil {
+		return 0, fmt.Errorf("propensity: no sample was seen at time %v, and time encoding %s knows only fitted times; use one of %s",
+			t, c, strings.Join(Names(ContinuousEncodings()), ", "))
 	}
 	return int32(s.e.times), nil
 }
@@ -110,7 +101,7 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 	return out, nil
 }
 
-func clamp(v float64) float64 { return max(-logClamp, min(logClamp, v)) }
+func clamp(v float64) float64 { return max(-maxLogOmega, min(maxLogOmega, v)) }
 
 // prior is log n_T; between two times it is interpolated, as g is.
 func (s *Score) prior(T float64) float64 {
@@ -142,7 +133,7 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *
 
 // evaluate returns g of every sample at the given time indices.
 func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, table *tensors.Tensor) ([]float32, error) {
-	rows := evalRows(s.e.cfg.Network)
+	rows := s.e.cfg.Network.spec().rows
 	out := make([]float32, 0, len(samples.Row))
 	params := s.values.Tensors(s.e.params)
 	defer net.Free(params...)

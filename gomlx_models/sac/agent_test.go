@@ -10,6 +10,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
 )
 
 // TestActSeesTheHistoryOfTheEpisode compares Act with the float64 policy on the steps of
@@ -97,17 +98,19 @@ func TestModes(t *testing.T) {
 // gradients.
 func TestStackIsItsSeedsAlone(t *testing.T) {
 	seeds := []int64{3, 1, 4}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		backend string
 		cfg     Config
 		updates int
 		alone   []int // which of the seeds
 		tol     float64
 	}{
-		backend.Go:      {tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
-		backend.Default: {tiny(), 1, []int{1}, 1e-6},
+		{backend.Go, tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
+		{backend.Go, tiny(tinyOmega, func(c *Config) { c.Omega.Network = propensity.MLP }), 5, []int{2}, 0},
+		{backend.Default, tiny(), 1, []int{1}, 1e-6},
 	} {
 		run := func(seeds ...int64) (*Agent, [][]float32) {
-			a := open(t, name, c.cfg, seeds...)
+			a := open(t, c.backend, c.cfg, seeds...)
 			episodes(t, a, 30)
 			actions, err := a.Act(slices.Repeat([][]float32{{.1, .2, .3}}, len(seeds)), Sample)
 			if err != nil {
@@ -126,7 +129,7 @@ func TestStackIsItsSeedsAlone(t *testing.T) {
 			got, want := snapshot(t, stack, i), snapshot(t, one, 0)
 			for _, part := range []string{"actor/m", "critic/m", "alpha/m", "actor/v", "critic/v", "alpha/v"} {
 				for _, array := range got.moments[part].names {
-					near(t, fmt.Sprintf("%q: seed %d, %s %s", name, seed, part, array), narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
+					near(t, fmt.Sprintf("%q: seed %d, %s %s", c.backend, seed, part, array), narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
 				}
 			}
 		}
@@ -231,6 +234,10 @@ func TestAgentRefuses(t *testing.T) {
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
 		`method "standard" is not one of`: {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Method = "standard" }},
+		`network "conv5" is not one of`:   {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Network = propensity.Conv5 }},
+		`encoding "onehot" is not one of`: {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = propensity.TimeOneHot }},
+		"omega rate is NaN":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Rate = math.NaN() }},
+		"omega batch is 1":                {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Batch = 1 }},
 	} {
 		cfg := tiny(c.change)
 		_, err := New(b, cfg, c.seeds)

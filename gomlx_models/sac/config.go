@@ -37,34 +37,21 @@ type Context struct {
 	History int // steps that it sees
 }
 
-// Omega weights the critic's loss by the time-varying propensity score.
+// Omega weights the critic's loss by the time-varying propensity score. Package propensity
+// has g itself: its networks, time encodings, loss and clips.
 type Omega struct {
-	Method  propensity.Method     // Method1 or Method2
-	Hidden  int                   // units of each hidden layer of g
-	Layers  int                   // fully connected layers of g, with the one that gives the score
-	Rate    float64               // learning rate of Adam
-	Updates int                   // M, minibatches of one fit; 0 leaves omega at 1
-	Batch   int                   // triplets of a minibatch
-	Every   int                   // episodes between two fits; 0 fits before every update of the critic
-	Clip    propensity.ClipPolicy // limit of omega
-	Time    TimeEncoding          // how t enters g
-	Waves   int                   // frequencies of the encodings that have any
+	Method  propensity.Method       // Method1 or Method2
+	Network propensity.Network      `json:",omitempty"` // one of propensity.BatchedNetworks(); "" means Deep
+	Hidden  int                     // units of each hidden layer of g
+	Layers  int                     // Deep: fully connected layers of g, including the output layer
+	Rate    float64                 // learning rate of Adam
+	Updates int                     // M, minibatches of one fit; 0 leaves omega at 1
+	Batch   int                     // triplets per minibatch
+	Every   int                     // episodes between two fits; 0 fits before every update of the critic
+	Clip    propensity.ClipPolicy   // limit of omega
+	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.ContinuousEncodings()
+	Waves   int                     // number of frequencies, for encodings that have them
 }
-
-// TimeEncoding is how the number t of an episode enters g, once thousands of them have
-// been: an array with a row for each time, as package propensity has it, would not do.
-type TimeEncoding string
-
-const (
-	// TimeFourier is sin and cos of pi k t/T, k = 1..Waves, T being the present episode.
-	TimeFourier TimeEncoding = "fourier"
-	// TimePeriods is sin and cos of 2 pi t/P for Waves periods P from 4 to 4096 episodes,
-	// in geometric steps. It does not move while T grows, and hears changes of a few
-	// episodes after thousands.
-	TimePeriods TimeEncoding = "periods"
-	// TimeScalar is t/T scaled to [-1, 1].
-	TimeScalar TimeEncoding = "scalar"
-)
 
 // DefaultConfig is the paper's table of reinforcement learning, without context and
 // without omega. The table leaves alpha open: .2 is fixed, as in the lifelong SAC of the
@@ -81,7 +68,7 @@ func DefaultContext() *Context { return &Context{Hidden: 30, History: 30} }
 // does not say g's width, how t enters and how often the M updates are made.
 func DefaultOmega() *Omega {
 	return &Omega{Method: propensity.Method2, Hidden: 64, Layers: 4, Rate: 1e-4, Updates: 4, Batch: 512, Every: 1,
-		Clip: propensity.ClipOne, Time: TimeFourier, Waves: 8}
+		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 8}
 }
 
 // setting is a number with its lower bound.
@@ -124,40 +111,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// settings are those that g itself does not have.
 func (o Omega) settings() []setting {
-	waves := 0
-	if o.Time != TimeScalar {
-		waves = 1
-	}
-	return []setting{{"omega hidden", o.Hidden, 1}, {"omega layers", o.Layers, 2}, {"omega updates", o.Updates, 0},
-		{"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}, {"omega waves", o.Waves, waves}}
+	return []setting{{"omega updates", o.Updates, 0}, {"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}}
 }
 
 func (o Omega) validate() error {
-	for _, choice := range []struct {
-		name  string
-		value any
-		known []any
-	}{
-		{"method", o.Method, []any{propensity.Method1, propensity.Method2}},
-		{"clip", o.Clip, []any{propensity.ClipOne, propensity.ClipExponent, propensity.ClipNone}},
-		{"time encoding", o.Time, []any{TimeFourier, TimePeriods, TimeScalar}},
-	} {
-		if err := oneOf(choice.name, choice.value, choice.known); err != nil {
-			return err
-		}
+	if err := o.g().ValidateBatched(); err != nil {
+		return fmt.Errorf("sac: the omega %w", err)
 	}
 	if !(o.Rate >= 0) || math.IsInf(o.Rate, 0) {
 		return fmt.Errorf("sac: the omega rate is %v; it must be a number from 0", o.Rate)
 	}
 	return nil
-}
-
-func oneOf(name string, value any, known []any) error {
-	for _, k := range known {
-		if value == k {
-			return nil
-		}
-	}
-	return fmt.Errorf("sac: the omega %s %q is not one of %v", name, value, known)
 }

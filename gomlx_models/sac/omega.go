@@ -1,94 +1,68 @@
 package sac
 
 import (
+	"cmp"
 	"fmt"
-	"math"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// score is g(s, a, t): fully connected layers with batch normalisation and ReLU. The last
-// one starts at 0, so that omega starts at 1. x: action and observation, standardised,
-// time: encoded, [seeds, batch, ...]. Result: [seeds, batch].
-func (o Omega) score(s *net.Scope, x, time *Node) *Node {
-	h := Concatenate([]*Node{x, time}, -1)
-	for i := range o.Layers - 1 {
-		in := s.In(fmt.Sprint("layer", i+1))
-		h = net.Relu(net.BatchNorm(in, net.Dense(in, h, o.Hidden, net.He), net.BatchStatistics))
-	}
-	return Squeeze(net.Dense(s.In("out"), h, 1, func(int) net.Initial { return net.Constant(0) }), -1)
+// g is the score g(s, a, t) of package propensity under these settings: x is (action,
+// observation), standardised, and the time is the number of the episode. Seeds are batched.
+func (o Omega) g() propensity.Config {
+	return propensity.Config{Method: o.Method, Network: cmp.Or(o.Network, propensity.Deep), Hidden: o.Hidden, Layers: o.Layers,
+		Time: o.Time, Frequencies: o.Waves, Clip: o.Clip}
 }
 
-// encode turns numbers of episodes into what g sees of them. t: [seeds, batch], now:
-// [seeds, 1]. Result: [seeds, batch, width].
-func (o Omega) encode(t, now *Node) *Node {
-	share := Div(t, MaxScalar(now, 1))
-	var waves []*Node
-	add := func(phase *Node) { waves = append(waves, Sin(phase), Cos(phase)) }
-	switch o.Time {
-	case TimeScalar:
-		waves = []*Node{AddScalar(MulScalar(share, 2), -1)}
-	case TimeFourier:
-		for k := range o.Waves {
-			add(MulScalar(share, math.Pi*float64(k+1)))
-		}
-	case TimePeriods:
-		for _, period := range o.periods() {
-			add(MulScalar(t, 2*math.Pi/period))
-		}
-	}
-	return Stack(waves, -1)
+// declareG lists g's parameters.
+func (p *programs) declareG(backend compute.Backend) ([]net.Param, error) {
+	g := p.cfg.Omega.g()
+	width := p.cfg.Actions + p.cfg.Observations
+	inputs := []shapes.Shape{shapeOf(p.seeds, 2, width), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1)}
+	return net.Declare(backend, inputs, func(s *net.Scope, in []*Node) {
+		g.G(s.Copies(p.seeds), propensity.Input{X: in[0]}, propensity.Continuous(in[1], in[2]))
+	})
 }
 
-// periods are those of TimePeriods.
-func (o Omega) periods() []float64 {
-	out := make([]float64, o.Waves)
-	for k := range out {
-		out[k] = 4 * math.Pow(1024, float64(k)/float64(max(1, o.Waves-1)))
-	}
-	return out
+// fitGraph is one update of Algorithm 2, lines 8 and 9: Adam on the logistic loss of a
+// minibatch of triplets.
+func (p *programs) fitGraph(in []*Node) []*Node {
+	step, x, t2, t1, z, last, g := in[0], p.xOf(in[1], in[2], in[7], in[8]), in[3], in[4], in[5], in[6], in[9:]
+	n, trained := len(p.g), loop.Trainable(p.g)
+	k := len(trained)
+	values := g[:n]
+	s := net.Bind(x.Graph(), p.g, values, true)
+	loss := p.cfg.Omega.g().Loss(s.Copies(p.seeds), propensity.Input{X: x},
+		propensity.Continuous(t2, last), propensity.Continuous(t1, last), z)
+	averages := s.Updated(p.g, values)
+	start := parameters{loop.Pick(values, trained), g[n : n+k], g[n+k:]}
+	next := descend(loop.Pick(p.g, trained), start, loss, step, p.cfg.Omega.Rate)
+	return slices.Concat([]*Node{loss}, loop.Replace(averages, trained, next.values), next.m, next.v)
 }
 
-// fit is one update of Algorithm 2: Adam on the mean of log(1 + exp(-z f)), with f =
-// g(x,t2) - g(x,t1) (Method 1, line 8) or f = g(x,t2) (Method 2, Eq. method_2_app).
-// x: [seeds, batch, actions+observations]; t2, t1, z: [seeds, batch]; now: [seeds, 1].
-func (p *programs) fit(l learned, x, t2, t1, z, now, step *Node) (learned, *Node) {
-	o := p.cfg.Omega
-	s := net.Bind(x.Graph(), p.g, l.values, true)
-	var f *Node
-	if o.Method == propensity.Method2 {
-		f = o.score(s.Copies(p.seeds), x, o.encode(t2, now))
-	} else { // both times in one pass, so that the batch normalisation sees them together
-		both := o.score(s.Copies(p.seeds), Concatenate([]*Node{x, x}, 1), o.encode(Concatenate([]*Node{t2, t1}, 1), now))
-		f = Sub(SliceAxis(both, 1, AxisRange(0, o.Batch)), SliceAxis(both, 1, AxisRange(o.Batch, 2*o.Batch)))
-	}
-	loss := ReduceMean(Softplus(Neg(Mul(z, f))), -1)
-	updated := s.Updated(p.g, l.values)
-	trained := loop.Trainable(p.g)
-	wrt := learned{loop.Pick(l.values, trained), l.m, l.v}
-	next := descend(loop.Pick(p.g, trained), wrt, loss, step, o.Rate)
-	return learned{loop.Replace(updated, trained, next.values), next.m, next.v}, loss
+// weighGraph is omega of a minibatch (Eq. omegaformula), [seeds, batch].
+func (p *programs) weighGraph(in []*Node) []*Node {
+	x, t, g := p.xOf(in[0], in[1], in[4], in[5]), propensity.Continuous(in[2], in[3]), in[6:]
+	s := net.Bind(x.Graph(), p.g, g, false).Copies(p.seeds)
+	return []*Node{p.cfg.Omega.g().Omega(s, propensity.Input{X: x}, t.Last(), t)}
 }
 
-// weigh is omega(s,a,T,t) = exp(g(s,a,T) - g(s,a,t)) (Eq. omegaformula), clipped. x:
-// [seeds, batch, actions+observations], t: [seeds, batch], now: [seeds, 1]. Result:
-// [seeds, batch].
-func (p *programs) weigh(values []*Node, x, t, now *Node) *Node {
-	o := p.cfg.Omega
-	s := net.Bind(x.Graph(), p.g, values, false).Copies(p.seeds)
-	present := o.score(s, x, o.encode(Add(ZerosLike(t), now), now))
-	return Exp(MinScalar(Sub(present, o.score(s, x, o.encode(t, now))), o.Clip.Limit()))
+// xOf is what g sees of transitions: (action, observation), standardised. array: the
+// replay's, rows: [seeds, batch], mean and scale: [seeds, 1, actions+observations].
+func (p *programs) xOf(array, rows, mean, scale *Node) *Node {
+	c, steps := p.cfg, gather(array, rows, p.cfg.stepWidth())
+	x := Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
+	return Div(Sub(x, mean), scale)
 }
-
-// standardised is what g sees of (action, observation): minus mean, over scale, both
-// [seeds, 1, actions+observations].
-func standardised(x, mean, scale *Node) *Node { return Div(Sub(x, mean), scale) }
 
 // FitOmega fits g to the replay by M updates (Algorithms 1 and 2), each on a minibatch of
 // triplets. The present T becomes each seed's latest finished episode, or, where Every is
@@ -201,10 +175,4 @@ func (a *Agent) omegaDue() bool {
 		}
 	}
 	return true
-}
-
-// xOf is (action, observation) of transitions. store: the array, rows: [seeds, batch].
-func (p *programs) xOf(store, rows *Node) *Node {
-	c, steps := p.cfg, gather(store, rows, p.cfg.stepWidth())
-	return Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
 }

@@ -9,9 +9,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g is fitted with
@@ -125,23 +122,6 @@ func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
 		}
 		if a.fits != c.fits || a.present[1].Episode != c.present {
 			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.fits, a.present[1].Episode, c.fits, c.present)
-		}
-	}
-}
-
-// TestEncodings compares the graph's encodings of time with math.Sin.
-func TestEncodings(t *testing.T) {
-	for _, time := range []TimeEncoding{TimeFourier, TimePeriods, TimeScalar} {
-		o := &Omega{Time: time, Waves: 4}
-		for _, now := range []float32{1, 40, 2999} {
-			var want []float64
-			ts := []float32{0, now / 2, now}
-			for _, v := range ts {
-				want = append(want, refEncode(o, float64(v), float64(now))...)
-			}
-			got := evaluate(t, func(in []*Node) []*Node { return []*Node{o.encode(in[0], in[1])} },
-				tensors.FromFlatDataAndDimensions(ts, 1, 3), tensors.FromFlatDataAndDimensions([]float32{now}, 1, 1))
-			near(t, string(time), got[0], want, 1e-3)
 		}
 	}
 }

@@ -2,9 +2,7 @@ package sac
 
 import (
 	"fmt"
-	"slices"
 
-	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -78,10 +76,7 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 		}
 	}
 	if c.Omega != nil {
-		inputs := []shapes.Shape{shapeOf(p.seeds, 2, c.Actions+c.Observations), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1)}
-		p.g, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) {
-			c.Omega.score(s.Copies(p.seeds), in[0], c.Omega.encode(in[1], in[2]))
-		})
+		p.g, err = p.declareG(backend)
 	}
 	return err
 }
@@ -112,16 +107,4 @@ func (p *programs) updateGraph(in []*Node) []*Node {
 	b := p.cfg.unpack(gather(store, rows, p.cfg.rowWidth()), window)
 	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
 	return append([]*Node{metrics}, next.list()...)
-}
-
-func (p *programs) fitGraph(in []*Node) []*Node {
-	step, x, t2, t1, z, now, mean, scale, g := in[0], p.xOf(in[1], in[2]), in[3], in[4], in[5], in[6], in[7], in[8], in[9:]
-	n, k := len(p.g), len(loop.Trainable(p.g))
-	l, loss := p.fit(learned{g[:n], g[n : n+k], g[n+k:]}, standardised(x, mean, scale), t2, t1, z, now, step)
-	return slices.Concat([]*Node{loss}, l.values, l.m, l.v)
-}
-
-func (p *programs) weighGraph(in []*Node) []*Node {
-	x, t, now, mean, scale, g := p.xOf(in[0], in[1]), in[2], in[3], in[4], in[5], in[6:]
-	return []*Node{p.weigh(g, standardised(x, mean, scale), t, now)}
 }

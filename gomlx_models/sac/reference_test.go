@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -291,13 +292,13 @@ func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []flo
 
 func refEncode(o *Omega, t, now float64) (out []float64) {
 	switch o.Time {
-	case TimeScalar:
+	case propensity.TimeScalar:
 		return []float64{2*t/max(1, now) - 1}
-	case TimeFourier:
+	case propensity.TimeFourier:
 		for k := 1; k <= o.Waves; k++ {
 			out = append(out, math.Sin(math.Pi*float64(k)*t/max(1, now)), math.Cos(math.Pi*float64(k)*t/max(1, now)))
 		}
-	case TimePeriods:
+	case propensity.TimePeriods:
 		for k := range o.Waves {
 			period := math.Pow(2, 2+10*float64(k)/float64(o.Waves-1))
 			out = append(out, math.Sin(2*math.Pi*t/period), math.Cos(2*math.Pi*t/period))

@@ -11,12 +11,12 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// learned is a network with the moments of its Adam.
-type learned struct{ values, m, v []*Node }
+// parameters are the arrays of a network with Adam's first and second moments.
+type parameters struct{ values, m, v []*Node }
 
 // variables is everything that an update changes. All arrays have a leading axis [seeds].
 type variables struct {
-	actor, critic, alpha learned
+	actor, critic, alpha parameters
 	target               []*Node // as critic.values
 }
 
@@ -88,7 +88,7 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 }
 
 // descend is one step of Adam on the sum over seeds of a loss of shape [seeds].
-func descend(params []net.Param, l learned, loss, step *Node, rate float64) learned {
+func descend(params []net.Param, l parameters, loss, step *Node, rate float64) parameters {
 	if len(params) == 0 {
 		return l
 	}
@@ -97,7 +97,7 @@ func descend(params []net.Param, l learned, loss, step *Node, rate float64) lear
 	for i, x := range next {
 		next[i] = StopGradient(x) // the next loss is not a function of how this one was reached
 	}
-	return learned{next, m, v}
+	return parameters{next, m, v}
 }
 
 // act draws actions of the policy, with their log-probabilities. observation: [seeds,

@@ -53,9 +53,9 @@ func TestUpdateAgainstLoops(t *testing.T) {
 		{"context", backend.Go, []func(*Config){tinyContext}},
 		{"omega", backend.Go, []func(*Config){tinyOmega}},
 		{"omega, scalar time, no clip", backend.Go, []func(*Config){tinyOmega, func(c *Config) {
-			c.Omega.Time, c.Omega.Clip, c.Omega.Method = TimeScalar, propensity.ClipNone, propensity.Method1
+			c.Omega.Time, c.Omega.Clip, c.Omega.Method = propensity.TimeScalar, propensity.ClipNone, propensity.Method1
 		}}},
-		{"all of it on XLA", "", []func(*Config){tinyContext, learnAlpha, tinyOmega, func(c *Config) { c.Omega.Time, c.Context.History = TimePeriods, 2 }}},
+		{"all of it on XLA", "", []func(*Config){tinyContext, learnAlpha, tinyOmega, func(c *Config) { c.Omega.Time, c.Context.History = propensity.TimePeriods, 2 }}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			cfg := tiny(v.change...)

@@ -161,7 +161,7 @@ func (s Settings) agent(l learner, observations, actions int) sac.Config {
 	}
 	if l.omega {
 		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates,
-			Batch: s.GBatch, Every: s.GEvery, Clip: propensity.ClipPolicy(s.Clip), Time: sac.TimeEncoding(s.GTime), Waves: s.Waves}
+			Batch: s.GBatch, Every: s.GEvery, Clip: propensity.ClipPolicy(s.Clip), Time: propensity.TimeEncoding(s.GTime), Waves: s.Waves}
 	}
 	return c
 }
