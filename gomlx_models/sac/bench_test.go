@@ -145,7 +145,7 @@ func BenchmarkReplay(b *testing.B) {
 			b.Run(fmt.Sprintf("insert %s/capacity=%d", kind, capacity), func(b *testing.B) {
 				for b.Loop() {
 					insert()
-					if _, err := a.store.current(); err != nil {
+					if _, err := a.array.current(); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -187,7 +187,7 @@ func benchmarkDraw(b *testing.B, a *Agent) {
 	b.Run(fmt.Sprintf("gather/capacity=%d", a.cfg.Capacity), func(b *testing.B) {
 		for b.Loop() {
 			rows, window, noise, _ := a.draw()
-			out, err := net.Run(exec, a.store.array, rows, window)
+			out, err := net.Run(exec, a.array.tensor, rows, window)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,24 +7,24 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// Config holds every setting of an agent. Its json form is what a checkpoint is compared
-// with.
+// Config holds every setting of an agent. Its JSON form is part of a checkpoint: an agent
+// loads only checkpoints of the same settings.
 type Config struct {
 	Observations int // values of an observation
 	Actions      int // values of an action, each in [-1, 1]
 
 	Hidden   int     // units of each hidden layer of actor and critic
 	Layers   int     // hidden layers of actor and critic
-	Batch    int     // transitions an update
+	Batch    int     // transitions per update, of each seed
 	Gamma    float64 // discount factor
-	Tau      float64 // how far the target network moves in an update
+	Tau      float64 // share of the critic in the target network after an update
 	Capacity int     // transitions of each seed that the replay holds
-	BurnIn   int     // steps of random actions before the first update; kept by the caller
+	BurnIn   int     // steps of random actions before the first update; the caller obeys it
 
 	ActorRate  float64 // learning rate of Adam
 	CriticRate float64
-	Alpha      float64 // entropy coefficient; where it is learned, its first value
-	LearnAlpha bool    // whether alpha is learned, towards an entropy of -Actions
+	Alpha      float64 // entropy coefficient; its initial value if it is learned
+	LearnAlpha bool    // learn alpha, towards an entropy of -Actions
 	AlphaRate  float64
 
 	Context *Context `json:",omitempty"` // nil for none
@@ -53,9 +53,9 @@ type Omega struct {
 	Waves   int                     // number of frequencies, for encodings that have them
 }
 
-// DefaultConfig is the paper's table of reinforcement learning, without context and
-// without omega. The table leaves alpha open: .2 is fixed, as in the lifelong SAC of the
-// D'Claw benchmark.
+// DefaultConfig is the paper's table for reinforcement learning, without context and
+// without omega. The table does not give alpha: it is fixed at .2, as in the lifelong SAC of
+// the D'Claw benchmark.
 func DefaultConfig(observations, actions int) Config {
 	return Config{Observations: observations, Actions: actions, Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
 		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
@@ -64,8 +64,8 @@ func DefaultConfig(observations, actions int) Config {
 // DefaultContext is the context of Fakoor et al. (2020), Meta-Q-Learning.
 func DefaultContext() *Context { return &Context{Hidden: 30, History: 30} }
 
-// DefaultOmega is the paper's table for Algorithm 2 in reinforcement learning. The table
-// does not say g's width, how t enters and how often the M updates are made.
+// DefaultOmega is the paper's table for Algorithm 2 in reinforcement learning. The table does
+// not give g's width, the time encoding, and how often the M updates are made.
 func DefaultOmega() *Omega {
 	return &Omega{Method: propensity.Method2, Hidden: 64, Layers: 4, Rate: 1e-4, Updates: 4, Batch: 512, Every: 1,
 		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 8}
@@ -77,7 +77,7 @@ type setting struct {
 	value, min int
 }
 
-// Validate says which setting is impossible.
+// Validate returns an error that names an impossible setting.
 func (c Config) Validate() error {
 	settings := []setting{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
 		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0}}
@@ -94,7 +94,7 @@ func (c Config) Validate() error {
 	}
 	for name, rate := range map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate} {
 		if !(rate >= 0) || math.IsInf(rate, 0) {
-			return fmt.Errorf("sac: the %s is %v; it must be a number from 0", name, rate)
+			return fmt.Errorf("sac: the %s is %v; it must be a finite number, 0 or more", name, rate)
 		}
 	}
 	for name, share := range map[string]float64{"gamma": c.Gamma, "tau": c.Tau} {
@@ -103,7 +103,7 @@ func (c Config) Validate() error {
 		}
 	}
 	if !(c.Alpha >= 0) || math.IsInf(c.Alpha, 0) || (c.LearnAlpha && c.Alpha == 0) {
-		return fmt.Errorf("sac: alpha is %v; it must be a number from 0, and above 0 where it is learned", c.Alpha)
+		return fmt.Errorf("sac: alpha is %v; it must be a finite number, 0 or more, and positive if it is learned", c.Alpha)
 	}
 	if c.Omega != nil {
 		return c.Omega.validate()
@@ -111,7 +111,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// settings are those that g itself does not have.
+// settings are the whole numbers that g itself does not have.
 func (o Omega) settings() []setting {
 	return []setting{{"omega updates", o.Updates, 0}, {"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}}
 }
@@ -121,7 +121,7 @@ func (o Omega) validate() error {
 		return fmt.Errorf("sac: the omega %w", err)
 	}
 	if !(o.Rate >= 0) || math.IsInf(o.Rate, 0) {
-		return fmt.Errorf("sac: the omega rate is %v; it must be a number from 0", o.Rate)
+		return fmt.Errorf("sac: the omega rate is %v; it must be a finite number, 0 or more", o.Rate)
 	}
 	return nil
 }

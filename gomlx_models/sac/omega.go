@@ -64,25 +64,25 @@ func (p *programs) xOf(array, rows, mean, scale *Node) *Node {
 	return Div(Sub(x, mean), scale)
 }
 
-// FitOmega fits g to the replay by M updates (Algorithms 1 and 2), each on a minibatch of
-// triplets. The present T becomes each seed's latest finished episode, or, where Every is
-// 0, the one under way. It does nothing while a seed has fewer than two such episodes:
-// there is no other time to tell apart. Update calls it as often as Every says.
+// FitOmega fits g to the replay by M updates (Algorithm 2), each on a minibatch of triplets
+// (Algorithm 1). T becomes each seed's last finished episode, or its current one if Every is
+// 0. While a seed has fewer than two such episodes, it does nothing: there is no other time
+// to compare with. Update calls it as often as Every says.
 func (a *Agent) FitOmega() error {
 	o := a.cfg.Omega
 	if o == nil {
 		return fmt.Errorf("sac: this agent has no omega; set Config.Omega")
 	}
-	next := make([]present, len(a.seeds))
-	for i, r := range a.replay {
-		known := r.known(o.Every == 0)
-		if len(known) < 2 || o.Updates == 0 {
+	next := make([]omegaFit, len(a.seeds))
+	for i, r := range a.index {
+		episodes := r.eligible(o.Every == 0)
+		if len(episodes) < 2 || o.Updates == 0 {
 			return nil
 		}
 		mean, scale := r.moments.standard()
-		next[i] = present{Episode: known[len(known)-1].Number, Mean: mean, Scale: scale}
+		next[i] = omegaFit{Episode: episodes[len(episodes)-1].Number, Mean: mean, Scale: scale}
 	}
-	a.present = next
+	a.lastFit = next
 	for range o.Updates {
 		if err := a.fitOnce(); err != nil {
 			return err
@@ -91,86 +91,89 @@ func (a *Agent) FitOmega() error {
 	return nil
 }
 
-// present is what g was last fitted for: the time T, -1 before the first fit, and the scale
-// of its inputs.
-type present struct {
+// omegaFit is what g was last fitted for: the time T, -1 before the first fit, and mean and
+// scale of its inputs.
+type omegaFit struct {
 	Episode     int
 	Mean, Scale []float32
 }
 
-// fitOnce makes one update of g.
+// fitOnce makes one update of g, on a minibatch that it draws from the replay.
 func (a *Agent) fitOnce() error {
 	o, n := a.cfg.Omega, len(a.seeds)
-	array, err := a.store.current()
+	array, err := a.array.current()
 	if err != nil {
 		return err
 	}
 	rows := make([]int32, n*o.Batch)
 	t2, t1, z := make([]float32, n*o.Batch), make([]float32, n*o.Batch), make([]float32, n*o.Batch)
-	for i, r := range a.replay {
-		rng := random.New(a.seeds[i], "sac", "triplets", a.fits)
+	for i, r := range a.index {
+		rng := random.New(a.seeds[i], "sac", "triplets", a.gUpdates)
 		at, time := r.byEpisode(rng, o.Batch, o.Every == 0)
 		r.rows(at, rows[i*o.Batch:])
-		known := r.known(o.Every == 0)
-		for b, triplet := range propensity.GenerateData(rng, time, len(known)) {
+		episodes := r.eligible(o.Every == 0)
+		for b, triplet := range propensity.GenerateData(rng, time, len(episodes)) {
 			k := i*o.Batch + b
-			t2[k], t1[k], z[k] = float32(known[triplet.T2].Number), float32(known[triplet.T1].Number), triplet.Z
+			t2[k], t1[k] = float32(episodes[triplet.T2].Number), float32(episodes[triplet.T1].Number)
+			z[k] = triplet.Z
 		}
 	}
 	vector := func(v []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(v, n, o.Batch) }
-	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, o.Batch), vector(t2), vector(t1), vector(z)}, a.presentTensors()...)
+	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, o.Batch),
+		vector(t2), vector(t1), vector(z)}, a.lastFitTensors()...)
 	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.fitting, int32(a.fits), array, inputs, a.g)
+	out, err := net.Run(a.programs.fitting, int32(a.gUpdates), array, inputs, a.g)
 	if err != nil {
-		return fmt.Errorf("sac: fitting omega: %w", err)
+		return fmt.Errorf("sac: cannot fit omega: %w", err)
 	}
 	net.Free(a.g...)
 	a.g = out[1:]
-	a.fits++
+	a.gUpdates++
 	return a.finite(out[:1], "the logistic loss of omega", "lower Omega.Rate")
 }
 
-// presentTensors are T [seeds, 1] and the mean and scale of g's inputs [seeds, 1, width].
-func (a *Agent) presentTensors() []*tensors.Tensor {
+// lastFitTensors are T [seeds, 1] and the mean and scale of g's inputs [seeds, 1, width].
+func (a *Agent) lastFitTensors() []*tensors.Tensor {
 	n, width := len(a.seeds), a.cfg.Actions+a.cfg.Observations
-	var now, mean, scale []float32
-	for _, p := range a.present {
-		now, mean, scale = append(now, float32(p.Episode)), append(mean, p.Mean...), append(scale, p.Scale...)
+	var last, mean, scale []float32
+	for _, fit := range a.lastFit {
+		last, mean, scale = append(last, float32(fit.Episode)), append(mean, fit.Mean...), append(scale, fit.Scale...)
 	}
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(now, n, 1),
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(last, n, 1),
 		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
 }
 
-// weights returns omega of the store's rows of a minibatch, [seeds, batch]: 1 where there is nothing to
-// weigh by. It is a program of its own, so that an update with omega = 1 is the very
-// program that plain SAC runs.
+// weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and
+// before the first fit. It runs a separate program, so that the update's program is the same
+// with and without omega.
 func (a *Agent) weights(array, rows *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	n := len(a.seeds)
-	if a.cfg.Omega == nil || a.fits == 0 {
+	if a.cfg.Omega == nil || a.gUpdates == 0 {
 		return tensors.FromScalarAndDimensions(float32(1), n, a.cfg.Batch), nil
 	}
 	var t []float32
-	for i, r := range a.replay {
+	for i, r := range a.index {
 		t = append(t, r.episodeOf(at[i])...)
 	}
-	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(t, n, a.cfg.Batch)}, a.presentTensors()...)
+	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(t, n, a.cfg.Batch)}, a.lastFitTensors()...)
 	defer net.Free(inputs...)
 	out, err := net.Run(a.programs.weighing, array, rows, inputs, a.g[:len(a.programs.g)])
 	if err != nil {
-		return nil, fmt.Errorf("sac: omega: %w", err)
+		return nil, fmt.Errorf("sac: cannot evaluate omega: %w", err)
 	}
 	return out[0], nil
 }
 
-// omegaDue tells whether g is to be fitted before the coming update: at every update, or
-// once every seed has finished Every episodes since the last fit.
+// omegaDue tells whether g is to be fitted before the next update: if Every is 0 always,
+// otherwise once every seed has finished Every episodes since the last fit. Each seed must
+// have two eligible episodes.
 func (a *Agent) omegaDue() bool {
 	if a.cfg.Omega == nil {
 		return false
 	}
-	for i, r := range a.replay {
-		known := r.known(a.cfg.Omega.Every == 0)
-		if len(known) < 2 || known[len(known)-1].Number < a.present[i].Episode+a.cfg.Omega.Every {
+	for i, r := range a.index {
+		episodes := r.eligible(a.cfg.Omega.Every == 0)
+		if n := len(episodes); n < 2 || episodes[n-1].Number < a.lastFit[i].Episode+a.cfg.Omega.Every {
 			return false
 		}
 	}

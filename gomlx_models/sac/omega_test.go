@@ -28,7 +28,7 @@ func TestOmegaOneIsPlainSAC(t *testing.T) {
 		_, plain := train(name, func(*Config) {})
 		still, fitted := train(name, func(c *Config) { tinyOmega(c); c.Omega.Rate = 0 })
 		same(t, "rate 0", fitted, plain)
-		if still.fits == 0 {
+		if still.gUpdates == 0 {
 			t.Error("g was never fitted")
 		}
 	}
@@ -86,13 +86,13 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, window, noise, at := a.draw()
-		omega, err := a.weights(a.store.array, rows, at)
+		omega, err := a.weights(a.array.tensor, rows, at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := flatOf(t, omega)
 		net.Free(append(window, rows, noise, omega)...)
-		for i, r := range a.replay {
+		for i, r := range a.index {
 			miss, spread := 0., 0.
 			number := r.episodeOf(at[i])
 			for b, k := range at[i] {
@@ -120,8 +120,8 @@ func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
 			fill(t, a, 1, 5)
 			update(t, a)
 		}
-		if a.fits != c.fits || a.present[1].Episode != c.present {
-			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.fits, a.present[1].Episode, c.fits, c.present)
+		if a.gUpdates != c.fits || a.lastFit[1].Episode != c.present {
+			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.gUpdates, a.lastFit[1].Episode, c.fits, c.present)
 		}
 	}
 }

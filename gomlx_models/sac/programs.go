@@ -11,23 +11,23 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// programs holds the networks' parameters and what is compiled for them, for one Config
-// and number of seeds.
+// programs holds the networks' parameters and compiled programs, for one Config and number
+// of batched seeds.
 type programs struct {
 	cfg   Config
 	seeds int
 
-	actor, critic, alpha, g []net.Param // alpha and g are empty where they do not exist
+	actor, critic, alpha, g []net.Param // alpha and g are empty if there is none
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
-	updating *Exec // (step, store, rows, noise, omega, window, variables) -> metrics, variables
-	fitting  *Exec // (step, store, rows, t2, t1, z, now, mean, scale, g) -> loss, g
-	weighing *Exec // (store, rows, t, now, mean, scale, g) -> omega
+	updating *Exec // (step, array, rows, noise, omega, window, variables) -> metrics, variables
+	fitting  *Exec // (step, array, rows, t2, t1, z, T, mean, scale, g) -> loss, g
+	weighing *Exec // (array, rows, t, T, mean, scale, g) -> omega
 }
 
 func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 
-// newPrograms declares the networks. The programs compile at their first call.
+// newPrograms declares the networks. A program is compiled at its first call.
 func newPrograms(backend compute.Backend, cfg Config, seeds int) (*programs, error) {
 	p := &programs{cfg: cfg, seeds: seeds}
 	if err := p.declare(backend); err != nil {
@@ -57,7 +57,7 @@ func (p *programs) close() {
 	}
 }
 
-// declare walks through every network once.
+// declare lists the parameters of every network.
 func (p *programs) declare(backend compute.Backend) (err error) {
 	c := p.cfg
 	observation, action := shapeOf(p.seeds, 1, c.Observations), shapeOf(p.seeds, 1, c.Actions)
@@ -81,17 +81,18 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 	return err
 }
 
-// actGraph takes observation [seeds, 1, observations], noise [seeds, 1, actions], with
-// context the steps [seeds, history, 1, step], and the actor; it returns the actions.
+// actGraph takes the observation [seeds, 1, observations], noise [seeds, 1, actions], with
+// context the steps [seeds, history, 1, step], and the actor. It returns the actions.
 func (p *programs) actGraph(in []*Node) []*Node {
-	observation, noise, rest := in[0], in[1], in[2:]
-	steps, values := p.optional(rest)
+	observation, noise := in[0], in[1]
+	steps, values := p.window(in[2:])
 	action, _ := p.act(values, observation, steps, noise)
 	return []*Node{action}
 }
 
-// optional takes the window of the context from the front of a list of inputs.
-func (p *programs) optional(in []*Node) (window *Node, rest []*Node) {
+// window splits off the context's window, which comes first in a list of inputs if there is a
+// context.
+func (p *programs) window(in []*Node) (window *Node, remaining []*Node) {
 	if p.cfg.Context == nil {
 		return nil, in
 	}
@@ -99,12 +100,12 @@ func (p *programs) optional(in []*Node) (window *Node, rest []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	step, store, rows, noise, omega, rest := in[0], in[1], in[2], in[3], in[4], in[5:]
-	window, state := p.optional(rest)
+	step, array, rows, noise, omega := in[0], in[1], in[2], in[3], in[4]
+	window, state := p.window(in[5:])
 	if window != nil {
-		window = p.cfg.gatherSteps(store, window)
+		window = p.cfg.gatherSteps(array, window)
 	}
-	b := p.cfg.unpack(gather(store, rows, p.cfg.rowWidth()), window)
+	b := p.cfg.unpack(gather(array, rows, p.cfg.rowWidth()), window)
 	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
 	return append([]*Node{metrics}, next.list()...)
 }

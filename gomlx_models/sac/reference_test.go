@@ -266,7 +266,7 @@ func (v *refVariables) update(c Config, batch []refSample, step int) (criticLoss
 func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []float64 {
 	o := a.cfg.Omega
 	n, _ := seedNet(tb, a.programs.g, flat(tb, a.g), seed)
-	now := a.present[seed]
+	now := a.lastFit[seed]
 	g := func(t Transition, time float64) float64 {
 		x := wide(slices.Concat(t.Action, t.Observation))
 		for i := range x {

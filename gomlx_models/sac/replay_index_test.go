@@ -69,14 +69,14 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 	for b := range at {
 		at[b] = oldest + b*(count-1-oldest)/(batch-1)
 	}
-	for s, r := range a.replay {
+	for s, r := range a.index {
 		if r.oldest() != oldest || r.total != count {
 			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.total, oldest, count)
 		}
 		r.rows(at, index[s*batch:])
 		r.windows(at, h, past[s*(h+1)*batch:])
 	}
-	array, err := a.store.current()
+	array, err := a.array.current()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 		t.Fatal(err)
 	}
 	rows, windows := flatOf(t, out[0]), flatOf(t, out[1])
-	for s, r := range a.replay {
+	for s, r := range a.index {
 		number := r.episodeOf(at)
 		for b, i := range at {
 			tr := all[s][i]
@@ -105,7 +105,7 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 // their lengths, and each transition within its episode.
 func TestDrawsAreUniform(t *testing.T) {
 	cfg := tiny(func(c *Config) { c.Capacity = 30 })
-	r := newReplay(cfg, 0)
+	r := newReplayIndex(cfg, 0)
 	lengths := []int{10, 12, 3, 20, 4}
 	k := 0
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
@@ -133,13 +133,13 @@ func TestDrawsAreUniform(t *testing.T) {
 		if i < r.oldest() {
 			t.Fatalf("transition %d is drawn, but overwritten", i)
 		}
-		if r.known(true)[time[b]].Number != number {
-			t.Fatalf("transition %d of episode %d is drawn for episode %d", i, number, r.known(true)[time[b]].Number)
+		if r.eligible(true)[time[b]].Number != number {
+			t.Fatalf("transition %d of episode %d is drawn for episode %d", i, number, r.eligible(true)[time[b]].Number)
 		}
 		counts[number]++
 	}
 	wantShares(t, "episode", counts, draws, map[int]float64{0: 0, 1: .25, 2: .25, 3: .25, 4: .25})
-	if known := r.known(false); known[len(known)-1].Number != 3 {
+	if known := r.eligible(false); known[len(known)-1].Number != 3 {
 		t.Errorf("the unfinished episode counts as finished: %v", known)
 	}
 }
@@ -189,7 +189,7 @@ func TestObserveRefusesImpossibleTransitions(t *testing.T) {
 	} {
 		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
 	}
-	if a.Observed() != 1 || a.replay[1].total != 1 {
+	if a.Observed() != 1 || a.index[1].total != 1 {
 		t.Error("a refused transition was kept")
 	}
 }

@@ -13,12 +13,12 @@ import (
 // copied puts an empty agent's replay where the host cannot write it, as on a GPU.
 func copied(tb testing.TB, a *Agent) *Agent {
 	tb.Helper()
-	s, err := newStore(a.backend, a.cfg, len(a.seeds), false)
+	s, err := newReplayArray(a.backend, a.cfg, len(a.seeds), false)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a.store.close()
-	a.store = s
+	a.array.close()
+	a.array = s
 	return a
 }
 
@@ -26,7 +26,7 @@ func copied(tb testing.TB, a *Agent) *Agent {
 func stored(tb testing.TB, a *Agent, seed, i int) (row []float32) {
 	tb.Helper()
 	w := a.cfg.rowWidth()
-	look(tb, a, func(flat []float32) { row = slices.Clone(flat[int(a.replay[seed].row(i))*w:][:w]) })
+	look(tb, a, func(flat []float32) { row = slices.Clone(flat[int(a.index[seed].row(i))*w:][:w]) })
 	return row
 }
 
@@ -39,7 +39,7 @@ func contents(tb testing.TB, a *Agent) (all []float32) {
 
 func look(tb testing.TB, a *Agent, fn func(flat []float32)) {
 	tb.Helper()
-	if err := a.store.read(func(flat []float32) error { fn(flat); return nil }); err != nil {
+	if err := a.array.read(func(flat []float32) error { fn(flat); return nil }); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -55,7 +55,7 @@ func TestCopiedArrayIsTheSharedOne(t *testing.T) {
 		for _, count := range []int{1, 1, 20, 17, 3, blockRows - 1, blockRows, 1, 2*blockRows + 9, 2} {
 			fill(t, shared, count, 7)
 			fill(t, apart, count, 7)
-			if waiting := len(apart.store.waiting) / (2 * cfg.rowWidth()); waiting > blockRows {
+			if waiting := len(apart.array.pending) / (2 * cfg.rowWidth()); waiting > blockRows {
 				t.Fatalf("%d transitions wait", waiting)
 			}
 			if !slices.Equal(contents(t, shared), contents(t, apart)) {
@@ -81,7 +81,7 @@ func TestCopiedReplayTrainsLikeTheSharedOne(t *testing.T) {
 		}
 	}
 	train(1, 1, 17, 3, 17, 17, 40, 1)
-	if shared.fits == 0 {
+	if shared.gUpdates == 0 {
 		t.Error("omega was never fitted")
 	}
 	fill(t, shared, 5, 7)
@@ -94,7 +94,7 @@ func TestCopiedReplayTrainsLikeTheSharedOne(t *testing.T) {
 	if err := apart.Load(bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	if apart.store.shared != nil {
+	if apart.array.shared != nil {
 		t.Error("a checkpoint moved the replay into shared memory")
 	}
 	train(1, 3)
@@ -111,11 +111,11 @@ func TestRowsAreWrittenInPlace(t *testing.T) {
 		}
 		before := residentBytes()
 		a := open(t, name, cfg, 3)
-		array := a.store.array
+		array := a.array.tensor
 		for k := range 3 {
 			fill(t, a, 20, 6)
 			update(t, a)
-			now, err := a.store.current()
+			now, err := a.array.current()
 			if err != nil || now != array {
 				t.Fatalf("%q: another array after update %d (%v)", name, k, err)
 			}
@@ -124,11 +124,11 @@ func TestRowsAreWrittenInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			memory, err := buffer.Data()
-			if err != nil || &memory.([]float32)[0] != &a.store.shared[0] {
+			if err != nil || &memory.([]float32)[0] != &a.array.shared[0] {
 				t.Fatalf("%q: the device has memory of its own (%v)", name, err)
 			}
 		}
-		size := int(a.store.shape().ByteSize())
+		size := int(a.array.shape().ByteSize())
 		if grown := residentBytes() - before; large && grown > size/4 {
 			t.Errorf("%q: %d MB for 60 transitions of an array of %d MB", name, grown>>20, size>>20)
 		}
