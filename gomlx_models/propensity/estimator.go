@@ -2,6 +2,7 @@ package propensity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,21 +20,21 @@ import (
 
 const chunk = 250 // updates in one call to the device
 
-// Samples lists samples by their row in the pool, with label and time. Time is an
-// index: sample i was drawn at the Time[i]-th of the estimator's times.
+// Samples lists samples by their row in the pool, with label and time. Time is an index:
+// sample i was drawn at the Time[i]-th of the fitted times.
 type Samples struct {
 	Row   []int32
 	Label []int32 // nil if g sees no label
 	Time  []int32
 }
 
-// Estimator fits g. It is compiled once, for a pool and a number of times, and then
-// serves every T: call Fit with the samples up to T, of which there may be fewer times
-// than it was made for. It may be used by several goroutines.
+// Estimator fits g. It is compiled once, for a pool and a largest number of times, and then
+// serves every T: call Fit with the samples up to T, which may have fewer times. It is safe
+// for concurrent use.
 type Estimator struct {
 	cfg     Config
 	pool    *Pool
-	times   int
+	times   int // the largest number
 	params  []net.Param
 	trainer *loop.Trainer
 	eval    *Exec
@@ -57,7 +58,7 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 			cfg.Network, dims)
 	}
 	if n := pool.X.Size() / pool.X.Shape().Dim(0); len(pool.Mean) != n || len(pool.Scale) != n {
-		return nil, fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; make it with NewPool",
+		return nil, fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; use NewPool",
 			len(pool.Mean), len(pool.Scale), n)
 	}
 	e := &Estimator{cfg: cfg, pool: pool, times: times}
@@ -152,24 +153,25 @@ func (e *Estimator) loss(s *net.Scope, data, feeds []*Node) *Node {
 }
 
 // Fit runs Algorithm 2 on the samples. times holds the value of each time index, in
-// increasing order; every one of them must occur in samples.Time. seed decides the
-// initial weights, the order and the draws of Algorithm 1.
+// increasing order; every one of them must occur in samples.Time. seed determines the initial
+// weights, the order of the samples and the draws of Algorithm 1.
 func (e *Estimator) Fit(ctx context.Context, samples Samples, times []float64, seed int64) (*Score, error) {
 	return e.FitFrom(ctx, nil, samples, times, seed)
 }
 
-// FitFrom is Fit from the parameters of an earlier fit in place of random ones (nil: as
-// Fit), with a new optimiser. What an encoding learns for a time of its own, as one-hot
-// does, is still random for the times that the earlier fit had not seen. The earlier
-// estimator may differ in all but the shapes of g.
-func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, times []float64, seed int64) (*Score, error) {
+// FitFrom is Fit that starts from the parameters of an earlier fit (nil: random ones, as Fit),
+// with a new optimiser. A learned encoding's vectors are still random for times that the
+// earlier fit had not seen. The earlier estimator may differ in everything except g's shapes.
+func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, times []float64,
+	seed int64) (*Score, error) {
 	if err := e.check(samples, times); err != nil {
 		return nil, err
 	}
 	start := net.Init(e.params, seed, "propensity")
 	if from != nil {
 		if a, b := fmt.Sprint(e.params), fmt.Sprint(from.e.params); a != b {
-			return nil, fmt.Errorf("propensity: g cannot start from a fit of another shape; use the same network, time encoding, classes and number of times")
+			return nil, errors.New("propensity: g cannot start from a fit of another shape;" +
+				" use the same network, time encoding, classes and number of times")
 		}
 		start = from.values
 	}
@@ -180,31 +182,35 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 	s := newScore(e, samples, times)
 	table := s.table(s.last)
 	defer table.FinalizeAll()
-	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, e.cfg.updates(len(samples.Row)),
-		feed(samples, e.trainer.Chunk(), e.cfg.Batch, next))
+	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate,
+		e.cfg.updates(len(samples.Row)), feed(samples, e.trainer.Chunk(), e.cfg.Batch, next))
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// draws returns the source of training rows that the method asks for.
+// draws returns the method's source of training rows.
 func (e *Estimator) draws(samples Samples, times int, rng *rand.Rand) (func() Triplet, error) {
 	if e.cfg.Method != Standard {
 		return (&source{rng: rng, s: samples, times: times}).next, nil
 	}
 	current, old, err := e.window(samples, times)
-	return (&standardSource{rng: rng, current: current, old: old}).next, err
+	if err != nil {
+		return nil, err
+	}
+	return (&standardSource{rng: rng, current: current, old: old}).next, nil
 }
 
+// check returns an error for samples and times that g cannot be fitted to.
 func (e *Estimator) check(s Samples, times []float64) error {
 	switch {
 	case len(s.Row) == 0:
-		return fmt.Errorf("propensity: there are no samples")
+		return errors.New("propensity: there are no samples")
 	case len(times) < 2:
-		return fmt.Errorf("propensity: all samples are from one time; drift needs at least two")
+		return errors.New("propensity: all samples are from one time; drift needs at least two")
 	case len(times) > e.times:
-		return fmt.Errorf("propensity: %d times, but the estimator was made for %d", len(times), e.times)
+		return fmt.Errorf("propensity: %d times, but the estimator was made for %d at most", len(times), e.times)
 	}
 	for i, t := range times {
 		if math.IsNaN(t) || math.IsInf(t, 0) || (i > 0 && t <= times[i-1]) {
@@ -222,7 +228,7 @@ func (e *Estimator) check(s Samples, times []float64) error {
 	return nil
 }
 
-// checkSamples compares lengths and ranges, for fitting and for evaluation.
+// checkSamples checks lengths and ranges, for fitting and for evaluation.
 func (e *Estimator) checkSamples(s Samples, times int) error {
 	n, rows := len(s.Row), int32(e.pool.X.Shape().Dim(0))
 	switch {
@@ -266,7 +272,8 @@ func (e *Estimator) window(s Samples, times int) (current, old []int, err error)
 		}
 	}
 	if len(old) == 0 {
-		return nil, nil, fmt.Errorf("propensity: the window of %d current times leaves no older samples (there are %d times)", e.cfg.Window, times)
+		return nil, nil, fmt.Errorf("propensity: a window of %d leaves no older samples: there are %d times; lower it",
+			e.cfg.Window, times)
 	}
 	return current, old, nil
 }

@@ -116,7 +116,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 	return float64(tensors.ToScalar[float32](out[0])), grads
 }
 
-// byHand is the loss of the MLP written out in float64, from the paper's formulas.
+// byHand is the loss of the MLP in float64, from the paper's formulas.
 func (c *lossCase) byHand(values [][]float64, method Method) float64 {
 	p := map[string][]float64{}
 	for i, q := range c.e.params {
@@ -198,7 +198,8 @@ func float64s(v net.Values) [][]float64 {
 
 func small(method Method, network Network, time TimeEncoding, classes int) Config {
 	cfg := DefaultConfig()
-	cfg.Method, cfg.Network, cfg.Time, cfg.Classes, cfg.Hidden, cfg.Frequencies, cfg.Batch = method, network, time, classes, 5, 2, 12
+	cfg.Method, cfg.Network, cfg.Time, cfg.Classes = method, network, time, classes
+	cfg.Hidden, cfg.Frequencies, cfg.Batch = 5, 2, 12
 	if network == Conv5 {
 		cfg.Hidden = 2
 	}
@@ -260,7 +261,7 @@ func TestGradientOfDeeperNetworks(t *testing.T) {
 	for _, method := range []Method{Method1, Method2} {
 		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}, Deep: {3}} {
 			if network == Conv5 && method == Method1 {
-				continue // compiles for long and shows nothing new
+				continue // compiles slowly and tests nothing new
 			}
 			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
 				b := open(t, "")
@@ -301,8 +302,8 @@ func compareAlong(t *testing.T, c *lossCase, b compute.Backend, i int, gradient 
 	}
 }
 
-// TestMethod1IsAntisymmetric swaps the two times and z: nothing may change. Method 2
-// looks at t2 alone, so that its loss does.
+// TestMethod1IsAntisymmetric swaps the two times and the sign of z: the loss of Method 1 must
+// not change. Method 2 uses t2 alone, so its loss does.
 func TestMethod1IsAntisymmetric(t *testing.T) {
 	for method, same := range map[Method]bool{Method1: true, Method2: false} {
 		c := newLossCase(t, open(t, ""), small(method, MLP, TimeOneHot, 3), 2)
@@ -319,7 +320,7 @@ func TestMethod1IsAntisymmetric(t *testing.T) {
 	}
 }
 
-// TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega were the same for all x.
+// TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega would be the same for all x.
 func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 	for name, c := range map[string]struct {
 		network Network
@@ -337,7 +338,7 @@ func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 	}
 }
 
-// timeChangesRatio fails if two of the samples have one log omega.
+// timeChangesRatio fails if two of the samples have the same log omega.
 func timeChangesRatio(t *testing.T, name string, c *lossCase) {
 	t.Helper()
 	defer c.e.Close()

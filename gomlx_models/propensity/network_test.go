@@ -132,9 +132,14 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 			z, label = append(z, float32(1-2*(i%2))), append(label, int32(i%3))
 		}
 	}
-	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, n, batch, dim), tensors.FromFlatDataAndDimensions(label, n, batch),
-		tensors.FromFlatDataAndDimensions(t2, n, batch), tensors.FromFlatDataAndDimensions(t1, n, batch),
-		tensors.FromFlatDataAndDimensions(z, n, batch), tensors.FromScalarAndDimensions(float32(last), n, 1)}
+	inputs := []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(x, n, batch, dim),
+		tensors.FromFlatDataAndDimensions(label, n, batch),
+		tensors.FromFlatDataAndDimensions(t2, n, batch),
+		tensors.FromFlatDataAndDimensions(t1, n, batch),
+		tensors.FromFlatDataAndDimensions(z, n, batch),
+		tensors.FromScalarAndDimensions(float32(last), n, 1),
+	}
 	var in []shapes.Shape
 	for _, v := range inputs {
 		in = append(in, v.Shape())
@@ -179,12 +184,14 @@ func TestValidateBatched(t *testing.T) {
 		`network "conv5" is not one of deep, fc3, mlp`:                     func(c *Config) { c.Network = Conv5 },
 		`time encoding "onehot" is not one of scalar, fourier, periods`:    func(c *Config) { c.Time = TimeOneHot },
 		`time encoding "embedding" is not one of scalar, fourier, periods`: func(c *Config) { c.Time = TimeEmbedding },
-		`frequencies is 0; it must be at least 1`:                          func(c *Config) { c.Time, c.Frequencies = TimePeriods, 0 },
-		`layers is 1; it must be at least 2`:                               func(c *Config) { c.Layers = 1 },
-		`network deep has no join even; use join first`:                    func(c *Config) { c.Join = JoinEven },
-		`clip "" is not one of min1, exp1, none`:                           func(c *Config) { c.Clip = "" },
-		`hidden is 0; it must be at least 1`:                               func(c *Config) { c.Hidden = 0 },
-		`classes is -1; it must be at least 0`:                             func(c *Config) { c.Join, c.Classes = "", -1 },
+		`frequencies is 0; it must be at least 1`: func(c *Config) {
+			c.Time, c.Frequencies = TimePeriods, 0
+		},
+		`layers is 1; it must be at least 2`:            func(c *Config) { c.Layers = 1 },
+		`network deep has no join even; use join first`: func(c *Config) { c.Join = JoinEven },
+		`clip "" is not one of min1, exp1, none`:        func(c *Config) { c.Clip = "" },
+		`hidden is 0; it must be at least 1`:            func(c *Config) { c.Hidden = 0 },
+		`classes is -1; it must be at least 0`:          func(c *Config) { c.Join, c.Classes = "", -1 },
 	} {
 		cfg := Config{Method: Method2, Network: Deep, Hidden: 3, Layers: 2, Time: TimeScalar, Clip: ClipOne}
 		if err := cfg.ValidateBatched(); err != nil {

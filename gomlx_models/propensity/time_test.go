@@ -39,7 +39,10 @@ func TestFixedEncodings(t *testing.T) {
 		defer exec.Finalize()
 		for _, last := range []float32{1, 40, 2999} {
 			ts := []float32{0, last / 2, last}
-			out, err := exec.Exec(tensors.FromFlatDataAndDimensions(ts, 1, 3), tensors.FromFlatDataAndDimensions([]float32{last}, 1, 1))
+			out, err := exec.Exec(
+				tensors.FromFlatDataAndDimensions(ts, 1, 3),
+				tensors.FromFlatDataAndDimensions([]float32{last}, 1, 1),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +71,10 @@ func TestEncodingLists(t *testing.T) {
 	if all := Encodings(); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
 		t.Errorf("encodings %v: a name is used twice", all)
 	}
-	if got, want := ContinuousEncodings(), []TimeEncoding{TimeScalar, TimeFourier, TimePeriods}; !slices.Equal(got, want) {
+	if got, want := ContinuousEncodings(), []TimeEncoding{TimeScalar, TimeFourier, TimePeriods}; !slices.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("fixed encodings are %v, not %v", got, want)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"tvps/gomlx_models/backend"
 )
 
-// everything is an agent with all that a checkpoint holds, whose replay has wrapped.
+// everything is an agent with all parts of a checkpoint and a small replay, which wraps.
 func everything(t *testing.T) *Agent {
 	cfg := tiny(tinyContext, learnAlpha, tinyOmega)
 	cfg.Capacity = 17
 	return open(t, backend.Go, cfg, 3, 4)
 }
 
-// live makes two steps of training and returns the actions.
+// live trains for two steps and returns the actions.
 func live(t *testing.T, a *Agent) (actions [][]float32) {
 	t.Helper()
 	for range 2 {
@@ -46,9 +46,9 @@ func saved(t *testing.T, a *Agent) []byte {
 	return b.Bytes()
 }
 
-// TestLoadGoesOnWithTheSameBits saves in the middle of an episode, at several sizes of the
+// TestLoadContinuesWithTheSameBits saves in the middle of an episode, at several sizes of the
 // replay, and compares what follows: actions, arrays, and the next checkpoint's bytes.
-func TestLoadGoesOnWithTheSameBits(t *testing.T) {
+func TestLoadContinuesWithTheSameBits(t *testing.T) {
 	for _, transitions := range []int{0, 9, 17, 38} {
 		a, b := everything(t), everything(t)
 		fill(t, a, transitions, 7)
@@ -59,7 +59,7 @@ func TestLoadGoesOnWithTheSameBits(t *testing.T) {
 		if err := a.SaveFile(path); err != nil {
 			t.Fatal(err)
 		}
-		fill(t, b, 3, 7) // what b did before must not matter
+		fill(t, b, 3, 7) // the state of b before Load must not matter
 		live(t, b)
 		if err := b.LoadFile(path); err != nil {
 			t.Fatal(err)
@@ -84,12 +84,14 @@ func TestLoadRefuses(t *testing.T) {
 	damaged := bytes.Clone(good)
 	damaged[len(damaged)/2] ^= 0x10
 	before := flat(t, a.state)
-	for what, data := range map[string][]byte{"empty": nil, "cut off": good[:len(good)-9], "damaged": damaged, "no checkpoint": []byte("hello")} {
+	for what, data := range map[string][]byte{
+		"empty": nil, "truncated": good[:len(good)-9], "damaged": damaged, "not a checkpoint": []byte("hello"),
+	} {
 		if err := a.Load(bytes.NewReader(data)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	same(t, "variables after refused checkpoints", flat(t, a.state), before)
+	same(t, "variables after rejected checkpoints", flat(t, a.state), before)
 	other := open(t, backend.Go, a.cfg, 3, 5)
 	demand.Error(t, other.Load(bytes.NewReader(good)), "it is of seeds [3 4], not [3 5]")
 	cfg := a.cfg

@@ -82,7 +82,8 @@ func (c Config) Validate() error {
 	settings := []setting{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
 		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0}}
 	if c.Context != nil {
-		settings = append(settings, setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})
+		settings = append(settings,
+			setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})
 	}
 	if c.Omega != nil {
 		settings = append(settings, c.Omega.settings()...)
@@ -92,7 +93,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("sac: %s is %d; it must be at least %d", s.name, s.value, s.min)
 		}
 	}
-	for name, rate := range map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate} {
+	rates := map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate}
+	for name, rate := range rates {
 		if !(rate >= 0) || math.IsInf(rate, 0) {
 			return fmt.Errorf("sac: the %s is %v; it must be a finite number, 0 or more", name, rate)
 		}

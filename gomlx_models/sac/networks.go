@@ -42,7 +42,8 @@ func (c Config) twinQ(s *net.Scope, x *Node) *Node {
 //	r = sigmoid(Wr x + Ur h + b), z = sigmoid(Wz x + Uz h + b'),
 //	n = tanh(Wn x + b" + r (Un h + b"')),  h' = (1-z) n + z h.
 //
-// Steps before the start of the episode are zeros; the unit reads them like any other. steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
+// Steps before the start of the episode are zeros; the unit reads them like any other.
+// steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
 func gru(s *net.Scope, steps *Node, hidden int) *Node {
 	seeds, history, batch, width := steps.Shape().Dim(0), steps.Shape().Dim(1), steps.Shape().Dim(2), steps.Shape().Dim(3)
 	h := Zeros(s.Graph(), shapeOf(seeds, batch, hidden))

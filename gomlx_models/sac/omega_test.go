@@ -11,8 +11,8 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g is fitted with
-// a rate of 0 and so stays 0, train to the very bits of one without omega.
+// TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g stays 0 because
+// its learning rate is 0, train to the same bits as one without omega.
 func TestOmegaOneIsPlainSAC(t *testing.T) {
 	train := func(name string, change func(*Config)) (*Agent, [][]float32) {
 		a := open(t, name, tiny(change), 3, 4)
@@ -79,7 +79,8 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		cfg := DefaultConfig(1, 1)
 		cfg.Batch = 1000
 		cfg.Omega = DefaultOmega()
-		cfg.Omega.Method, cfg.Omega.Clip, cfg.Omega.Updates, cfg.Omega.Rate, cfg.Omega.Waves, cfg.Omega.Hidden = method, propensity.ClipNone, 600, 1e-3, 2, 32
+		o := cfg.Omega
+		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden = method, propensity.ClipNone, 600, 1e-3, 2, 32
 		a := open(t, "", cfg, 5)
 		drifting(t, a, times, length)
 		if err := a.FitOmega(); err != nil {
@@ -102,16 +103,17 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 				spread += want * want
 			}
 			if miss/spread > .1 {
-				t.Errorf("%s, seed %d: log omega leaves %.2f of the exact one's squares", method, a.seeds[i], miss/spread)
+				t.Errorf("%s, seed %d: the error of log omega has %.2f of the exact one's sum of squares",
+					method, a.seeds[i], miss/spread)
 			}
 		}
 	}
 }
 
-// TestOmegaIsFittedAsOftenAsAsked counts the updates of g and looks at T.
-func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
-	for _, c := range []struct{ every, fits, present int }{
-		{1, 4 * 6, 4}, // after episodes 1, 2, 3, 4; with episode 0 alone there is nothing to tell apart
+// TestOmegaIsFittedEveryNEpisodes counts the updates of g and checks T.
+func TestOmegaIsFittedEveryNEpisodes(t *testing.T) {
+	for _, c := range []struct{ every, updates, last int }{
+		{1, 4 * 6, 4}, // after episodes 1, 2, 3, 4; episode 0 alone has no other time to compare with
 		{2, 2 * 6, 3}, // after 1 and 3
 		{0, 22 * 6, 5},
 	} {
@@ -120,8 +122,9 @@ func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
 			fill(t, a, 1, 5)
 			update(t, a)
 		}
-		if a.gUpdates != c.fits || a.lastFit[1].Episode != c.present {
-			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.gUpdates, a.lastFit[1].Episode, c.fits, c.present)
+		if a.gUpdates != c.updates || a.lastFit[1].Episode != c.last {
+			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d",
+				c.every, a.gUpdates, a.lastFit[1].Episode, c.updates, c.last)
 		}
 	}
 }

@@ -62,11 +62,13 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 	c := p.cfg
 	observation, action := shapeOf(p.seeds, 1, c.Observations), shapeOf(p.seeds, 1, c.Actions)
 	steps := shapeOf(p.seeds, 1, 1, c.stepWidth())
-	p.actor, err = net.Declare(backend, []shapes.Shape{observation, steps}, func(s *net.Scope, in []*Node) { p.actorNet(s, in[0], in[1]) })
+	p.actor, err = net.Declare(backend, []shapes.Shape{observation, steps},
+		func(s *net.Scope, in []*Node) { p.actorNet(s, in[0], in[1]) })
 	if err != nil {
 		return err
 	}
-	p.critic, err = net.Declare(backend, []shapes.Shape{observation, action, steps}, func(s *net.Scope, in []*Node) { p.criticNet(s, in[0], in[1], in[2]) })
+	p.critic, err = net.Declare(backend, []shapes.Shape{observation, action, steps},
+		func(s *net.Scope, in []*Node) { p.criticNet(s, in[0], in[1], in[2]) })
 	if err != nil {
 		return err
 	}

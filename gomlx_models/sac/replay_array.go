@@ -62,7 +62,7 @@ func newReplayArray(backend compute.Backend, cfg Config, seeds int, share bool) 
 	}
 	if err != nil {
 		r.close()
-		return nil, fmt.Errorf("sac: not enough memory for a replay of %d transitions for %d seeds (%d MB); lower the capacity: %w",
+		return nil, fmt.Errorf("sac: no memory for a replay of %d transitions for %d seeds (%d MB); lower the capacity: %w",
 			cfg.Capacity, seeds, r.shape().ByteSize()>>20, err)
 	}
 	return r, nil

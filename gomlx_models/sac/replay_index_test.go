@@ -19,9 +19,12 @@ import (
 // a list of everything that was ever inserted, before and after the rings of two seeds have
 // wrapped around, in shared memory and not.
 func TestGatherAgainstAList(t *testing.T) {
-	for _, c := range []struct{ capacity, count, every int }{{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40}} {
+	for _, c := range []struct{ capacity, count, every int }{
+		{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40},
+	} {
 		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = c.capacity })
-		for _, a := range []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))} {
+		agents := []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))}
+		for _, a := range agents {
 			exec, rng := gathering(t, a), random.New(0, "lengths")
 			all := make([][]Transition, 2)
 			number, left := 0, 1+rng.IntN(9)
@@ -33,7 +36,7 @@ func TestGatherAgainstAList(t *testing.T) {
 					all[i] = append(all[i], ts[i])
 				}
 				if left == 0 {
-					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be left out
+					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
 				}
 				if err := a.Observe(ts); err != nil {
 					t.Fatal(err)
@@ -80,7 +83,8 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch), tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
+	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch),
+		tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,19 +94,21 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 		for b, i := range at {
 			tr := all[s][i]
 			terminal := map[bool]float64{true: 1}[tr.Terminal]
-			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()], slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
+			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()],
+				slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
 			if int(number[b]) != tr.Episode {
-				t.Fatalf("transition %d is said to be of episode %v, not %d", i, number[b], tr.Episode)
+				t.Fatalf("transition %d has episode %v, not %d", i, number[b], tr.Episode)
 			}
 			for k, want := range append(refHistory(cfg, all[s], i, oldest), refStep(tr)) {
-				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count), windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
+				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count),
+					windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
 			}
 		}
 	}
 }
 
-// TestDrawsAreUniform: minibatches over transitions, triplets over episodes, whatever
-// their lengths, and each transition within its episode.
+// TestDrawsAreUniform: minibatches over transitions; triplets over episodes, whatever their
+// lengths, and over the transitions of an episode.
 func TestDrawsAreUniform(t *testing.T) {
 	cfg := tiny(func(c *Config) { c.Capacity = 30 })
 	r := newReplayIndex(cfg, 0)
@@ -139,8 +145,8 @@ func TestDrawsAreUniform(t *testing.T) {
 		counts[number]++
 	}
 	wantShares(t, "episode", counts, draws, map[int]float64{0: 0, 1: .25, 2: .25, 3: .25, 4: .25})
-	if known := r.eligible(false); known[len(known)-1].Number != 3 {
-		t.Errorf("the unfinished episode counts as finished: %v", known)
+	if episodes := r.eligible(false); episodes[len(episodes)-1].Number != 3 {
+		t.Errorf("the unfinished episode counts as finished: %v", episodes)
 	}
 }
 
@@ -153,7 +159,7 @@ func wantShares(t *testing.T, what string, counts map[int]int, draws int, want m
 	}
 }
 
-// TestMomentsAgainstTwoPasses compares running mean and deviation with the textbook's.
+// TestMomentsAgainstTwoPasses compares running mean and deviation with those of two passes.
 func TestMomentsAgainstTwoPasses(t *testing.T) {
 	m, rng := newMoments(3), random.New(0, "moments")
 	var first []float64
@@ -174,7 +180,7 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 	near(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
 }
 
-func TestObserveRefusesImpossibleTransitions(t *testing.T) {
+func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	a := open(t, "go", tiny(), 4, 5)
 	good := func() []Transition { return randomTransitions(a, 30, 10) } // episode 3
 	if err := a.Observe(good()); err != nil {
@@ -183,13 +189,19 @@ func TestObserveRefusesImpossibleTransitions(t *testing.T) {
 	for want, spoil := range map[string]func(ts []Transition) []Transition{
 		"1 transitions for 2 seeds":       func(ts []Transition) []Transition { return ts[:1] },
 		"seed 5: the action has 1 values": func(ts []Transition) []Transition { ts[1].Action = ts[1].Action[:1]; return ts },
-		"value 0 of the reward is NaN":    func(ts []Transition) []Transition { ts[0].Reward = float32(math.NaN()); return ts },
-		"value 2 of the next observation": func(ts []Transition) []Transition { ts[1].Next[2] = float32(math.Inf(1)); return ts },
-		"episode 2 after episode 3":       func(ts []Transition) []Transition { ts[1].Episode = 2; return ts },
+		"value 0 of the reward is NaN": func(ts []Transition) []Transition {
+			ts[0].Reward = float32(math.NaN())
+			return ts
+		},
+		"value 2 of the next observation": func(ts []Transition) []Transition {
+			ts[1].Next[2] = float32(math.Inf(1))
+			return ts
+		},
+		"episode 2 after episode 3": func(ts []Transition) []Transition { ts[1].Episode = 2; return ts },
 	} {
 		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
 	}
 	if a.Observed() != 1 || a.index[1].total != 1 {
-		t.Error("a refused transition was kept")
+		t.Error("a rejected transition was kept")
 	}
 }

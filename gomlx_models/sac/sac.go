@@ -100,7 +100,8 @@ func (a *Agent) start() {
 	draw := func(params []net.Param, name string) []*tensors.Tensor {
 		return net.InitSeeds(params, a.seeds, "sac", name).Tensors(params)
 	}
-	a.state = slices.Concat(draw(p.actor, "actor"), draw(p.critic, "critic"), draw(p.alpha, "alpha"), draw(p.critic, "critic"))
+	a.state = slices.Concat(draw(p.actor, "actor"), draw(p.critic, "critic"), draw(p.alpha, "alpha"),
+		draw(p.critic, "critic"))
 	for range 2 { // first and second moments
 		for _, params := range [][]net.Param{p.actor, p.critic, p.alpha} {
 			a.state = append(a.state, zeros(params)...)

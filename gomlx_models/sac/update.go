@@ -172,7 +172,8 @@ func (p *programs) unlist(nodes []*Node) (v variables) {
 		nodes = nodes[len(params):]
 		return head
 	}
-	v.actor.values, v.critic.values, v.alpha.values, v.target = take(p.actor), take(p.critic), take(p.alpha), take(p.critic)
+	v.actor.values, v.critic.values, v.alpha.values = take(p.actor), take(p.critic), take(p.alpha)
+	v.target = take(p.critic)
 	v.actor.m, v.critic.m, v.alpha.m = take(p.actor), take(p.critic), take(p.alpha)
 	v.actor.v, v.critic.v, v.alpha.v = take(p.actor), take(p.critic), take(p.alpha)
 	return v
