@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -15,6 +16,15 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 )
+
+// TestNetworkLists: vectors can be batched, images cannot.
+func TestNetworkLists(t *testing.T) {
+	for n, batched := range map[Network]bool{MLP: true, FC3: true, Deep: true, Conv5: false} {
+		if !slices.Contains(Networks(), n) || slices.Contains(BatchedNetworks(), n) != batched {
+			t.Errorf("%s is listed wrongly: %v, for batched seeds %v", n, Networks(), BatchedNetworks())
+		}
+	}
+}
 
 // TestEveryNetworkTrains fits each network with each method and time encoding that it
 // takes; before training every weight is 1.
@@ -179,26 +189,27 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 
 // TestValidateBatched: sentences start with the setting's name, for the caller to complete.
 func TestValidateBatched(t *testing.T) {
-	for want, change := range map[string]func(c *Config){
-		`method "standard" is not one of method1, method2`:                 func(c *Config) { c.Method = Standard },
-		`network "conv5" is not one of deep, fc3, mlp`:                     func(c *Config) { c.Network = Conv5 },
-		`time encoding "onehot" is not one of scalar, fourier, periods`:    func(c *Config) { c.Time = TimeOneHot },
-		`time encoding "embedding" is not one of scalar, fourier, periods`: func(c *Config) { c.Time = TimeEmbedding },
-		`frequencies is 0; it must be at least 1`: func(c *Config) {
-			c.Time, c.Frequencies = TimePeriods, 0
-		},
-		`layers is 1; it must be at least 2`:            func(c *Config) { c.Layers = 1 },
-		`network deep has no join even; use join first`: func(c *Config) { c.Join = JoinEven },
-		`clip "" is not one of min1, exp1, none`:        func(c *Config) { c.Clip = "" },
-		`hidden is 0; it must be at least 1`:            func(c *Config) { c.Hidden = 0 },
-		`classes is -1; it must be at least 0`:          func(c *Config) { c.Join, c.Classes = "", -1 },
+	vectors, fixed := strings.Join(Names(BatchedNetworks()), ", "), strings.Join(Names(ContinuousEncodings()), ", ")
+	for _, c := range []struct {
+		want   string
+		change func(c *Config)
+	}{
+		{`method "standard" is not one of method1, method2`, func(c *Config) { c.Method = Standard }},
+		{`network "conv5" is not one of ` + vectors, func(c *Config) { c.Network = Conv5 }},
+		{`time encoding "onehot" is not one of ` + fixed, func(c *Config) { c.Time = TimeOneHot }},
+		{`time encoding "embedding" is not one of ` + fixed, func(c *Config) { c.Time = TimeEmbedding }},
+		{`frequencies is 0; it must be at least 1`, func(c *Config) { c.Time, c.Frequencies = TimePeriods, 0 }},
+		{`layers is 1; it must be at least 2`, func(c *Config) { c.Layers = 1 }},
+		{`network deep has no join even; use join first`, func(c *Config) { c.Join = JoinEven }},
+		{`clip "" is not one of min1, exp1, none`, func(c *Config) { c.Clip = "" }},
+		{`hidden is 0; it must be at least 1`, func(c *Config) { c.Hidden = 0 }},
+		{`classes is -1; it must be at least 0`, func(c *Config) { c.Join, c.Classes = "", -1 }},
 	} {
 		cfg := Config{Method: Method2, Network: Deep, Hidden: 3, Layers: 2, Time: TimeScalar, Clip: ClipOne}
 		if err := cfg.ValidateBatched(); err != nil {
 			t.Fatal(err)
 		}
-		change(&cfg)
-		err := cfg.ValidateBatched()
-		demand.Error(t, err, want)
+		c.change(&cfg)
+		demand.Error(t, cfg.ValidateBatched(), c.want)
 	}
 }

@@ -65,16 +65,17 @@ func TestFixedEncodings(t *testing.T) {
 	}
 }
 
-// TestEncodingLists: every declared encoding has a name of its own, and the fixed ones are
-// those without a learned part.
+// TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
+// ones.
 func TestEncodingLists(t *testing.T) {
 	if all := Encodings(); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
 		t.Errorf("encodings %v: a name is used twice", all)
 	}
-	if got, want := ContinuousEncodings(), []TimeEncoding{TimeScalar, TimeFourier, TimePeriods}; !slices.Equal(
-		got,
-		want,
-	) {
-		t.Errorf("fixed encodings are %v, not %v", got, want)
+	for time, fixed := range map[TimeEncoding]bool{
+		TimeScalar: true, TimeFourier: true, TimePeriods: true, TimeEmbedding: false, TimeOneHot: false,
+	} {
+		if !slices.Contains(Encodings(), time) || slices.Contains(ContinuousEncodings(), time) != fixed {
+			t.Errorf("%s is listed wrongly: %v, continuous %v", time, Encodings(), ContinuousEncodings())
+		}
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // everything is an agent with all parts of a checkpoint and a small replay, which wraps.
@@ -75,8 +78,45 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses: each error leaves the agent as it was.
-func TestLoadRefuses(t *testing.T) {
+// TestLoadFormat1 loads a checkpoint that the program wrote before package propensity had the
+// robots' g (commit d1fb41e), and writes the same header and arrays again.
+func TestLoadFormat1(t *testing.T) {
+	const path = "testdata/format1.checkpoint"
+	a := everything(t)
+	if err := a.LoadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if a.Observed() != 28 || a.updates != 4 || a.gUpdates == 0 || a.lastFit[0].Episode < 0 {
+		t.Errorf("%d transitions, %d updates, %d of g, last fit at episode %d",
+			a.Observed(), a.updates, a.gUpdates, a.lastFit[0].Episode)
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(unpacked(t, old), unpacked(t, saved(t, a))) {
+		t.Error("the checkpoint changed by loading and saving it")
+	}
+	live(t, a)
+}
+
+// unpacked is a checkpoint without its compression.
+func unpacked(t *testing.T, data []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	out, err := z.DecodeAll(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLoadRejects: each error leaves the agent as it was.
+func TestLoadRejects(t *testing.T) {
 	a := everything(t)
 	fill(t, a, 20, 7)
 	live(t, a)
