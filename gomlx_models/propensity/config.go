@@ -8,114 +8,66 @@ import (
 	"strings"
 )
 
-// Method is the estimator of Section 2.2 of the paper.
+// Method is what g models and how it is trained (Section 2.2 of the paper).
 type Method string
 
 const (
-	// Method1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. exp_family) and classifies by
+	// Method1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. exp_family). Its classifier's logit is
 	// g(x,t2) - g(x,t1) (Algorithm 2, line 8).
 	Method1 Method = "method1"
-	// Method2 models p_t(x) = p(x) exp(g(x,t)) (Eq. deviations) and classifies by
-	// g(x,t2). The paper used it in all its experiments.
+	// Method2 models p_t(x) = p(x) exp(g(x,t)), deviations from the marginal p(x) (Eq.
+	// deviations). Its logit is g(x,t2) (Eq. method_2_app). The paper used it in all its
+	// experiments.
 	Method2 Method = "method2"
-	// Standard is the standard propensity score of Section 2: recent samples against
-	// older ones, with no time in g.
+	// Standard is the standard propensity score of Section 2: recent samples against older
+	// ones, with no time in g.
 	Standard Method = "standard"
 )
 
-// Network is the shape of g.
-type Network string
-
-const (
-	// MLP has two hidden layers with ReLU.
-	MLP Network = "mlp"
-	// FC3 has three fully connected layers with ReLU and batch normalisation (the
-	// paper's g for CLEAR).
-	FC3 Network = "fc3"
-	// Conv5 has five convolutions and one linear layer (the paper's g for CIFAR-10);
-	// samples are images of [height, width, channels].
-	Conv5 Network = "conv5"
-)
-
-// TimeEncoding is how t enters g. It always joins before the first nonlinearity:
-// added later, g would be a(x) + c(t), and omega the same for all samples.
-type TimeEncoding string
-
-const (
-	// TimeScalar is t scaled to [-1, 1] over the fitted times. It learns slowly.
-	TimeScalar TimeEncoding = "scalar"
-	// TimeFourier is sin and cos of Frequencies multiples of the fitted time span.
-	TimeFourier TimeEncoding = "fourier"
-	// TimeEmbedding is a learned vector for each time, mapped linearly to the first layer.
-	TimeEmbedding TimeEncoding = "embedding"
-	// TimeOneHot is a learned vector for each time, added to the first layer's sum.
-	TimeOneHot TimeEncoding = "onehot"
-)
-
-// Join is how loud x is beside label and time where they meet, in the sums of the
-// first layer. Adam moves every weight by about its rate, so in one update a sum moves
-// by the rate times the sum of the inputs' sizes: 1 for a label, but about .8 dims for
-// a standardised x. In 2048 dimensions g then learns single samples by heart, or its
-// sums run away, before it hears the label.
+// Join sets the relative scale of x, label and time in the first layer's pre-activations.
+// Adam moves every weight by about its learning rate, so one update moves a pre-activation
+// by the rate times the sum of the inputs' absolute values: 1 for a label, about .8 dims
+// for a standardised x. In 2048 dimensions g then memorises single samples, or its
+// pre-activations diverge, before it learns from the label.
 type Join string
 
 const (
-	// JoinFirst takes x as it is, with the initial weights of He et al. It is right for
-	// few dimensions and for images.
+	// JoinFirst leaves x as it is, with the initial weights of He et al. It is for few
+	// dimensions and for images.
 	JoinFirst Join = "first"
-	// JoinEven divides x by its number of dimensions and starts its weights at N(0, 1),
-	// as those of label and time: every input moves the sums alike. It equals a rate for
-	// the weights of x that is smaller by the number of dimensions, as the maximal update
-	// parametrisation has it for Adam (Yang et al. 2022, Tensor Programs V). It is for
-	// vectors of a hundred dimensions or more; a drift of x within its class is learned
-	// more slowly.
+	// JoinEven divides x by its number of dimensions and draws its initial weights from
+	// N(0, 1), as those of label and time. One update then moves the pre-activations by
+	// about as much through x as through the label. That equals a learning rate for x that
+	// is smaller by the number of dimensions, as in the maximal update parametrisation for
+	// Adam (Yang et al. 2022, Tensor Programs V). It is for vectors of a hundred dimensions
+	// or more. g learns a drift of x within its class more slowly.
 	JoinEven Join = "even"
 )
 
-// ClipPolicy limits the weights.
-type ClipPolicy string
-
-const (
-	// ClipOne is min(omega, 1): the literal reading of "omega clip 1".
-	ClipOne ClipPolicy = "min1"
-	// ClipExponent lets the exponent reach 1, so omega <= e: the reading of the
-	// closest public code of the same authors.
-	ClipExponent ClipPolicy = "exp1"
-	// ClipNone applies no limit (but e^60, so that sums in float32 stay finite).
-	ClipNone ClipPolicy = "none"
-)
-
-var exponentLimit = map[ClipPolicy]float64{ClipOne: 0, ClipExponent: 1, ClipNone: 60}
-
-// Limit is the largest log omega under the clip.
-func (c ClipPolicy) Limit() float64 { return exponentLimit[c] }
-
-// Omega turns log omega into a weight under the clip.
-func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, c.Limit())) }
-
-// Config holds every setting of an estimator.
+// Config holds every setting of g and its training. DefaultConfig is a start that works.
 type Config struct {
-	Method       Method       // Method2 unless set
-	Network      Network      // MLP unless set
-	Hidden       int          // width of the hidden layers; channels of the first convolution
-	Time         TimeEncoding // how t enters
-	Frequencies  int          // of the Fourier encoding
-	Join         Join         // how loud x is beside label and time; "" is JoinFirst
-	Classes      int          // number of labels that g sees; 0 if it sees none
-	Window       int          // Standard: how many of the last times count as current
+	Method       Method       // what g models
+	Network      Network      // g's architecture
+	Hidden       int          // units of each hidden layer; Conv5: channels of the first convolution
+	Layers       int          // Deep: fully connected layers, including the output layer
+	Time         TimeEncoding // how t enters g
+	Frequencies  int          // number of sine and cosine pairs, for encodings that have them
+	Join         Join         // relative scale of x, label and time; "" means JoinFirst
+	Classes      int          // number of labels that g sees; 0: g sees no label
+	Window       int          // Standard: number of last times that count as current
 	LearningRate float64      // of Adam
 	Updates      int          // minibatches
-	Epochs       int          // if positive, passes over the samples, in place of Updates
-	Batch        int          // samples a minibatch
-	Clip         ClipPolicy   // limit of the weights
+	Epochs       int          // if positive: passes over the samples, instead of Updates
+	Batch        int          // samples per minibatch
+	Clip         ClipPolicy   // limit of omega
 }
 
 // DefaultConfig is a g that learns: Method 2 on an MLP of 64 units, one-hot time,
 // Adam at 3e-3 for 1000 minibatches of 512. (The paper's table says rate 1e-4 and
 // "number of updates 200", which read as minibatches teaches g nothing.)
 func DefaultConfig() Config {
-	return Config{Method: Method2, Network: MLP, Hidden: 64, Time: TimeOneHot, Frequencies: 8, Join: JoinFirst, Window: 1,
-		LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
+	return Config{Method: Method2, Network: MLP, Hidden: 64, Layers: 4, Time: TimeOneHot, Frequencies: 8,
+		Join: JoinFirst, Window: 1, LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
 }
 
 // updates is the number of minibatches for n samples: Algorithm 2 calls M the number
@@ -127,44 +79,104 @@ func (c Config) updates(n int) int {
 	return c.Updates
 }
 
-func oneOf[T ~string](what string, value T, valid ...T) error {
-	if slices.Contains(valid, value) {
-		return nil
+// Methods lists all methods.
+func Methods() []Method { return append(TimeVaryingMethods(), Standard) }
+
+// TimeVaryingMethods lists the methods whose g depends on the time: the paper's two.
+func TimeVaryingMethods() []Method { return []Method{Method1, Method2} }
+
+// Joins lists all joins.
+func Joins() []Join { return []Join{JoinFirst, JoinEven} }
+
+// Names returns a list of methods, networks, encodings, joins or clips as plain strings.
+func Names[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
 	}
-	names := make([]string, len(valid))
-	for i, v := range valid {
-		names[i] = string(v)
-	}
-	return fmt.Errorf("propensity: %s %q is not one of %s", what, value, strings.Join(names, ", "))
+	return out
 }
 
-// Validate says which setting is impossible.
+// Validate returns an error that names the first impossible setting. No setting but Join
+// may be empty.
 func (c Config) Validate() error {
-	for _, err := range []error{
-		oneOf("method", c.Method, Method1, Method2, Standard),
-		oneOf("network", c.Network, MLP, FC3, Conv5),
-		oneOf("time encoding", c.Time, TimeScalar, TimeFourier, TimeEmbedding, TimeOneHot),
-		oneOf("join", cmp.Or(c.Join, JoinFirst), JoinFirst, JoinEven),
-		oneOf("clip", c.Clip, ClipOne, ClipExponent, ClipNone),
-	} {
-		if err != nil {
+	err := c.validateScore(Methods(), Networks(), Encodings())
+	if err == nil {
+		err = c.validateTraining()
+	}
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	return nil
+}
+
+// ValidateBatched is Validate for G, Loss and Omega in a graph of the caller's own, with
+// batched seeds and continuous times: the method must be time-varying, the network one of
+// BatchedNetworks, the encoding one of ContinuousEncodings. It leaves the settings of the
+// training to the caller. Its sentences start with the setting's name ("layers is 1; ..."),
+// so that the caller can say whose setting it is.
+func (c Config) ValidateBatched() error {
+	return c.validateScore(TimeVaryingMethods(), BatchedNetworks(), ContinuousEncodings())
+}
+
+// validateScore checks what G, Loss and Omega read.
+func (c Config) validateScore(methods []Method, networks []Network, encodings []TimeEncoding) error {
+	if err := cmp.Or(
+		oneOf("method", c.Method, methods),
+		oneOf("network", c.Network, networks),
+		oneOf("time encoding", c.Time, encodings),
+		oneOf("join", cmp.Or(c.Join, JoinFirst), Joins()),
+		oneOf("clip", c.Clip, Clips()),
+		atLeast("hidden", c.Hidden, 1),
+		atLeast("classes", c.Classes, 0),
+	); err != nil {
+		return err
+	}
+	if c.Time.spec().frequencies != nil {
+		if err := atLeast("frequencies", c.Frequencies, 1); err != nil {
 			return err
 		}
 	}
-	if c.Network == Conv5 && c.Join == JoinEven {
-		return fmt.Errorf("propensity: join even is for vectors; use join first with network conv5")
+	n := c.Network.spec()
+	if n.images && c.Join == JoinEven {
+		return fmt.Errorf("join even is for vectors; use join first with network %s", n.name)
 	}
-	for _, s := range []struct {
-		name       string
-		value, min int
-	}{{"hidden", c.Hidden, 1}, {"updates", c.Updates, 0}, {"epochs", c.Epochs, 0}, {"batch", c.Batch, 1}, {"classes", c.Classes, 0},
-		{"frequencies", c.Frequencies, map[bool]int{true: 1}[c.Time == TimeFourier]}, {"window", c.Window, map[bool]int{true: 1}[c.Method == Standard]}} {
-		if s.value < s.min {
-			return fmt.Errorf("propensity: %s is %d; it must be at least %d", s.name, s.value, s.min)
+	if n.validate != nil {
+		return n.validate(c)
+	}
+	return nil
+}
+
+// validateTraining checks what an Estimator reads besides.
+func (c Config) validateTraining() error {
+	if err := cmp.Or(
+		atLeast("updates", c.Updates, 0),
+		atLeast("epochs", c.Epochs, 0),
+		atLeast("batch", c.Batch, 1),
+	); err != nil {
+		return err
+	}
+	if c.Method == Standard {
+		if err := atLeast("window", c.Window, 1); err != nil {
+			return err
 		}
 	}
 	if !(c.LearningRate > 0) || math.IsInf(c.LearningRate, 0) {
-		return fmt.Errorf("propensity: the learning rate is %v; it must be a positive number", c.LearningRate)
+		return fmt.Errorf("the learning rate is %v; it must be a positive number", c.LearningRate)
+	}
+	return nil
+}
+
+func oneOf[T ~string](what string, value T, valid []T) error {
+	if slices.Contains(valid, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q is not one of %s", what, value, strings.Join(Names(valid), ", "))
+}
+
+func atLeast(name string, value, least int) error {
+	if value < least {
+		return fmt.Errorf("%s is %d; it must be at least %d", name, value, least)
 	}
 	return nil
 }

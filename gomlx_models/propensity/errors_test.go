@@ -9,45 +9,65 @@ import (
 	"tvps/ci/demand"
 )
 
-// TestFitRefuses: every bad input is an error that says what and where.
-func TestFitRefuses(t *testing.T) {
+// TestFitRejects: every bad input gives an error that says what is wrong and where.
+func TestFitRejects(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, c := range map[string]struct {
 		change func(d *Data, cfg *Config)
 		words  []string
 	}{
-		"NaN":              {func(d *Data, _ *Config) { d.X[7] = float32(nan) }, []string{"sample 3", "coordinate 1", "NaN"}},
-		"infinite":         {func(d *Data, _ *Config) { d.X[4] = float32(-inf) }, []string{"sample 2", "coordinate 0", "Inf"}},
-		"empty":            {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
-		"no dimension":     {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
-		"negative Dim":     {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
-		"half a sample":    {func(d *Data, _ *Config) { d.X = d.X[:7] }, []string{"7 values", "whole"}},
-		"one time":         {func(d *Data, _ *Config) { d.Time = []float64{1, 1, 1, 1} }, []string{"1 time", "two"}},
-		"too few times":    {func(d *Data, _ *Config) { d.Time = d.Time[:3] }, []string{"4 samples", "3 times"}},
-		"NaN time":         {func(d *Data, _ *Config) { d.Time[2] = nan }, []string{"sample 2", "NaN"}},
-		"infinite time":    {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
-		"no labels":        {func(d *Data, cfg *Config) { d.Label, cfg.Classes = nil, 2 }, []string{"2 classes"}},
-		"too few labels":   {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
-		"label too large":  {func(d *Data, cfg *Config) { cfg.Classes, d.Label[3] = 2, 2 }, []string{"sample 3", "label 2", "0 to 1"}},
-		"negative label":   {func(d *Data, cfg *Config) { cfg.Classes, d.Label[0] = 2, -1 }, []string{"sample 0", "label -1"}},
-		"method":           {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
-		"network":          {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
-		"encoding":         {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
-		"clip":             {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
-		"join":             {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
-		"join of images":   {func(_ *Data, cfg *Config) { cfg.Network, cfg.Join = Conv5, JoinEven }, []string{"join even", "vectors", "conv5"}},
-		"hidden":           {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden", "0"}},
-		"updates":          {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
-		"batch":            {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},
-		"classes":          {func(_ *Data, cfg *Config) { cfg.Classes = -1 }, []string{"classes"}},
-		"frequencies":      {func(_ *Data, cfg *Config) { cfg.Time, cfg.Frequencies = TimeFourier, 0 }, []string{"frequencies"}},
-		"window":           {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 0 }, []string{"window"}},
-		"window too large": {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 2 }, []string{"window of 2", "2 times"}},
-		"rate 0":           {func(_ *Data, cfg *Config) { cfg.LearningRate = 0 }, []string{"learning rate", "positive"}},
-		"rate NaN":         {func(_ *Data, cfg *Config) { cfg.LearningRate = nan }, []string{"learning rate"}},
-		"rate infinite":    {func(_ *Data, cfg *Config) { cfg.LearningRate = inf }, []string{"learning rate"}},
-		"no image":         {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"conv5", "images"}},
-		"divergence":       {func(_ *Data, cfg *Config) { cfg.LearningRate = 1e38 }, []string{"loss", "lower the learning rate"}},
+		"NaN": {func(d *Data, _ *Config) {
+			d.X[7] = float32(nan)
+		}, []string{"sample 3", "coordinate 1", "NaN"}},
+		"infinite": {func(d *Data, _ *Config) {
+			d.X[4] = float32(-inf)
+		}, []string{"sample 2", "coordinate 0", "Inf"}},
+		"empty":          {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
+		"no dimension":   {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
+		"negative Dim":   {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
+		"half a sample":  {func(d *Data, _ *Config) { d.X = d.X[:7] }, []string{"7 values", "whole"}},
+		"one time":       {func(d *Data, _ *Config) { d.Time = []float64{1, 1, 1, 1} }, []string{"1 time", "two"}},
+		"too few times":  {func(d *Data, _ *Config) { d.Time = d.Time[:3] }, []string{"4 samples", "3 times"}},
+		"NaN time":       {func(d *Data, _ *Config) { d.Time[2] = nan }, []string{"sample 2", "NaN"}},
+		"infinite time":  {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
+		"no labels":      {func(d *Data, cfg *Config) { d.Label, cfg.Classes = nil, 2 }, []string{"2 classes"}},
+		"too few labels": {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
+		"label too large": {func(d *Data, cfg *Config) {
+			cfg.Classes, d.Label[3] = 2, 2
+		}, []string{"sample 3", "label 2", "0 to 1"}},
+		"negative label": {func(d *Data, cfg *Config) {
+			cfg.Classes, d.Label[0] = 2, -1
+		}, []string{"sample 0", "label -1"}},
+		"method":   {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
+		"network":  {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
+		"encoding": {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
+		"clip":     {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
+		"join":     {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
+		"join of images": {func(_ *Data, cfg *Config) {
+			cfg.Network, cfg.Join = Conv5, JoinEven
+		}, []string{"join even", "vectors", "conv5"}},
+		"hidden":  {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden", "0"}},
+		"updates": {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
+		"batch":   {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},
+		"classes": {func(_ *Data, cfg *Config) { cfg.Classes = -1 }, []string{"classes"}},
+		"layers": {func(_ *Data, cfg *Config) {
+			cfg.Network, cfg.Time, cfg.Layers = Deep, TimeScalar, 1
+		}, []string{"layers", "at least 2"}},
+		"learned and deep": {func(_ *Data, cfg *Config) { cfg.Network = Deep }, []string{"deep", "onehot", "fourier"}},
+		"frequencies": {func(_ *Data, cfg *Config) {
+			cfg.Time, cfg.Frequencies = TimeFourier, 0
+		}, []string{"frequencies"}},
+		"window": {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 0 }, []string{"window"}},
+		"window too large": {func(_ *Data, cfg *Config) {
+			cfg.Method, cfg.Window = Standard, 2
+		}, []string{"window of 2", "2 times"}},
+		"rate 0":        {func(_ *Data, cfg *Config) { cfg.LearningRate = 0 }, []string{"learning rate", "positive"}},
+		"rate NaN":      {func(_ *Data, cfg *Config) { cfg.LearningRate = nan }, []string{"learning rate"}},
+		"rate infinite": {func(_ *Data, cfg *Config) { cfg.LearningRate = inf }, []string{"learning rate"}},
+		"no image":      {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"conv5", "images"}},
+		"divergence": {func(_ *Data, cfg *Config) {
+			cfg.LearningRate = 1e38
+		}, []string{"loss", "lower the learning rate"}},
 	} {
 		d := Data{X: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Dim: 2, Label: []int32{0, 1, 0, 1}, Time: []float64{0, 0, 1, 1}}
 		cfg := DefaultConfig()
@@ -58,8 +78,8 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestEstimatorRefuses: what only the lower level can be given.
-func TestEstimatorRefuses(t *testing.T) {
+// TestEstimatorRejects: bad input that only an Estimator can get.
+func TestEstimatorRejects(t *testing.T) {
 	b, cfg := open(t, "go"), DefaultConfig()
 	cfg.Hidden, cfg.Updates, cfg.Classes = 4, 1, 2
 	_, err := NewPool([]float32{1, 2}, -1, 1)
@@ -70,8 +90,11 @@ func TestEstimatorRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewEstimator(b, pool, 1, cfg)
+	none, err := NewEstimator(b, pool, 1, cfg)
 	demand.Error(t, err, "two")
+	if none != nil {
+		t.Error("NewEstimator returned an estimator together with an error")
+	}
 	e, err := NewEstimator(b, pool, 2, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -144,13 +167,13 @@ func TestCancelledAndEmpty(t *testing.T) {
 	}
 }
 
-// TestShapeErrorsAreErrors: GoMLX panics on shapes that do not fit.
+// TestShapeErrorsAreErrors: GoMLX panics if shapes do not fit.
 func TestShapeErrorsAreErrors(t *testing.T) {
 	pool, err := NewPool([]float32{1, 2, 3, 4}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool.Mean, pool.Scale = []float32{1, 2, 3}, []float32{1, 2, 3} // not what x has
+	pool.Mean, pool.Scale = []float32{1, 2, 3}, []float32{1, 2, 3} // x has another shape
 	defer func() {
 		if r := recover(); r != nil {
 			t.Errorf("panic: %v", r)

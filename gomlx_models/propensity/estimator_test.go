@@ -14,7 +14,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// quick is a g that trains in no time.
+// quick is a small g that trains fast.
 func quick() Config {
 	cfg := DefaultConfig()
 	cfg.Hidden, cfg.Updates, cfg.Batch = 8, 60, 32
@@ -62,7 +62,7 @@ func logsUpTo(t *testing.T, e *Estimator, d Data, times int, seed int64) []float
 	return logs
 }
 
-// TestSameSeedSameBytes: whatever was fitted before or is being fitted beside it.
+// TestSameSeedSameBytes: whatever was fitted before or is fitted at the same time.
 func TestSameSeedSameBytes(t *testing.T) {
 	d := gaussian(1, linear, equal(6, 100)...)
 	e := newEstimator(t, d, 6, quick())
@@ -75,7 +75,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	for _, times := range []int{6, 3, 5, 4} {
 		wg.Go(func() {
 			if got := logsUpTo(t, other, d, times, 0); !slices.Equal(got, want[times]) {
-				t.Errorf("%d times: in another order and beside others log omega differs", times)
+				t.Errorf("%d times: in another order and in parallel log omega differs", times)
 			}
 		})
 	}
@@ -85,8 +85,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestOneCompilationServesEveryT counts how often the loss is traced, and forbids
-// the evaluation a second program.
+// TestOneCompilationServesEveryT counts how often the loss is traced, and lets the evaluation
+// compile only once.
 func TestOneCompilationServesEveryT(t *testing.T) {
 	d := gaussian(1, linear, equal(6, 100)...)
 	e := newEstimator(t, d, 6, quick())
@@ -109,8 +109,8 @@ func TestOneCompilationServesEveryT(t *testing.T) {
 	}
 }
 
-// TestCapacityDoesNotMatter: a fit of 4 times is the same whatever the estimator was
-// made for, since initial values and draws are.
+// TestCapacityDoesNotMatter: a fit of 4 times does not depend on the number of times that the
+// estimator was made for, since initial values and draws do not.
 func TestCapacityDoesNotMatter(t *testing.T) {
 	slow(t)
 	d := gaussian(1, linear, equal(9, 100)...)
@@ -125,7 +125,7 @@ func TestCapacityDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPoolScale: only the first rows set the scale, and a still coordinate is centred.
+// TestPoolScale: only the first rows determine the scale; a constant coordinate is centred.
 func TestPoolScale(t *testing.T) {
 	p, err := NewPool([]float32{1, 5, 3, 5, 100, 7}, 2, 2)
 	if err != nil {
@@ -149,24 +149,27 @@ func TestEvaluationInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repeats := evalRows(MLP)/len(samples.Row) + 2
+	repeats := MLP.spec().rows/len(samples.Row) + 2
 	many := Samples{Row: slices.Repeat(samples.Row, repeats), Time: slices.Repeat(samples.Time, repeats)}
 	got, err := s.LogOmega(context.Background(), many, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got, slices.Repeat(few, repeats)) {
-		t.Error("log omega depends on where a sample stands")
+		t.Error("log omega depends on the position of a sample")
 	}
 }
 
-// TestConv5FindsBrightness: images of 8x8 grow brighter from time to time.
+// TestConv5FindsBrightness: images of 8x8 pixels get brighter at every time.
 func TestConv5FindsBrightness(t *testing.T) {
 	slow(t)
 	const n = 150
 	mu := func(t float64) float64 { return .3 * t }
 	d := gaussian(1, mu, equal(3, n*8*8*3)...)
-	d.Dim, d.Time = 8*8*3, slices.Concat(slices.Repeat([]float64{0}, n), slices.Repeat([]float64{1}, n), slices.Repeat([]float64{2}, n))
+	d.Dim, d.Time = 8*8*3, nil
+	for i := range 3 * n {
+		d.Time = append(d.Time, float64(i/n))
+	}
 	cfg := quick()
 	cfg.Network, cfg.Hidden, cfg.Method = Conv5, 4, Method1
 	mean := byTime(ClipOne.Weights(fit(t, d, cfg, 2)), d.Time, 3)
@@ -176,8 +179,8 @@ func TestConv5FindsBrightness(t *testing.T) {
 	}
 }
 
-// TestFC3: g learns the ratio and evaluates with the averages of its batch norms: a
-// sample's log omega does not depend on the samples beside it.
+// TestFC3: g learns the ratio and evaluates with the averages of its batch norms: a sample's
+// log omega does not depend on the other samples.
 func TestFC3(t *testing.T) {
 	slow(t)
 	d := gaussian(1, linear, equal(6, 500)...)
@@ -213,8 +216,8 @@ func TestFC3(t *testing.T) {
 	}
 }
 
-// TestOnAnotherPool: the programs are shared, the results are those of an estimator
-// made for that pool.
+// TestOnAnotherPool: the programs are shared; the results are those of an estimator made for
+// that pool.
 func TestOnAnotherPool(t *testing.T) {
 	first, second := gaussian(1, linear, equal(3, 100)...), gaussian(2, linear, equal(3, 100)...)
 	e := newEstimator(t, first, 3, quick())
@@ -239,9 +242,9 @@ func TestOnAnotherPool(t *testing.T) {
 	demand.Error(t, err, "299")
 }
 
-// TestFitFrom: with no further updates g is that of the earlier fit, also of an estimator
-// with other settings of the training; with some it is another than from scratch, and the
-// earlier fit stays as it was.
+// TestFitFrom: without further updates g is that of the earlier fit, also of an estimator with
+// other settings of the training. With further updates it differs from a fit from scratch, and
+// the earlier fit does not change.
 func TestFitFrom(t *testing.T) {
 	d := gaussian(1, linear, equal(4, 100)...)
 	trained, still := quick(), quick()
@@ -268,12 +271,13 @@ func TestFitFrom(t *testing.T) {
 	if got := logs(none.FitFrom(context.Background(), before, all, more, 8)); !slices.Equal(got, want) {
 		t.Error("without further updates log omega is not that of the earlier fit")
 	}
-	warm, scratch := logs(e.FitFrom(context.Background(), before, all, more, 8)), logs(e.Fit(context.Background(), all, more, 8))
+	warm := logs(e.FitFrom(context.Background(), before, all, more, 8))
+	scratch := logs(e.Fit(context.Background(), all, more, 8))
 	if slices.Equal(warm, scratch) || slices.Equal(warm, want) {
 		t.Error("the start changes nothing, or the updates do not")
 	}
 	if again := logs(e.FitFrom(context.Background(), nil, all, more, 8)); !slices.Equal(again, scratch) {
-		t.Error("from nothing it is not Fit")
+		t.Error("FitFrom(nil) differs from Fit")
 	}
 	if !slices.Equal(logs(before, nil), want) {
 		t.Error("the earlier fit has changed")

@@ -12,8 +12,7 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// A stream whose mean moves to the right: the older a sample, the less it weighs for
-// the present, time 3.
+// The mean of a stream increases: for the present, time 3, older samples have lower weights.
 func Example() {
 	d := propensity.Data{Dim: 1}
 	rng := random.New(0, "example")

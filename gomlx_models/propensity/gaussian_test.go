@@ -10,7 +10,7 @@ import (
 
 // TestGaussianRatio fits (x, t) of 20 times and compares log omega with the exact
 // log p_T(x)/p_t(x), on a slow drift for every time encoding and on two periods of a
-// sine for those that can follow it.
+// sine for those that can represent it.
 func TestGaussianRatio(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -35,7 +35,8 @@ func TestGaussianRatio(t *testing.T) {
 				got := fit(t, d, cfg, 19)
 				correlation, rms := agreement(got, want)
 				_, nothing := agreement(make([]float64, len(want)), want)
-				t.Logf("%s %s %s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f", c.name, method, time, correlation, rms, nothing, slope(got, want))
+				t.Logf("%s %s %s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f",
+					c.name, method, time, correlation, rms, nothing, slope(got, want))
 				if correlation < .96 || rms > .3*nothing || math.Abs(slope(got, want)-1) > .2 {
 					t.Errorf("%s %s %s does not find the ratio", c.name, method, time)
 				}
@@ -44,8 +45,8 @@ func TestGaussianRatio(t *testing.T) {
 	}
 }
 
-// TestMeanClippedWeight, with the default settings: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T),
-// which for unit Gaussians whose means are D apart is 2 Phi(-D/2).
+// TestMeanClippedWeight, with the default settings: the mean of min(omega, 1) over p_t is
+// 1 - TV(p_t, p_T), which for unit Gaussians with means at distance D is 2 Phi(-D/2).
 func TestMeanClippedWeight(t *testing.T) {
 	d := gaussian(2, linear, equal(20, 500)...)
 	mean := byTime(ClipOne.Weights(fit(t, d, DefaultConfig(), 19)), d.Time, 20)
@@ -73,9 +74,8 @@ func byTime(values, time []float64, times int) []float64 {
 	return sum
 }
 
-// TestTwoTimes: with two times the negatives of Method 2 come from the other time
-// alone, so that g is log p_t - log p_s and log omega twice the exact one; Method 1
-// gives it once.
+// TestTwoTimes: with two times the negatives of Method 2 come from the other time alone, so
+// that g is log p_t - log p_s and log omega is twice the exact one. With Method 1 it is exact.
 func TestTwoTimes(t *testing.T) {
 	slow(t)
 	mu := func(t float64) float64 { return t } // 0 and 1
@@ -88,18 +88,21 @@ func TestTwoTimes(t *testing.T) {
 		correlation, _ := agreement(got, want)
 		t.Logf("%s: slope %.3f, correlation %.3f", method, slope(got, want), correlation)
 		if correlation < .97 || math.Abs(slope(got, want)/factor-1) > .15 {
-			t.Errorf("%s: log omega is %.3f times the exact one, not %v (correlation %.3f)", method, slope(got, want), factor, correlation)
+			t.Errorf("%s: log omega is %.3f times the exact one, not %v (correlation %.3f)",
+				method, slope(got, want), factor, correlation)
 		}
 	}
 }
 
 func still(float64) float64 { return 1 }
 
-// TestNoShift: a stream that does not drift has weights near 1, also where the times
-// have different numbers of samples.
+// TestNoShift: without drift the weights are near 1, also if the times have different numbers
+// of samples.
 func TestNoShift(t *testing.T) {
 	slow(t)
-	for name, counts := range map[string][]int{"equal": equal(10, 1000), "unequal": {2000, 500, 2000, 500, 2000, 500, 2000, 500, 2000, 500}} {
+	for name, counts := range map[string][]int{
+		"equal": equal(10, 1000), "unequal": {2000, 500, 2000, 500, 2000, 500, 2000, 500, 2000, 500},
+	} {
 		for _, method := range []Method{Method1, Method2} {
 			if name == "equal" && method == Method1 {
 				continue
@@ -112,7 +115,8 @@ func TestNoShift(t *testing.T) {
 			share := EffectiveSampleSize(w) / float64(len(w))
 			t.Logf("%s %s: mean %.3f, deviation %.3f, effective share %.3f", name, method, mean, sd, share)
 			if math.Abs(mean-1) > .1 || sd > .25 || share < .95 {
-				t.Errorf("%s %s: weights without a shift have mean %.3f, deviation %.3f, effective share %.3f", name, method, mean, sd, share)
+				t.Errorf("%s %s: weights without a shift have mean %.3f, deviation %.3f, effective share %.3f",
+					name, method, mean, sd, share)
 			}
 		}
 	}
@@ -166,7 +170,7 @@ func logMixture(x float32, mu func(float64) float64, from, to int) float64 {
 	return math.Log(sum / float64(to-from))
 }
 
-// TestLiteralReading: 200 minibatches of 512 at 1e-4 teach g nothing to speak of.
+// TestLiteralReading: with 200 minibatches of 512 at 1e-4 g learns almost nothing.
 func TestLiteralReading(t *testing.T) {
 	d := gaussian(1, periodic, equal(20, 500)...)
 	want := exactLog(d, periodic, 19)
@@ -177,7 +181,8 @@ func TestLiteralReading(t *testing.T) {
 	_, exact := agreement(want, make([]float64, len(got)))
 	t.Logf("log omega has size %.3f (exact %.3f), slope %.3f", size, exact, slope(got, want))
 	if size > .2*exact || slope(got, want) > .2 {
-		t.Errorf("log omega has size %.3f, exactly %.3f, and slope %.3f: the negative control learned", size, exact, slope(got, want))
+		t.Errorf("log omega has size %.3f, exactly %.3f, and slope %.3f: the negative control learned",
+			size, exact, slope(got, want))
 	}
 	if cfg.Updates = 0; slices.Max(fit(t, d, cfg, 19)) != 0 || slices.Min(fit(t, d, cfg, 19)) != 0 {
 		t.Error("before training log omega is not 0")
@@ -230,8 +235,8 @@ func TestMethod1LogOmegaIsAntisymmetric(t *testing.T) {
 }
 
 // TestLabelShift: y ~ q_t, and x given y does not change. Log omega is then
-// log q_T(y)/q_t(y), whatever x is; for Method 2 it is its own optimum (see the
-// package comment).
+// log q_T(y)/q_t(y), whatever x is; for Method 2 it is that method's optimum (see the package
+// comment).
 func TestLabelShift(t *testing.T) {
 	slow(t)
 	const times, n = 6, 3000
@@ -257,7 +262,7 @@ func TestLabelShift(t *testing.T) {
 	}
 }
 
-// labelScore is what g converges to under label shift, but for a constant.
+// labelScore is what g converges to under label shift, up to a constant.
 func labelScore(method Method, q func(time, y int) float64, times, time, y int) float64 {
 	if method == Method1 {
 		return math.Log(q(time, y))
@@ -271,7 +276,7 @@ func labelScore(method Method, q func(time, y int) float64, times, time, y int) 
 	return math.Log(q(time, y) / others)
 }
 
-// labelled draws labels by systematic sampling from q and x in 3 coordinates around y.
+// labelled draws labels by systematic sampling from q, and x in 3 dimensions around y.
 func labelled(times, n int, q func(time, y int) float64) Data {
 	d := Data{Dim: 3}
 	noise := gaussian(8, still, times*n*d.Dim).X

@@ -6,18 +6,18 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Triplet is one row of Algorithm 1: sample j with two times, of which one is its
-// own: T2 if Z is +1, T1 if Z is -1.
+// Triplet is one row of Algorithm 1: a sample with two times. Its own time is T2 if Z is +1,
+// and T1 if Z is -1.
 type Triplet struct {
 	Sample int   // position in the data
 	T2, T1 int32 // indices of times
 	Z      float32
 }
 
-// GenerateData is Algorithm 1: for each sample a time t_r is drawn uniformly from the
-// other times, and a coin decides whether the row is (x, t_j, t_r) with z = +1 or
-// (x, t_r, t_j) with z = -1. time holds each sample's time as an index in 0..times-1;
-// there must be at least two times.
+// GenerateData is Algorithm 1: for each sample j a time t_r is drawn uniformly from the other
+// times. With probability 1/2 each, the row is (x_j, t_j, t_r) with z = +1 or (x_j, t_r, t_j)
+// with z = -1. time holds each sample's time as an index in 0..times-1; there must be at least
+// two times.
 func GenerateData(rng *rand.Rand, time []int32, times int) []Triplet {
 	out := make([]Triplet, len(time))
 	for j, own := range time {
@@ -37,8 +37,8 @@ func triplet(rng *rand.Rand, sample int, own int32, times int) Triplet {
 	return Triplet{sample, other, own, -1}
 }
 
-// source yields the triplets of one training, one epoch's permutation after another:
-// Algorithm 2 calls GenerateData anew for every pass over the data.
+// source returns the triplets of one training, in a new permutation for every epoch:
+// Algorithm 2 calls GenerateData again for every pass over the data (line 5).
 type source struct {
 	rng   *rand.Rand
 	s     Samples
@@ -56,8 +56,8 @@ func (g *source) next() Triplet {
 	return triplet(g.rng, j, g.s.Time[j], g.times)
 }
 
-// standardSource yields current samples (z = +1) and older ones (z = -1) in turn, so
-// that both weigh the same whatever their numbers are.
+// standardSource returns current samples (z = +1) and older ones (z = -1) alternately, so that
+// both have the same weight, whatever their numbers are.
 type standardSource struct {
 	rng          *rand.Rand
 	current, old []int
@@ -72,8 +72,8 @@ func (g *standardSource) next() Triplet {
 	return Triplet{Sample: g.old[g.rng.IntN(len(g.old))], Z: -1}
 }
 
-// feed packs triplets into the arrays of package loop: row, label, t2, t1 int32 and
-// z float32, each [chunk, batch].
+// feed packs triplets into the feeds of package loop: row, label, t2, t1 int32 and z float32,
+// each [chunk, batch] (Algorithm 2, line 7).
 func feed(s Samples, chunk, batch int, next func() Triplet) func(first, count int) []*tensors.Tensor {
 	return func(_, count int) []*tensors.Tensor {
 		n := chunk * batch

@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// checkTriplets tests rows of Algorithm 1: a sample's own time stands where z says,
-// the other time is never its own and uniform over the rest, the coin is fair.
+// checkTriplets tests rows of Algorithm 1: a sample's own time is where z says, the other time
+// is uniform over all others, and both values of z are equally likely.
 func checkTriplets(t *testing.T, rows []Triplet, time []int32, times int) {
 	t.Helper()
 	others, heads := make([]float64, times*times), 0
@@ -84,7 +84,7 @@ func TestGenerateDataIsAlgorithm1(t *testing.T) {
 	}
 }
 
-func TestSourceGoesThroughTheDataAnewEveryEpoch(t *testing.T) {
+func TestSourceUsesEverySampleOncePerEpoch(t *testing.T) {
 	time := sampleTimes(4, 3000)
 	src := &source{rng: random.New(0, "source"), s: Samples{Time: time}, times: 4}
 	var rows []Triplet
@@ -136,8 +136,11 @@ func TestFeedLaysOutRows(t *testing.T) {
 	}
 	s := Samples{Row: []int32{40, 41}, Label: []int32{5, 6}}
 	out := feed(s, 3, 2, next)(0, 2) // two updates of a chunk of three
-	for i, want := range [][]int32{{41, 40, 41, 40, 0, 0}, {6, 5, 6, 5, 0, 0}, {1, 2, 3, 4, 0, 0}, {-1, -2, -3, -4, 0, 0}} {
-		if got := tensors.MustCopyFlatData[int32](out[i]); !slices.Equal(got, want) || !slices.Equal(out[i].Shape().Dimensions, []int{3, 2}) {
+	for i, want := range [][]int32{
+		{41, 40, 41, 40, 0, 0}, {6, 5, 6, 5, 0, 0}, {1, 2, 3, 4, 0, 0}, {-1, -2, -3, -4, 0, 0},
+	} {
+		if got := tensors.MustCopyFlatData[int32](out[i]); !slices.Equal(got, want) ||
+			!slices.Equal(out[i].Shape().Dimensions, []int{3, 2}) {
 			t.Errorf("feed %d is %v with shape %v, want %v", i, got, out[i].Shape(), want)
 		}
 	}

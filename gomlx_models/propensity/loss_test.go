@@ -116,7 +116,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 	return float64(tensors.ToScalar[float32](out[0])), grads
 }
 
-// byHand is the loss of the MLP written out in float64, from the paper's formulas.
+// byHand is the loss of the MLP in float64, from the paper's formulas.
 func (c *lossCase) byHand(values [][]float64, method Method) float64 {
 	p := map[string][]float64{}
 	for i, q := range c.e.params {
@@ -198,7 +198,8 @@ func float64s(v net.Values) [][]float64 {
 
 func small(method Method, network Network, time TimeEncoding, classes int) Config {
 	cfg := DefaultConfig()
-	cfg.Method, cfg.Network, cfg.Time, cfg.Classes, cfg.Hidden, cfg.Frequencies, cfg.Batch = method, network, time, classes, 5, 2, 12
+	cfg.Method, cfg.Network, cfg.Time, cfg.Classes = method, network, time, classes
+	cfg.Hidden, cfg.Frequencies, cfg.Batch = 5, 2, 12
 	if network == Conv5 {
 		cfg.Hidden = 2
 	}
@@ -210,7 +211,7 @@ func small(method Method, network Network, time TimeEncoding, classes int) Confi
 func TestLossAndGradientByHand(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, method := range []Method{Method1, Method2} {
-			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar} {
+			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar, TimePeriods} {
 				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
 					lossByHand(t, open(t, name), small(method, MLP, time, 3*(i%2)))
 				})
@@ -258,13 +259,17 @@ func compareByHand(t *testing.T, c *lossCase, values [][]float64, grads [][]floa
 func TestGradientOfDeeperNetworks(t *testing.T) {
 	slow(t)
 	for _, method := range []Method{Method1, Method2} {
-		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}} {
+		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}, Deep: {3}} {
 			if network == Conv5 && method == Method1 {
-				continue // compiles for long and shows nothing new
+				continue // compiles slowly and tests nothing new
 			}
 			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
 				b := open(t, "")
-				c := newLossCase(t, b, small(method, network, TimeOneHot, 3), dims...)
+				time := TimeOneHot
+				if network == Deep {
+					time = TimePeriods
+				}
+				c := newLossCase(t, b, small(method, network, time, 3), dims...)
 				defer c.e.Close()
 				_, grads := c.graph(t, b, c.values, c.batch)
 				at := 0
@@ -297,8 +302,8 @@ func compareAlong(t *testing.T, c *lossCase, b compute.Backend, i int, gradient 
 	}
 }
 
-// TestMethod1IsAntisymmetric swaps the two times and z: nothing may change. Method 2
-// looks at t2 alone, so that its loss does.
+// TestMethod1IsAntisymmetric swaps the two times and the sign of z: the loss of Method 1 must
+// not change. Method 2 uses t2 alone, so its loss does.
 func TestMethod1IsAntisymmetric(t *testing.T) {
 	for method, same := range map[Method]bool{Method1: true, Method2: false} {
 		c := newLossCase(t, open(t, ""), small(method, MLP, TimeOneHot, 3), 2)
@@ -315,20 +320,25 @@ func TestMethod1IsAntisymmetric(t *testing.T) {
 	}
 }
 
-// TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega were the same for all x.
+// TestTimeEntersBeforeTheFirstNonlinearity: otherwise omega would be the same for all x.
 func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 	for name, c := range map[string]struct {
 		network Network
+		time    TimeEncoding
 		join    Join
 		dims    []int
-	}{"mlp": {MLP, JoinFirst, []int{2}}, "fc3": {FC3, JoinFirst, []int{2}}, "fc3 even": {FC3, JoinEven, []int{2}}, "conv5": {Conv5, JoinFirst, []int{6, 6, 2}}} {
-		cfg := small(Method2, c.network, TimeOneHot, 3)
+	}{
+		"mlp": {MLP, TimeOneHot, JoinFirst, []int{2}}, "mlp periods": {MLP, TimePeriods, JoinFirst, []int{2}},
+		"fc3": {FC3, TimeOneHot, JoinFirst, []int{2}}, "fc3 even": {FC3, TimeOneHot, JoinEven, []int{2}},
+		"conv5": {Conv5, TimeOneHot, JoinFirst, []int{6, 6, 2}}, "deep": {Deep, TimeFourier, JoinFirst, []int{2}},
+	} {
+		cfg := small(Method2, c.network, c.time, 3)
 		cfg.Join = c.join
 		timeChangesRatio(t, name, newLossCase(t, open(t, ""), cfg, c.dims...))
 	}
 }
 
-// timeChangesRatio fails if two of the samples have one log omega.
+// timeChangesRatio fails if two of the samples have the same log omega.
 func timeChangesRatio(t *testing.T, name string, c *lossCase) {
 	t.Helper()
 	defer c.e.Close()

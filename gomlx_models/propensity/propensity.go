@@ -7,21 +7,23 @@
 //
 //	omega(x, T, t) = p_T(x) / p_t(x) = exp(g(x,T) - g(x,t))        (Eq. omegaformula)
 //
-// where g is fitted by logistic regression to tell a sample's own time from another
-// (Algorithms 1 and 2). Fit and Score.Weights do that for data in a slice:
+// where g is fitted by logistic regression to distinguish a sample's own time from another
+// one (Algorithms 1 and 2). Fit and Fitted.Weights do that for data in a slice:
 //
 //	score, err := propensity.Fit(ctx, backend, data, propensity.DefaultConfig(), seed)
 //	weights, err := score.Weights(ctx, T)
 //
-// An Estimator does it for a stream, with one compiled program for every T.
+// An Estimator does it for a stream: it is compiled once for every T. Config.G, Loss and
+// Omega are the same g for graphs of the caller's own (algorithm2.go). README.md says which
+// settings to use when.
 //
-// Features of a hundred dimensions or more drown the label and invite g to learn single
-// samples by heart: set Config.Join to JoinEven there.
+// For vectors of a hundred dimensions or more set Config.Join to JoinEven; otherwise g may
+// memorise single samples before it learns from the label.
 //
-// What g converges to: with Method 1 log omega is log p_T(x)/p_t(x) exactly. Method 2, whose negatives are drawn
-// from the other times only, has its optimum at log p_t(x) - log mean_{s != t} p_s(x):
-// with many times that is the deviation from the marginal, as in the paper; with few
-// times omega comes out too sharp (squared, if there are just two).
+// What g converges to: with Method 1 log omega is exactly log p_T(x)/p_t(x). Method 2 draws its
+// negatives from the other times only; its optimum is log p_t(x) - log mean_{s != t} p_s(x).
+// With many times that is the deviation from the marginal, as in the paper. With few times
+// omega is too sharp (squared if there are two).
 package propensity
 
 import (
@@ -33,24 +35,24 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Data is a list of samples in the order that suits you.
+// Data is a list of samples, in any order.
 type Data struct {
-	X     []float32 // [n * Dim], one sample after another, in any unit: g sees it standardised
-	Dim   int       // values a sample; for Conv5 side * side * 3, as [row, column, channel]
+	X     []float32 // [n * Dim], one sample after another, in any unit: g standardises it
+	Dim   int       // values per sample; for Conv5 side * side * 3, as [row, column, channel]
 	Label []int32   // [n], in 0..Config.Classes-1; nil if g sees none
 	Time  []float64 // [n], when each sample was seen, in any unit
 }
 
-// Fitted is a score together with the data that it was fitted on.
+// Fitted is a score with the data that it was fitted on.
 type Fitted struct {
 	*Score
 	cfg Config
 }
 
-// Fit fits g to the data. Errors, never panics: empty data, lengths that do not
-// match, NaN or infinite values, all samples from one time, labels out of range,
-// impossible settings, a cancelled ctx, a loss that is no longer finite, and whatever
-// the backend reports. Close the result when it is no longer needed.
+// Fit fits g to the data. Errors, never panics: empty data, lengths that do not match, NaN or
+// infinite values, all samples from one time, labels out of range, impossible settings, a
+// cancelled ctx, a loss that is not finite, and those of the backend. Close the result when it
+// is no longer needed.
 func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed int64) (*Fitted, error) {
 	if d.Dim < 1 {
 		return nil, fmt.Errorf("propensity: samples of %d values; Dim must be at least 1", d.Dim)
@@ -82,15 +84,15 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	return &Fitted{score, cfg}, nil
 }
 
-// dims is the shape of a sample: a square RGB image for Conv5, a vector otherwise.
+// dims is the shape of a sample: a square RGB image for networks of images, otherwise a vector.
 func (d Data) dims(cfg Config) []int {
-	if side := int(math.Sqrt(float64(d.Dim / 3))); cfg.Network == Conv5 && side*side*3 == d.Dim {
+	if side := int(math.Sqrt(float64(d.Dim / 3))); cfg.Network.spec().images && side*side*3 == d.Dim {
 		return []int{side, side, 3}
 	}
 	return []int{d.Dim}
 }
 
-// unique returns the different times in increasing order and each sample's index.
+// unique returns the distinct times in increasing order, and each sample's index in them.
 func unique(time []float64) (times []float64, index []int32, err error) {
 	for i, t := range time {
 		if math.IsNaN(t) || math.IsInf(t, 0) {
@@ -113,8 +115,8 @@ func (f *Fitted) LogOmega(ctx context.Context, T float64) ([]float64, error) {
 	return f.Score.LogOmega(ctx, f.samples, T)
 }
 
-// Weights returns omega(x_i, T, t_i) of every sample under the Clip of the settings:
-// multiply each sample's loss by its weight to learn for time T.
+// Weights returns omega(x_i, T, t_i) of every sample under the Clip of the settings. To learn
+// for time T, multiply each sample's loss by its weight.
 func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
 	logs, err := f.LogOmega(ctx, T)
 	if err != nil {
@@ -125,27 +127,3 @@ func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
 
 // Close frees the compiled programs.
 func (f *Fitted) Close() { f.e.Close() }
-
-// Weights applies Omega to each value.
-func (c ClipPolicy) Weights(logOmega []float64) []float64 {
-	out := make([]float64, len(logOmega))
-	for i, v := range logOmega {
-		out[i] = c.Omega(v)
-	}
-	return out
-}
-
-// EffectiveSampleSize is (sum w)^2 / sum w^2 (Kish): how many equally weighted
-// samples carry as much information. It is n for equal weights, 1 if one sample has
-// all the weight, and 0 for no samples or no weight.
-func EffectiveSampleSize(weights []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, w := range weights {
-		sum += w
-		squares += w * w
-	}
-	if squares == 0 {
-		return 0
-	}
-	return sum * sum / squares
-}

@@ -5,22 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
-
-const logClamp = 60. // |log omega| at most: e^60 still sums in float32
-
-// evalRows is how many samples one evaluation of g takes: fewer for images, whose
-// patches need a hundred times the memory.
-func evalRows(n Network) int {
-	if n == Conv5 {
-		return 256
-	}
-	return 8192
-}
 
 // Score is a fitted g.
 type Score struct {
@@ -29,7 +19,7 @@ type Score struct {
 	times       []float64
 	logCount    []float64 // log of the number of fitted samples at each time
 	values      net.Values
-	Losses      []float64 // mean logistic loss of each chunk of updates; log 2 means nothing was learned
+	Losses      []float64 // mean logistic loss of each chunk of updates; log 2 means that g learned nothing
 	first, last float64
 }
 
@@ -41,7 +31,7 @@ func newScore(e *Estimator, samples Samples, times []float64) *Score {
 	return s
 }
 
-// table lays out the fixed time encodings, with that of t in the last place.
+// table holds the codes of the fitted times, and in its last row that of t.
 func (s *Score) table(t float64) *tensors.Tensor {
 	codes := encode(s.e.cfg, append(append([]float64(nil), s.times...), t), s.first, s.last)
 	width := len(codes[0])
@@ -53,34 +43,37 @@ func (s *Score) table(t float64) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, s.e.times+1, width)
 }
 
-// index returns the place of time t in the table, or an error if g knows nothing of it.
+// index returns the row of time t in the table. Errors: a time outside the fitted range, and
+// one between fitted times of a learned encoding.
 func (s *Score) index(t float64) (int32, error) {
-	if i, known := slices.BinarySearch(s.times, t); known {
+	if i, fitted := slices.BinarySearch(s.times, t); fitted {
 		return int32(i), nil
 	}
 	if math.IsNaN(t) || t < s.first || t > s.last {
-		return 0, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit again with samples up to it", t, s.first, s.last)
+		return 0, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit again with samples up to it",
+			t, s.first, s.last)
 	}
-	if c := s.e.cfg.Time; c == TimeOneHot || c == TimeEmbedding {
-		return 0, fmt.Errorf("propensity: no sample was seen at time %v, and the %s encoding knows no time between; use fourier or scalar", t, c)
+	if c := s.e.cfg.Time; c.spec().learned != nil {
+		return 0, fmt.Errorf("propensity: no sample has time %v, and encoding %s has fitted times only; use one of %s",
+			t, c, strings.Join(Names(ContinuousEncodings()), ", "))
 	}
 	return int32(s.e.times), nil
 }
 
 // LogOmega returns log omega(x_i, T, t_i) = g(x_i,T) - g(x_i,t_i) of the given samples
-// (Eq. omegaformula), within +-60, in their order; a sample's time counts among the
-// fitted times. T is one of the fitted times, or lies between them if the time encoding
-// is a function of t.
+// (Eq. omegaformula), limited to +-60, in their order. A sample's time is an index of the
+// fitted times. T is one of the fitted times or, if the time encoding is fixed, lies between
+// two of them.
 //
-// Where the fitted times had different numbers of samples n_t, Algorithm 1 shows g more
-// of some times than of others, and it learns n_T p_T / n_t p_t; log n_T - log n_t is
-// taken off again, so that omega is p_T / p_t.
+// If the fitted times had different numbers of samples n_t, Algorithm 1 draws some times more
+// often than others, and g learns the ratio of n_T p_T to n_t p_t. LogOmega subtracts
+// log n_T - log n_t, so that omega is p_T / p_t.
 //
-// For the Standard method it returns log beta(x_i), current over past, for samples
-// older than the window and 0 within it; T must then be the last time.
+// For the Standard method it returns log beta(x_i), current over past, of samples older than
+// the window, and 0 within it; T must then be the last time.
 //
-// Errors: T outside the fitted range, or between times of a one-hot or embedding
-// encoding; samples whose lengths, rows, times or labels are impossible; a cancelled ctx.
+// Errors: T outside the fitted range, or between times of a learned encoding; samples whose
+// lengths, rows, times or labels are impossible; a cancelled ctx.
 func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]float64, error) {
 	at, err := s.index(T)
 	if err != nil {
@@ -110,18 +103,19 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 	return out, nil
 }
 
-func clamp(v float64) float64 { return max(-logClamp, min(logClamp, v)) }
+func clamp(v float64) float64 { return max(-maxLogOmega, min(maxLogOmega, v)) }
 
-// prior is log n_T; between two times it is interpolated, as g is.
+// prior is log n_T; between two times it is interpolated linearly.
 func (s *Score) prior(T float64) float64 {
-	i, known := slices.BinarySearch(s.times, T)
-	if known {
+	i, fitted := slices.BinarySearch(s.times, T)
+	if fitted {
 		return s.logCount[i]
 	}
 	u := (T - s.times[i-1]) / (s.times[i] - s.times[i-1])
 	return (1-u)*s.logCount[i-1] + u*s.logCount[i]
 }
 
+// logBeta is LogOmega for the Standard method.
 func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *tensors.Tensor) ([]float64, error) {
 	if T != s.last {
 		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last, T)
@@ -141,8 +135,9 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *
 }
 
 // evaluate returns g of every sample at the given time indices.
-func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, table *tensors.Tensor) ([]float32, error) {
-	rows := evalRows(s.e.cfg.Network)
+func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
+	table *tensors.Tensor) ([]float32, error) {
+	rows := s.e.cfg.Network.spec().rows
 	out := make([]float32, 0, len(samples.Row))
 	params := s.values.Tensors(s.e.params)
 	defer net.Free(params...)

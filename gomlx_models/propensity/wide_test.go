@@ -9,10 +9,10 @@ import (
 	"tvps/data/random"
 )
 
-// wideStream is a label shift seen through features of many dimensions: x = B h,
-// h ~ N(m_y + c_t e, I) in so many factors as the features of a deep network have,
-// with class means m_y that overlap. Without a center c the distribution of x given y
-// stays the same.
+// wideStream is a label shift with features of many dimensions: x = B h,
+// h ~ N(m_y + c_t e, I), with as many factors h as the features of a deep network have and
+// overlapping class means m_y. If the center c is 0, the distribution of x given y does not
+// change.
 type wideStream struct {
 	Data
 	shift  labelshift.Shift
@@ -24,7 +24,7 @@ const (
 	wideDims    = 2048
 	wideFactors = 64
 	wideTimes   = 16
-	wideSamples = 150 // a time
+	wideSamples = 150 // per time
 )
 
 func newWideStream(center func(t int) float64) *wideStream {
@@ -38,7 +38,8 @@ func newWideStream(center func(t int) float64) *wideStream {
 		}
 		return out
 	}
-	mixing, means := normal(wideFactors*wideDims, 1), normal(10*wideFactors, 3/math.Sqrt(2*wideFactors)) // means are 3 apart
+	mixing := normal(wideFactors*wideDims, 1)
+	means := normal(10*wideFactors, 3/math.Sqrt(2*wideFactors)) // at a distance of 3
 	for t := range wideTimes {
 		_, labels := w.shift.Draw(1, "train", t, wideSamples, slices.Repeat([][]int32{{0}}, 10))
 		for _, y := range labels {
@@ -57,7 +58,7 @@ func newWideStream(center func(t int) float64) *wideStream {
 	return w
 }
 
-// exact is log omega(x, y; T, t) at the last time, and the part of it that y alone tells.
+// exact is log omega(x, y; T, t) at the last time, and the part of it that depends on y alone.
 func (w *wideStream) exact() (all, label []float64) {
 	const T = wideTimes - 1
 	for i, y := range w.Label {
@@ -68,14 +69,14 @@ func (w *wideStream) exact() (all, label []float64) {
 	return all, label
 }
 
-// wideConfig is the paper's g for CLEAR, but small.
+// wideConfig is a small version of the paper's g for CLEAR.
 func wideConfig(join Join) Config {
 	cfg := DefaultConfig()
 	cfg.Network, cfg.Hidden, cfg.Classes, cfg.Join, cfg.Updates, cfg.Batch = FC3, 32, 10, join, 500, 256
 	return cfg
 }
 
-// weightError is the mean over times by how much the mean of min(omega, 1) is off.
+// weightError is the mean over times of the absolute error of the mean of min(omega, 1).
 func (w *wideStream) weightError(got, want []float64) (off float64) {
 	a, b := byTime(ClipOne.Weights(got), w.Time, wideTimes), byTime(ClipOne.Weights(want), w.Time, wideTimes)
 	for t := range a {
@@ -84,45 +85,49 @@ func (w *wideStream) weightError(got, want []float64) (off float64) {
 	return off
 }
 
-// TestLabelIsHeardInWideFeatures: log omega is log q_T(y)/q_t(y) whatever x is. JoinEven
-// finds it; with JoinFirst the features drown the label, or JoinEven would not be needed.
+// TestLabelIsHeardInWideFeatures: log omega is log q_T(y)/q_t(y), whatever x is. g must learn
+// it with JoinEven, and must not with JoinFirst: otherwise JoinEven would not be needed.
 func TestLabelIsHeardInWideFeatures(t *testing.T) {
 	w := newWideStream(func(int) float64 { return 0 })
 	want, _ := w.exact()
 	_, nothing := agreement(make([]float64, len(want)), want)
-	for join, heard := range map[Join]bool{JoinEven: true, JoinFirst: false} {
-		if testing.Short() && !heard {
+	for join, learns := range map[Join]bool{JoinEven: true, JoinFirst: false} {
+		if testing.Short() && !learns {
 			continue
 		}
 		got := fit(t, w.Data, wideConfig(join), wideTimes-1)
 		correlation, rms := agreement(got, want)
 		off := w.weightError(got, want)
-		t.Logf("%s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f, mean of min(omega, 1) off by %.3f", join, correlation, rms, nothing, slope(got, want), off)
-		if (correlation > .9 && rms < .45*nothing && off < .12) != heard {
-			t.Errorf("join %s: correlation %.3f, RMS error %.3f of %.3f, mean weight off by %.3f; the label is to be heard: %v", join, correlation, rms, nothing, off, heard)
+		t.Logf("%s: correlation %.3f, RMS error %.3f (of a constant 0: %.3f), slope %.3f, error of the mean weight %.3f",
+			join, correlation, rms, nothing, slope(got, want), off)
+		if (correlation > .9 && rms < .45*nothing && off < .12) != learns {
+			t.Errorf("join %s: correlation %.3f, RMS error %.3f of %.3f, error of the mean weight %.3f; g should learn: %v",
+				join, correlation, rms, nothing, off, learns)
 		}
 	}
 }
 
-// TestDriftIsHeardInWideFeatures: where x moves within its class, JoinEven tells more
+// TestDriftIsHeardInWideFeatures: if x drifts within its class, JoinEven estimates omega better
 // than the exact ratio of the labels does.
 func TestDriftIsHeardInWideFeatures(t *testing.T) {
 	slow(t)
 	w := newWideStream(func(t int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(t)/15) })
 	cfg := wideConfig(JoinEven)
-	cfg.LearningRate = 1e-2 // x is heard more slowly
+	cfg.LearningRate = 1e-2 // g learns more slowly from x
 	got := fit(t, w.Data, cfg, wideTimes-1)
 	want, label := w.exact()
 	correlation, rms := agreement(got, want)
-	byLabel, rest := agreement(label, want)
-	t.Logf("correlation %.3f, RMS error %.3f, slope %.3f (exact for labels alone: %.3f, %.3f)", correlation, rms, slope(got, want), byLabel, rest)
-	if correlation < .8 || correlation < byLabel+.05 || rms > .85*rest {
-		t.Errorf("correlation %.3f and RMS error %.3f; the labels alone give %.3f and %.3f", correlation, rms, byLabel, rest)
+	byLabel, labelError := agreement(label, want)
+	t.Logf("correlation %.3f, RMS error %.3f, slope %.3f (exact for labels alone: %.3f, %.3f)",
+		correlation, rms, slope(got, want), byLabel, labelError)
+	if correlation < .8 || correlation < byLabel+.05 || rms > .85*labelError {
+		t.Errorf("correlation %.3f and RMS error %.3f; the labels alone give %.3f and %.3f",
+			correlation, rms, byLabel, labelError)
 	}
 }
 
-// TestJoinFirstIsAsBefore: numbers of g from before there was a choice. A config that
-// names no join means the same, bit by bit; before training g is 0 under either join.
+// TestJoinFirstIsAsBefore compares with numbers from before there was a choice of join. A
+// config without a join gives the same bits; before training g is 0 with either join.
 func TestJoinFirstIsAsBefore(t *testing.T) {
 	d := labelled(5, 60, func(time, y int) float64 { return []float64{.6, .3, .1}[(y+time)%3] })
 	for network, want := range map[Network][]float64{
@@ -138,9 +143,10 @@ func TestJoinFirstIsAsBefore(t *testing.T) {
 			}
 		}
 		if cfg.Join = ""; network == MLP && !slices.Equal(fit(t, d, cfg, 4), got) {
-			t.Error("without a join the numbers are not those of first")
+			t.Error("without a join the numbers differ from those of join first")
 		}
-		if cfg.Join, cfg.Updates = JoinEven, 0; network == FC3 && slices.ContainsFunc(fit(t, d, cfg, 4), func(v float64) bool { return v != 0 }) {
+		if cfg.Join, cfg.Updates = JoinEven, 0; network == FC3 &&
+			slices.ContainsFunc(fit(t, d, cfg, 4), func(v float64) bool { return v != 0 }) {
 			t.Errorf("%s: with join even g is not 0 before training", network)
 		}
 	}

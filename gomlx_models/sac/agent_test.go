@@ -10,11 +10,12 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
 )
 
 // TestActSeesTheHistoryOfTheEpisode compares Act with the float64 policy on the steps of
-// the present episode, also just after an episode's end, for the agent's own rollout and
-// for another that starts in the middle.
+// the current episode, also just after an episode's end, for the agent's own rollout and
+// for another one that starts in the middle.
 func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 	a := open(t, backend.Go, tiny(tinyContext), 3, 9)
 	shake(t, a)
@@ -23,7 +24,8 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 	for k := range 12 {
 		now := randomTransitions(a, k, 6)
 		observations := [][]float32{now[0].Observation, now[1].Observation}
-		for name, act := range map[string]func([][]float32, Mode) ([][]float32, error){"training": a.Act, "evaluation": other.Act} {
+		acts := map[string]func([][]float32, Mode) ([][]float32, error){"training": a.Act, "evaluation": other.Act}
+		for name, act := range acts {
 			got, err := act(observations, Mean)
 			if err != nil {
 				t.Fatal(err)
@@ -87,27 +89,29 @@ func TestModes(t *testing.T) {
 	}
 	acts := a.rollout.acts
 	if _, err := a.Act(observation, Mean); err != nil || a.rollout.acts != acts {
-		t.Errorf("the mean used up random numbers (%v)", err)
+		t.Errorf("the mean consumed random numbers (%v)", err)
 	}
 }
 
-// TestStackIsItsSeedsAlone compares three seeds in one program with three programs. On the
-// Go backend the bits are equal. XLA adds up in another order when shapes differ, and Adam
-// makes a step of any gradient however small; so there one update is compared, and its
-// gradients.
-func TestStackIsItsSeedsAlone(t *testing.T) {
+// TestBatchedSeedsAreSeedsAlone compares three batched seeds with three programs of one seed.
+// On the Go backend the bits are equal. XLA sums in another order when shapes differ, and Adam
+// makes a step for any gradient, however small; there the test compares the gradients of one
+// update.
+func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 	seeds := []int64{3, 1, 4}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		backend string
 		cfg     Config
 		updates int
 		alone   []int // which of the seeds
 		tol     float64
 	}{
-		backend.Go:      {tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
-		backend.Default: {tiny(), 1, []int{1}, 1e-6},
+		{backend.Go, tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
+		{backend.Go, tiny(tinyOmega, func(c *Config) { c.Omega.Network = propensity.MLP }), 5, []int{2}, 0},
+		{backend.Default, tiny(), 1, []int{1}, 1e-6},
 	} {
 		run := func(seeds ...int64) (*Agent, [][]float32) {
-			a := open(t, name, c.cfg, seeds...)
+			a := open(t, c.backend, c.cfg, seeds...)
 			episodes(t, a, 30)
 			actions, err := a.Act(slices.Repeat([][]float32{{.1, .2, .3}}, len(seeds)), Sample)
 			if err != nil {
@@ -118,15 +122,16 @@ func TestStackIsItsSeedsAlone(t *testing.T) {
 			}
 			return a, actions
 		}
-		stack, together := run(seeds...)
+		batched, together := run(seeds...)
 		for _, i := range c.alone {
 			seed := seeds[i]
 			one, alone := run(seed)
 			near(t, "actions", together[i], wide(alone[0]), c.tol)
-			got, want := snapshot(t, stack, i), snapshot(t, one, 0)
+			got, want := snapshot(t, batched, i), snapshot(t, one, 0)
 			for _, part := range []string{"actor/m", "critic/m", "alpha/m", "actor/v", "critic/v", "alpha/v"} {
 				for _, array := range got.moments[part].names {
-					near(t, fmt.Sprintf("%q: seed %d, %s %s", name, seed, part, array), narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
+					near(t, fmt.Sprintf("%q: seed %d, %s %s", c.backend, seed, part, array),
+						narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
 				}
 			}
 		}
@@ -134,7 +139,7 @@ func TestStackIsItsSeedsAlone(t *testing.T) {
 }
 
 // TestLearnsAPointMass: a point on a line is pushed towards 0. The agent's mean return
-// must come near that of the best policy, which no constant or random push does.
+// must come near that of the best policy; no constant or random push does.
 func TestLearnsAPointMass(t *testing.T) {
 	cfg := DefaultConfig(1, 1)
 	cfg.Hidden, cfg.Batch, cfg.Alpha, cfg.ActorRate, cfg.CriticRate = 32, 64, .02, 3e-3, 3e-3
@@ -153,10 +158,10 @@ func TestLearnsAPointMass(t *testing.T) {
 			update(t, a)
 		})
 	}
-	rest := a.NewRollout("evaluation")
+	evaluation := a.NewRollout("evaluation")
 	learned, idle, best := make([]float64, 2), make([]float64, 2), make([]float64, 2)
 	for e := range 20 {
-		returns := runEpisode(t, a, rest, 1000+e, length, func(_ []Transition, mode *Mode) { *mode = Mean })
+		returns := runEpisode(t, a, evaluation, 1000+e, length, func(_ []Transition, mode *Mode) { *mode = Mean })
 		for i, x := range startStates(a, 1000+e) {
 			learned[i] += returns[i]
 			for range length {
@@ -182,9 +187,10 @@ func startStates(a *Agent, episode int) []float64 {
 	return out
 }
 
-// runEpisode pushes each seed's point by half its action; the reward is -x^2. step sees
-// the transitions and says how to act next.
-func runEpisode(t *testing.T, a *Agent, r *Rollout, episode, length int, step func(ts []Transition, mode *Mode)) []float64 {
+// runEpisode moves each seed's point by half its action; the reward is -x^2. step gets the
+// transitions and sets the mode of the next action.
+func runEpisode(t *testing.T, a *Agent, r *Rollout, episode, length int,
+	step func(ts []Transition, mode *Mode)) []float64 {
 	t.Helper()
 	x, returns, mode := startStates(a, episode), make([]float64, len(a.seeds)), Mean
 	step0 := a.Observed() == 0
@@ -231,6 +237,16 @@ func TestAgentRefuses(t *testing.T) {
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
 		`method "standard" is not one of`: {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Method = "standard" }},
+		`network "conv5" is not one of`: {[]int64{1}, func(c *Config) {
+			tinyOmega(c)
+			c.Omega.Network = propensity.Conv5
+		}},
+		`encoding "onehot" is not one of`: {[]int64{1}, func(c *Config) {
+			tinyOmega(c)
+			c.Omega.Time = propensity.TimeOneHot
+		}},
+		"omega rate is NaN": {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Rate = math.NaN() }},
+		"omega batch is 1":  {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Batch = 1 }},
 	} {
 		cfg := tiny(c.change)
 		_, err := New(b, cfg, c.seeds)
@@ -244,7 +260,7 @@ func TestAgentRefuses(t *testing.T) {
 	demand.Error(t, a.FitOmega(), "no omega")
 }
 
-// TestDivergenceIsAnError: a reward at the edge of float32 makes the loss infinite.
+// TestDivergenceIsAnError: the largest float32 as reward makes the loss infinite.
 func TestDivergenceIsAnError(t *testing.T) {
 	a := open(t, backend.Go, tiny(), 1, 2)
 	ts := randomTransitions(a, 0, 10)

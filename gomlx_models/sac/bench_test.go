@@ -9,8 +9,8 @@ import (
 	"tvps/gomlx_models/net"
 )
 
-// cheetah is an agent of Half-Cheetah's sizes whose replay holds so many transitions, in
-// episodes of 50.
+// cheetah is an agent of Half-Cheetah's sizes; its replay holds the given number of
+// transitions, in episodes of 50.
 func cheetah(tb testing.TB, seeds, transitions int, change func(c *Config)) *Agent {
 	tb.Helper()
 	cfg := DefaultConfig(17, 6)
@@ -53,8 +53,8 @@ func randomTransitions(a *Agent, k, length int) []Transition {
 			}
 			return v
 		}
-		ts = append(ts, Transition{Observation: values(a.cfg.Observations), Action: values(a.cfg.Actions), Reward: values(1)[0],
-			Next: values(a.cfg.Observations), Last: k%length == length-1, Episode: k / length})
+		ts = append(ts, Transition{Observation: values(a.cfg.Observations), Action: values(a.cfg.Actions),
+			Reward: values(1)[0], Next: values(a.cfg.Observations), Last: k%length == length-1, Episode: k / length})
 	}
 	return ts
 }
@@ -62,7 +62,7 @@ func randomTransitions(a *Agent, k, length int) []Transition {
 func withContext(c *Config) { c.Context = DefaultContext() }
 func withOmega(c *Config)   { c.Omega = DefaultOmega() }
 
-// BenchmarkUpdate times an update; updates/s counts those of every seed.
+// BenchmarkUpdate times an update; updates/s is the sum over seeds.
 func BenchmarkUpdate(b *testing.B) {
 	for _, v := range []struct {
 		name   string
@@ -90,7 +90,7 @@ func update(tb testing.TB, a *Agent) *Metrics {
 	return m
 }
 
-// BenchmarkAct times an action of each seed.
+// BenchmarkAct times one action of each seed.
 func BenchmarkAct(b *testing.B) {
 	for name, change := range map[string]func(*Config){"sac": nil, "sac-context": withContext} {
 		for _, seeds := range []int{1, 5} {
@@ -110,7 +110,7 @@ func BenchmarkAct(b *testing.B) {
 	}
 }
 
-// BenchmarkFitOmega times the M updates of g, of which a fit consists.
+// BenchmarkFitOmega times one fit of g: M updates.
 func BenchmarkFitOmega(b *testing.B) {
 	for _, seeds := range []int{1, 3} {
 		b.Run(fmt.Sprintf("seeds=%d", seeds), func(b *testing.B) {
@@ -124,11 +124,10 @@ func BenchmarkFitOmega(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay times an insertion, drawing which transitions make a
-// minibatch, with and without windows, and the program that gathers both. An
-// insertion should take as long at a million rows as at ten thousand, and gathering only
-// what the memory's caches make of it. "apart" is the replay of a device with memory of its
-// own, where an insertion copies the array.
+// BenchmarkReplay times an insertion, the drawing of a minibatch with and without windows,
+// and the program that gathers both. An insertion should take as long with a million rows as
+// with ten thousand; gathering differs by cache misses alone. "apart" is the replay of a
+// device with its own memory, where an insertion copies the array.
 func BenchmarkReplay(b *testing.B) {
 	for _, capacity := range []int{1e4, 1e6} {
 		for _, kind := range []string{"shared", "apart"} {
@@ -145,7 +144,7 @@ func BenchmarkReplay(b *testing.B) {
 			b.Run(fmt.Sprintf("insert %s/capacity=%d", kind, capacity), func(b *testing.B) {
 				for b.Loop() {
 					insert()
-					if _, err := a.store.current(); err != nil {
+					if _, err := a.array.current(); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -157,8 +156,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// inserting is a function that puts one more transition into the replay, the values of
-// which are always the same.
+// inserting returns a function that inserts one more transition, always with the same values.
 func inserting(b *testing.B, a *Agent) func() {
 	ts := randomTransitions(a, 0, 50)
 	k := 0
@@ -187,7 +185,7 @@ func benchmarkDraw(b *testing.B, a *Agent) {
 	b.Run(fmt.Sprintf("gather/capacity=%d", a.cfg.Capacity), func(b *testing.B) {
 		for b.Loop() {
 			rows, window, noise, _ := a.draw()
-			out, err := net.Run(exec, a.store.array, rows, window)
+			out, err := net.Run(exec, a.array.tensor, rows, window)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -18,19 +18,20 @@ import (
 )
 
 // A checkpoint is a zstd stream: the length of a JSON header (uint32), the header, then
-// little-endian arrays: the variables, those of g, and of each seed's replay the numbers
-// of the steps (int32) and the rows. zstd's checksum tells a damaged file.
+// little-endian arrays: the variables, those of g, and for each seed's replay the numbers
+// of the steps (int32) and the rows. zstd's checksum detects a damaged file.
 
-// header is what a checkpoint holds beside arrays.
+// header is what a checkpoint holds besides arrays. The names of its fields, and of those in
+// it, are part of the format.
 type header struct {
 	Format  int
 	Config  Config
 	Seeds   []int64
 	Updates int
-	Fits    int
+	Fits    int           // updates of g
 	Acts    int           // of the rollout in which the agent trains
 	Steps   [][][]float32 // its histories
-	Present []present
+	LastFit []omegaFit    `json:"Present"`
 	Replay  []replayHeader
 }
 
@@ -43,13 +44,13 @@ type replayHeader struct {
 
 const checkpointFormat = 1
 
-// Save writes everything that the agent's future depends on: networks, targets,
-// optimisers, entropy coefficient, g, replay, histories and the counters that name the
-// random numbers. An agent that Loads it goes on with the same bits.
+// Save writes everything that the agent's future depends on: networks, targets, optimisers,
+// entropy coefficient, g, replay, histories and the counters that name the random numbers.
+// An agent that loads it continues with the same bits.
 func (a *Agent) Save(w io.Writer) error {
-	h := header{Format: checkpointFormat, Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.fits,
-		Acts: a.rollout.acts, Steps: a.rollout.steps, Present: a.present}
-	for _, r := range a.replay {
+	h := header{Format: checkpointFormat, Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates,
+		Acts: a.rollout.acts, Steps: a.rollout.steps, LastFit: a.lastFit}
+	for _, r := range a.index {
 		h.Replay = append(h.Replay, replayHeader{r.total, r.open, r.episodes, r.moments})
 	}
 	head, err := json.Marshal(h)
@@ -61,7 +62,7 @@ func (a *Agent) Save(w io.Writer) error {
 		return fmt.Errorf("sac: %w", err)
 	}
 	if err := errors.Join(a.writeBody(z, head), z.Close()); err != nil {
-		return fmt.Errorf("sac: writing a checkpoint: %w", err)
+		return fmt.Errorf("sac: cannot write a checkpoint: %w", err)
 	}
 	return nil
 }
@@ -84,17 +85,17 @@ func (a *Agent) writeBody(w io.Writer, head []byte) error {
 			}
 		}
 	}
-	return a.store.read(func(flat []float32) error {
-		return transfer(a.replay, flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
+	return a.array.read(func(flat []float32) error {
+		return transfer(a.index, flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
 	})
 }
 
 // chunkRows is how many rows are encoded at a time.
 const chunkRows = 4096
 
-// transfer hands the replays' arrays to a function that writes or fills them.
-func transfer(replays []*replay, flat []float32, fn func(data any) error) error {
-	for _, r := range replays {
+// transfer calls fn with the arrays of all replays, to write or to fill them.
+func transfer(index []*replayIndex, flat []float32, fn func(data any) error) error {
+	for _, r := range index {
 		if err := fn(r.step); err != nil {
 			return err
 		}
@@ -108,7 +109,8 @@ func transfer(replays []*replay, flat []float32, fn func(data any) error) error 
 	return nil
 }
 
-// SaveFile is Save to a file, atomically: a reader sees the old file or the new one.
+// SaveFile is Save to a file. It replaces the file atomically: a reader sees the old one or
+// the new one.
 func (a *Agent) SaveFile(path string) error {
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
 	if err != nil {
@@ -124,16 +126,16 @@ func (a *Agent) SaveFile(path string) error {
 	return nil
 }
 
-// Load puts the agent into the state of a checkpoint. Errors leave it as it was: a
-// checkpoint of other settings or seeds, a damaged one, one of another format.
+// Load puts the agent into the state of a checkpoint. Errors: a checkpoint of other settings
+// or seeds, a damaged one, one of another format. They leave the agent as it was.
 func (a *Agent) Load(r io.Reader) error {
 	if err := a.load(r); err != nil {
-		return fmt.Errorf("sac: reading a checkpoint: %w", err)
+		return fmt.Errorf("sac: cannot read the checkpoint: %w", err)
 	}
 	return nil
 }
 
-// LoadFile is Load from a file. Where there is none the error is fs.ErrNotExist.
+// LoadFile is Load from a file. If it does not exist, the error is fs.ErrNotExist.
 func (a *Agent) LoadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -164,15 +166,15 @@ func (a *Agent) load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	replays, rows, err := a.readReplay(z, h.Replay)
+	index, array, err := a.readReplay(z, h.Replay)
 	if err != nil {
 		return err
 	}
 	net.Free(a.state...)
 	net.Free(a.g...)
-	a.store.close()
-	a.state, a.g, a.replay, a.store, a.present = state, g, replays, rows, h.Present
-	a.updates, a.fits, a.rollout.acts, a.rollout.steps = h.Updates, h.Fits, h.Acts, h.Steps
+	a.array.close()
+	a.state, a.g, a.index, a.array, a.lastFit = state, g, index, array, h.LastFit
+	a.updates, a.gUpdates, a.rollout.acts, a.rollout.steps = h.Updates, h.Fits, h.Acts, h.Steps
 	return nil
 }
 
@@ -183,7 +185,7 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 	}
 	const most = 1 << 30
 	if length > most {
-		return nil, fmt.Errorf("its header would have %d bytes; it is no checkpoint", length)
+		return nil, fmt.Errorf("a header of %d bytes: it is not a checkpoint", length)
 	}
 	head := make([]byte, length)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -195,18 +197,18 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 	}
 	switch n := len(a.seeds); {
 	case h.Format != checkpointFormat:
-		return nil, fmt.Errorf("it has format %d, this program reads %d", h.Format, checkpointFormat)
+		return nil, fmt.Errorf("it has format %d; this program reads format %d", h.Format, checkpointFormat)
 	case !reflect.DeepEqual(h.Config, a.cfg):
-		return nil, fmt.Errorf("it was made with other settings; delete it to start anew, or ask for those")
+		return nil, fmt.Errorf("it was written with other settings; use those, or delete it to start from scratch")
 	case !reflect.DeepEqual(h.Seeds, a.seeds):
 		return nil, fmt.Errorf("it is of seeds %v, not %v", h.Seeds, a.seeds)
-	case len(h.Replay) != n || len(h.Present) != n || len(h.Steps) != n:
-		return nil, fmt.Errorf("its header is not of %d seeds", n)
+	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Steps) != n:
+		return nil, fmt.Errorf("its header is not one of %d seeds", n)
 	}
 	return h, nil
 }
 
-// readTensors reads arrays of the shapes of others.
+// readTensors reads arrays of the same shapes as others.
 func readTensors(r io.Reader, like []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	out := make([]*tensors.Tensor, len(like))
 	for i, t := range like {
@@ -219,32 +221,32 @@ func readTensors(r io.Reader, like []*tensors.Tensor) ([]*tensors.Tensor, error)
 	return out, nil
 }
 
-// readReplay reads the replays of all seeds, which end the stream.
-func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replay, *store, error) {
-	replays := make([]*replay, len(list))
+// readReplay reads the replays of all seeds: the end of the stream.
+func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replayIndex, *replayArray, error) {
+	index := make([]*replayIndex, len(list))
 	for i, h := range list {
-		r := newReplay(a.cfg, i)
+		r := newReplayIndex(a.cfg, i)
 		r.total, r.open, r.episodes, r.moments = h.Total, h.Open, h.Episodes, h.Moments
 		r.step = make([]int32, min(h.Total, a.cfg.Capacity))
-		replays[i] = r
+		index[i] = r
 	}
-	rows, err := newStore(a.backend, a.cfg, len(list), a.store.shared != nil)
+	array, err := newReplayArray(a.backend, a.cfg, len(list), a.array.shared != nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = rows.fill(a.backend, func(flat []float32) error {
-		err := transfer(replays, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
+	err = array.fill(a.backend, func(flat []float32) error {
+		err := transfer(index, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
 		if err != nil {
 			return err
 		}
-		if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // also checks the sum
+		if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
 			return fmt.Errorf("it does not end where it should (%v)", err)
 		}
 		return nil
 	})
 	if err != nil {
-		rows.close()
+		array.close()
 		return nil, nil, err
 	}
-	return replays, rows, nil
+	return index, array, nil
 }

@@ -4,21 +4,24 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-// everything is an agent with all that a checkpoint holds, whose replay has wrapped.
+// everything is an agent with all parts of a checkpoint and a small replay, which wraps.
 func everything(t *testing.T) *Agent {
 	cfg := tiny(tinyContext, learnAlpha, tinyOmega)
 	cfg.Capacity = 17
 	return open(t, backend.Go, cfg, 3, 4)
 }
 
-// live makes two steps of training and returns the actions.
+// live trains for two steps and returns the actions.
 func live(t *testing.T, a *Agent) (actions [][]float32) {
 	t.Helper()
 	for range 2 {
@@ -46,9 +49,9 @@ func saved(t *testing.T, a *Agent) []byte {
 	return b.Bytes()
 }
 
-// TestLoadGoesOnWithTheSameBits saves in the middle of an episode, at several sizes of the
+// TestLoadContinuesWithTheSameBits saves in the middle of an episode, at several sizes of the
 // replay, and compares what follows: actions, arrays, and the next checkpoint's bytes.
-func TestLoadGoesOnWithTheSameBits(t *testing.T) {
+func TestLoadContinuesWithTheSameBits(t *testing.T) {
 	for _, transitions := range []int{0, 9, 17, 38} {
 		a, b := everything(t), everything(t)
 		fill(t, a, transitions, 7)
@@ -59,7 +62,7 @@ func TestLoadGoesOnWithTheSameBits(t *testing.T) {
 		if err := a.SaveFile(path); err != nil {
 			t.Fatal(err)
 		}
-		fill(t, b, 3, 7) // what b did before must not matter
+		fill(t, b, 3, 7) // the state of b before Load must not matter
 		live(t, b)
 		if err := b.LoadFile(path); err != nil {
 			t.Fatal(err)
@@ -75,8 +78,45 @@ func TestLoadGoesOnWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses: each error leaves the agent as it was.
-func TestLoadRefuses(t *testing.T) {
+// TestLoadFormat1 loads a checkpoint that the program wrote before package propensity had the
+// robots' g (commit d1fb41e), and writes the same header and arrays again.
+func TestLoadFormat1(t *testing.T) {
+	const path = "testdata/format1.checkpoint"
+	a := everything(t)
+	if err := a.LoadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if a.Observed() != 28 || a.updates != 4 || a.gUpdates == 0 || a.lastFit[0].Episode < 0 {
+		t.Errorf("%d transitions, %d updates, %d of g, last fit at episode %d",
+			a.Observed(), a.updates, a.gUpdates, a.lastFit[0].Episode)
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(unpacked(t, old), unpacked(t, saved(t, a))) {
+		t.Error("the checkpoint changed by loading and saving it")
+	}
+	live(t, a)
+}
+
+// unpacked is a checkpoint without its compression.
+func unpacked(t *testing.T, data []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	out, err := z.DecodeAll(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLoadRejects: each error leaves the agent as it was.
+func TestLoadRejects(t *testing.T) {
 	a := everything(t)
 	fill(t, a, 20, 7)
 	live(t, a)
@@ -84,12 +124,14 @@ func TestLoadRefuses(t *testing.T) {
 	damaged := bytes.Clone(good)
 	damaged[len(damaged)/2] ^= 0x10
 	before := flat(t, a.state)
-	for what, data := range map[string][]byte{"empty": nil, "cut off": good[:len(good)-9], "damaged": damaged, "no checkpoint": []byte("hello")} {
+	for what, data := range map[string][]byte{
+		"empty": nil, "truncated": good[:len(good)-9], "damaged": damaged, "not a checkpoint": []byte("hello"),
+	} {
 		if err := a.Load(bytes.NewReader(data)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	same(t, "variables after refused checkpoints", flat(t, a.state), before)
+	same(t, "variables after rejected checkpoints", flat(t, a.state), before)
 	other := open(t, backend.Go, a.cfg, 3, 5)
 	demand.Error(t, other.Load(bytes.NewReader(good)), "it is of seeds [3 4], not [3 5]")
 	cfg := a.cfg

@@ -7,24 +7,24 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// Config holds every setting of an agent. Its json form is what a checkpoint is compared
-// with.
+// Config holds every setting of an agent. Its JSON form is part of a checkpoint: an agent
+// loads only checkpoints of the same settings.
 type Config struct {
 	Observations int // values of an observation
 	Actions      int // values of an action, each in [-1, 1]
 
 	Hidden   int     // units of each hidden layer of actor and critic
 	Layers   int     // hidden layers of actor and critic
-	Batch    int     // transitions an update
+	Batch    int     // transitions per update, of each seed
 	Gamma    float64 // discount factor
-	Tau      float64 // how far the target network moves in an update
+	Tau      float64 // share of the critic in the target network after an update
 	Capacity int     // transitions of each seed that the replay holds
-	BurnIn   int     // steps of random actions before the first update; kept by the caller
+	BurnIn   int     // steps of random actions before the first update; the caller obeys it
 
 	ActorRate  float64 // learning rate of Adam
 	CriticRate float64
-	Alpha      float64 // entropy coefficient; where it is learned, its first value
-	LearnAlpha bool    // whether alpha is learned, towards an entropy of -Actions
+	Alpha      float64 // entropy coefficient; its initial value if it is learned
+	LearnAlpha bool    // learn alpha, towards an entropy of -Actions
 	AlphaRate  float64
 
 	Context *Context `json:",omitempty"` // nil for none
@@ -37,38 +37,25 @@ type Context struct {
 	History int // steps that it sees
 }
 
-// Omega weights the critic's loss by the time-varying propensity score.
+// Omega weights the critic's loss by the time-varying propensity score. Package propensity
+// has g itself: its networks, time encodings, loss and clips.
 type Omega struct {
-	Method  propensity.Method     // Method1 or Method2
-	Hidden  int                   // units of each hidden layer of g
-	Layers  int                   // fully connected layers of g, with the one that gives the score
-	Rate    float64               // learning rate of Adam
-	Updates int                   // M, minibatches of one fit; 0 leaves omega at 1
-	Batch   int                   // triplets of a minibatch
-	Every   int                   // episodes between two fits; 0 fits before every update of the critic
-	Clip    propensity.ClipPolicy // limit of omega
-	Time    TimeEncoding          // how t enters g
-	Waves   int                   // frequencies of the encodings that have any
+	Method  propensity.Method       // Method1 or Method2
+	Network propensity.Network      `json:",omitempty"` // one of propensity.BatchedNetworks(); "" means Deep
+	Hidden  int                     // units of each hidden layer of g
+	Layers  int                     // Deep: fully connected layers of g, including the output layer
+	Rate    float64                 // learning rate of Adam
+	Updates int                     // M, minibatches of one fit; 0 leaves omega at 1
+	Batch   int                     // triplets per minibatch
+	Every   int                     // episodes between two fits; 0 fits before every update of the critic
+	Clip    propensity.ClipPolicy   // limit of omega
+	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.ContinuousEncodings()
+	Waves   int                     // number of frequencies, for encodings that have them
 }
 
-// TimeEncoding is how the number t of an episode enters g, once thousands of them have
-// been: an array with a row for each time, as package propensity has it, would not do.
-type TimeEncoding string
-
-const (
-	// TimeFourier is sin and cos of pi k t/T, k = 1..Waves, T being the present episode.
-	TimeFourier TimeEncoding = "fourier"
-	// TimePeriods is sin and cos of 2 pi t/P for Waves periods P from 4 to 4096 episodes,
-	// in geometric steps. It does not move while T grows, and hears changes of a few
-	// episodes after thousands.
-	TimePeriods TimeEncoding = "periods"
-	// TimeScalar is t/T scaled to [-1, 1].
-	TimeScalar TimeEncoding = "scalar"
-)
-
-// DefaultConfig is the paper's table of reinforcement learning, without context and
-// without omega. The table leaves alpha open: .2 is fixed, as in the lifelong SAC of the
-// D'Claw benchmark.
+// DefaultConfig is the paper's table for reinforcement learning, without context and
+// without omega. The table does not give alpha: it is fixed at .2, as in the lifelong SAC of
+// the D'Claw benchmark.
 func DefaultConfig(observations, actions int) Config {
 	return Config{Observations: observations, Actions: actions, Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
 		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
@@ -77,11 +64,11 @@ func DefaultConfig(observations, actions int) Config {
 // DefaultContext is the context of Fakoor et al. (2020), Meta-Q-Learning.
 func DefaultContext() *Context { return &Context{Hidden: 30, History: 30} }
 
-// DefaultOmega is the paper's table for Algorithm 2 in reinforcement learning. The table
-// does not say g's width, how t enters and how often the M updates are made.
+// DefaultOmega is the paper's table for Algorithm 2 in reinforcement learning. The table does
+// not give g's width, the time encoding, and how often the M updates are made.
 func DefaultOmega() *Omega {
 	return &Omega{Method: propensity.Method2, Hidden: 64, Layers: 4, Rate: 1e-4, Updates: 4, Batch: 512, Every: 1,
-		Clip: propensity.ClipOne, Time: TimeFourier, Waves: 8}
+		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 8}
 }
 
 // setting is a number with its lower bound.
@@ -90,12 +77,13 @@ type setting struct {
 	value, min int
 }
 
-// Validate says which setting is impossible.
+// Validate returns an error that names an impossible setting.
 func (c Config) Validate() error {
 	settings := []setting{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
 		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0}}
 	if c.Context != nil {
-		settings = append(settings, setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})
+		settings = append(settings,
+			setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})
 	}
 	if c.Omega != nil {
 		settings = append(settings, c.Omega.settings()...)
@@ -105,9 +93,10 @@ func (c Config) Validate() error {
 			return fmt.Errorf("sac: %s is %d; it must be at least %d", s.name, s.value, s.min)
 		}
 	}
-	for name, rate := range map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate} {
+	rates := map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate}
+	for name, rate := range rates {
 		if !(rate >= 0) || math.IsInf(rate, 0) {
-			return fmt.Errorf("sac: the %s is %v; it must be a number from 0", name, rate)
+			return fmt.Errorf("sac: the %s is %v; it must be a finite number, 0 or more", name, rate)
 		}
 	}
 	for name, share := range map[string]float64{"gamma": c.Gamma, "tau": c.Tau} {
@@ -116,7 +105,7 @@ func (c Config) Validate() error {
 		}
 	}
 	if !(c.Alpha >= 0) || math.IsInf(c.Alpha, 0) || (c.LearnAlpha && c.Alpha == 0) {
-		return fmt.Errorf("sac: alpha is %v; it must be a number from 0, and above 0 where it is learned", c.Alpha)
+		return fmt.Errorf("sac: alpha is %v; it must be a finite number, 0 or more, and positive if it is learned", c.Alpha)
 	}
 	if c.Omega != nil {
 		return c.Omega.validate()
@@ -124,40 +113,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// settings are the whole numbers that g itself does not have.
 func (o Omega) settings() []setting {
-	waves := 0
-	if o.Time != TimeScalar {
-		waves = 1
-	}
-	return []setting{{"omega hidden", o.Hidden, 1}, {"omega layers", o.Layers, 2}, {"omega updates", o.Updates, 0},
-		{"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}, {"omega waves", o.Waves, waves}}
+	return []setting{{"omega updates", o.Updates, 0}, {"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}}
 }
 
 func (o Omega) validate() error {
-	for _, choice := range []struct {
-		name  string
-		value any
-		known []any
-	}{
-		{"method", o.Method, []any{propensity.Method1, propensity.Method2}},
-		{"clip", o.Clip, []any{propensity.ClipOne, propensity.ClipExponent, propensity.ClipNone}},
-		{"time encoding", o.Time, []any{TimeFourier, TimePeriods, TimeScalar}},
-	} {
-		if err := oneOf(choice.name, choice.value, choice.known); err != nil {
-			return err
-		}
+	if err := o.g().ValidateBatched(); err != nil {
+		return fmt.Errorf("sac: the omega %w", err)
 	}
 	if !(o.Rate >= 0) || math.IsInf(o.Rate, 0) {
-		return fmt.Errorf("sac: the omega rate is %v; it must be a number from 0", o.Rate)
+		return fmt.Errorf("sac: the omega rate is %v; it must be a finite number, 0 or more", o.Rate)
 	}
 	return nil
-}
-
-func oneOf(name string, value any, known []any) error {
-	for _, k := range known {
-		if value == k {
-			return nil
-		}
-	}
-	return fmt.Errorf("sac: the omega %s %q is not one of %v", name, value, known)
 }

@@ -37,7 +37,8 @@ func Example() {
 		var seen []sac.Transition
 		for i, a := range actions {
 			miss := a[0] - x[i][0]
-			seen = append(seen, sac.Transition{Observation: x[i], Action: a, Reward: -miss * miss, Next: x[i], Terminal: true, Last: true, Episode: episode})
+			seen = append(seen, sac.Transition{Observation: x[i], Action: a, Reward: -miss * miss, Next: x[i],
+				Terminal: true, Last: true, Episode: episode})
 		}
 		if err := agent.Observe(seen); err != nil {
 			log.Fatal(err)

@@ -12,10 +12,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// tiny is a configuration that a test can work out by loops.
+// tiny is a configuration that the loops of reference_test.go can compute.
 func tiny(change ...func(*Config)) Config {
 	c := DefaultConfig(3, 2)
-	c.Hidden, c.Batch, c.Capacity, c.ActorRate, c.CriticRate, c.AlphaRate, c.Gamma, c.Tau = 4, 5, 1000, 1e-3, 2e-3, 3e-3, .9, .05
+	c.Hidden, c.Batch, c.Capacity = 4, 5, 1000
+	c.ActorRate, c.CriticRate, c.AlphaRate, c.Gamma, c.Tau = 1e-3, 2e-3, 3e-3, .9, .05
 	for _, f := range change {
 		f(&c)
 	}
@@ -63,8 +64,8 @@ func flat(tb testing.TB, ts []*tensors.Tensor) [][]float32 {
 	return v
 }
 
-// near demands that each value is within tol of what is wanted, relative to 1 or to the
-// wanted value where that is larger.
+// near checks that each value is within tol of the wanted one, relative to the wanted value
+// if that is above 1.
 func near(tb testing.TB, what string, got []float32, want []float64, tol float64) {
 	tb.Helper()
 	if len(got) != len(want) {
@@ -77,7 +78,7 @@ func near(tb testing.TB, what string, got []float32, want []float64, tol float64
 	}
 }
 
-// same demands equal bits.
+// same checks for equal values.
 func same(tb testing.TB, what string, a, b [][]float32) {
 	tb.Helper()
 	if len(a) != len(b) {
@@ -90,7 +91,7 @@ func same(tb testing.TB, what string, a, b [][]float32) {
 	}
 }
 
-// bindBias binds an actor of zeros whose last layer has the given biases.
+// bindBias binds an actor of zeros, with the given bias in the last layer.
 func bindBias(a *Agent, g *Graph, bias float32) *net.Scope {
 	var values []*Node
 	for _, p := range a.programs.actor {

@@ -9,9 +9,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// mlp is the given number of hidden layers with ReLU and a linear layer behind them. The
-// weights start at N(0, 1/fanIn), the biases at 0, as in flax and so in SBX, which the
-// learning curve is compared with. x: [..., batch, in], result: [..., batch, out].
+// mlp is the given number of hidden layers with ReLU, then a linear layer. The weights start
+// at N(0, 1/fanIn), the biases at 0, as in flax and therefore in SBX, with which the learning
+// curve is compared. x: [..., batch, in], result: [..., batch, out].
 func mlp(s *net.Scope, x *Node, layers, hidden, out int) *Node {
 	for i := range layers {
 		x = net.Relu(net.Dense(s.In(fmt.Sprint("layer", i+1)), x, hidden, net.Lecun))
@@ -28,7 +28,7 @@ func (c Config) policy(s *net.Scope, x *Node) (mean, logStd *Node) {
 	return mean, MinScalar(MaxScalar(logStd, minLogStd), maxLogStd)
 }
 
-// twinQ is Q1 and Q2 of (s, a, c), as copies side by side. x: observation, action and
+// twinQ is Q1 and Q2 of (s, a, c), as two copies of one network. x: observation, action and
 // context, [seeds, batch, in]. Result: [seeds, 2, batch].
 func (c Config) twinQ(s *net.Scope, x *Node) *Node {
 	dims := slices.Insert(slices.Clone(x.Shape().Dimensions), 1, 2)
@@ -36,20 +36,20 @@ func (c Config) twinQ(s *net.Scope, x *Node) *Node {
 	return Squeeze(mlp(s.In("q").Copies(2), both, c.Layers, c.Hidden, 1), -1)
 }
 
-// gru is the context: the last hidden state of a gated recurrent unit that has read the
-// steps [a, r, s] of a window, starting from 0. Its gates are PyTorch's:
+// gru is the context: the last hidden state of a gated recurrent unit after the steps
+// [a, r, s] of a window, starting from 0. Its gates are PyTorch's:
 //
 //	r = sigmoid(Wr x + Ur h + b), z = sigmoid(Wz x + Uz h + b'),
 //	n = tanh(Wn x + b" + r (Un h + b"')),  h' = (1-z) n + z h.
 //
-// Steps before the episode's beginning are zeros, which the unit reads as it reads any
-// other. steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
+// Steps before the start of the episode are zeros; the unit reads them like any other.
+// steps: [seeds, history, batch, width], result: [seeds, batch, hidden].
 func gru(s *net.Scope, steps *Node, hidden int) *Node {
 	seeds, history, batch, width := steps.Shape().Dim(0), steps.Shape().Dim(1), steps.Shape().Dim(2), steps.Shape().Dim(3)
 	h := Zeros(s.Graph(), shapeOf(seeds, batch, hidden))
 	for t := range history {
-		// One product a step: the gradient of a slice of all products would fill arrays of
-		// the whole window with zeros, once a step.
+		// One product per step: with one product for all steps, the gradient of each slice of
+		// it would be an array of the whole window, filled with zeros.
 		step := Reshape(Slice(steps, AxisRange(), AxisElem(t)), seeds, batch, width)
 		x := net.Dense(s.In("input"), step, 3*hidden, net.Lecun)
 		u := net.Dense(s.In("state"), h, 3*hidden, net.Lecun)
@@ -61,7 +61,7 @@ func gru(s *net.Scope, steps *Node, hidden int) *Node {
 	return h
 }
 
-// context is the GRU's state as one more input, or nothing for agents without context.
+// context is the GRU's state as one more input, or none for agents without context.
 // steps: [seeds, history, batch, width], or nil.
 func (c Config) context(s *net.Scope, steps *Node) []*Node {
 	if c.Context == nil {
@@ -70,7 +70,7 @@ func (c Config) context(s *net.Scope, steps *Node) []*Node {
 	return []*Node{gru(s.In("gru"), steps, c.Context.Hidden)}
 }
 
-// join lays inputs of shape [seeds, batch, ...] side by side.
+// join concatenates inputs of shape [seeds, batch, ...] along their last axis.
 func join(context []*Node, inputs ...*Node) *Node {
 	all := append(inputs, context...)
 	if len(all) == 1 {

@@ -9,13 +9,10 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g is fitted with
-// a rate of 0 and so stays 0, train to the very bits of one without omega.
+// TestOmegaOneIsPlainSAC: an agent whose g is never fitted, and one whose g stays 0 because
+// its learning rate is 0, train to the same bits as one without omega.
 func TestOmegaOneIsPlainSAC(t *testing.T) {
 	train := func(name string, change func(*Config)) (*Agent, [][]float32) {
 		a := open(t, name, tiny(change), 3, 4)
@@ -31,7 +28,7 @@ func TestOmegaOneIsPlainSAC(t *testing.T) {
 		_, plain := train(name, func(*Config) {})
 		still, fitted := train(name, func(c *Config) { tinyOmega(c); c.Omega.Rate = 0 })
 		same(t, "rate 0", fitted, plain)
-		if still.fits == 0 {
+		if still.gUpdates == 0 {
 			t.Error("g was never fitted")
 		}
 	}
@@ -82,20 +79,21 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		cfg := DefaultConfig(1, 1)
 		cfg.Batch = 1000
 		cfg.Omega = DefaultOmega()
-		cfg.Omega.Method, cfg.Omega.Clip, cfg.Omega.Updates, cfg.Omega.Rate, cfg.Omega.Waves, cfg.Omega.Hidden = method, propensity.ClipNone, 600, 1e-3, 2, 32
+		o := cfg.Omega
+		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden = method, propensity.ClipNone, 600, 1e-3, 2, 32
 		a := open(t, "", cfg, 5)
 		drifting(t, a, times, length)
 		if err := a.FitOmega(); err != nil {
 			t.Fatal(err)
 		}
 		rows, window, noise, at := a.draw()
-		omega, err := a.weights(a.store.array, rows, at)
+		omega, err := a.weights(a.array.tensor, rows, at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := flatOf(t, omega)
 		net.Free(append(window, rows, noise, omega)...)
-		for i, r := range a.replay {
+		for i, r := range a.index {
 			miss, spread := 0., 0.
 			number := r.episodeOf(at[i])
 			for b, k := range at[i] {
@@ -105,16 +103,17 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 				spread += want * want
 			}
 			if miss/spread > .1 {
-				t.Errorf("%s, seed %d: log omega leaves %.2f of the exact one's squares", method, a.seeds[i], miss/spread)
+				t.Errorf("%s, seed %d: the error of log omega has %.2f of the exact one's sum of squares",
+					method, a.seeds[i], miss/spread)
 			}
 		}
 	}
 }
 
-// TestOmegaIsFittedAsOftenAsAsked counts the updates of g and looks at T.
-func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
-	for _, c := range []struct{ every, fits, present int }{
-		{1, 4 * 6, 4}, // after episodes 1, 2, 3, 4; with episode 0 alone there is nothing to tell apart
+// TestOmegaIsFittedEveryNEpisodes counts the updates of g and checks T.
+func TestOmegaIsFittedEveryNEpisodes(t *testing.T) {
+	for _, c := range []struct{ every, updates, last int }{
+		{1, 4 * 6, 4}, // after episodes 1, 2, 3, 4; episode 0 alone has no other time to compare with
 		{2, 2 * 6, 3}, // after 1 and 3
 		{0, 22 * 6, 5},
 	} {
@@ -123,25 +122,9 @@ func TestOmegaIsFittedAsOftenAsAsked(t *testing.T) {
 			fill(t, a, 1, 5)
 			update(t, a)
 		}
-		if a.fits != c.fits || a.present[1].Episode != c.present {
-			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d", c.every, a.fits, a.present[1].Episode, c.fits, c.present)
-		}
-	}
-}
-
-// TestEncodings compares the graph's encodings of time with math.Sin.
-func TestEncodings(t *testing.T) {
-	for _, time := range []TimeEncoding{TimeFourier, TimePeriods, TimeScalar} {
-		o := &Omega{Time: time, Waves: 4}
-		for _, now := range []float32{1, 40, 2999} {
-			var want []float64
-			ts := []float32{0, now / 2, now}
-			for _, v := range ts {
-				want = append(want, refEncode(o, float64(v), float64(now))...)
-			}
-			got := evaluate(t, func(in []*Node) []*Node { return []*Node{o.encode(in[0], in[1])} },
-				tensors.FromFlatDataAndDimensions(ts, 1, 3), tensors.FromFlatDataAndDimensions([]float32{now}, 1, 1))
-			near(t, string(time), got[0], want, 1e-3)
+		if a.gUpdates != c.updates || a.lastFit[1].Episode != c.last {
+			t.Errorf("every %d: %d updates of g and T = %d, not %d and %d",
+				c.every, a.gUpdates, a.lastFit[1].Episode, c.updates, c.last)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func squash(mean, logStd, noise *Node) (action, logProb *Node) {
 }
 
 // logSlope is log(1 - tanh(u)^2) = 2 (log 2 - u - log(1 + exp(-2u))), which stays finite
-// and exact where tanh(u) rounds to 1.
+// and exact when tanh(u) rounds to 1.
 func logSlope(u *Node) *Node {
 	return MulScalar(Sub(AddScalar(Neg(u), math.Ln2), Softplus(MulScalar(u, -2))), 2)
 }

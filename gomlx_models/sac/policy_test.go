@@ -36,8 +36,8 @@ func TestDensityIntegratesToOne(t *testing.T) {
 	}
 }
 
-// TestLogProbabilityIsAChangeOfVariables compares log pi with the normal's density over
-// the slope of the noise's way to the action, taken by finite differences in float64.
+// TestLogProbabilityIsAChangeOfVariables compares log pi with the normal density divided by
+// the derivative of the action by the noise, from finite differences in float64.
 func TestLogProbabilityIsAChangeOfVariables(t *testing.T) {
 	noise := []float32{-3, -1, -.2, 0, .5, 1.5, 2.5}
 	for _, c := range []struct{ mean, logStd float64 }{{0, 0}, {1.2, -.7}, {-2, .2}} {
@@ -52,8 +52,8 @@ func TestLogProbabilityIsAChangeOfVariables(t *testing.T) {
 	}
 }
 
-// TestLogProbabilityStaysFinite is where tanh(u) rounds to 1: there log(1 - tanh(u)^2) is
-// -inf, and the true value 2 log 2 - 2 |u|.
+// TestLogProbabilityStaysFinite: if tanh(u) rounds to 1, log(1 - tanh(u)^2) is -inf, but the
+// true value is 2 log 2 - 2 |u|.
 func TestLogProbabilityStaysFinite(t *testing.T) {
 	for _, mean := range []float64{30, -30, 200} {
 		_, logProb := squashed(t, mean, 0, []float32{0})
@@ -72,7 +72,7 @@ func TestSeveralActionsMultiply(t *testing.T) {
 	near(t, "log pi", out[0], []float64{float64(each[0]) + float64(each[1]) + float64(each[2])}, 1e-5)
 }
 
-// TestLogStdIsClamped moves the last layer's bias far out.
+// TestLogStdIsClamped sets the last layer's bias far outside the range.
 func TestLogStdIsClamped(t *testing.T) {
 	cfg := tiny()
 	a := open(t, "go", cfg, 1)

@@ -2,9 +2,7 @@ package sac
 
 import (
 	"fmt"
-	"slices"
 
-	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -13,23 +11,23 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// programs holds the networks' parameters and what is compiled for them, for one Config
-// and number of seeds.
+// programs holds the networks' parameters and compiled programs, for one Config and number
+// of batched seeds.
 type programs struct {
 	cfg   Config
 	seeds int
 
-	actor, critic, alpha, g []net.Param // alpha and g are empty where they do not exist
+	actor, critic, alpha, g []net.Param // alpha and g are empty if there is none
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
-	updating *Exec // (step, store, rows, noise, omega, window, variables) -> metrics, variables
-	fitting  *Exec // (step, store, rows, t2, t1, z, now, mean, scale, g) -> loss, g
-	weighing *Exec // (store, rows, t, now, mean, scale, g) -> omega
+	updating *Exec // (step, array, rows, noise, omega, window, variables) -> metrics, variables
+	fitting  *Exec // (step, array, rows, t2, t1, z, T, mean, scale, g) -> loss, g
+	weighing *Exec // (array, rows, t, T, mean, scale, g) -> omega
 }
 
 func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 
-// newPrograms declares the networks. The programs compile at their first call.
+// newPrograms declares the networks. A program is compiled at its first call.
 func newPrograms(backend compute.Backend, cfg Config, seeds int) (*programs, error) {
 	p := &programs{cfg: cfg, seeds: seeds}
 	if err := p.declare(backend); err != nil {
@@ -59,16 +57,18 @@ func (p *programs) close() {
 	}
 }
 
-// declare walks through every network once.
+// declare lists the parameters of every network.
 func (p *programs) declare(backend compute.Backend) (err error) {
 	c := p.cfg
 	observation, action := shapeOf(p.seeds, 1, c.Observations), shapeOf(p.seeds, 1, c.Actions)
 	steps := shapeOf(p.seeds, 1, 1, c.stepWidth())
-	p.actor, err = net.Declare(backend, []shapes.Shape{observation, steps}, func(s *net.Scope, in []*Node) { p.actorNet(s, in[0], in[1]) })
+	p.actor, err = net.Declare(backend, []shapes.Shape{observation, steps},
+		func(s *net.Scope, in []*Node) { p.actorNet(s, in[0], in[1]) })
 	if err != nil {
 		return err
 	}
-	p.critic, err = net.Declare(backend, []shapes.Shape{observation, action, steps}, func(s *net.Scope, in []*Node) { p.criticNet(s, in[0], in[1], in[2]) })
+	p.critic, err = net.Declare(backend, []shapes.Shape{observation, action, steps},
+		func(s *net.Scope, in []*Node) { p.criticNet(s, in[0], in[1], in[2]) })
 	if err != nil {
 		return err
 	}
@@ -78,25 +78,23 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 		}
 	}
 	if c.Omega != nil {
-		inputs := []shapes.Shape{shapeOf(p.seeds, 2, c.Actions+c.Observations), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1)}
-		p.g, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) {
-			c.Omega.score(s.Copies(p.seeds), in[0], c.Omega.encode(in[1], in[2]))
-		})
+		p.g, err = p.declareG(backend)
 	}
 	return err
 }
 
-// actGraph takes observation [seeds, 1, observations], noise [seeds, 1, actions], with
-// context the steps [seeds, history, 1, step], and the actor; it returns the actions.
+// actGraph takes the observation [seeds, 1, observations], noise [seeds, 1, actions], with
+// context the steps [seeds, history, 1, step], and the actor. It returns the actions.
 func (p *programs) actGraph(in []*Node) []*Node {
-	observation, noise, rest := in[0], in[1], in[2:]
-	steps, values := p.optional(rest)
+	observation, noise := in[0], in[1]
+	steps, values := p.window(in[2:])
 	action, _ := p.act(values, observation, steps, noise)
 	return []*Node{action}
 }
 
-// optional takes the window of the context from the front of a list of inputs.
-func (p *programs) optional(in []*Node) (window *Node, rest []*Node) {
+// window splits off the context's window, which comes first in a list of inputs if there is a
+// context.
+func (p *programs) window(in []*Node) (window *Node, remaining []*Node) {
 	if p.cfg.Context == nil {
 		return nil, in
 	}
@@ -104,24 +102,12 @@ func (p *programs) optional(in []*Node) (window *Node, rest []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	step, store, rows, noise, omega, rest := in[0], in[1], in[2], in[3], in[4], in[5:]
-	window, state := p.optional(rest)
+	step, array, rows, noise, omega := in[0], in[1], in[2], in[3], in[4]
+	window, state := p.window(in[5:])
 	if window != nil {
-		window = p.cfg.gatherSteps(store, window)
+		window = p.cfg.gatherSteps(array, window)
 	}
-	b := p.cfg.unpack(gather(store, rows, p.cfg.rowWidth()), window)
+	b := p.cfg.unpack(gather(array, rows, p.cfg.rowWidth()), window)
 	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
 	return append([]*Node{metrics}, next.list()...)
-}
-
-func (p *programs) fitGraph(in []*Node) []*Node {
-	step, x, t2, t1, z, now, mean, scale, g := in[0], p.xOf(in[1], in[2]), in[3], in[4], in[5], in[6], in[7], in[8], in[9:]
-	n, k := len(p.g), len(loop.Trainable(p.g))
-	l, loss := p.fit(learned{g[:n], g[n : n+k], g[n+k:]}, standardised(x, mean, scale), t2, t1, z, now, step)
-	return slices.Concat([]*Node{loss}, l.values, l.m, l.v)
-}
-
-func (p *programs) weighGraph(in []*Node) []*Node {
-	x, t, now, mean, scale, g := p.xOf(in[0], in[1]), in[2], in[3], in[4], in[5], in[6:]
-	return []*Node{p.weigh(g, standardised(x, mean, scale), t, now)}
 }

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// This file is an agent in float64 loops, with gradients by finite differences: it shares
-// nothing with the graphs but the names of the parameters.
+// This file is an agent in float64 loops, with gradients by finite differences. It shares
+// nothing with the graphs except the names of the parameters.
 
 // refNet holds the arrays of one network of one seed.
 type refNet struct {
@@ -26,7 +27,7 @@ type refVariables struct {
 	moments                      map[string]refNet // actor/m, critic/v, ...
 }
 
-// seedNet reads one seed's arrays from the front of a list and returns the rest.
+// seedNet reads one seed's arrays from the front of a list and returns the remaining list.
 func seedNet(tb testing.TB, params []net.Param, list [][]float32, seed int) (refNet, [][]float32) {
 	n := refNet{values: map[string][]float64{}}
 	for i, p := range params {
@@ -48,7 +49,9 @@ func snapshot(tb testing.TB, a *Agent, seed int) refVariables {
 	}
 	v.actor, v.critic, v.alpha, v.target = take(p.actor), take(p.critic), take(p.alpha), take(p.critic)
 	for _, moment := range []string{"m", "v"} {
-		v.moments["actor/"+moment], v.moments["critic/"+moment], v.moments["alpha/"+moment] = take(p.actor), take(p.critic), take(p.alpha)
+		v.moments["actor/"+moment] = take(p.actor)
+		v.moments["critic/"+moment] = take(p.critic)
+		v.moments["alpha/"+moment] = take(p.alpha)
 	}
 	return v
 }
@@ -98,7 +101,8 @@ func (n refNet) gru(c Config, steps [][]float64) []float64 {
 }
 
 // policy draws an action with its log-probability from its definition.
-func (n refNet) policy(c Config, observation []float64, steps [][]float64, noise []float64) (action []float64, logProb float64) {
+func (n refNet) policy(c Config, observation []float64, steps [][]float64, noise []float64) (
+	action []float64, logProb float64) {
 	out := n.mlp(c, "policy", slices.Concat(observation, n.gru(c, steps)), 2*c.Actions, 0)
 	for i, e := range noise {
 		std := math.Exp(min(2, max(-20, out[c.Actions+i])))
@@ -131,12 +135,14 @@ func wide(v []float32) []float64 {
 	return out
 }
 
-// refMinibatch works out one seed's minibatch from the list of all its transitions.
-func refMinibatch(c Config, all []Transition, at []int, noise []float32, seed, seeds int, omega []float64) []refSample {
+// refMinibatch computes one seed's minibatch from the list of all its transitions.
+func refMinibatch(c Config, all []Transition, at []int, noise []float32, seed, seeds int,
+	omega []float64) []refSample {
 	var out []refSample
 	for b, i := range at {
 		t := all[i]
-		r := refSample{s: wide(t.Observation), a: wide(t.Action), next: wide(t.Next), reward: float64(t.Reward), omega: omega[b]}
+		r := refSample{s: wide(t.Observation), a: wide(t.Action), next: wide(t.Next),
+			reward: float64(t.Reward), omega: omega[b]}
 		if t.Terminal {
 			r.terminal = 1
 		}
@@ -174,9 +180,9 @@ func refHistory(c Config, all []Transition, i, oldest int) [][]float64 {
 	return out
 }
 
-// refGradient is the gradient of a loss by central differences, by name. Where nothing
-// depends on a value, as behind a unit that is off, it is 0 and no rounding error, which
-// Adam would blow up.
+// refGradient is the gradient of a loss by central differences, by name. If the loss does not
+// depend on a value, as after an inactive unit, it is exactly 0: Adam would amplify a rounding
+// error.
 func refGradient(n refNet, loss func() float64) map[string][]float64 {
 	const h, rounding = 1e-6, 1e-8
 	out := map[string][]float64{}
@@ -206,7 +212,8 @@ func (v *refVariables) descend(what string, n refNet, step int, rate float64, lo
 		for i, g := range grad {
 			m[name][i] = .9*m[name][i] + .1*g
 			s[name][i] = .999*s[name][i] + .001*g*g
-			n.values[name][i] -= rate * m[name][i] / (1 - math.Pow(.9, t)) / (math.Sqrt(s[name][i]/(1-math.Pow(.999, t))) + 1e-8)
+			deviation := math.Sqrt(s[name][i]/(1-math.Pow(.999, t))) + 1e-8
+			n.values[name][i] -= rate * m[name][i] / (1 - math.Pow(.9, t)) / deviation
 		}
 	}
 }
@@ -261,11 +268,11 @@ func (v *refVariables) update(c Config, batch []refSample, step int) (criticLoss
 	return criticLoss, actorLoss
 }
 
-// refOmega is omega of one seed's transitions under the agent's present g.
+// refOmega is omega of one seed's transitions under the agent's current g.
 func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []float64 {
 	o := a.cfg.Omega
 	n, _ := seedNet(tb, a.programs.g, flat(tb, a.g), seed)
-	now := a.present[seed]
+	now := a.lastFit[seed]
 	g := func(t Transition, time float64) float64 {
 		x := wide(slices.Concat(t.Action, t.Observation))
 		for i := range x {
@@ -277,7 +284,8 @@ func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []flo
 			x = n.dense(name, x, o.Hidden, 0)
 			for i := range x {
 				v := n.values
-				x[i] = max(0, (x[i]-v[name+"/mean"][i])/math.Sqrt(v[name+"/variance"][i]+1e-5)*v[name+"/scale"][i]+v[name+"/offset"][i])
+				standard := (x[i] - v[name+"/mean"][i]) / math.Sqrt(v[name+"/variance"][i]+1e-5)
+				x[i] = max(0, standard*v[name+"/scale"][i]+v[name+"/offset"][i])
 			}
 		}
 		return n.dense("out", x, 1, 0)[0]
@@ -291,13 +299,13 @@ func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []flo
 
 func refEncode(o *Omega, t, now float64) (out []float64) {
 	switch o.Time {
-	case TimeScalar:
+	case propensity.TimeScalar:
 		return []float64{2*t/max(1, now) - 1}
-	case TimeFourier:
+	case propensity.TimeFourier:
 		for k := 1; k <= o.Waves; k++ {
 			out = append(out, math.Sin(math.Pi*float64(k)*t/max(1, now)), math.Cos(math.Pi*float64(k)*t/max(1, now)))
 		}
-	case TimePeriods:
+	case propensity.TimePeriods:
 		for k := range o.Waves {
 			period := math.Pow(2, 2+10*float64(k)/float64(o.Waves-1))
 			out = append(out, math.Sin(2*math.Pi*t/period), math.Cos(2*math.Pi*t/period))

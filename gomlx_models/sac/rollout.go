@@ -22,22 +22,22 @@ const (
 	Uniform
 )
 
-// Rollout acts with an agent's networks in one environment a seed, and remembers the
-// steps of the present episodes where there is a context. The agent has one of its own for
-// training; evaluation episodes run in another, and do not disturb it.
+// Rollout acts with an agent's networks in one environment per seed and, with a context,
+// holds the latest steps of the current episodes. The agent has its own for training;
+// evaluation episodes run in another one, so that they do not change the training.
 type Rollout struct {
 	agent *Agent
 	name  string
 	acts  int           // calls of Act so far
-	steps [][][]float32 // the last History steps of each seed's present episode
+	steps [][][]float32 // the last History steps of each seed's current episode
 }
 
-// NewRollout starts episodes whose random numbers are named by the seed and the name.
+// NewRollout starts episodes; their random numbers depend on the seed and the name.
 func (a *Agent) NewRollout(name string) *Rollout {
 	return &Rollout{agent: a, name: name, steps: make([][][]float32, len(a.seeds))}
 }
 
-// Act returns an action for the present observation of each seed's environment.
+// Act returns an action for the current observation of each seed's environment.
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
 func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) {
 	c, n := r.agent.cfg, len(r.agent.seeds)
@@ -47,7 +47,8 @@ func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) 
 	flat := make([]float32, 0, n*c.Observations)
 	for i, o := range observations {
 		if len(o) != c.Observations {
-			return nil, fmt.Errorf("sac: the observation of seed %d has %d values, not %d", r.agent.seeds[i], len(o), c.Observations)
+			return nil, fmt.Errorf("sac: the observation of seed %d has %d values, not %d",
+				r.agent.seeds[i], len(o), c.Observations)
 		}
 		flat = append(flat, o...)
 	}
@@ -55,7 +56,8 @@ func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) 
 	if mode == Uniform {
 		return noise, nil
 	}
-	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, n, 1, c.Observations), tensors.FromFlatDataAndDimensions(slices.Concat(noise...), n, 1, c.Actions)}
+	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, n, 1, c.Observations),
+		tensors.FromFlatDataAndDimensions(slices.Concat(noise...), n, 1, c.Actions)}
 	if c.Context != nil {
 		inputs = append(inputs, r.history())
 	}
@@ -72,7 +74,7 @@ func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) 
 	return slices.Collect(slices.Chunk(actions, c.Actions)), nil
 }
 
-// noise draws what the mode needs for the coming action: normal numbers, zeros, or the
+// noise draws what the mode needs for the next action: normal numbers, zeros, or the
 // actions themselves. Result: [seeds][Actions].
 func (r *Rollout) noise(mode Mode) [][]float32 {
 	out := make([][]float32, len(r.agent.seeds))
@@ -96,7 +98,7 @@ func (r *Rollout) noise(mode Mode) [][]float32 {
 	return out
 }
 
-// Remember puts one transition of each seed into the history that Act sees; Last or
+// Remember appends one transition of each seed to the history that Act sees. Last or
 // Terminal empties it.
 func (r *Rollout) Remember(transitions []Transition) error {
 	if len(transitions) != len(r.steps) {
@@ -118,8 +120,8 @@ func (r *Rollout) Remember(transitions []Transition) error {
 	return nil
 }
 
-// history is the context's window, [seeds, history, 1, stepWidth], zero before the
-// episode's beginning.
+// history is the context's window, [seeds, history, 1, stepWidth], zero before the start of
+// the episode.
 func (r *Rollout) history() *tensors.Tensor {
 	n, h, w := len(r.steps), r.agent.cfg.Context.History, r.agent.cfg.stepWidth()
 	flat := make([]float32, n*h*w)

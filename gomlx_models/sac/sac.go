@@ -3,9 +3,10 @@
 // context (Fakoor et al. 2020), and with the critic's loss weighted by the time-varying
 // propensity score omega (Eq. q-update).
 //
-// An Agent trains several seeds at once, in one compiled program: every array of
+// An Agent trains batched seeds: several seeds in one compiled program. Every array of
 // parameters has a leading axis [seeds], and each seed has its own replay and random
-// numbers, so that it learns what it would learn alone. The caller owns the environments:
+// numbers, so that it learns what it would learn alone, except for rounding: XLA may round
+// differently for another number of seeds. The caller owns the environments:
 //
 //	agent, err := sac.New(backend, sac.DefaultConfig(17, 6), []int64{0, 1, 2})
 //	for {
@@ -16,18 +17,20 @@
 //	}
 //
 // The replay lies on the device, where programs gather their minibatches; an update sends
-// only the numbers of rows and random numbers. It takes 4 bytes a value: 168 MB a seed for a
-// million transitions of Half-Cheetah, on the CPU only as far as it is filled, on a GPU at
-// once, and twice while transitions are inserted.
+// only row numbers and random numbers. A value takes 4 bytes: 168 MB per seed for a million
+// transitions of Half-Cheetah. On the CPU memory is used as the replay fills; on a GPU all of
+// it is allocated at once, and twice as much is needed while transitions are inserted.
 //
-// update.go holds the algorithm in reading order, omega.go the score, store.go the replay on
-// the device, and replay.go what the host knows of it.
+// update.go holds the algorithm in reading order, omega.go when and on what g is fitted (g
+// itself is in package propensity), replay_array.go the replay on the device, and
+// replay_index.go what the host knows of it.
 package sac
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -37,24 +40,24 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Agent is Soft Actor-Critic for several seeds. It is for one goroutine at a time.
+// Agent is Soft Actor-Critic for batched seeds. It is not safe for concurrent use.
 type Agent struct {
 	cfg      Config
 	seeds    []int64
 	backend  compute.Backend
 	programs *programs
-	replay   []*replay // one a seed
-	store    *store    // the transitions of all
-	rollout  *Rollout  // where it trains
+	index    []*replayIndex // of each seed
+	array    *replayArray   // the transitions of all seeds
+	rollout  *Rollout       // in which it trains
 
-	state   []*tensors.Tensor // variables, in the order of variables.list
-	g       []*tensors.Tensor // parameters and moments of g
-	present []present         // of g, one a seed
-	updates int               // updates of the critic so far
-	fits    int               // updates of g so far
+	state    []*tensors.Tensor // variables, in the order of variables.list
+	g        []*tensors.Tensor // parameters and moments of g
+	lastFit  []omegaFit        // of each seed
+	updates  int               // updates of the critic so far
+	gUpdates int               // updates of g so far
 }
 
-// New makes an agent for each of the seeds, which start and learn as each would alone.
+// New makes an agent for each of the seeds; each starts and learns as it would alone.
 // Errors: no seeds, the same one twice, an impossible setting, a shape that GoMLX refuses.
 // Close it when it is no longer needed.
 func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
@@ -76,15 +79,15 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{cfg: cfg, seeds: seeds, backend: backend, programs: p}
-	if a.store, err = newStore(backend, cfg, len(seeds), backend.HasSharedBuffers()); err != nil {
+	if a.array, err = newReplayArray(backend, cfg, len(seeds), backend.HasSharedBuffers()); err != nil {
 		p.close()
 		return nil, err
 	}
 	for i := range seeds {
-		r := newReplay(cfg, i)
-		a.replay = append(a.replay, r)
+		r := newReplayIndex(cfg, i)
+		a.index = append(a.index, r)
 		mean, scale := r.moments.standard()
-		a.present = append(a.present, present{Episode: -1, Mean: mean, Scale: scale})
+		a.lastFit = append(a.lastFit, omegaFit{Episode: -1, Mean: mean, Scale: scale})
 	}
 	a.rollout = a.NewRollout("train")
 	a.start()
@@ -97,10 +100,8 @@ func (a *Agent) start() {
 	draw := func(params []net.Param, name string) []*tensors.Tensor {
 		return net.InitSeeds(params, a.seeds, "sac", name).Tensors(params)
 	}
-	a.state = nil
-	for _, part := range [][]*tensors.Tensor{draw(p.actor, "actor"), draw(p.critic, "critic"), draw(p.alpha, "alpha"), draw(p.critic, "critic")} {
-		a.state = append(a.state, part...)
-	}
+	a.state = slices.Concat(draw(p.actor, "actor"), draw(p.critic, "critic"), draw(p.alpha, "alpha"),
+		draw(p.critic, "critic"))
 	for range 2 { // first and second moments
 		for _, params := range [][]net.Param{p.actor, p.critic, p.alpha} {
 			a.state = append(a.state, zeros(params)...)
@@ -123,43 +124,45 @@ func zeros(params []net.Param) []*tensors.Tensor {
 func (a *Agent) Close() {
 	net.Free(a.state...)
 	net.Free(a.g...)
-	a.store.close()
+	a.array.close()
 	a.programs.close()
 }
 
-// Updates is the number of updates so far, Observed that of transitions of each seed.
-func (a *Agent) Updates() int  { return a.updates }
-func (a *Agent) Observed() int { return a.replay[0].total }
+// Updates is the number of updates so far.
+func (a *Agent) Updates() int { return a.updates }
 
-// Act returns an action for the present observation of each seed's environment.
+// Observed is the number of transitions of each seed so far.
+func (a *Agent) Observed() int { return a.index[0].total }
+
+// Act returns an action for the current observation of each seed's environment.
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
 func (a *Agent) Act(observations [][]float32, mode Mode) ([][]float32, error) {
 	return a.rollout.Act(observations, mode)
 }
 
 // Observe puts one transition of each seed into the replay, and into the history that Act
-// sees. Nothing is changed if one of them is impossible.
+// sees. If one of them is impossible, it returns an error and changes nothing.
 func (a *Agent) Observe(transitions []Transition) error {
 	if len(transitions) != len(a.seeds) {
 		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(a.seeds))
 	}
 	for i, t := range transitions {
-		if err := a.replay[i].check(t); err != nil {
+		if err := a.index[i].check(t); err != nil {
 			return fmt.Errorf("sac: transition of seed %d: %w", a.seeds[i], err)
 		}
 	}
-	if err := a.store.add(a.Observed(), transitions); err != nil {
+	if err := a.array.add(a.Observed(), transitions); err != nil {
 		return err
 	}
 	for i, t := range transitions {
-		a.replay[i].add(t)
+		a.index[i].add(t)
 	}
 	return a.rollout.Remember(transitions)
 }
 
-// Update makes one update of all networks from a minibatch of each seed's replay, and fits
-// omega before it where that is due. Errors: an empty replay, a loss that is no longer
-// finite, and whatever the backend reports.
+// Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
+// omega is due, it comes first. Errors: an empty replay, a loss that is not finite, and those
+// of the backend.
 func (a *Agent) Update() (*Metrics, error) {
 	if a.Observed() == 0 {
 		return nil, errors.New("sac: the replay is empty; call Observe before Update")
@@ -169,7 +172,7 @@ func (a *Agent) Update() (*Metrics, error) {
 			return nil, err
 		}
 	}
-	array, err := a.store.current()
+	array, err := a.array.current()
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +196,16 @@ func (a *Agent) Update() (*Metrics, error) {
 	return a.metrics(out[0])
 }
 
-// draw is the minibatch of the coming update, from random numbers of its own number: the
-// store's rows [seeds, batch], with context those of the windows [seeds, history+1, batch],
-// noise [2, seeds, batch, actions], and which transitions they are.
+// draw draws the minibatch of the next update; the random numbers depend on the seed and the
+// number of the update alone. Results: the replay array's rows [seeds, batch], with context
+// those of the windows [seeds, history+1, batch], noise [2, seeds, batch, actions], and the
+// numbers of the transitions.
 func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *tensors.Tensor, at [][]int) {
 	c, n := a.cfg, len(a.seeds)
 	half := c.Batch * c.Actions
 	index, normal := make([]int32, n*c.Batch), make([]float32, 2*n*half)
 	at = make([][]int, n)
-	for i, r := range a.replay {
+	for i, r := range a.index {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
 		at[i] = r.uniform(rng, c.Batch)
 		r.rows(at[i], index[i*c.Batch:])
@@ -214,7 +218,7 @@ func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *t
 	if c.Context != nil {
 		steps := c.Context.History + 1
 		past := make([]int32, n*steps*c.Batch)
-		for i, r := range a.replay {
+		for i, r := range a.index {
 			r.windows(at[i], c.Context.History, past[i*steps*c.Batch:])
 		}
 		window = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(past, n, steps, c.Batch)}
@@ -223,7 +227,7 @@ func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *t
 		tensors.FromFlatDataAndDimensions(normal, 2, n, c.Batch, c.Actions), at
 }
 
-// finite reports the first value that is not a finite number.
+// finite returns an error for the first value that is not finite.
 func (a *Agent) finite(ts []*tensors.Tensor, what, advice string) error {
 	for _, t := range ts {
 		values, err := tensors.CopyFlatData[float32](t)
@@ -232,7 +236,8 @@ func (a *Agent) finite(ts []*tensors.Tensor, what, advice string) error {
 		}
 		for i, v := range values {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return fmt.Errorf("sac: %s of seed %d became %v after %d updates; %s", what, a.seeds[i%len(a.seeds)], v, a.updates, advice)
+				return fmt.Errorf("sac: %s of seed %d became %v after %d updates; %s",
+					what, a.seeds[i%len(a.seeds)], v, a.updates, advice)
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// learned is a network with the moments of its Adam.
-type learned struct{ values, m, v []*Node }
+// parameters are the arrays of a network with Adam's first and second moments.
+type parameters struct{ values, m, v []*Node }
 
 // variables is everything that an update changes. All arrays have a leading axis [seeds].
 type variables struct {
-	actor, critic, alpha learned
+	actor, critic, alpha parameters
 	target               []*Node // as critic.values
 }
 
@@ -25,10 +25,10 @@ type minibatch struct {
 	observation, next *Node // [seeds, batch, observations]
 	action            *Node // [seeds, batch, actions]
 	reward, terminal  *Node // [seeds, batch]
-	before, after     *Node // steps that the context sees at s and at s', [seeds, history, batch, step]; or nil
+	before, after     *Node // the context's steps at s and at s', [seeds, history, batch, step]; or nil
 }
 
-// Metrics says how the latest update went, for each seed.
+// Metrics are the numbers of the latest update, for each seed.
 type Metrics struct {
 	CriticLoss []float32 // Eq. q-update, summed over both Q functions
 	ActorLoss  []float32
@@ -44,8 +44,8 @@ const metricsCount = 6
 // update is one step of Soft Actor-Critic (Haarnoja et al. 2018) with the critic's loss
 // weighted by omega (Section 3.2, Eq. q-update of the paper). noise: [2, seeds, batch,
 // actions]; omega: [seeds, batch], 1 for plain SAC; step: int32 scalar, the number of
-// updates before this one. The losses of the seeds are summed: each seed's gradient is
-// that of its own. Result: the variables afterwards, and Metrics as [metricsCount, seeds].
+// updates before this one. The losses of the seeds are summed, so that each seed has
+// the gradient of its own loss. Result: the variables afterwards, and Metrics as [metricsCount, seeds].
 func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (variables, *Node) {
 	c := p.cfg
 	alpha := p.alphaOf(v.alpha.values, omega) // [seeds, 1]
@@ -57,7 +57,7 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 	y := Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma))
 
 	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
-	// it depends on actor and target network only.
+	// it depends on actor and target network alone.
 	q := p.value(v.critic.values, b.observation, b.action, b.before)
 	diff := Sub(q, ExpandAxes(y, 1))
 	criticLoss := ReduceSum(ReduceMean(Mul(ExpandAxes(omega, 1), Mul(diff, diff)), -1), -1)
@@ -88,16 +88,16 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 }
 
 // descend is one step of Adam on the sum over seeds of a loss of shape [seeds].
-func descend(params []net.Param, l learned, loss, step *Node, rate float64) learned {
+func descend(params []net.Param, l parameters, loss, step *Node, rate float64) parameters {
 	if len(params) == 0 {
 		return l
 	}
 	grads := Gradient(ReduceAllSum(loss), l.values...)
 	next, m, v := loop.Adam(l.values, grads, l.m, l.v, step, Scalar(step.Graph(), dtypes.Float32, rate))
 	for i, x := range next {
-		next[i] = StopGradient(x) // the next loss is not a function of how this one was reached
+		next[i] = StopGradient(x) // the gradient of the next loss does not pass through this update
 	}
-	return learned{next, m, v}
+	return parameters{next, m, v}
 }
 
 // act draws actions of the policy, with their log-probabilities. observation: [seeds,
@@ -115,13 +115,14 @@ func (p *programs) value(values []*Node, observation, action, steps *Node) *Node
 	return p.criticNet(s, observation, action, steps)
 }
 
-// actorNet and criticNet are the networks for all seeds. Each has a context of its own,
-// trained by its own loss; Q1 and Q2 share the critic's.
+// actorNet is the actor of every seed. Actor and critic have a context each, trained by their
+// own loss.
 func (p *programs) actorNet(s *net.Scope, observation, steps *Node) (mean, logStd *Node) {
 	s = s.Copies(p.seeds)
 	return p.cfg.policy(s, join(p.cfg.context(s, steps), observation))
 }
 
+// criticNet is the critic of every seed; Q1 and Q2 share its context.
 func (p *programs) criticNet(s *net.Scope, observation, action, steps *Node) *Node {
 	s = s.Copies(p.seeds)
 	return p.cfg.twinQ(s, join(p.cfg.context(s, steps), observation, action))
@@ -140,7 +141,7 @@ func (p *programs) alphaOf(values []*Node, like *Node) *Node {
 	return AddScalar(ZerosLike(SliceAxis(like, -1, AxisRange(0, 1))), p.cfg.Alpha)
 }
 
-// unpack takes a minibatch of the replay apart. rows: [seeds, batch, rowWidth], window:
+// unpack splits the rows of a minibatch into their parts. rows: [seeds, batch, rowWidth], window:
 // [seeds, history+1, batch, stepWidth] with the steps t-H to t, or nil.
 func (c Config) unpack(rows, window *Node) minibatch {
 	at := 0
@@ -158,20 +159,21 @@ func (c Config) unpack(rows, window *Node) minibatch {
 	return b
 }
 
-// list and unlist turn the variables into the arrays that a compiled program takes and
-// gives, and back.
+// list is the variables in the order in which a compiled program takes and returns them.
 func (v variables) list() []*Node {
 	return slices.Concat(v.actor.values, v.critic.values, v.alpha.values, v.target,
 		v.actor.m, v.critic.m, v.alpha.m, v.actor.v, v.critic.v, v.alpha.v)
 }
 
+// unlist is the inverse of list.
 func (p *programs) unlist(nodes []*Node) (v variables) {
 	take := func(params []net.Param) []*Node {
 		head := nodes[:len(params)]
 		nodes = nodes[len(params):]
 		return head
 	}
-	v.actor.values, v.critic.values, v.alpha.values, v.target = take(p.actor), take(p.critic), take(p.alpha), take(p.critic)
+	v.actor.values, v.critic.values, v.alpha.values = take(p.actor), take(p.critic), take(p.alpha)
+	v.target = take(p.critic)
 	v.actor.m, v.critic.m, v.alpha.m = take(p.actor), take(p.critic), take(p.alpha)
 	v.actor.v, v.critic.v, v.alpha.v = take(p.actor), take(p.critic), take(p.alpha)
 	return v

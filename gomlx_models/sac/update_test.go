@@ -41,7 +41,7 @@ func episodes(tb testing.TB, a *Agent, count int) [][]Transition {
 
 // TestUpdateAgainstLoops compares three updates of two seeds with the float64 loops of
 // reference_test.go: losses, gradients (by Adam's moments), parameters, target and alpha.
-// The replay has wrapped around, so that some histories are cut off.
+// The replay has wrapped around, so that some histories are truncated.
 func TestUpdateAgainstLoops(t *testing.T) {
 	for _, v := range []struct {
 		name    string
@@ -53,9 +53,11 @@ func TestUpdateAgainstLoops(t *testing.T) {
 		{"context", backend.Go, []func(*Config){tinyContext}},
 		{"omega", backend.Go, []func(*Config){tinyOmega}},
 		{"omega, scalar time, no clip", backend.Go, []func(*Config){tinyOmega, func(c *Config) {
-			c.Omega.Time, c.Omega.Clip, c.Omega.Method = TimeScalar, propensity.ClipNone, propensity.Method1
+			c.Omega.Time, c.Omega.Clip, c.Omega.Method = propensity.TimeScalar, propensity.ClipNone, propensity.Method1
 		}}},
-		{"all of it on XLA", "", []func(*Config){tinyContext, learnAlpha, tinyOmega, func(c *Config) { c.Omega.Time, c.Context.History = TimePeriods, 2 }}},
+		{"all of it on XLA", "", []func(*Config){tinyContext, learnAlpha, tinyOmega, func(c *Config) {
+			c.Omega.Time, c.Context.History = propensity.TimePeriods, 2
+		}}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			cfg := tiny(v.change...)
@@ -79,9 +81,8 @@ func TestUpdateAgainstLoops(t *testing.T) {
 	}
 }
 
-// shake moves all parameters, targets too: at the start the target is the critic, and
-// biases are 0, so that a unit may sit on the edge of its ReLU, where the gradient is a
-// matter of taste.
+// shake moves all parameters, targets too. At the start the target is the critic, and biases
+// are 0, so that the input of a ReLU may be exactly 0, where its gradient is not defined.
 func shake(tb testing.TB, a *Agent) {
 	tb.Helper()
 	rng := random.New(0, "shake")
@@ -95,8 +96,8 @@ func shake(tb testing.TB, a *Agent) {
 	}
 }
 
-// compareUpdate makes one update, there and in loops, and returns how far a weight of the
-// minibatch is from 1.
+// compareUpdate makes one update, by the agent and in loops, and returns the largest distance
+// of a weight of the minibatch from 1.
 func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 	t.Helper()
 	rows, window, noise, at := a.draw()
@@ -139,7 +140,8 @@ func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 			{"critic's squares", got.moments["critic/v"], want[k].moments["critic/v"], 1e-5},
 		} {
 			for _, name := range part.got.names {
-				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part.name, name), narrow(part.got.values[name]), part.want.values[name], part.tol)
+				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part.name, name),
+					narrow(part.got.values[name]), part.want.values[name], part.tol)
 			}
 		}
 	}

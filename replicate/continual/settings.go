@@ -47,13 +47,13 @@ type Settings struct {
 	FinetuneEpochs int `set:"finetune-epochs" of:"finetune" doc:"epochs over the latest step's data in Fine-tune (I7)"`
 
 	Method      string  `set:"method" of:"omega" doc:"parametrisation of g: method1 or method2 (Eq. exp_family, Eq. deviations)"`
-	GNetwork    string  `set:"g-network" of:"omega" doc:"network of g: mlp, fc3 or conv5 (Table 2; I4)"`
+	GNetwork    string  `set:"g-network" of:"omega" doc:"network of g: mlp, fc3, conv5 or deep (Table 2; I4)"`
 	GInput      string  `set:"g-input" of:"omega" doc:"input of g under label shift: features (the trunk's, pooled) or pixels (I4)"`
 	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
 	GLabel      bool    `set:"g-label" of:"omega" doc:"label as an input of g (Appendix B: inputs are (x,y,t); I2)"`
 	GJoin       string  `set:"g-join" of:"omega" doc:"relative scale of x, label and time in the first layer's pre-activations: first (x as it is) or even (x divided by its dimensions) (I2, I16)"`
 	GStart      string  `set:"g-start" of:"omega" doc:"initial g at every step: scratch, or previous (a fit from scratch on the samples up to t-1) (I1)"`
-	GTime       string  `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, embedding or onehot (I2)"`
+	GTime       string  `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, periods, embedding or onehot (I2)"`
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"frequencies of the fourier time encoding (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
 	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g per step (M = 200, Table 2; I1)"`
@@ -90,13 +90,13 @@ var choices = map[string][]string{
 	"start":      {"pretrained", "reinit"},
 	"block":      {"basic", "stage"},
 	"batch-norm": {"batch", "frozen"},
-	"g-join":     {"first", "even"},
+	"g-join":     propensity.Names(propensity.Joins()),
 	"g-start":    {"scratch", "previous"},
-	"method":     {"method1", "method2"},
-	"g-network":  {"mlp", "fc3", "conv5"},
+	"method":     propensity.Names(propensity.TimeVaryingMethods()),
+	"g-network":  propensity.Names(propensity.Networks()),
 	"g-input":    {"features", "pixels"},
-	"g-time":     {"scalar", "fourier", "embedding", "onehot"},
-	"clip":       {"min1", "exp1", "none"},
+	"g-time":     propensity.Names(propensity.Encodings()),
+	"clip":       propensity.Names(propensity.Clips()),
 }
 
 // minimum is the least value of a number; every other one must be positive.
@@ -151,13 +151,16 @@ func (s Settings) model() Need {
 // of returns the settings of some groups, as text by name.
 func (s Settings) of(groups ...string) map[string]string { return settings.Of(s, groups...) }
 
+// layersOfDeep is the number of layers of the network deep (Table 1).
+const layersOfDeep = 4
+
 // propensity returns the configuration of g under these settings.
 func (s Settings) propensity(classes int, method propensity.Method) propensity.Config {
 	if !s.GLabel {
 		classes = 0
 	}
 	return propensity.Config{
-		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin), Hidden: s.GHidden,
+		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin), Hidden: s.GHidden, Layers: layersOfDeep,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
 		LearningRate: s.GRate, Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
 	}

@@ -64,9 +64,9 @@ func rules() settings.Rules {
 	return settings.Rules{
 		Choices: map[string][]string{
 			"scenario": Scenarios(),
-			"method":   {"method1", "method2"},
-			"g-time":   {"fourier", "periods", "scalar"},
-			"clip":     {"min1", "exp1", "none"},
+			"method":   propensity.Names(propensity.TimeVaryingMethods()),
+			"g-time":   propensity.Names(propensity.ContinuousEncodings()),
+			"clip":     propensity.Names(propensity.Clips()),
 		},
 		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
 	}
@@ -201,7 +201,7 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 	if l.Omega {
 		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Clip: propensity.ClipPolicy(s.Clip),
 			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
-			Time: sac.TimeEncoding(s.GTime), Waves: s.Waves}
+			Time: propensity.TimeEncoding(s.GTime), Waves: s.Waves}
 	}
 	return c
 }

@@ -13,12 +13,12 @@ import (
 // copied puts an empty agent's replay where the host cannot write it, as on a GPU.
 func copied(tb testing.TB, a *Agent) *Agent {
 	tb.Helper()
-	s, err := newStore(a.backend, a.cfg, len(a.seeds), false)
+	s, err := newReplayArray(a.backend, a.cfg, len(a.seeds), false)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a.store.close()
-	a.store = s
+	a.array.close()
+	a.array = s
 	return a
 }
 
@@ -26,7 +26,7 @@ func copied(tb testing.TB, a *Agent) *Agent {
 func stored(tb testing.TB, a *Agent, seed, i int) (row []float32) {
 	tb.Helper()
 	w := a.cfg.rowWidth()
-	look(tb, a, func(flat []float32) { row = slices.Clone(flat[int(a.replay[seed].row(i))*w:][:w]) })
+	look(tb, a, func(flat []float32) { row = slices.Clone(flat[int(a.index[seed].row(i))*w:][:w]) })
 	return row
 }
 
@@ -39,15 +39,14 @@ func contents(tb testing.TB, a *Agent) (all []float32) {
 
 func look(tb testing.TB, a *Agent, fn func(flat []float32)) {
 	tb.Helper()
-	if err := a.store.read(func(flat []float32) error { fn(flat); return nil }); err != nil {
+	if err := a.array.read(func(flat []float32) error { fn(flat); return nil }); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-// TestCopiedArrayIsTheSharedOne: transitions that wait on the host and are written by a
-// program make the array of those that are written in place, bit for bit: one at a time
-// and many, over the end of the ring and several times around it, in rings that are
-// smaller than a block, as large and larger.
+// TestCopiedArrayIsTheSharedOne: pending transitions that a program writes give the same
+// array, bit for bit, as transitions written in place: one at a time and many, over the end of
+// the ring and several times around it, in rings smaller than a block, as large and larger.
 func TestCopiedArrayIsTheSharedOne(t *testing.T) {
 	for _, capacity := range []int{1, 17, blockRows, blockRows + 40, 3 * blockRows} {
 		cfg := tiny(func(c *Config) { c.Capacity = capacity })
@@ -55,8 +54,8 @@ func TestCopiedArrayIsTheSharedOne(t *testing.T) {
 		for _, count := range []int{1, 1, 20, 17, 3, blockRows - 1, blockRows, 1, 2*blockRows + 9, 2} {
 			fill(t, shared, count, 7)
 			fill(t, apart, count, 7)
-			if waiting := len(apart.store.waiting) / (2 * cfg.rowWidth()); waiting > blockRows {
-				t.Fatalf("%d transitions wait", waiting)
+			if pending := len(apart.array.pending) / (2 * cfg.rowWidth()); pending > blockRows {
+				t.Fatalf("%d transitions are pending", pending)
 			}
 			if !slices.Equal(contents(t, shared), contents(t, apart)) {
 				t.Fatalf("capacity %d: after %d transitions the arrays differ", capacity, shared.Observed())
@@ -66,7 +65,7 @@ func TestCopiedArrayIsTheSharedOne(t *testing.T) {
 }
 
 // TestCopiedReplayTrainsLikeTheSharedOne compares variables, omega's networks and
-// checkpoints, with rings whose rows are overwritten right after programs have read them.
+// checkpoints, with rings whose rows are overwritten just after programs have read them.
 func TestCopiedReplayTrainsLikeTheSharedOne(t *testing.T) {
 	cfg := tiny(tinyOmega, func(c *Config) { c.Capacity, c.Omega.Every = 17, 2 })
 	shared, apart := open(t, "", cfg, 3, 4), copied(t, open(t, "", cfg, 3, 4))
@@ -81,11 +80,11 @@ func TestCopiedReplayTrainsLikeTheSharedOne(t *testing.T) {
 		}
 	}
 	train(1, 1, 17, 3, 17, 17, 40, 1)
-	if shared.fits == 0 {
+	if shared.gUpdates == 0 {
 		t.Error("omega was never fitted")
 	}
 	fill(t, shared, 5, 7)
-	fill(t, apart, 5, 7) // they wait while the checkpoint is written
+	fill(t, apart, 5, 7) // they are pending while the checkpoint is written
 	data := saved(t, apart)
 	if !bytes.Equal(data, saved(t, shared)) {
 		t.Error("the checkpoints differ")
@@ -94,15 +93,15 @@ func TestCopiedReplayTrainsLikeTheSharedOne(t *testing.T) {
 	if err := apart.Load(bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	if apart.store.shared != nil {
+	if apart.array.shared != nil {
 		t.Error("a checkpoint moved the replay into shared memory")
 	}
 	train(1, 3)
 }
 
-// TestRowsAreWrittenInPlace: the array that programs read is the memory that Observe
-// writes, before and after updates; and of one that is never filled the system gives only
-// the pages that are written. (What Go's own allocator gives depends on what it had.)
+// TestRowsAreWrittenInPlace: programs read the memory that Observe writes, before and after
+// updates. The operating system allocates only the pages that are written. (With Go's own
+// allocator it depends on the free memory that the process has.)
 func TestRowsAreWrittenInPlace(t *testing.T) {
 	for name, large := range map[string]bool{backend.Go: false, backend.Default: true} {
 		cfg := tiny()
@@ -111,11 +110,11 @@ func TestRowsAreWrittenInPlace(t *testing.T) {
 		}
 		before := residentBytes()
 		a := open(t, name, cfg, 3)
-		array := a.store.array
+		array := a.array.tensor
 		for k := range 3 {
 			fill(t, a, 20, 6)
 			update(t, a)
-			now, err := a.store.current()
+			now, err := a.array.current()
 			if err != nil || now != array {
 				t.Fatalf("%q: another array after update %d (%v)", name, k, err)
 			}
@@ -124,18 +123,18 @@ func TestRowsAreWrittenInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			memory, err := buffer.Data()
-			if err != nil || &memory.([]float32)[0] != &a.store.shared[0] {
-				t.Fatalf("%q: the device has memory of its own (%v)", name, err)
+			if err != nil || &memory.([]float32)[0] != &a.array.shared[0] {
+				t.Fatalf("%q: the device has its own memory (%v)", name, err)
 			}
 		}
-		size := int(a.store.shape().ByteSize())
+		size := int(a.array.shape().ByteSize())
 		if grown := residentBytes() - before; large && grown > size/4 {
 			t.Errorf("%q: %d MB for 60 transitions of an array of %d MB", name, grown>>20, size>>20)
 		}
 	}
 }
 
-// residentBytes is how much memory this process has, 0 where the system does not tell.
+// residentBytes is the resident memory of this process, 0 if the system does not report it.
 func residentBytes() int {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -13,20 +13,20 @@ type Transition struct {
 	Action      []float32
 	Reward      float32
 	Next        []float32 // the observation after the action
-	Terminal    bool      // the task ended there: nothing is earned afterwards
+	Terminal    bool      // the task ended there: there is no reward afterwards
 	Last        bool      // the episode ended there, by Terminal or by its time limit
-	Episode     int       // number t of the episode, from 0; it never falls
+	Episode     int       // number t of the episode, from 0; it never decreases
 }
 
-// replay is what the host knows of the latest transitions of one seed, whose values lie in
-// the store: enough to draw minibatches and to tell which rows they are.
-type replay struct {
+// replayIndex is what the host knows of the latest transitions of one seed: enough to draw
+// minibatches and to find their rows. Their values are in the replay array.
+type replayIndex struct {
 	cfg      Config
-	base     int       // of the store's rows, the first of this seed
+	base     int       // this seed's first row in the replay array
 	step     []int32   // of each of its rows, the transition's number within the episode
 	total    int       // transitions ever inserted; number i lies in row base + i mod capacity
 	episodes []episode // that have transitions here, the oldest first
-	open     bool      // the last transition's episode goes on
+	open     bool      // the last transition's episode is not finished
 	moments  moments   // of all inserted (action, observation)
 }
 
@@ -37,9 +37,9 @@ type episode struct {
 	Count  int
 }
 
-// newReplay is an empty replay of the given seed of the agent's list.
-func newReplay(cfg Config, seed int) *replay {
-	return &replay{cfg: cfg, base: seed * cfg.Capacity, moments: newMoments(cfg.Actions + cfg.Observations)}
+// newReplayIndex is empty. seed is the position in the agent's list.
+func newReplayIndex(cfg Config, seed int) *replayIndex {
+	return &replayIndex{cfg: cfg, base: seed * cfg.Capacity, moments: newMoments(cfg.Actions + cfg.Observations)}
 }
 
 // stepWidth is the length of a step [action, reward, observation].
@@ -48,14 +48,14 @@ func (c Config) stepWidth() int { return c.Actions + 1 + c.Observations }
 // rowWidth is the length of a row of the replay.
 func (c Config) rowWidth() int { return c.stepWidth() + c.Observations + 1 }
 
-// row is the store's row of transition number i.
-func (r *replay) row(i int) int32 { return int32(r.base + i%r.cfg.Capacity) }
+// row is the replay array's row of transition number i.
+func (r *replayIndex) row(i int) int32 { return int32(r.base + i%r.cfg.Capacity) }
 
-// oldest is the number of the oldest transition that is still there.
-func (r *replay) oldest() int { return max(0, r.total-r.cfg.Capacity) }
+// oldest is the number of the oldest transition that is not overwritten.
+func (r *replayIndex) oldest() int { return max(0, r.total-r.cfg.Capacity) }
 
-// check says what is wrong with a transition.
-func (r *replay) check(t Transition) error {
+// check returns an error for an impossible transition.
+func (r *replayIndex) check(t Transition) error {
 	for _, part := range []struct {
 		name   string
 		values []float32
@@ -72,31 +72,32 @@ func (r *replay) check(t Transition) error {
 		}
 	}
 	if n := len(r.episodes); n > 0 && t.Episode < r.episodes[n-1].Number || t.Episode < 0 {
-		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and never fall", t.Episode, r.now())
+		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and never decrease", t.Episode, r.lastEpisode())
 	}
 	return nil
 }
 
-// known lists the episodes that are finished, and the one under way if it counts.
-func (r *replay) known(unfinished bool) []episode {
+// eligible lists the episodes that g is fitted to: the finished ones, and with unfinished
+// also the current one.
+func (r *replayIndex) eligible(unfinished bool) []episode {
 	if n := len(r.episodes); r.open && !unfinished {
 		return r.episodes[:n-1]
 	}
 	return r.episodes
 }
 
-// now is the number of the present episode, -1 before the first.
-func (r *replay) now() int {
+// lastEpisode is the number of the last transition's episode, -1 before the first.
+func (r *replayIndex) lastEpisode() int {
 	if len(r.episodes) == 0 {
 		return -1
 	}
 	return r.episodes[len(r.episodes)-1].Number
 }
 
-// add counts a checked transition in, whose values the caller puts into the store.
-func (r *replay) add(t Transition) {
+// add enters a checked transition; the caller writes its values into the replay array.
+func (r *replayIndex) add(t Transition) {
 	step := int32(0)
-	if r.open && t.Episode == r.now() {
+	if r.open && t.Episode == r.lastEpisode() {
 		step = r.step[(r.total-1)%r.cfg.Capacity] + 1
 	}
 	at := r.total % r.cfg.Capacity
@@ -110,10 +111,10 @@ func (r *replay) add(t Transition) {
 	r.moments.add(t.Action, t.Observation)
 }
 
-// count enters the transition that is about to be inserted into the list of episodes, and
-// forgets episodes of which nothing is left.
-func (r *replay) count(number int) {
-	if number != r.now() {
+// count enters the next transition into the list of episodes, and removes episodes whose
+// transitions are all overwritten.
+func (r *replayIndex) count(number int) {
+	if number != r.lastEpisode() {
 		r.episodes = append(r.episodes, episode{Number: number, First: r.total})
 	}
 	r.episodes[len(r.episodes)-1].Count++
@@ -125,7 +126,7 @@ func (r *replay) count(number int) {
 }
 
 // uniform draws transition numbers for a minibatch, with replacement.
-func (r *replay) uniform(rng *rand.Rand, batch int) []int {
+func (r *replayIndex) uniform(rng *rand.Rand, batch int) []int {
 	at := make([]int, batch)
 	oldest := r.oldest()
 	for b := range at {
@@ -134,38 +135,38 @@ func (r *replay) uniform(rng *rand.Rand, batch int) []int {
 	return at
 }
 
-// byEpisode draws transitions whose episodes are uniform among the known ones, with the
-// place of each one's episode among them. Every time then has the same number of samples in expectation,
-// which is what Algorithm 1 takes for granted: where all episodes are equally long it is
-// the uniform draw, and where they are not, g needs no correction for their lengths.
-func (r *replay) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at []int, time []int32) {
+// byEpisode draws transitions: first an eligible episode, uniformly, then one of its
+// transitions. time is the position of each one's episode among the eligible ones. Every time
+// then has the same number of samples in expectation, as Algorithm 1 assumes. If all episodes
+// are equally long, this is the uniform draw; if not, g needs no correction for their lengths.
+func (r *replayIndex) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at []int, time []int32) {
 	at, time = make([]int, batch), make([]int32, batch)
-	known := r.known(unfinished)
+	episodes := r.eligible(unfinished)
 	for b := range at {
-		e := rng.IntN(len(known))
-		first := max(known[e].First, r.oldest())
-		at[b] = first + rng.IntN(known[e].First+known[e].Count-first)
+		e := rng.IntN(len(episodes))
+		first := max(episodes[e].First, r.oldest())
+		at[b] = first + rng.IntN(episodes[e].First+episodes[e].Count-first)
 		time[b] = int32(e)
 	}
 	return at, time
 }
 
-// rows are the store's rows of the given transitions. out: [batch].
-func (r *replay) rows(at []int, out []int32) {
+// rows finds the replay array's rows of the given transitions. out: [batch].
+func (r *replayIndex) rows(at []int, out []int32) {
 	for b, i := range at {
 		out[b] = r.row(i)
 	}
 }
 
-// windows are, for each of the given transitions t, the store's rows of the steps t-H to t
-// of its episode; -1 for what lies before the episode's beginning, or is overwritten.
+// windows finds, for each of the given transitions t, the replay array's rows of the steps
+// t-H to t of its episode. Steps before the start of the episode and overwritten ones are -1.
 // out: [H+1, batch].
-func (r *replay) windows(at []int, history int, out []int32) {
+func (r *replayIndex) windows(at []int, history int, out []int32) {
 	for b, i := range at {
-		known := min(history, int(r.step[i%r.cfg.Capacity]), i-r.oldest())
+		available := min(history, int(r.step[i%r.cfg.Capacity]), i-r.oldest())
 		for back := range history + 1 {
 			row := int32(-1)
-			if back <= known {
+			if back <= available {
 				row = r.row(i - back)
 			}
 			out[(history-back)*len(at)+b] = row
@@ -173,8 +174,8 @@ func (r *replay) windows(at []int, history int, out []int32) {
 	}
 }
 
-// episodeOf is the number of the episode of each transition, which are in the replay.
-func (r *replay) episodeOf(at []int) []float32 {
+// episodeOf is the number of each transition's episode. The transitions are not overwritten.
+func (r *replayIndex) episodeOf(at []int) []float32 {
 	out := make([]float32, len(at))
 	for b, i := range at {
 		e, _ := slices.BinarySearchFunc(r.episodes, i, func(e episode, i int) int { return e.First + e.Count - 1 - i })

@@ -19,9 +19,12 @@ import (
 // a list of everything that was ever inserted, before and after the rings of two seeds have
 // wrapped around, in shared memory and not.
 func TestGatherAgainstAList(t *testing.T) {
-	for _, c := range []struct{ capacity, count, every int }{{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40}} {
+	for _, c := range []struct{ capacity, count, every int }{
+		{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40},
+	} {
 		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = c.capacity })
-		for _, a := range []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))} {
+		agents := []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))}
+		for _, a := range agents {
 			exec, rng := gathering(t, a), random.New(0, "lengths")
 			all := make([][]Transition, 2)
 			number, left := 0, 1+rng.IntN(9)
@@ -33,7 +36,7 @@ func TestGatherAgainstAList(t *testing.T) {
 					all[i] = append(all[i], ts[i])
 				}
 				if left == 0 {
-					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be left out
+					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
 				}
 				if err := a.Observe(ts); err != nil {
 					t.Fatal(err)
@@ -69,43 +72,46 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 	for b := range at {
 		at[b] = oldest + b*(count-1-oldest)/(batch-1)
 	}
-	for s, r := range a.replay {
+	for s, r := range a.index {
 		if r.oldest() != oldest || r.total != count {
 			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.total, oldest, count)
 		}
 		r.rows(at, index[s*batch:])
 		r.windows(at, h, past[s*(h+1)*batch:])
 	}
-	array, err := a.store.current()
+	array, err := a.array.current()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch), tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
+	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch),
+		tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, windows := flatOf(t, out[0]), flatOf(t, out[1])
-	for s, r := range a.replay {
+	for s, r := range a.index {
 		number := r.episodeOf(at)
 		for b, i := range at {
 			tr := all[s][i]
 			terminal := map[bool]float64{true: 1}[tr.Terminal]
-			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()], slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
+			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()],
+				slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
 			if int(number[b]) != tr.Episode {
-				t.Fatalf("transition %d is said to be of episode %v, not %d", i, number[b], tr.Episode)
+				t.Fatalf("transition %d has episode %v, not %d", i, number[b], tr.Episode)
 			}
 			for k, want := range append(refHistory(cfg, all[s], i, oldest), refStep(tr)) {
-				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count), windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
+				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count),
+					windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
 			}
 		}
 	}
 }
 
-// TestDrawsAreUniform: minibatches over transitions, triplets over episodes, whatever
-// their lengths, and each transition within its episode.
+// TestDrawsAreUniform: minibatches over transitions; triplets over episodes, whatever their
+// lengths, and over the transitions of an episode.
 func TestDrawsAreUniform(t *testing.T) {
 	cfg := tiny(func(c *Config) { c.Capacity = 30 })
-	r := newReplay(cfg, 0)
+	r := newReplayIndex(cfg, 0)
 	lengths := []int{10, 12, 3, 20, 4}
 	k := 0
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
@@ -133,14 +139,14 @@ func TestDrawsAreUniform(t *testing.T) {
 		if i < r.oldest() {
 			t.Fatalf("transition %d is drawn, but overwritten", i)
 		}
-		if r.known(true)[time[b]].Number != number {
-			t.Fatalf("transition %d of episode %d is drawn for episode %d", i, number, r.known(true)[time[b]].Number)
+		if r.eligible(true)[time[b]].Number != number {
+			t.Fatalf("transition %d of episode %d is drawn for episode %d", i, number, r.eligible(true)[time[b]].Number)
 		}
 		counts[number]++
 	}
 	wantShares(t, "episode", counts, draws, map[int]float64{0: 0, 1: .25, 2: .25, 3: .25, 4: .25})
-	if known := r.known(false); known[len(known)-1].Number != 3 {
-		t.Errorf("the unfinished episode counts as finished: %v", known)
+	if episodes := r.eligible(false); episodes[len(episodes)-1].Number != 3 {
+		t.Errorf("the unfinished episode counts as finished: %v", episodes)
 	}
 }
 
@@ -153,7 +159,7 @@ func wantShares(t *testing.T, what string, counts map[int]int, draws int, want m
 	}
 }
 
-// TestMomentsAgainstTwoPasses compares running mean and deviation with the textbook's.
+// TestMomentsAgainstTwoPasses compares running mean and deviation with those of two passes.
 func TestMomentsAgainstTwoPasses(t *testing.T) {
 	m, rng := newMoments(3), random.New(0, "moments")
 	var first []float64
@@ -174,7 +180,7 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 	near(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
 }
 
-func TestObserveRefusesImpossibleTransitions(t *testing.T) {
+func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	a := open(t, "go", tiny(), 4, 5)
 	good := func() []Transition { return randomTransitions(a, 30, 10) } // episode 3
 	if err := a.Observe(good()); err != nil {
@@ -183,13 +189,19 @@ func TestObserveRefusesImpossibleTransitions(t *testing.T) {
 	for want, spoil := range map[string]func(ts []Transition) []Transition{
 		"1 transitions for 2 seeds":       func(ts []Transition) []Transition { return ts[:1] },
 		"seed 5: the action has 1 values": func(ts []Transition) []Transition { ts[1].Action = ts[1].Action[:1]; return ts },
-		"value 0 of the reward is NaN":    func(ts []Transition) []Transition { ts[0].Reward = float32(math.NaN()); return ts },
-		"value 2 of the next observation": func(ts []Transition) []Transition { ts[1].Next[2] = float32(math.Inf(1)); return ts },
-		"episode 2 after episode 3":       func(ts []Transition) []Transition { ts[1].Episode = 2; return ts },
+		"value 0 of the reward is NaN": func(ts []Transition) []Transition {
+			ts[0].Reward = float32(math.NaN())
+			return ts
+		},
+		"value 2 of the next observation": func(ts []Transition) []Transition {
+			ts[1].Next[2] = float32(math.Inf(1))
+			return ts
+		},
+		"episode 2 after episode 3": func(ts []Transition) []Transition { ts[1].Episode = 2; return ts },
 	} {
 		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
 	}
-	if a.Observed() != 1 || a.replay[1].total != 1 {
-		t.Error("a refused transition was kept")
+	if a.Observed() != 1 || a.index[1].total != 1 {
+		t.Error("a rejected transition was kept")
 	}
 }

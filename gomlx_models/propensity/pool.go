@@ -1,0 +1,75 @@
+package propensity
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Pool holds the inputs x of all samples that an Estimator will see, on the device. Samples
+// refer to it by row, so that a stream's history is never copied.
+type Pool struct {
+	X           *tensors.Tensor // [rows, dims...] float32
+	Mean, Scale []float32       // x enters g as (x - Mean) / Scale; [product of dims]
+}
+
+// NewPool copies len(x)/size rows of the given dims to a pool and computes mean and scale of
+// each coordinate over the first fitRows rows (0: all). Coordinates that do not vary are only
+// centred. Errors: no whole number of samples, a negative fitRows, and NaN or infinite
+// values, which are named by sample and coordinate.
+func NewPool(x []float32, fitRows int, dims ...int) (*Pool, error) {
+	size := 1
+	for _, d := range dims {
+		size *= d
+	}
+	if len(x) == 0 || size <= 0 || len(x)%size != 0 {
+		return nil, fmt.Errorf("propensity: %d values are not a whole, positive number of samples of shape %v", len(x), dims)
+	}
+	for i, v := range x {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove or replace it",
+				i/size, i%size, v)
+		}
+	}
+	rows := len(x) / size
+	if fitRows < 0 {
+		return nil, fmt.Errorf("propensity: scale of the first %d samples: use a positive number, or 0 for all", fitRows)
+	}
+	if fitRows == 0 || fitRows > rows {
+		fitRows = rows
+	}
+	p := &Pool{X: tensors.FromFlatDataAndDimensions(x, append([]int{rows}, dims...)...)}
+	p.Mean, p.Scale = standardise(x[:fitRows*size], size)
+	return p, nil
+}
+
+// standardise returns mean and standard deviation of each coordinate.
+func standardise(x []float32, size int) (mean, scale []float32) {
+	sum, squares := make([]float64, size), make([]float64, size)
+	for i, v := range x {
+		sum[i%size] += float64(v)
+	}
+	n := float64(len(x) / size)
+	for j := range sum {
+		sum[j] /= n
+	}
+	for i, v := range x {
+		d := float64(v) - sum[i%size]
+		squares[i%size] += d * d
+	}
+	mean, scale = make([]float32, size), make([]float32, size)
+	for j := range sum {
+		mean[j], scale[j] = float32(sum[j]), float32(math.Sqrt(squares[j]/n))
+		if scale[j] < 1e-6 {
+			scale[j] = 1
+		}
+	}
+	return mean, scale
+}
+
+// tensors are Mean and Scale in the shape of a sample.
+func (p *Pool) tensors() (mean, scale *tensors.Tensor) {
+	dims := p.X.Shape().Dimensions[1:]
+	return tensors.FromFlatDataAndDimensions(p.Mean, dims...), tensors.FromFlatDataAndDimensions(p.Scale, dims...)
+}

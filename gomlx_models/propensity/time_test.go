@@ -1,0 +1,81 @@
+package propensity
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// byFormula is the code of a time between 0 and last, from the formulas of the documentation.
+func byFormula(c Config, t, last float64) (out []float64) {
+	pair := func(phase float64) { out = append(out, math.Sin(phase), math.Cos(phase)) }
+	switch c.Time {
+	case TimeScalar:
+		return []float64{2*t/last - 1}
+	case TimeFourier:
+		for k := 1; k <= c.Frequencies; k++ {
+			pair(math.Pi * float64(k) * t / last)
+		}
+	case TimePeriods:
+		for k := range c.Frequencies {
+			pair(2 * math.Pi * t / math.Pow(2, 2+10*float64(k)/float64(c.Frequencies-1)))
+		}
+	}
+	return out
+}
+
+// TestFixedEncodings compares the codes of continuous times, and those of the table of
+// fitted times, with their formulas.
+func TestFixedEncodings(t *testing.T) {
+	for _, time := range ContinuousEncodings() {
+		cfg := Config{Time: time, Frequencies: 4}
+		exec, err := NewExec(open(t, ""), func(in []*Node) []*Node { return []*Node{Continuous(in[0], in[1]).code(cfg)} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		for _, last := range []float32{1, 40, 2999} {
+			ts := []float32{0, last / 2, last}
+			out, err := exec.Exec(
+				tensors.FromFlatDataAndDimensions(ts, 1, 3),
+				tensors.FromFlatDataAndDimensions([]float32{last}, 1, 1),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []float64
+			for _, v := range ts {
+				want = append(want, byFormula(cfg, float64(v), float64(last))...)
+			}
+			table := slices.Concat(encode(cfg, []float64{0, float64(last / 2), float64(last)}, 0, float64(last))...)
+			for what, got := range map[string][]float32{"graph": tensors.MustCopyFlatData[float32](out[0]), "table": table} {
+				if len(got) != len(want) || len(want) == 0 {
+					t.Fatalf("%s, %s: %d values, not %d", time, what, len(got), len(want))
+				}
+				for i := range got {
+					if math.Abs(float64(got[i])-want[i]) > 1e-3 {
+						t.Errorf("%s, %s, last %v: value %d is %v, not %v", time, what, last, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
+// ones.
+func TestEncodingLists(t *testing.T) {
+	if all := Encodings(); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
+		t.Errorf("encodings %v: a name is used twice", all)
+	}
+	for time, fixed := range map[TimeEncoding]bool{
+		TimeScalar: true, TimeFourier: true, TimePeriods: true, TimeEmbedding: false, TimeOneHot: false,
+	} {
+		if !slices.Contains(Encodings(), time) || slices.Contains(ContinuousEncodings(), time) != fixed {
+			t.Errorf("%s is listed wrongly: %v, continuous %v", time, Encodings(), ContinuousEncodings())
+		}
+	}
+}
