@@ -1,0 +1,91 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/catalog"
+	"tvps/replicate/lab"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+)
+
+// TestRecipes makes the example figure of the example learner on the example scenario, at the tiny scale: all files, the
+// declared look, and the effect that the scenario has by construction.
+func TestRecipes(t *testing.T) {
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := catalog.Paper()
+	c.Figures = append(c.Figures, Fig15())
+	var stdout bytes.Buffer
+	l := &lab.Lab{Catalog: c, Store: store, Stdout: &stdout, Stderr: io.Discard,
+		Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}}
+	options := lab.Options{Scale: settings.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
+	r, err := l.Make(context.Background(), Fig15(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index.html", "fig15-a.svg", "fig15-a.csv", "claims.json", "provenance.json"} {
+		if _, err := os.Stat(filepath.Join(options.Out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	panel, err := r.Figure.Panel("a")
+	if err != nil || panel.Series[0].Label != lastTen.Look.Label || panel.Series[0].Color != lastTen.Look.Color {
+		t.Errorf("the panel draws %+v, %v", panel.Series, err)
+	}
+	if claim := r.Claims[0]; claim.Verdict != lab.Holds || claim.Parts[0].Effect.Mean < .05 {
+		t.Errorf("at step 39 half of all labels have changed since step 19, and yet: %s", claim)
+	}
+	if !strings.Contains(stdout.String(), "Last ten steps") {
+		t.Errorf("the table lacks the learner:\n%s", &stdout)
+	}
+	if v, err := l.Verify(context.Background(), options); err != nil || len(v.Of("fig15")) != 1 {
+		t.Errorf("verify knows %d claims of the figure, %v", len(v.Of("fig15")), err)
+	}
+	if learners := c.Learners(Fig15()); !slices.Contains(learners, "last-ten") {
+		t.Errorf("the command line offers %v", learners)
+	}
+	if !slices.Contains(protocolOf(c, threshold.Name).Scenarios(), threshold.Name) {
+		t.Error("no protocol knows the scenario")
+	}
+}
+
+func protocolOf(c lab.Catalog, scenario string) *protocol.Protocol {
+	i := slices.IndexFunc(c.Protocols, func(p *protocol.Protocol) bool { return slices.Contains(p.Scenarios(), scenario) })
+	return c.Protocols[max(0, i)]
+}
+
+// TestContributing: CONTRIBUTING.md shows the files of the recipes as they are.
+func TestContributing(t *testing.T) {
+	root := filepath.Join("..", "..")
+	document, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, m := range regexp.MustCompile("(?ms)^<!-- (\\S+_test\\.go) -->\n```go\n(.*?)^```").FindAllStringSubmatch(string(document), -1) {
+		shown++
+		file, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, code, _ := strings.Cut(string(file), "\n\n// "); "// "+code != m[2] {
+			t.Errorf("CONTRIBUTING.md shows another %s: copy everything below its imports", m[1])
+		}
+	}
+	if shown != 4 {
+		t.Errorf("CONTRIBUTING.md shows %d of 4 recipes", shown)
+	}
+}
