@@ -26,6 +26,7 @@ func features(n int) func() ([]float32, error) {
 	}
 }
 
+// TestFeatureCache: features are computed once. A file with another number of features is not used.
 func TestFeatureCache(t *testing.T) {
 	const n = 1000
 	path := filepath.Join(t.TempDir(), "features", "x.zst")
@@ -48,6 +49,27 @@ func TestFeatureCache(t *testing.T) {
 	if again := get(n); calls != 1 || !slices.Equal(again, first) || log.Len() > 0 {
 		t.Fatalf("computed %d times, log %q", calls, &log)
 	}
+	calls = 0
+	if get(n + 16); calls != 1 {
+		t.Error("a file with another number of features was used")
+	}
+}
+
+// TestDamagedFeatureCache: a damaged file is named in the log and written again.
+func TestDamagedFeatureCache(t *testing.T) {
+	const n = 1000
+	path := filepath.Join(t.TempDir(), "x.zst")
+	var log bytes.Buffer
+	calls := 0
+	get := func() []float16.Float16 {
+		t.Helper()
+		out, err := cachedFeatures(t.Context(), path, n, &log, func() ([]float32, error) { calls++; return features(n)() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first := get()
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +85,7 @@ func TestFeatureCache(t *testing.T) {
 		if err := os.WriteFile(path, damage(bytes.Clone(whole)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(n); calls != 1 || !slices.Equal(got, first) {
+		if got := get(); calls != 1 || !slices.Equal(got, first) {
 			t.Errorf("%s: computed %d times", name, calls)
 		}
 		if text := log.String(); !strings.Contains(text, path) || !strings.Contains(text, "damaged") {
@@ -72,10 +94,6 @@ func TestFeatureCache(t *testing.T) {
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, whole) {
 			t.Errorf("%s: the file was not written again: %v", name, err)
 		}
-	}
-	calls = 0
-	if get(n + 16); calls != 1 {
-		t.Error("a file with another number of features was used")
 	}
 }
 
