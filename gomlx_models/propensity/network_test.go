@@ -68,22 +68,17 @@ func trains(t *testing.T, cfg Config) {
 	}
 }
 
-// TestANetworkIsOneFile: what this test registers is all that a new network needs, for
-// streams and for batched seeds.
+// TestANetworkIsOneFile: what network_linear_test.go declares is all that a new network needs, for streams and for batched
+// seeds.
 func TestANetworkIsOneFile(t *testing.T) {
-	const linear Network = "linear"
-	register(network{name: linear, rows: 100, build: func(s *net.Scope, c Config, in Input, time Times) *Node {
-		return ReduceSum(firstLayer(s, c, in, time), -1)
-	}})
-	t.Cleanup(func() { delete(networks, linear) })
-	cfg := small(Method2, linear, TimeFourier, 3)
+	cfg := small(Method2, Linear, TimeFourier, 3)
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	d := labelled(3, 20, func(time, y int) float64 { return 1. / 3 })
 	fit(t, d, cfg, 2)
 	seedsAlone(t, cfg)
-	if !slices.Contains(Networks(), linear) || !slices.Contains(BatchedNetworks(), linear) {
+	if !slices.Contains(Networks(), Linear) || !slices.Contains(BatchedNetworks(), Linear) {
 		t.Errorf("lists %v and %v do not name the new network", Networks(), BatchedNetworks())
 	}
 	cfg.Network = "linaer"

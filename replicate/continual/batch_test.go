@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 	"tvps/replicate/protocol"
@@ -127,7 +128,7 @@ func TestContinuedBatch(t *testing.T) {
 	}
 	run := func(jobs []runs.Job) runs.Report {
 		t.Helper()
-		report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Provenance: runs.Provenance{Command: []string{"test"}}})
+		report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Provenance: ofTest})
 		if err == nil {
 			err = report.Err()
 		}
@@ -156,14 +157,13 @@ func TestBatchFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := runs.Execute(t.Context(), store, batchedJobs(t, newHost(t, "go"), s, 3, 1, 10)[:3], runs.Options{})
+	jobs := batchedJobs(t, newHost(t, "go"), s, 3, 1, 10)[:3]
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{})
 	if err != nil || len(report.Failed) != 3 {
 		t.Fatalf("report %+v, error %v", report, err)
 	}
 	for _, f := range report.Failed {
-		if text := f.Err.Error(); !strings.Contains(text, "step 1: seed ") || !strings.Contains(text, "classifier linear: the loss became") {
-			t.Errorf("%s: %s", f.Spec, text)
-		}
+		demand.Error(t, f.Err, "step 1: seed ", "classifier linear: the loss became")
 	}
 }
 

@@ -1,7 +1,6 @@
 package continual
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -32,10 +31,11 @@ func BenchmarkGaussianStep(b *testing.B) {
 	}
 }
 
-// paperGaussian is the paper's size of the Gaussian.
+// paperGaussian returns the Gaussian at the paper's size.
 func paperGaussian() Settings {
 	s := gaussianSettings()
-	s.Steps, s.N, s.TestN, s.Hidden, s.Rate, s.Batch, s.Epochs, s.MaxUpdates, s.FinetuneEpochs = 160, 2000, 2000, 32, 9e-4, 128, 25, 1000, 25
+	s.Steps, s.N, s.TestN, s.Hidden, s.Rate, s.Batch = 160, 2000, 2000, 32, 9e-4, 128
+	s.Epochs, s.MaxUpdates, s.FinetuneEpochs = 25, 1000, 25
 	s.GHidden, s.GUpdates, s.GBatch = 32, 1000, 512
 	return s
 }
@@ -112,8 +112,9 @@ func BenchmarkHeadUpdate(b *testing.B) {
 			}
 			c := run.Classifier
 			train := func(updates int) {
-				_, _, err := c.trainer.Fit(context.Background(), c.Init(0, 0), []*tensors.Tensor{im.pool}, 1e-3, updates, c.batches(data, weight, batchOrder(0, 0, 0)))
-				if err != nil {
+				feed := c.batches(data, weight, batchOrder(0, 0, 0))
+				pool := []*tensors.Tensor{im.pool}
+				if _, _, err := c.trainer.Fit(b.Context(), c.Init(0, 0), pool, 1e-3, updates, feed); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// bothBlocks is the same images below the last block and below the last stage.
+// bothBlocks returns the same images with the features below the last block and below the last stage.
 func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
 	t.Helper()
 	from = anyTrunk(t, "", fakeImages(t, 60, 20, 1).data)
@@ -29,12 +29,13 @@ func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
 	return from, map[string]*images{"basic": basic, "stage": stage}
 }
 
-// logitsOf are the classifier's outputs of all rows of the pool under given parameters.
+// logitsOf returns the classifier's outputs for all rows of the pool under given parameters.
 func logitsOf(t *testing.T, b *RunContext, values net.Values) []float32 {
 	t.Helper()
 	c := b.Classifier
 	exec, err := NewExec(open(t, "").Backend, func(in []*Node) []*Node {
-		return []*Node{network(net.Bind(in[0].Graph(), c.params, in[1:], false), b.Settings, ConvertDType(in[0], dtypes.Float32), c.classes)}
+		s := net.Bind(in[0].Graph(), c.params, in[1:], false)
+		return []*Node{network(s, b.Settings, ConvertDType(in[0], dtypes.Float32), c.classes)}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,10 +48,8 @@ func logitsOf(t *testing.T, b *RunContext, values net.Values) []float32 {
 	return tensors.MustCopyFlatData[float32](out[0])
 }
 
-// TestStageBlock: before any training the network is the same wherever it is cut; then
-// one update moves both blocks of the last stage, from the pre-trained start and from a
-// random one. What g sees does not depend on the cut.
-func TestStageBlock(t *testing.T) {
+// TestCuts: before any training the network is the same wherever it is cut, and the inputs of g are.
+func TestCuts(t *testing.T) {
 	from, images := bothBlocks(t)
 	logits, runs := map[string][]float32{}, map[string]*RunContext{}
 	for block, im := range images {
@@ -63,41 +62,49 @@ func TestStageBlock(t *testing.T) {
 	for i, want := range logits["basic"] {
 		spread = max(spread, math.Abs(float64(want-logits["basic"][i%10])))
 		if got := logits["stage"][i]; math.Abs(float64(got-want)) > 5e-3*(1+math.Abs(float64(want))) {
-			t.Errorf("logit %d is %v below the stage, %v below the block", i, got, want)
+			t.Errorf("logit %d is %v with the cut below the stage, %v below the block", i, got, want)
 		}
 	}
 	if spread < .05 || len(logits["stage"]) != 800 {
 		t.Errorf("%d logits, which differ by at most %v from image to image", len(logits["stage"]), spread)
 	}
-	b := runs["stage"]
+	if runs["stage"].Stream.GPool != runs["basic"].Stream.GPool {
+		t.Error("g sees other inputs with another cut")
+	}
+	pattern := filepath.Join(from.cacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")
+	if files, _ := filepath.Glob(pattern); len(files) != 1 {
+		t.Errorf("cached: %v", files)
+	}
+}
+
+// TestStageBlock: one update changes both blocks of the last stage, from the pre-trained start and from a random one.
+func TestStageBlock(t *testing.T) {
+	_, images := bothBlocks(t)
+	s := imageSettings()
+	s.Block, s.MaxUpdates = "stage", 1
+	b := imageRun(t, "", s, images["stage"])
 	random := b.Classifier.Init(0, 3)
 	if sameBits(random, images["stage"].head) == nil {
 		t.Error("the random start is the pre-trained one")
 	}
 	for what, start := range map[string]net.Values{"pretrained": images["stage"].head, "reinit": random} {
-		after, err := b.Classifier.Fit(context.Background(), b.Stream.Pool, start, b.Stream.Upto(0, 3), 1, batchOrder(0, 3, 0))
+		data, order := b.Stream.Upto(0, 3), batchOrder(0, 3, 0)
+		after, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, 1, order)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for part, n := range moved(b.Classifier.params, start, after) {
 			if n[0] != n[1] {
-				t.Errorf("%s: of %s an update moved %d arrays of %d", what, part, n[0], n[1])
+				t.Errorf("%s: an update changed %d of %d arrays of %s", what, n[0], n[1], part)
 			}
 		}
 	}
 	if n := len(moved(b.Classifier.params, random, random)); n != 3 {
 		t.Errorf("%d parts are trained", n)
 	}
-	if runs["stage"].Stream.GPool != runs["basic"].Stream.GPool {
-		t.Error("g sees other inputs under another cut")
-	}
-	if files, _ := filepath.Glob(filepath.Join(from.cacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")); len(files) != 1 {
-		t.Errorf("cached: %v", files)
-	}
 }
 
-// moved counts, for each block and the classifier, the trainable arrays that differ and
-// all of them.
+// moved counts the trainable arrays of each block and of the classifier: those that differ, and all.
 func moved(params []net.Param, before, after net.Values) map[string][2]int {
 	out := map[string][2]int{}
 	for i, p := range params {
@@ -118,8 +125,8 @@ func moved(params []net.Param, before, after net.Values) map[string][2]int {
 	return out
 }
 
-// TestStageByName: block=stage trains on the deeper features with the committed network,
-// whose accuracy without training is the same below either cut.
+// TestStageByName: block=stage trains on the features below the last stage. The committed network's accuracy without
+// training is the same with either cut.
 func TestStageByName(t *testing.T) {
 	s := imageSettings()
 	s.Width, s.Data, s.Images, s.TestN, s.N, s.MaxUpdates = 16, "sample", 100, 100, 20, 1

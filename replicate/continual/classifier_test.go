@@ -14,8 +14,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// twoClouds is n points of two dimensions in two clouds, far apart; every second point
-// of the second half has the wrong label.
+// twoClouds returns n points of two dimensions in two clouds, far apart. Every second point of the second half has
+// the wrong label.
 func twoClouds(n int) (x []float32, data Samples, wrong []bool) {
 	rng := random.New(0, "continual test", "clouds")
 	for i := range n {
@@ -35,17 +35,18 @@ func twoClouds(n int) (x []float32, data Samples, wrong []bool) {
 func fitted(t *testing.T, c *Classifier, x []float32, data Samples) net.Values {
 	t.Helper()
 	start := c.Standardise(c.Init(0, 0), x, data)
-	values, err := c.Fit(context.Background(), tensors.FromFlatDataAndDimensions(x, len(x)/2, 2), start, data, 40, batchOrder(0, 0, 0))
+	pool := tensors.FromFlatDataAndDimensions(x, len(x)/2, 2)
+	values, err := c.Fit(t.Context(), pool, start, data, 40, batchOrder(0, 0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return values
 }
 
-func newClassifier(t *testing.T, engine string, s Settings, rows, dim int) *Classifier {
+func newClassifier(t *testing.T, backend string, s Settings, rows, dim int) *Classifier {
 	t.Helper()
 	pool := tensors.FromFlatDataAndDimensions(make([]float32, rows*dim), rows, dim)
-	c, err := NewClassifier(open(t, engine).Backend, s, pool.Shape(), 2)
+	c, err := NewClassifier(open(t, backend).Backend, s, pool.Shape(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +54,14 @@ func newClassifier(t *testing.T, engine string, s Settings, rows, dim int) *Clas
 	return c
 }
 
-// TestWeightedLoss: with the wrong labels at weight 0 a linear classifier learns the
-// right rule; the scale of the weights has no effect.
+// TestWeightedLoss: if samples with a wrong label have weight 0, a linear classifier learns the right rule. The scale
+// of the weights has no effect.
 func TestWeightedLoss(t *testing.T) {
 	s := gaussianSettings()
 	s.Network, s.MaxUpdates, s.Rate = "linear", 300, .05
 	x, data, wrong := twoClouds(200)
-	for _, engine := range []string{"", "go"} {
-		c := newClassifier(t, engine, s, 200, 2)
+	for _, backend := range []string{"", "go"} {
+		c := newClassifier(t, backend, s, 200, 2)
 		data.Weight = make([]float64, 200)
 		for i, w := range wrong {
 			data.Weight[i] = .25 + .5*float64(i%3)
@@ -75,7 +76,7 @@ func TestWeightedLoss(t *testing.T) {
 		}
 		for i, class := range predicted {
 			if class != int32(i%2) {
-				t.Fatalf("%q: sample %d is called %d", engine, i, class)
+				t.Fatalf("%q: sample %d is classified as %d", backend, i, class)
 			}
 		}
 		for _, factor := range []float64{8, 1. / 3} {
@@ -87,13 +88,13 @@ func TestWeightedLoss(t *testing.T) {
 			again := fitted(t, c, x, scaled)
 			if factor == 8 { // a power of two does not even round
 				if err := sameBits(again, values); err != nil {
-					t.Errorf("%q: weights times 8: %v", engine, err)
+					t.Errorf("%q: weights times 8: %v", backend, err)
 				}
 			}
 			for i := range again {
 				for j := range again[i] {
 					if math.Abs(float64(again[i][j]-values[i][j])) > 1e-3 {
-						t.Errorf("%q: weights times %v: %v became %v", engine, factor, values[i][j], again[i][j])
+						t.Errorf("%q: weights times %v: %v became %v", backend, factor, values[i][j], again[i][j])
 					}
 				}
 			}
@@ -106,7 +107,10 @@ func TestNormalise(t *testing.T) {
 	for _, c := range []struct {
 		weight []float64
 		want   string
-	}{{nil, "[1 1 1]"}, {[]float64{1, 1, 1}, "[1 1 1]"}, {[]float64{.1, .1, .1}, "[1 1 1]"}, {[]float64{0, 3, 9}, "[0 0.75 2.25]"}} {
+	}{
+		{nil, "[1 1 1]"}, {[]float64{1, 1, 1}, "[1 1 1]"}, {[]float64{.1, .1, .1}, "[1 1 1]"},
+		{[]float64{0, 3, 9}, "[0 0.75 2.25]"},
+	} {
 		three.Weight = c.weight
 		if got, err := normalise(three); err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%v becomes %v, %v; want %s", c.weight, got, err, c.want)
@@ -119,8 +123,8 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// TestStandardise: mean and standard deviation (n - 1) of the data's own rows only; a
-// column that does not vary is only centred; nothing else moves.
+// TestStandardise: mean and standard deviation (n - 1) are those of the data's rows alone. A constant column is only
+// centred. No other value changes.
 func TestStandardise(t *testing.T) {
 	c := newClassifier(t, "go", gaussianSettings(), 5, 2)
 	x := []float32{1, 7, 1000, 1000, 3, 7, 5, 7, -1000, 1000}
@@ -149,7 +153,7 @@ func TestStandardise(t *testing.T) {
 	}
 }
 
-// TestPredict: a linear classifier with known weights, on more rows than one batch.
+// TestPredict: a linear classifier with known weights predicts more rows than one batch holds.
 func TestPredict(t *testing.T) {
 	s := gaussianSettings()
 	s.Network = "linear"
@@ -198,7 +202,8 @@ func TestAccuracy(t *testing.T) {
 
 func TestUpdates(t *testing.T) {
 	for _, c := range []struct{ n, epochs, batch, limit, want int }{
-		{100, 2, 50, 0, 4}, {101, 2, 50, 0, 5}, {100, 2, 50, 3, 3}, {100, 2, 50, 30, 4}, {100, 0, 50, 0, 0}, {10, 1, 50, 0, 1},
+		{100, 2, 50, 0, 4}, {101, 2, 50, 0, 5}, {100, 2, 50, 3, 3}, {100, 2, 50, 30, 4}, {100, 0, 50, 0, 0},
+		{10, 1, 50, 0, 1},
 	} {
 		if got := updatesOf(c.n, c.epochs, c.batch, c.limit); got != c.want {
 			t.Errorf("%+v: %d updates", c, got)
@@ -217,7 +222,8 @@ func TestBatches(t *testing.T) {
 	var seen []int32
 	for first := range 3 { // 18 samples: two epochs
 		parts := feed(first, 1)
-		row, label, w := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1]), tensors.MustCopyFlatData[float32](parts[2])
+		row, label := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1])
+		w := tensors.MustCopyFlatData[float32](parts[2])
 		for i := range 6 {
 			if label[i] != row[i]-10 || w[i] != weight[label[i]] {
 				t.Errorf("row %d has label %d and weight %v", row[i], label[i], w[i])
@@ -236,8 +242,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// The two ways of normalising a batch differ while the head trains, and each starts
-// every step anew.
+// The two modes of batch normalisation train differently, and each starts every step from scratch.
 func TestHeadSettings(t *testing.T) {
 	im, s := fakeImages(t, 200, 50, 8), imageSettings()
 	results := map[string]net.Values{}

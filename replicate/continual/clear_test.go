@@ -8,44 +8,39 @@ import (
 	"tvps/data/clear/cleartest"
 )
 
-// standInSettings is figure 1's panel of CLEAR in miniature, on the stand-in.
+// standInSettings is CLEAR's panel of figure 1 in miniature, on the stand-in.
 func standInSettings() Settings {
 	s := gaussianSettings()
-	s.Scenario, s.Network, s.Features, s.Data, s.Evaluate, s.TestN, s.Images, s.Width = "clear", "linear", "stand-in", "sample", "weighted", 0, 200, 16
+	s.Scenario, s.Network, s.Features, s.Data, s.Evaluate = "clear", "linear", "stand-in", "sample", "weighted"
+	s.TestN, s.Images, s.Width = 0, 200, 16
 	s.Steps, s.N = 6, 30
 	return s
 }
 
-// TestStandIn: the stand-in is features of test images alone, split 60, 10 and 30 by seed,
-// standardised by the training rows; it is named in words.
+// TestStandIn: the stand-in is made of features of test images alone, and runs, notes and files say so.
 func TestStandIn(t *testing.T) {
 	s := standInSettings()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
 	h := newHost(t, "")
 	jobs, err := s.Jobs(h, []string{"everything", "ours"}, []int64{0}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if jobs[0].Spec.Experiment != "clear-stand-in" || s.Source(h).StandIn != StandIn || !strings.Contains(s.Source(h).Note, StandIn) {
-		t.Errorf("%s: %q", jobs[0].Spec.Experiment, s.Source(h).Note)
+	if got := jobs[0].Spec.Experiment; got != "clear-stand-in" {
+		t.Errorf("the runs are kept under %s", got)
+	}
+	if source := s.Source(h); source.StandIn != StandIn || !strings.Contains(source.Note, StandIn) {
+		t.Errorf("the source is %+v", source)
 	}
 	data, err := libraryOf(h).testImages(s)
 	if err != nil || data.Train.Len() != 0 || data.Test.Len() != 200 {
 		t.Fatalf("%d and %d images, %v", data.Train.Len(), data.Test.Len(), err)
 	}
-	engine, release, err := enginesOf(h).take(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	stream, err := s.open(h).Stream(t.Context(), engine, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	train, test := map[int32]bool{}, map[int32]bool{}
-	for at := range s.Steps {
+}
+
+// rowsOf returns the rows that the steps of a stream train and test on.
+func rowsOf(stream *Stream, steps int) (train, test map[int32]bool) {
+	train, test = map[int32]bool{}, map[int32]bool{}
+	for at := range steps {
 		for _, row := range stream.Train(at).Row {
 			train[row] = true
 		}
@@ -53,6 +48,15 @@ func TestStandIn(t *testing.T) {
 			test[row] = true
 		}
 	}
+	return train, test
+}
+
+// TestStreamOfStandIn: training rows and test rows are different rows, and g's inputs are standardised by the
+// training rows.
+func TestStreamOfStandIn(t *testing.T) {
+	s := standInSettings()
+	stream := newRun(t, newHost(t, ""), s, "ours", 3, "").Stream
+	train, test := rowsOf(stream, s.Steps)
 	for row := range train {
 		if test[row] {
 			t.Errorf("row %d is trained on and tested on", row)
@@ -64,18 +68,19 @@ func TestStandIn(t *testing.T) {
 	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.GPool.Mean) != dim {
 		t.Errorf("features of %d numbers", dim)
 	}
-	im, err := libraryOf(h).images(t.Context(), s, 3, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, v, c := im.splitClasses(3, 10)
-	all := slices.Sorted(slices.Values(slices.Concat(a, v, c)))
-	if len(a) != 120 || len(v) != 20 || len(c) != 60 || len(slices.Compact(all)) != 200 {
-		t.Errorf("split into %d, %d and %d, %d rows in all", len(a), len(v), len(c), len(all))
+}
+
+// TestSplitOfStandIn: each class is split into 60, 10 and 30% by seed.
+func TestSplitOfStandIn(t *testing.T) {
+	im := fakeImages(t, 0, 200, 1)
+	train, validation, test := im.splitClasses(3, 10)
+	all := slices.Sorted(slices.Values(slices.Concat(train, validation, test)))
+	if len(train) != 120 || len(validation) != 20 || len(test) != 60 || len(slices.Compact(all)) != 200 {
+		t.Errorf("split into %d, %d and %d, %d rows in all", len(train), len(validation), len(test), len(all))
 	}
 	other, _, _ := im.splitClasses(4, 10)
-	if slices.Equal(a, other) {
-		t.Error("another seed splits alike")
+	if slices.Equal(train, other) {
+		t.Error("seeds 3 and 4 have the same split")
 	}
 }
 
@@ -89,8 +94,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestPublishedFeatures: where CLEAR is found it is used under its own name, with its own
-// split, and not where the stand-in is asked for.
+// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen.
 func TestPublishedFeatures(t *testing.T) {
 	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
 	s := standInSettings()
@@ -103,20 +107,29 @@ func TestPublishedFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := jobs[0].Spec
-	if spec.Experiment != "clear" || s.Source(h).StandIn != "" || !strings.HasPrefix(spec.Settings["data"], "clear:") || strings.Contains(s.Source(h).Note, StandIn) {
-		t.Errorf("%s, data %s: %q", spec.Experiment, spec.Settings["data"], s.Source(h).Note)
+	spec, source := jobs[0].Spec, s.Source(h)
+	if spec.Experiment != "clear" || !strings.HasPrefix(spec.Settings["data"], "clear:") ||
+		source.StandIn != "" || strings.Contains(source.Note, StandIn) {
+		t.Errorf("%s, data %s: %+v", spec.Experiment, spec.Settings["data"], source)
 	}
+	step, stop, err := jobs[0].Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// TestStreamOfPublishedFeatures: rows, labels and split are those of CLEAR.
+func TestStreamOfPublishedFeatures(t *testing.T) {
+	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
+	s := standInSettings()
+	s.Features, s.N = "auto", 20
+	h := newHost(t, "")
+	stream := newRun(t, h, s, "recent", 5, "").Stream
 	set, err := libraryOf(h).clear(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, release, err := enginesOf(h).take(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	stream, err := s.open(h).Stream(t.Context(), engine, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,13 +144,5 @@ func TestPublishedFeatures(t *testing.T) {
 	}
 	if got := stream.Test(1).Row; len(got) != len(test) {
 		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
-	}
-	step, stop, err := jobs[0].Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
-		t.Errorf("%v, %v", rows, err)
 	}
 }

@@ -1,7 +1,6 @@
 package continual
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,14 +11,16 @@ import (
 	"tvps/replicate/runs"
 )
 
-// execute runs jobs in a fresh folder and returns every row by run.
+var ofTest = runs.Provenance{Command: []string{"test"}}
+
+// execute runs jobs in a new folder and returns the rows of each run, as text.
 func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := runs.Execute(context.Background(), store, jobs, runs.Options{Workers: workers, Provenance: runs.Provenance{Command: []string{"test"}}})
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: ofTest})
 	if err == nil {
 		err = report.Err()
 	}
@@ -35,6 +36,7 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 	return out
 }
 
+// jobs returns the jobs of learners for seeds 0 and 1.
 func jobs(t *testing.T, h *protocol.Host, s Settings, learners ...string) []runs.Job {
 	t.Helper()
 	all, err := s.Jobs(h, learners, []int64{0, 1}, "")
@@ -48,8 +50,8 @@ func jobs(t *testing.T, h *protocol.Host, s Settings, learners ...string) []runs
 	return out
 }
 
-// TestSameBytes: neither the number of workers nor the order of the runs, nor what else
-// the process has computed, changes a bit of any result.
+// TestSameBytes: neither the number of workers, nor the order of the runs, nor earlier runs of the process change a
+// bit of any result.
 func TestSameBytes(t *testing.T) {
 	s := gaussianSettings()
 	s.First, s.Stride = 1, 2
@@ -73,8 +75,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestSharedProgramsKeepTheirSettings: runs of other settings in the same process get
-// programs of their own.
+// TestSharedProgramsKeepTheirSettings: runs of other settings in the same process get programs of their own.
 func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	base := gaussianSettings()
 	base.Stride, base.First = 3, 1
@@ -91,7 +92,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 			got := execute(t, 1, jobs(t, shared, other, "ours"))
 			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, "ours")) {
 				if got[id] != rows {
-					t.Errorf("%s %s: beside other runs %q, alone %q", f.Name, f.Value, got[id], rows)
+					t.Errorf("%s %s: after other runs %q, in a new process %q", f.Name, f.Value, got[id], rows)
 				}
 			}
 			break
@@ -99,7 +100,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	}
 }
 
-// Jobs refuses what cannot be run.
+// Jobs refuses impossible settings, unknown learners and missing checkpoints.
 func TestJobsErrors(t *testing.T) {
 	h := newHost(t, "go")
 	bad := gaussianSettings()

@@ -62,7 +62,7 @@ func (e *engines) take(s Settings) (*Engine, func(), error) {
 		e.first = &Engine{Backend: e.host.Backend.Backend}
 		e.idle = []*Engine{e.first}
 	}
-	if s.Network == "head" || !e.host.Backend.SerialExecution() {
+	if s.model() == PretrainedHead || !e.host.Backend.SerialExecution() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {

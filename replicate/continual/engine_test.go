@@ -2,8 +2,8 @@ package continual
 
 import "testing"
 
-// TestEngines: runs of vector models side by side have an engine each and leave it to
-// the next; image runs and the Go backend, which runs programs side by side, share one.
+// TestEngines: each parallel run of vector models has an engine and leaves it to the next run. Image runs share one,
+// and so do all runs on the Go backend, which runs programs in parallel.
 func TestEngines(t *testing.T) {
 	h := newHost(t, "")
 	take := func(s Settings) (*Engine, func()) {
@@ -17,14 +17,14 @@ func TestEngines(t *testing.T) {
 	a, releaseA := take(gaussianSettings())
 	b, _ := take(gaussianSettings())
 	if a == b || a.Backend == b.Backend {
-		t.Error("two runs at the same time share a client")
+		t.Error("two parallel runs share a client")
 	}
 	if a.Backend != h.Backend.Backend {
 		t.Error("the first run does not use the backend that was given")
 	}
 	releaseA()
 	if c, _ := take(gaussianSettings()); c != a {
-		t.Error("an engine that was given back is not taken again")
+		t.Error("an engine that was given back is not used again")
 	}
 	for range 2 {
 		if head, _ := take(imageSettings()); head != a {

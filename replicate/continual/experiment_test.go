@@ -1,7 +1,6 @@
 package continual
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// record notes which steps' data a bench asks for.
+// record lists the steps whose data the run asks for from now on.
 func record(b *RunContext) (train, test *[]int) {
 	train, test = &[]int{}, &[]int{}
 	stream := *b.Stream
@@ -23,8 +22,8 @@ func record(b *RunContext) (train, test *[]int) {
 	return train, test
 }
 
-// TestLearnersSeeOnlyThePast: every learner trains on the steps that the paper says,
-// none of them after t, and is tested on step t + 1 alone.
+// TestLearnersSeeOnlyThePast: every learner trains on the paper's steps, none of them after t, and is tested on step
+// t + 1 alone.
 func TestLearnersSeeOnlyThePast(t *testing.T) {
 	for _, c := range []struct {
 		learner string
@@ -45,13 +44,14 @@ func TestLearnersSeeOnlyThePast(t *testing.T) {
 		train, test := record(b)
 		accuracyOf(t, b, named(c.learner), c.t)
 		if !slices.Equal(*train, c.train) || !slices.Equal(*test, []int{c.t + 1}) {
-			t.Errorf("%s at %d trains on %v and is tested on %v; want %v and %d", c.learner, c.t, *train, *test, c.train, c.t+1)
+			t.Errorf("%s at %d trains on %v and is tested on %v; want %v and %d",
+				c.learner, c.t, *train, *test, c.train, c.t+1)
 		}
 	}
 }
 
-// TestTheFutureIsNotUsed puts NaN in place of every sample of the pool that a learner
-// must not see at t = 2: the trained parameters keep every bit.
+// TestTheFutureIsNotUsed replaces every sample of the pool that a learner must not see at t = 2 by NaN: the trained
+// parameters keep every bit.
 func TestTheFutureIsNotUsed(t *testing.T) {
 	const at = 2
 	s := gaussianSettings()
@@ -83,13 +83,14 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestFinetunePhases: Fine-tune is a model of the steps before t, then trained for some
-// epochs on t alone; without those it is that first model.
+// TestFinetunePhases: Fine-tune trains on the steps before t, then for some epochs on t alone. With none of these
+// epochs it is the first model.
 func TestFinetunePhases(t *testing.T) {
 	b := gaussianRun(t, "go", gaussianSettings(), "finetune", 0)
 	const at = 3
 	start := trained(t, b, Learner{Phases: []Phase{{before, allEpochs, nil}}}, at)
-	want, err := b.Classifier.Fit(context.Background(), b.Stream.Pool, start, b.Stream.Upto(at, at), b.Settings.FinetuneEpochs, batchOrder(0, at, 1))
+	data, epochs := b.Stream.Upto(at, at), b.Settings.FinetuneEpochs
+	want, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, epochs, batchOrder(0, at, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestFinetunePhases(t *testing.T) {
 	}
 }
 
-// TestGaussianStream compares the pool with the draws that it is made of.
+// TestGaussianStream compares the samples of each step with draws of the data package.
 func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
 	stream := gaussianStream(t, s, 4)
@@ -124,7 +125,7 @@ func TestGaussianStream(t *testing.T) {
 				t.Fatalf("%s sample %d of step %d is %v, drawn was %v", part, i, at, pool[row], x[i])
 			}
 			if used[row] != "" {
-				t.Fatalf("row %d serves %s and %s", row, used[row], part)
+				t.Fatalf("row %d is of %s and of %s", row, used[row], part)
 			}
 			used[row] = fmt.Sprint(part, at)
 		}
@@ -139,14 +140,23 @@ func TestGaussianStream(t *testing.T) {
 			t.Errorf("log ratio %v, want %v", got, want)
 		}
 	}
+}
+
+// TestUpto: the samples of several steps are those of each, in order.
+func TestUpto(t *testing.T) {
+	s := gaussianSettings()
+	stream := gaussianStream(s, 4)
 	all := stream.Upto(1, 3)
-	if all.Len() != 3*s.N || all.Time[0] != 1 || all.Time[len(all.Time)-1] != 3 || all.Row[s.N] != stream.Train(2).Row[0] || all.Weight != nil {
-		t.Errorf("steps 1 to 3 hold %d samples of times %v..%v", all.Len(), all.Time[0], all.Time[len(all.Time)-1])
+	if all.Len() != 3*s.N || all.Row[s.N] != stream.Train(2).Row[0] || all.Weight != nil {
+		t.Errorf("steps 1 to 3 have %d samples", all.Len())
+	}
+	if first, last := all.Time[0], all.Time[len(all.Time)-1]; first != 1 || last != 3 {
+		t.Errorf("steps 1 to 3 have the times %v to %v", first, last)
 	}
 }
 
-// TestExactOmegaHelps: after 40 steps of drift Everything learns a boundary that lies
-// far behind; weighted by the exact omega it finds the present one, as Recent does.
+// TestExactOmegaHelps: after 40 steps of drift Everything learns an outdated decision boundary. With the weights of
+// the exact omega it learns the present one, as Recent does.
 func TestExactOmegaHelps(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N, s.TestN, s.Hidden, s.Batch, s.Epochs, s.MaxUpdates = 41, 100, 1000, 16, 64, 25, 500

@@ -110,7 +110,7 @@ func (l *library) images(ctx context.Context, s Settings, seed int64, data *cifa
 	t := trunk{l.host.Backend.Backend, l.host.CacheDir, data, c, s.Width, l.host.Log}
 	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
 	im, err := keep(&l.kept, key, func() (*images, error) { return t.images(ctx) })
-	if err != nil || s.Network != "head" || s.Block != "stage" {
+	if err != nil || s.model() != PretrainedHead || s.Block != "stage" {
 		return im, err
 	}
 	return keep(&l.kept, key+" stage", func() (*images, error) { return t.stage(ctx, im) })

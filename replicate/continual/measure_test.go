@@ -37,8 +37,8 @@ func measured(t *testing.T, b *RunContext, name, learner string, steps ...int) [
 	return rows
 }
 
-// TestScores: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T): closed forms for the
-// exact omega, and what a g that is trained comes near to; before training it is 1.
+// TestScores: the mean of min(omega, 1) over p_t is 1 - TV(p_t, p_T). The exact omega gives the closed form and a
+// trained g is near it; an untrained g gives 1.
 func TestScores(t *testing.T) {
 	s := gaussianSettings()
 	s.Scenario, s.Period, s.Amplitude, s.Steps, s.N, s.Target = "periodic", 5, 2, 9, 2000, 7
@@ -78,7 +78,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestMeans: the mean of the inputs is that of the closed form but for its standard error.
+// TestMeans: the mean of the inputs is the closed form, up to its standard error.
 func TestMeans(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N = 8, 900
@@ -93,8 +93,8 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestDiscrepancies: the features show the class, so a past of other classes is far from
-// the present; weighted by the exact omega it is not. The past holds no sample of step t.
+// TestDiscrepancies: the features show the class, so a past of other classes is far from the present. Weighted by the
+// exact omega it is not.
 func TestDiscrepancies(t *testing.T) {
 	im := fakeImages(t, 600, 100, 8)
 	s := imageSettings()
@@ -107,7 +107,9 @@ func TestDiscrepancies(t *testing.T) {
 	const at = 17
 	raw := measured(t, b, MeasureMMD, "raw", at)
 	exact := measured(t, b, MeasureMMD, "exact", at)
-	names := []string{"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous"}
+	names := []string{
+		"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous",
+	}
 	for i, r := range raw {
 		if r.Metric != names[i] {
 			t.Errorf("row %d is %s, not %s", i, r.Metric, names[i])
@@ -123,6 +125,15 @@ func TestDiscrepancies(t *testing.T) {
 	if p := metric(t, raw, "p-previous"); p < 1./21-1e-12 || p > 1 {
 		t.Errorf("p-value %v of 20 permutations", p)
 	}
+}
+
+// TestSampledPast: the past of step t has no sample of step t, and its weights are within the bounds of omega.
+func TestSampledPast(t *testing.T) {
+	const at = 17
+	im := fakeImages(t, 600, 100, 8)
+	s := imageSettings()
+	s.Steps, s.N, s.Clip, s.MMDPast = 20, 150, "none", 1000
+	b := imageRun(t, "go", s, im)
 	rows, weights, err := b.with(named("exact")).sampledPast(t.Context(), at)
 	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
 		t.Fatalf("%d rows, %d weights, %v", len(rows), len(weights), err)
@@ -134,8 +145,7 @@ func TestDiscrepancies(t *testing.T) {
 			t.Fatalf("sample %d of class %d weighs %v", i, im.labels[row], weights[i])
 		}
 	}
-	s.MMDPast = 1 << 20
-	b.Settings = s
+	b.Settings.MMDPast = 1 << 20
 	all, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
 	want := slices.Concat(b.Stream.Train(0).Row, b.Stream.Train(1).Row)
 	slices.Sort(all)

@@ -8,20 +8,23 @@ import (
 	"tvps/ci/demand"
 )
 
-// constant is Ours with log omega = v for every sample.
-func constant(v float64) Learner {
-	return Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, _ int) ([]float64, error) {
+// weighing returns Ours with the given log omega of a sample of step s at step t.
+func weighing(logOmega func(s, t int) float64) Learner {
+	weigh := func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
-			logs[i] = v
+			logs[i] = logOmega(int(data.Time[i]), t)
 		}
 		return logs, nil
-	}}}}
+	}
+	return Learner{Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: weigh}}}
 }
 
-// TestOmegaIsTheOnlyDifference: with omega = 1 Ours is Everything, in every bit of the
-// trained parameters and of the accuracy, under every clip and for both kinds of
-// classifier; with another omega it is not.
+// constant returns Ours with log omega = v for every sample.
+func constant(v float64) Learner { return weighing(func(_, _ int) float64 { return v }) }
+
+// TestOmegaIsTheOnlyDifference: with omega = 1 Ours is Everything, in every bit of the trained parameters and of the
+// accuracy, with every clip and for both kinds of classifier. With another omega it is not.
 func TestOmegaIsTheOnlyDifference(t *testing.T) {
 	im := fakeImages(t, 300, 100, 8)
 	for _, c := range []struct {
@@ -47,13 +50,7 @@ func TestOmegaIsTheOnlyDifference(t *testing.T) {
 				}
 			}
 			c.run.Settings.Clip = "none"
-			last := Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
-				logs := make([]float64, data.Len())
-				for i := range logs {
-					logs[i] = float64(int(data.Time[i]) - t) // the present weighs most
-				}
-				return logs, nil
-			}}}}
+			last := weighing(func(s, t int) float64 { return float64(s - t) }) // the present has the largest weight
 			if sameBits(trained(t, c.run, last, at), want) == nil {
 				t.Error("another omega changes nothing")
 			}
@@ -61,7 +58,7 @@ func TestOmegaIsTheOnlyDifference(t *testing.T) {
 	}
 }
 
-// At t = 0 there is no past to weigh: Ours is Everything without fitting g.
+// At t = 0 there is no past to weigh: Ours is Everything, and no g is fitted.
 func TestFirstStepNeedsNoOmega(t *testing.T) {
 	b := gaussianRun(t, "go", gaussianSettings(), "everything", 0)
 	if err := sameBits(trained(t, b, named("ours"), 0), trained(t, b, named("everything"), 0)); err != nil {
@@ -69,19 +66,16 @@ func TestFirstStepNeedsNoOmega(t *testing.T) {
 	}
 }
 
-// The effective sample size is reported as a share: 1 for equal weights, 1/(t+1) if
-// only the last of t+1 steps has weight.
+// The effective sample size is reported as a share: 1 for equal weights, 1/(t+1) if only the last of t+1 steps has
+// weight.
 func TestEffectiveSampleSize(t *testing.T) {
 	b := gaussianRun(t, "go", gaussianSettings(), "everything", 0)
-	onlyLast := Learner{Phases: []Phase{{upto, allEpochs, func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
-		logs := make([]float64, data.Len())
-		for i := range logs {
-			if int(data.Time[i]) < t {
-				logs[i] = math.Inf(-1)
-			}
+	onlyLast := weighing(func(s, t int) float64 {
+		if s < t {
+			return math.Inf(-1)
 		}
-		return logs, nil
-	}}}}
+		return 0
+	})
 	for _, c := range []struct {
 		l    Learner
 		want float64
@@ -94,7 +88,6 @@ func TestEffectiveSampleSize(t *testing.T) {
 			t.Errorf("effective sample size %v, want %v", got, c.want)
 		}
 	}
-	never := Learner{Phases: []Phase{{upto, allEpochs, constant(math.Inf(-1)).Phases[0].Weigh}}}
-	_, err := b.with(never).step(context.Background(), 3)
+	_, err := b.with(constant(math.Inf(-1))).step(context.Background(), 3)
 	demand.Error(t, err, "weights of 160 samples sum to 0", "resembles the present")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// pretrainedLogits are the outputs of the network before it is adapted, of some rows
-// of the pool: [rows][classes].
+// pretrainedLogits returns the outputs of the network before it is adapted, for some rows of the pool:
+// [rows][classes].
 func pretrainedLogits(t *testing.T, im *images, width int, rows []int32) [][]float64 {
 	t.Helper()
 	engine := open(t, "").Backend
@@ -25,7 +25,8 @@ func pretrainedLogits(t *testing.T, im *images, width int, rows []int32) [][]flo
 	exec, err := NewExec(engine, func(in []*Node) []*Node {
 		x := ConvertDType(Gather(in[0], ExpandAxes(in[1], -1)), dtypes.Float32)
 		x = Reshape(x, -1, resnet.LastBlock.Side(), resnet.LastBlock.Side(), resnet.LastBlock.Channels(width))
-		return []*Node{resnet.LastBlock.Head(net.Bind(x.Graph(), params, in[2:], false), x, net.NativeConv, net.BatchStatistics)}
+		s := net.Bind(x.Graph(), params, in[2:], false)
+		return []*Node{resnet.LastBlock.Head(s, x, net.NativeConv, net.BatchStatistics)}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +61,9 @@ func recalibrated(logits [][]float64, test Samples, pi []float64) float64 {
 	return Accuracy(predicted, test)
 }
 
-// TestLabelPriorOnImages: real images, the committed network. The logits of the network
-// that is not adapted, plus the logarithm of labelshift.EffectivePrior, predict what
-// the exact omega gains over Everything with and without a clip. The trained block is
-// a little worse than they say everywhere: it learns from few images.
+// TestLabelPriorOnImages: real images, the committed network. The logits of the network that is not adapted, plus the
+// logarithm of labelshift.EffectivePrior, predict the gain of the exact omega over Everything with and without a
+// clip. The trained block is a little worse than predicted at each step: it learns from few images.
 func TestLabelPriorOnImages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains the last block of ResNet-18 on real images, half a minute")
@@ -78,7 +78,8 @@ func TestLabelPriorOnImages(t *testing.T) {
 		learner, clip string
 		kind          labelshift.Kind
 	}{
-		{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne}, {"exact", "none", labelshift.NoClip},
+		{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne},
+		{"exact", "none", labelshift.NoClip},
 	} {
 		s.Clip = k.clip
 		b := newRun(t, h, s, k.learner, 0, "")
@@ -92,13 +93,15 @@ func TestLabelPriorOnImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		logits := pretrainedLogits(t, im, s.Width, test.Row)
-		o := outcome{accuracyOf(t, b, named(k.learner), at), recalibrated(logits, test, labelshift.CIFAR10b.EffectivePrior(k.kind, at))}
+		prior := labelshift.CIFAR10b.EffectivePrior(k.kind, at)
+		o := outcome{accuracyOf(t, b, named(k.learner), at), recalibrated(logits, test, prior)}
 		t.Logf("step %d, %s: accuracy %.3f, predicted %.3f", at, k.kind, o.accuracy, o.predicted)
 		if math.Abs(o.accuracy-o.predicted) > .03 {
 			t.Errorf("step %d, %s: accuracy %.3f, but the label prior predicts %.3f", at, k.kind, o.accuracy, o.predicted)
 		}
 		base := found[labelshift.Everything]
-		if gain, want := o.accuracy-base.accuracy, o.predicted-base.predicted; k.learner == "exact" && math.Abs(gain-want) > .01 {
+		gain, want := o.accuracy-base.accuracy, o.predicted-base.predicted
+		if k.learner == "exact" && math.Abs(gain-want) > .01 {
 			t.Errorf("step %d, %s: a gain of %.3f over Everything, but the label prior predicts %.3f", at, k.kind, gain, want)
 		}
 		found[k.kind] = o

@@ -13,10 +13,9 @@ import (
 
 const cloudDim = 3
 
-// clouds is a label-shift stream whose best classifier is known: class y is a normal
-// distribution with unit variances around a centre of its own. Under the label
-// distribution pi it is argmax log pi(y) - |x - centre_y|^2 / 2, which a linear
-// classifier can learn. Rows below perClass * classes train, the others test.
+// clouds returns a label-shift stream whose best classifier is known: class y is a normal distribution with unit
+// variances around a centre of its own. Under the label distribution pi the best classifier is argmax log pi(y) -
+// |x - centre_y|^2 / 2, which is linear in x. Rows below perClass * classes train, the others test.
 func clouds(perClass int, shift labelshift.Shift) (stream *Stream, centres [][]float64) {
 	rng := random.New(0, "continual test", "label shift")
 	for range shift.Classes {
@@ -50,8 +49,7 @@ func clouds(perClass int, shift labelshift.Shift) (stream *Stream, centres [][]f
 	}, centres
 }
 
-// bayes is the accuracy, on the weighted test samples, of the best classifier under
-// the label distribution pi.
+// bayes returns the accuracy on weighted test samples of the best classifier under the label distribution pi.
 func bayes(stream *Stream, centres [][]float64, test Samples, pi []float64) float64 {
 	predicted := make([]int32, test.Len())
 	for i, row := range test.Row {
@@ -70,10 +68,9 @@ func bayes(stream *Stream, centres [][]float64, test Samples, pi []float64) floa
 	return Accuracy(predicted, test)
 }
 
-// TestLabelPriorPrediction: nearly all that weighting does under label shift is to
-// change the label distribution that a learner sees. So the Bayes classifier under
-// labelshift.EffectivePrior predicts, without any training, the accuracy of Everything
-// and of the exact omega under each clip.
+// TestLabelPriorPrediction: under label shift, weights change little but the label distribution that a learner sees.
+// So the Bayes classifier under labelshift.EffectivePrior predicts, without training, the accuracy of Everything and
+// of the exact omega with each clip.
 func TestLabelPriorPrediction(t *testing.T) {
 	shift := labelshift.CIFAR10b
 	stream, centres := clouds(2000, shift)

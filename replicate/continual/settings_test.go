@@ -16,24 +16,26 @@ func TestFieldsAreComplete(t *testing.T) {
 	if want := reflect.TypeOf(Settings{}).NumField(); len(fields) != want {
 		t.Errorf("%d fields, want %d", len(fields), want)
 	}
+	groups := []string{"stream", "gaussian", "shift", "clear", "score", "mmd", "classifier", "vector", "head", "finetune",
+		"omega", "clip", "plan"}
 	seen := map[string]bool{}
 	for _, f := range fields {
 		if f.Name == "" || f.Doc == "" || seen[f.Name] {
-			t.Errorf("the field %+v has no name or no meaning, or is there twice", f)
+			t.Errorf("the field %+v has no name, no meaning or the name of another one", f)
 		}
 		seen[f.Name] = true
-		if !slices.Contains([]string{"stream", "gaussian", "shift", "clear", "score", "mmd", "classifier", "vector", "head", "finetune", "omega", "clip", "plan"}, f.Of) {
-			t.Errorf("%s concerns %q", f.Name, f.Of)
+		if !slices.Contains(groups, f.Of) {
+			t.Errorf("%s is of the unknown group %q", f.Name, f.Of)
 		}
 	}
 	for name := range rules().Choices {
 		if !seen[name] {
-			t.Errorf("choices for %q, which is no setting", name)
+			t.Errorf("choices for %q, which is not a setting", name)
 		}
 	}
 	for name := range minimum {
 		if !seen[name] {
-			t.Errorf("a minimum for %q, which is no setting", name)
+			t.Errorf("a minimum for %q, which is not a setting", name)
 		}
 	}
 }
@@ -94,13 +96,14 @@ func TestValidate(t *testing.T) {
 		change func(*Settings)
 		word   string
 	}{
-		{"head on the Gaussian", gaussianSettings(), func(s *Settings) { s.Network = "head" }, "does not fit scenario gaussian"},
+		{"head on the Gaussian", gaussianSettings(), func(s *Settings) { s.Network = "head" },
+			"does not fit scenario gaussian"},
 		{"mlp on images", imageSettings(), func(s *Settings) { s.Network = "mlp" }, "does not fit scenario cifar10b"},
 		{"conv5 on features", imageSettings(), func(s *Settings) { s.GNetwork = "conv5" }, "g-input=pixels"},
-		{"first behind the end", gaussianSettings(), func(s *Settings) { s.First = 5 }, "first=5"},
+		{"first after the end", gaussianSettings(), func(s *Settings) { s.First = 5 }, "first=5"},
 		{"no test draws", gaussianSettings(), func(s *Settings) { s.TestN = 0 }, "test-n=0"},
-		{"forgotten", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
-		{"forgotten choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
+		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
+		{"missing choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
 	} {
 		c.change(&c.base)
 		demand.Error(t, c.base.Validate(), c.word)
@@ -112,7 +115,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// others returns settings in which one setting has another value that is as valid.
+// others returns copies of the settings with other valid values of one setting.
 func (s Settings) others(t *testing.T, name string) []Settings {
 	t.Helper()
 	var out []Settings
@@ -133,16 +136,17 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 	return out
 }
 
-// TestIdentity: a setting renames exactly the runs whose numbers it can change.
+// TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
 	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained", "metaweightnet"}
-	names := append([]string{"method1", "method2"}, all...)
+	names := append([]string{"method1", "method2", "last-three"}, all...) // the last one is declared by a test
 	weighted := []string{"ours", "standard"}
 	changes := map[string][]string{
 		"finetune-epochs": {"finetune"}, "clip": {"ours", "standard", "exact"}, "stride": nil, "first": nil, "stack": nil,
-		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted, "g-time": weighted,
+		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
+		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-frequencies": weighted, "g-rate": weighted,
+		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
 		"target": nil, "mmd-past": nil, "permutations": nil, "features": nil, // of other measures and scenarios
-		"g-join": weighted, "g-start": weighted, "g-frequencies": weighted, "g-rate": weighted, "g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
 	}
 	ofGaussian := []string{"turn", "period", "amplitude", "hidden"}
 	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm"}
@@ -155,7 +159,11 @@ func TestIdentity(t *testing.T) {
 			if !special {
 				want = all
 			}
-			if image := base.Network == "head"; !image && slices.Contains(ofImages, f.Name) || image && slices.Contains(ofGaussian, f.Name) {
+			foreign := ofImages
+			if base.Network == "head" {
+				foreign = ofGaussian
+			}
+			if slices.Contains(foreign, f.Name) {
 				want = nil
 			}
 			for _, other := range base.others(t, f.Name) {
@@ -252,18 +260,19 @@ func TestCheckSeries(t *testing.T) {
 	}
 }
 
-// The work of g counts in the estimate, whether it is given in minibatches or in passes:
-// at N * steps / (2 * batch of g) minibatches a pass the two are the same.
+// The estimate includes the work of g, given in minibatches or in epochs. An epoch is N * steps / (2 * batch of g)
+// minibatches.
 func TestCostOfG(t *testing.T) {
 	updates := imageSettings()
 	updates.N, updates.Steps, updates.GBatch, updates.GEpochs, updates.GUpdates = 512, 20, 512, 0, 70
-	passes := updates
-	passes.GEpochs, passes.GUpdates = 7, 1
-	if a, b := costOf(t, updates, "ours"), costOf(t, passes, "ours"); a != b {
-		t.Errorf("70 minibatches cost %v, 7 passes of 10 minibatches %v", a, b)
+	epochs := updates
+	epochs.GEpochs, epochs.GUpdates = 7, 1
+	if a, b := costOf(t, updates, "ours"), costOf(t, epochs, "ours"); a != b {
+		t.Errorf("70 minibatches cost %v, 7 epochs of 10 minibatches %v", a, b)
 	}
-	if everything := costOf(t, passes, "everything"); everything != costOf(t, updates, "everything") || costOf(t, passes, "ours") != everything+4*70 {
-		t.Errorf("everything costs %v, ours %v", everything, costOf(t, passes, "ours"))
+	everything, ours := costOf(t, epochs, "everything"), costOf(t, epochs, "ours")
+	if everything != costOf(t, updates, "everything") || ours != everything+4*70 {
+		t.Errorf("everything costs %v, ours %v", everything, ours)
 	}
 }
 

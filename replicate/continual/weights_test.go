@@ -11,9 +11,9 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// TestPreviousStart: with g-start=previous log omega is that of a fit at t which begins
-// where a fit from scratch on the samples up to t-1 ended; at the first step there is
-// none before. It does not depend on which steps the run has made.
+// TestPreviousStart: with g-start=previous log omega is that of a fit at t which starts where a fit from scratch on
+// the samples up to t-1 ended. The first step has no earlier fit. The result does not depend on the steps computed
+// before.
 func TestPreviousStart(t *testing.T) {
 	const at = 4
 	s := gaussianSettings()
@@ -45,7 +45,7 @@ func TestPreviousStart(t *testing.T) {
 	byHand, err := score.LogOmega(context.Background(), samples, at)
 	first := logs(b, at)
 	if want := fmt.Sprint(byHand, err); first != want {
-		t.Error("log omega is not that of a fit which starts where the one before ended")
+		t.Error("log omega is not that of a fit which starts where the earlier fit ended")
 	}
 	if first == logs(scratch, at) {
 		t.Error("the start of g changes nothing")
@@ -57,12 +57,12 @@ func TestPreviousStart(t *testing.T) {
 		logs(b, step)
 	}
 	if logs(b, at) != first {
-		t.Error("after other steps log omega is another")
+		t.Error("log omega depends on the steps computed before")
 	}
 }
 
-// TestPreviousStartOfStandard: with a window of 2 the standard score can first be fitted
-// at step 2, and from step 3 on there is a fit before.
+// TestPreviousStartOfStandard: with a window of 2 the standard score can first be fitted at step 2, and from step 3
+// on there is an earlier fit.
 func TestPreviousStartOfStandard(t *testing.T) {
 	s := gaussianSettings()
 	s.Window = 2
