@@ -145,7 +145,7 @@ func TestGaussianStream(t *testing.T) {
 // TestUpto: the samples of several steps are those of each, in order.
 func TestUpto(t *testing.T) {
 	s := gaussianSettings()
-	stream := gaussianStream(s, 4)
+	stream := gaussianStream(t, s, 4)
 	all := stream.Upto(1, 3)
 	if all.Len() != 3*s.N || all.Row[s.N] != stream.Train(2).Row[0] || all.Weight != nil {
 		t.Errorf("steps 1 to 3 have %d samples", all.Len())

@@ -26,9 +26,9 @@ var Protocol = protocol.Protocol{
 	At:        At,
 }
 
-// number is that of the protocol. It is raised when the meaning of the same settings changes, so that results of an
+// version is part of every run's identity. Raise it when the meaning of the same settings changes, so that results of an
 // older program are not mistaken for those of this one.
-const number = "1"
+const version = "1"
 
 // What a run reports.
 const (

@@ -185,7 +185,7 @@ func (e experiment) identity() map[string]string {
 		parts = append(parts, "omega")
 	}
 	id := e.host.Backend.Info.Identity()
-	id["protocol"], id["mujoco"] = number, mujoco.Version
+	id["protocol"], id["mujoco"] = version, mujoco.Version
 	maps.Copy(id, settings.Of(e.settings, parts...))
 	return id
 }
