@@ -29,6 +29,7 @@ func Files(root string) ([]string, error) {
 
 var (
 	fence   = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
+	shell   = regexp.MustCompile("(?ms)^```(?:sh|bash|console)?\n(.*?)^```")
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
@@ -55,11 +56,11 @@ func Anchors(text string) []string {
 	return out
 }
 
-// Commands lists the arguments of every call of a program in the code of a text: what follows `go run ./replicate`, say,
+// Commands lists the arguments of every call of a program in a text, in inline code and in blocks of shell commands: what follows `go run ./replicate`, say,
 // up to the end of the line, a comment or the next command.
 func Commands(text, program string) [][]string {
 	var code []string
-	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+	for _, m := range shell.FindAllStringSubmatch(text, -1) {
 		code = append(code, strings.Split(strings.ReplaceAll(m[1], "\\\n", " "), "\n")...)
 	}
 	for _, m := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {

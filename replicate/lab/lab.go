@@ -111,7 +111,8 @@ func (l *Lab) Provenance() runs.Provenance {
 // CheckOut tells whether the output folder can be written, before anything is computed that could not be drawn.
 func (o Options) CheckOut() error {
 	if err := runs.TryWrite(o.Out); err != nil {
-		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another", o.Out, err)
+		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out",
+			o.Out, err)
 	}
 	return nil
 }
