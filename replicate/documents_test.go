@@ -49,7 +49,7 @@ func TestDocumentedCommands(t *testing.T) {
 
 // dryRun parses a command line as the program does. The commands of figures resolve their settings, too.
 func dryRun(args []string) error {
-	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "..." })
+	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "..." || a == "[flags]" })
 	for i, a := range args {
 		switch {
 		case a == "NAME" || a == "figNN":

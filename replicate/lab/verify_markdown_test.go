@@ -93,6 +93,7 @@ func TestGeneratedTables(t *testing.T) {
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
 		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, PicturesIn(gallery))},
+		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
 		text, err := os.ReadFile(c.file)
 		if err != nil {
@@ -102,6 +103,18 @@ func TestGeneratedTables(t *testing.T) {
 			t.Errorf("%s differs from figures/gallery/verify.json (%v): make both by `%s`", c.file, err, command)
 		}
 	}
+}
+
+// figureTable is the table of figures in replicate/README.md.
+func figureTable(figures []paper.Figure) string {
+	var b strings.Builder
+	b.WriteString("| figure | shows | command | time at small | shares runs with |\n|---|---|---|---|---|\n")
+	for _, f := range figures {
+		_, shows, _ := strings.Cut(f.Title, ": ")
+		line := fmt.Sprintf("| %d | %s | `%s` | %s | %s |", f.Number, shows, f.Command(), f.Time, f.Shares)
+		b.WriteString(strings.ReplaceAll(line, "|  |", "| |") + "\n")
+	}
+	return b.String()
 }
 
 // TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference with

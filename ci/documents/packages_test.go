@@ -1,0 +1,95 @@
+package documents_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/replicate/blocks"
+)
+
+var update = flag.Bool("update", false, "rewrite the imports in the table of packages")
+
+// TestPackages: the table of packages in ARCHITECTURE.md has every package of the module, each with its imports, and no
+// package imports one that stands above it in its part of the table.
+func TestPackages(t *testing.T) {
+	path := filepath.Join(root, "replicate", "ARCHITECTURE.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := blocks.Get(text, "packages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := packages(t)
+	var listed []string
+	want := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*?) \\| .*$").ReplaceAllStringFunc(block, func(row string) string {
+		name, what := strings.Split(row, "`")[1], strings.Split(row, " | ")[1]
+		listed = append(listed, name)
+		cell := " "
+		if len(imports[name]) > 0 {
+			cell = " `" + strings.Join(imports[name], "`, `") + "` "
+		}
+		return fmt.Sprintf("| `%s` | %s |%s|", name, what, cell)
+	})
+	for name := range imports {
+		if !slices.Contains(listed, name) {
+			t.Errorf("the table lacks package %s", name)
+		}
+	}
+	for at, name := range listed {
+		if _, exists := imports[name]; !exists {
+			t.Errorf("the table names package %s, which does not exist", name)
+		}
+		for _, imported := range imports[name] {
+			if to := slices.Index(listed, imported); to < at && part(name) == part(imported) {
+				t.Errorf("%s imports %s, which stands above it", name, imported)
+			}
+		}
+	}
+	if *update {
+		if err := blocks.Rewrite(path, "packages", want); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != block {
+		t.Error("the imports in the table are not those of the code: `go test ./ci/documents -run Packages -update`")
+	}
+}
+
+// part is the part of the module that a package belongs to: the kernel and ci stand below the rest, which they know.
+func part(name string) string {
+	if top, _, _ := strings.Cut(name, "/"); top == "kernel" || top == "ci" {
+		return top
+	}
+	return ""
+}
+
+// packages lists the imports of every package within the module, tests left out.
+func packages(t *testing.T) map[string][]string {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("go list: %v", err)
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		name := strings.TrimPrefix(words[0], "tvps/")
+		all[name] = nil
+		for _, imported := range words[1:] {
+			if inside, ok := strings.CutPrefix(imported, "tvps/"); ok {
+				all[name] = append(all[name], inside)
+			}
+		}
+		slices.Sort(all[name])
+	}
+	return all
+}
