@@ -81,11 +81,14 @@ func align(lines [][]string) string {
 	return b.String()
 }
 
-// signed formats a difference with its sign to four digits, never as minus zero.
-func signed(v float64) string {
-	text := fmt.Sprintf("%+.4f", v)
-	if text == "-0.0000" {
-		return "+0.0000"
+// signed formats a difference with its sign to four decimals.
+func signed(v float64) string { return signedTo(4, v) }
+
+// signedTo formats a number with its sign to so many decimals, never as minus zero.
+func signedTo(decimals int, v float64) string {
+	text := fmt.Sprintf("%+.*f", decimals, v)
+	if strings.Trim(text, "-0.") == "" {
+		return "+" + text[1:]
 	}
 	return text
 }
