@@ -18,11 +18,11 @@
       there.push(api.coord([x, api.value(1, i)]));
       back.unshift(api.coord([x, api.value(2, i)]));
     }
-    var lone = there.length === 1;
+    var lone = there.length === 1, color = api.visual("color");
     return {
       type: "polygon",
       shape: { points: there.concat(back) },
-      style: { fill: api.visual("color"), stroke: lone ? api.visual("color") : "none", lineWidth: lone ? 8 : 0, opacity: 0.18 },
+      style: { fill: color, stroke: lone ? color : "none", lineWidth: lone ? 8 : 0, opacity: 0.18 },
     };
   }
 

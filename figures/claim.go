@@ -74,5 +74,6 @@ func (e Estimate) text() string {
 	case 1:
 		return fmt.Sprintf("%s (one seed, so no interval)", signedTo(3, e.Mean))
 	}
-	return fmt.Sprintf("%s [%s, %s], n = %d", signedTo(3, e.Mean), signedTo(3, e.Low), signedTo(3, e.High), e.N)
+	const format = "%s [%s, %s], n\u00a0=\u00a0%d" // no line break within "n = 3"
+	return fmt.Sprintf(format, signedTo(3, e.Mean), signedTo(3, e.Low), signedTo(3, e.High), e.N)
 }

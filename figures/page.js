@@ -72,13 +72,13 @@
       axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: grid } });
     });
     option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 44 : 55; });
-    var left = narrow ? 62 : 75, right = narrow ? 14 : 30, beside = narrow ? 0 : left;
+    var left = narrow ? 62 : 75, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
     var legend = option.legend;
     legend.textStyle = { color: ink };
     legend.inactiveColor = faint;
-    legend.left = beside;
+    legend.left = edge;
     legend.right = narrow ? 0 : right;
-    var lines = rows(legend.data, element.clientWidth - beside - legend.right - 10);
+    var lines = rows(legend.data, element.clientWidth - edge - legend.right - 10);
     option.grid = [].concat(option.grid).map(function (place) {
       return Object.assign(place, { left: left, right: right, top: Math.max(40, 18 + 24 * lines) });
     });

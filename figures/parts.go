@@ -129,7 +129,7 @@ func inlineSVG(p Panel) (template.HTML, error) {
 	if !found {
 		return "", fmt.Errorf("figures: panel %s: the picture is not an SVG", p.Key)
 	}
-	variable := map[string]string{"#ffffff": "--paper", "#222222": "--ink", "#e4e4e4": "--grid"}
+	variable := map[string]string{"#ffffff": "--sheet", "#222222": "--ink", "#e4e4e4": "--grid"}
 	for _, c := range p.colors() {
 		variable[c] = colorName(c)
 	}

@@ -24,9 +24,9 @@ const defaultIntegrity = "sha384-PpgrXpnquO1pL7h9CGCAR6K7B62r8ZFzdHKzC/FtQ/0Pm4M
 type Option func(*settings)
 
 type settings struct {
-	script string
-	beside []byte   // echarts, to lie next to the page
-	cell   []string // nil unless for a notebook's cell
+	script  string
+	echarts []byte   // its text, to lie next to the page
+	cell    []string // nil unless for a notebook's cell
 }
 
 // WithScript makes pages load echarts from src: an address, or a path as the browser
@@ -34,8 +34,8 @@ type settings struct {
 func WithScript(src string) Option { return func(s *settings) { s.script = src } }
 
 // WithEChartsFile makes [Write] put the text of echarts.min.js next to the page, which then
-// draws its charts without a network. No text changes nothing.
-func WithEChartsFile(text []byte) Option { return func(s *settings) { s.beside = text } }
+// draws its charts without a network. A nil text has no effect.
+func WithEChartsFile(text []byte) Option { return func(s *settings) { s.echarts = text } }
 
 // WithCell makes a [Snippet] for the output of a notebook cell. The static picture is an
 // output of its own before it, so the snippet has none; the script hides that picture once the

@@ -94,7 +94,7 @@ func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, e
 		return nil, err
 	}
 	files = append(files, file{provenanceFile, append(origin, '\n')})
-	if script := newSettings(options).beside; len(script) > 0 {
+	if script := newSettings(options).echarts; len(script) > 0 {
 		files = append(files, file{opts.EchartsJS, script})
 	}
 	return append(files, file{"index.html", page}), nil

@@ -20,14 +20,16 @@ var (
 
 // Cached returns the text of the pinned script. It is read from the folder echarts of
 // cacheDir, and downloaded into it at the first call. Without a network it fails within a few
-// seconds; a download that runs into the time limit continues at the next call. Options.File
-// replaces the cached script by the user's own.
+// seconds; a download that runs into the time limit continues at the next call. With
+// Options.File it returns that file and leaves the cache alone.
 //
 // The error is one sentence: callers print it and use static pictures instead.
 func Cached(ctx context.Context, cacheDir string, o Options) ([]byte, error) {
+	if o.File != "" {
+		return own(o.File)
+	}
 	path := filepath.Join(cacheDir, "echarts", FileName)
-	text, err := os.ReadFile(path)
-	if o.File == "" && err == nil {
+	if text, err := os.ReadFile(path); err == nil {
 		if _, pinned, _ := identify(text, path); pinned {
 			return text, nil
 		}
@@ -42,7 +44,7 @@ func Cached(ctx context.Context, cacheDir string, o Options) ([]byte, error) {
 	if o.HTTP == nil {
 		o.HTTP = impatientClient()
 	}
-	if err := o.dropUnpinned(path); err != nil {
+	if err := dropUnpinned(path); err != nil {
 		return nil, err
 	}
 	if err := Ensure(limited, path, o); err != nil {
@@ -51,9 +53,9 @@ func Cached(ctx context.Context, cacheDir string, o Options) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// dropUnpinned removes a cached script that is not pinned, such as an earlier Options.File or
-// the script of another version of this program: Ensure would keep it.
-func (o Options) dropUnpinned(path string) error {
+// dropUnpinned removes a cached script that is not pinned, such as that of another version of
+// this program: Ensure would keep it.
+func dropUnpinned(path string) error {
 	if _, pinned, err := Check(path); err != nil || pinned {
 		return nil // Ensure replaces what is damaged
 	}

@@ -42,7 +42,18 @@ func TestCached(t *testing.T) {
 		t.Errorf("%d requests, want 1: the second call must use the cache", requests)
 	}
 	path := filepath.Join(dir, "echarts", FileName)
-	for what, other := range map[string][]byte{"damaged": altered[:9], "of another version": []byte(`t.version="5.1.2"`)} {
+	mine := filepath.Join(t.TempDir(), "mine.js")
+	if err := os.WriteFile(mine, []byte(`t.version="5.2.0"`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := Cached(t.Context(), dir, Options{File: mine}); err != nil || string(text) != `t.version="5.2.0"` {
+		t.Errorf("the user's own file: got %q, %v", text, err)
+	}
+	if cached, err := os.ReadFile(path); err != nil || !bytes.Equal(cached, script) {
+		t.Errorf("the user's own file changed the cache to %q, %v", cached, err)
+	}
+	others := map[string][]byte{"damaged": altered[:9], "of another version": []byte(`t.version="5.1.2"`)}
+	for what, other := range others {
 		if err := os.WriteFile(path, other, 0o644); err != nil {
 			t.Fatal(err)
 		}

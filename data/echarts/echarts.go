@@ -141,14 +141,23 @@ func identify(text []byte, path string) (name string, pinned bool, err error) {
 
 // copyScript copies the user's own script to dst.
 func copyScript(from, dst string) error {
-	text, err := os.ReadFile(from)
+	text, err := own(from)
 	if err != nil {
-		return fmt.Errorf("cannot read the given %s: %w", FileName, err)
-	}
-	if _, _, err := identify(text, from); err != nil {
 		return err
 	}
 	return Write(dst, text)
+}
+
+// own reads the user's own script.
+func own(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the given %s: %w", FileName, err)
+	}
+	if _, _, err := identify(text, path); err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // Write writes the script's text to path in one step, and makes the folder if needed.
