@@ -30,6 +30,7 @@ func allCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			lab.ECharts = pageScript(cmd.Context())
 			made, err := lab.All(cmd.Context(), o)
 			if err != nil {
 				return err

@@ -71,7 +71,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
+	figures := &Lab{Env: l.Env, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, ECharts: l.ECharts, done: &report}
 	var made []Made
 	for _, entry := range entries() {
 		own := o

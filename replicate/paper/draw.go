@@ -83,7 +83,7 @@ func (l *Lab) draw(f Figure, o Options, plan []PanelPlan, r *Result) error {
 	if err := l.describe(f, o, plan, r); err != nil {
 		return err
 	}
-	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out, figures.WithEChartsFile(l.ECharts)); err != nil {
 		return err
 	}
 	if err := writeJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
@@ -117,7 +117,79 @@ func (l *Lab) describe(f Figure, o Options, plan []PanelPlan, r *Result) error {
 	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + commit(provenance) + "."}
 	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
 	r.Record = recordOf(o, plan, provenance, r.Report)
+	l.fillPage(f, o, plan, r)
 	return nil
+}
+
+// fillPage adds what the figure's page shows next to its charts.
+func (l *Lab) fillPage(f Figure, o Options, plan []PanelPlan, r *Result) {
+	page := &r.Figure
+	for _, c := range r.Claims {
+		page.Claims = append(page.Claims, c.onPage())
+	}
+	page.Tables = r.Tables
+	for _, p := range plan {
+		if note := p.Settings.dataNote(l); note != "" && !slices.Contains(page.Data, note+".") {
+			page.Data = append(page.Data, note+".")
+		}
+	}
+	page.Command = o.pageCommand(f)
+	page.Links = []figures.Link{
+		{Label: "Claims with all numbers", Text: "claims.json", Href: "claims.json"},
+	}
+	if folders := experimentsOf(plan); len(r.Report.Results) > 0 {
+		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(r.Report.Results))
+		page.Links = append(page.Links, figures.Link{Label: label, Text: strings.Join(folders, ", ")})
+	}
+}
+
+// experimentsOf lists the folders of the runs of a plan in the store.
+func experimentsOf(plan []PanelPlan) []string {
+	var out []string
+	for _, job := range jobsOf(plan) {
+		out = append(out, job.Spec.Experiment)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pageCommand is the command that makes the figure with these options. Options given for
+// several figures may not all apply to this one: then it is the command for all figures.
+func (o Options) pageCommand(f Figure) string {
+	name := fmt.Sprint("fig", f.Number)
+	if o.Across && len(o.Overrides) > 0 {
+		name = "all"
+	}
+	command := o.Command(name)
+	if len(o.Panels) > 0 {
+		command += " --panel " + strings.Join(o.Panels, ",")
+	}
+	if len(o.Learners) > 0 {
+		command += " --series " + strings.Join(o.Learners, ",")
+	}
+	return command
+}
+
+// outcomes gives each verdict its look on a page.
+var outcomes = map[Verdict]figures.Outcome{
+	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
+	Undecided: figures.Open, NotRun: figures.Missing,
+}
+
+// onPage is the verdict as a page shows it.
+func (v Verdict) onPage() figures.Verdict {
+	return figures.Verdict{Word: string(v), Outcome: outcomes[v]}
+}
+
+// onPage is the claim as a page shows it.
+func (j Judged) onPage() figures.Claim {
+	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: j.Verdict.onPage()}
+	for _, p := range j.Parts {
+		c.Parts = append(c.Parts, figures.ClaimPart{
+			What: p.what(), Panel: p.panel(), Effect: p.Effect, Verdict: p.Verdict.onPage(),
+		})
+	}
+	return c
 }
 
 // CommitNote begins the sentence of a figure's source that names the commit.

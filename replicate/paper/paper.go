@@ -89,6 +89,8 @@ type Lab struct {
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
 
+	ECharts []byte // echarts.min.js, to lie next to each figure's page; nil for none
+
 	done *runs.Report // what All has brought to its end already; nil outside of it
 }
 
