@@ -10,7 +10,7 @@ type Claim struct {
 	Says    string // the source's own words
 	Verdict Verdict
 	Parts   []ClaimPart
-	Command string // computes what the verdict lacks; may be empty
+	Command string // computes what is missing, and is shown instead of Parts; empty for none
 	Figure  Link   // where a page of several figures shows the claim's; empty on a figure's own page
 }
 
@@ -50,6 +50,9 @@ type effect struct {
 
 // effects lists what was measured of a claim: mean, interval and number of seeds.
 func effects(c Claim) []effect {
+	if c.Command != "" {
+		return nil
+	}
 	var lines []effect
 	what := ""
 	for _, p := range c.Parts {

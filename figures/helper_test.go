@@ -83,6 +83,8 @@ func fullFigure(t *testing.T) Figure {
 			Parts: []ClaimPart{{"Ours is fast", "a", Estimate{Mean: 7, Low: 7, High: 7, N: 1}, no}}},
 		{ID: "3", Text: "It is easy", Place: "Section 7", Says: "nothing", Verdict: none, Command: "go run ./make 2",
 			Parts: []ClaimPart{{"Ours is easy", "b", Estimate{}, none}}},
+		{ID: "4", Text: "It is short", Place: "Section 6", Says: "a page", Verdict: none,
+			Parts: []ClaimPart{{"Ours is short", "b", Estimate{}, none}}},
 	}
 	return fig
 }

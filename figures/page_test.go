@@ -166,7 +166,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 	for _, want := range []string{
 		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, holds",
 		"b (made up): +0.000 [-0.200, +0.200], n = 3, undecided", // never minus zero
-		"Ours is fast:a: +7.000 (one seed, so no interval)", "b: not measured",
+		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the claims lack %q:\n%s", want, text)
@@ -174,6 +174,9 @@ func TestPageShowsTheClaims(t *testing.T) {
 	}
 	if n := strings.Count(text, "Ours minus Everything (claimed above 0):"); n != 1 {
 		t.Errorf("parts with the same statistic repeat it: it occurs %d times", n)
+	}
+	if strings.Contains(text, "Ours is easy") {
+		t.Error("a claim whose runs are missing shows more than the command that computes them")
 	}
 	style := string(CSS(fig))
 	for _, o := range outcomes {

@@ -115,8 +115,10 @@ func NewPanelPart(fig Figure, key string) (PanelPart, error) {
 	return part, nil
 }
 
-// svgColor matches a colour in a style of an SVG.
-var svgColor = regexp.MustCompile(`(fill|stroke):(#[0-9A-Fa-f]{6})`)
+var (
+	svgColor  = regexp.MustCompile(`(fill|stroke):(#[0-9A-Fa-f]{6})`) // a colour in a style
+	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)       // which SVG within HTML does without
+)
 
 // inlineSVG draws a panel for a page that prints title and notes itself, as an element that
 // takes its colours from the page's variables.
@@ -134,6 +136,7 @@ func inlineSVG(p Panel) (template.HTML, error) {
 		variable[c] = colorName(c)
 	}
 	known := slices.Sorted(maps.Keys(variable))
+	element = svgSpaces.ReplaceAll(element, nil)
 	text := svgColor.ReplaceAllStringFunc(string(element), func(match string) string {
 		property, color, _ := strings.Cut(match, ":")
 		if i := slices.IndexFunc(known, func(k string) bool { return alike(k, color) }); i >= 0 {
