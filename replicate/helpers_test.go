@@ -37,7 +37,8 @@ func newShop(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	return &shop{
-		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"), cache: filepath.Join(dir, "cache"), script: script,
+		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
+		cache: filepath.Join(dir, "cache"), script: script,
 	}
 }
 
