@@ -70,16 +70,17 @@ func TestCoverage(t *testing.T) {
 			got := coverage(2000, n, c.of, student)
 			t.Logf("%s, n = %d: %.3f", c.name, n, got)
 			if got < c.least[i] || got > Level+spread(Level, 2000) {
-				t.Errorf("%s, %d values: the interval covers %.3f of the time, want %.3f to %.2f", c.name, n, got, c.least[i], Level)
+				t.Errorf("%s, %d values: the coverage is %.3f, want %.3f to %.2f", c.name, n, got, c.least[i], Level)
 			}
 		}
 	}
-	if got := coverage(2000, 3, twoGroups, student); math.Abs(got-.75) > spread(.75, 2000) { // 1 - 2/2³: all three in one group
+	// All three are in one group with probability 2/2³.
+	if got := coverage(2000, 3, twoGroups, student); math.Abs(got-.75) > spread(.75, 2000) {
 		t.Errorf("two groups, 3 values: %.3f", got)
 	}
 }
 
-// normalInterval takes the normal quantile where Student's t is due.
+// normalInterval uses the normal quantile instead of Student's.
 func normalInterval(values []float64) (low, high float64) {
 	e := MeanInterval(values)
 	const z = 1.959964
@@ -104,20 +105,22 @@ func bootstrap(r *rand.Rand, resamples int) func(values []float64) (low, high fl
 	}
 }
 
-// TestAlternatives: with few seeds the normal quantile and the bootstrap promise too much,
-// and with 20 the bootstrap is still no better.
+// TestAlternatives: with few seeds the intervals of the normal quantile and of the bootstrap
+// are too narrow, and with 20 the bootstrap's is still no better.
 func TestAlternatives(t *testing.T) {
 	const times = 2000
 	// P(|t| < z) for Student's t with 2 degrees of freedom is z / sqrt(2 + z²).
 	z := 1.959964
-	if got, want := coverage(times, 3, normal, normalInterval), z/math.Sqrt(2+z*z); math.Abs(got-want) > spread(want, times) || got > .9 {
+	got, want := coverage(times, 3, normal, normalInterval), z/math.Sqrt(2+z*z)
+	if math.Abs(got-want) > spread(want, times) || got > .9 {
 		t.Errorf("normal quantile, 3 values: %.3f, want %.3f", got, want)
 	}
 	if got := coverage(times, 10, normal, normalInterval); got > .93 || got < .9 {
 		t.Errorf("normal quantile, 10 values: %.3f", got)
 	}
 	few := bootstrap(rand.New(rand.NewPCG(1, 1)), 300)
-	if got := coverage(1000, 3, normal, few); math.Abs(got-.75) > spread(.75, 1000) || got > .9 { // 1 - 2/2³: all three on one side
+	// All three are on one side with probability 2/2³.
+	if got := coverage(1000, 3, normal, few); math.Abs(got-.75) > spread(.75, 1000) || got > .9 {
 		t.Errorf("bootstrap, 3 values: %.3f", got)
 	}
 	many := bootstrap(rand.New(rand.NewPCG(1, 2)), 200)

@@ -11,20 +11,19 @@ import (
 
 // Row is one measurement in long form: one line of the CSV.
 type Row struct {
-	Panel  string  // key of the panel, "a"
-	Series string  // learner, "ours"
+	Panel  string  // key of the panel, for example "a"
+	Series string  // learner, for example "ours"
 	Seed   int64   // run seed
 	T      int     // time step
-	Metric string  // what was measured, "accuracy"
+	Metric string  // what was measured, for example "accuracy"
 	Value  float64 // in units of the metric, finite
 }
 
 // Header is the first line of every CSV file, split at its commas.
 var Header = []string{"panel", "series", "seed", "t", "metric", "value"}
 
-// WriteCSV writes the header and one line for each row, in the order given. Values
-// keep every bit: [ReadCSV] gives back equal rows. A value that is not finite is an
-// error that names the row.
+// WriteCSV writes the header and one line for each row, in the given order. Values keep every
+// bit: [ReadCSV] returns equal rows. A value that is not finite is an error that names the row.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(Header); err != nil {
@@ -32,9 +31,12 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	}
 	for _, r := range rows {
 		if !finite(r.Value) {
-			return fmt.Errorf("figures: panel %s, series %s, seed %d, t %d: the %s is %v, which is no measurement", r.Panel, r.Series, r.Seed, r.T, r.Metric, r.Value)
+			return r.notFinite()
 		}
-		record := []string{r.Panel, r.Series, strconv.FormatInt(r.Seed, 10), strconv.Itoa(r.T), r.Metric, strconv.FormatFloat(r.Value, 'g', -1, 64)}
+		record := []string{
+			r.Panel, r.Series, strconv.FormatInt(r.Seed, 10), strconv.Itoa(r.T), r.Metric,
+			strconv.FormatFloat(r.Value, 'g', -1, 64),
+		}
 		if err := out.Write(record); err != nil {
 			return err
 		}
@@ -43,7 +45,13 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
-// ReadCSV reads what [WriteCSV] writes. Errors name the line and what is wrong on it.
+// notFinite is the error of a row whose value is not finite.
+func (r Row) notFinite() error {
+	return fmt.Errorf("figures: panel %s, series %s, seed %d, t %d: the %s is %v, want a finite number",
+		r.Panel, r.Series, r.Seed, r.T, r.Metric, r.Value)
+}
+
+// ReadCSV reads what [WriteCSV] writes. Errors name the line and what is wrong in it.
 func ReadCSV(r io.Reader) ([]Row, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1 // checked below, with a clearer message
@@ -55,7 +63,8 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 		return nil, fmt.Errorf("figures: line 1: %w", err)
 	}
 	if !slices.Equal(header, Header) {
-		return nil, fmt.Errorf("figures: line 1: the header is %q, expected %q", strings.Join(header, ","), strings.Join(Header, ","))
+		return nil, fmt.Errorf("figures: line 1: the header is %q, expected %q",
+			strings.Join(header, ","), strings.Join(Header, ","))
 	}
 	var rows []Row
 	for {

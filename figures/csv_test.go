@@ -43,7 +43,8 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 			t.Errorf("%s: error %v does not say %q", name, err, c.want)
 		}
 	}
-	if err := WriteCSV(&bytes.Buffer{}, []Row{{"b", "ours", 3, 4, "accuracy", math.Inf(1)}}); err == nil || !strings.Contains(err.Error(), "panel b, series ours, seed 3, t 4") {
+	err := WriteCSV(&bytes.Buffer{}, []Row{{"b", "ours", 3, 4, "accuracy", math.Inf(1)}})
+	if err == nil || !strings.Contains(err.Error(), "panel b, series ours, seed 3, t 4") {
 		t.Errorf("an infinite value was written: %v", err)
 	}
 }

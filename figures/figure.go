@@ -1,7 +1,9 @@
-// Package figures turns measurements into figures. A [Figure] describes charts in
-// plain data: panels, series with their interval over seeds, a reference line. The
-// same description is drawn as an interactive page (ECharts), as static SVG, PNG and
-// PDF (gonum/plot, no browser) and stored beside its measurements as CSV.
+// Package figures turns measurements into figures. A [Figure] describes charts in plain
+// data: panels, series with their interval over seeds, a reference line; and what a reader
+// wants to know about them: claims with verdicts, tables of means, data, command. The same
+// description becomes an interactive page (ECharts) and static SVG, PNG and PDF (gonum/plot,
+// no browser), stored with its measurements as CSV. Other pages use the same pieces of HTML:
+// see [Parts].
 //
 // Figures never train and never read results: they get [Row]s and nothing else.
 // [Relative], [Absolute] and [Table] condense rows into means and intervals, where
@@ -11,20 +13,36 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// Figure describes one figure of the paper, neutral to who draws it.
+// Figure describes one figure of the paper, independent of the output format.
 type Figure struct {
-	Name    string   // stem of all file names, for example "fig01"
-	Title   string   // one line, for the page
-	Caption string   // a paragraph for the page, may be empty
-	Panels  []Panel  // at least one
-	Source  []string // data, scale, commit, caveats: one sentence each, printed on every picture
+	Name   string   // stem of all file names, for example "fig01"
+	Title  string   // one line, for the page
+	Panels []Panel  // at least one
+	Source []string // data, scale, commit, caveats: one sentence each, printed on every picture
+
+	// For the page only; each may be empty.
+	Caption string    // a paragraph
+	Claims  []Claim   // that the figure tests
+	Tables  []Summary // the means of panels
+	Data    []string  // what the data were, one sentence each
+	Command string    // makes the figure again
+	Links   []Link    // to files next to the page, besides those that [Write] writes
+}
+
+// Link leads from the page to a file, or names a place that cannot be linked to.
+type Link struct {
+	Label string // what it is, for example "Claims"
+	Text  string // name of the file or place
+	Href  string // relative to the page; empty for none
 }
 
 // Panel is one chart with its axes.
@@ -40,7 +58,7 @@ type Panel struct {
 	Films     []Film      // shown below the chart on the page
 }
 
-// Film is a moving picture: an SVG that animates by itself.
+// Film is an animated SVG.
 type Film struct {
 	Name  string // part of the file's name, for example "sac"
 	Title string // what it shows
@@ -110,19 +128,23 @@ var (
 	hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 )
 
-// Validate reports the first thing that keeps the figure from being drawn, in one
-// sentence that names the panel and series. Every function that draws calls it.
+// Validate returns the first reason why the figure cannot be drawn, in one sentence that
+// names the panel and series. Every function that draws calls it.
 func (f Figure) Validate() error {
 	if !fileSafe.MatchString(f.Name) {
-		return fmt.Errorf("figures: the figure name %q cannot be part of a file name, use letters, digits, - and _", f.Name)
+		return fmt.Errorf("figures: the figure name %q cannot be part of a file name: use letters, digits, - and _", f.Name)
 	}
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("figures: %s has no panels", f.Name)
 	}
+	if err := f.validateText(); err != nil {
+		return fmt.Errorf("figures: %s: %w", f.Name, err)
+	}
 	seen := map[string]bool{}
 	for _, p := range f.Panels {
 		if !fileSafe.MatchString(p.Key) {
-			return fmt.Errorf("figures: the panel key %q of %s cannot be part of a file name, use letters, digits, - and _", p.Key, f.Name)
+			return fmt.Errorf("figures: the panel key %q of %s cannot be part of a file name: "+
+				"use letters, digits, - and _", p.Key, f.Name)
 		}
 		if seen[p.Key] {
 			return fmt.Errorf("figures: %s has two panels with key %q", f.Name, p.Key)
@@ -130,6 +152,28 @@ func (f Figure) Validate() error {
 		seen[p.Key] = true
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("figures: %s panel %s: %w", f.Name, p.Key, err)
+		}
+	}
+	return nil
+}
+
+// validateText checks what the page shows next to the panels.
+func (f Figure) validateText() error {
+	for _, c := range f.Claims {
+		verdicts := []Verdict{c.Verdict}
+		for _, p := range c.Parts {
+			verdicts = append(verdicts, p.Verdict)
+		}
+		for _, v := range verdicts {
+			if v.Word == "" || !slices.Contains(outcomes, v.Outcome) {
+				return fmt.Errorf("claim %s: a verdict needs a word and one of the outcomes %v, got %q and %q",
+					c.ID, outcomes, v.Word, v.Outcome)
+			}
+		}
+	}
+	for _, l := range f.Links {
+		if to, err := url.Parse(l.Href); err != nil || to.IsAbs() || to.Host != "" || strings.HasPrefix(l.Href, "/") {
+			return fmt.Errorf("the link %q must be relative to the page, got %q", cmp.Or(l.Text, l.Label), l.Href)
 		}
 	}
 	return nil
@@ -143,7 +187,8 @@ func (p Panel) validate() error {
 		return fmt.Errorf("the y range %v must be two finite numbers, the lower one first", *r)
 	}
 	if r := p.Reference; r != nil && (!finite(r.Value) || !hexColor.MatchString(r.Color)) {
-		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q", r.Label, r.Value, r.Color)
+		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q",
+			r.Label, r.Value, r.Color)
 	}
 	for _, film := range p.Films {
 		if !fileSafe.MatchString(film.Name) || len(film.SVG) == 0 {
@@ -175,10 +220,12 @@ func (s Series) validate() error {
 	}
 	for i, p := range s.Points {
 		if !finite(p.X, p.Mean, p.Low, p.High) {
-			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)", p.X, p.Mean, p.Low, p.High)
+			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)",
+				p.X, p.Mean, p.Low, p.High)
 		}
 		if p.Low > p.Mean || p.Mean > p.High {
-			return fmt.Errorf("the mean %v at x = %v lies outside its interval %v to %v", p.Mean, p.X, p.Low, p.High)
+			return fmt.Errorf("the mean %v at x = %v lies outside its interval %v to %v",
+				p.Mean, p.X, p.Low, p.High)
 		}
 		if i > 0 && p.X <= s.Points[i-1].X {
 			return fmt.Errorf("x must increase from point to point, but %v follows %v", p.X, s.Points[i-1].X)
@@ -187,7 +234,7 @@ func (s Series) validate() error {
 	return nil
 }
 
-// text is the series's name on the chart: a constant line says that it is a mean.
+// text is the series's name on the chart; that of a constant line says that it is a mean.
 func (s Series) text() string {
 	label := s.Label
 	if label == "" {
@@ -208,8 +255,8 @@ func (s Series) mean() float64 {
 	return sum / float64(len(s.Points))
 }
 
-// bands returns the stretches of points that have an interval; a point with fewer
-// than two seeds interrupts the band. A [MeanLine] has none.
+// bands returns the runs of adjacent points that have an interval: a point with fewer than
+// two seeds interrupts the band. A [MeanLine] has none.
 func (s Series) bands() [][]Point {
 	if s.Style == MeanLine {
 		return nil
@@ -243,7 +290,7 @@ func (p Panel) xRange() (low, high float64) {
 	return low, high
 }
 
-// yRange returns YRange, or limits that hold everything drawn with 5% to spare.
+// yRange returns YRange, or limits 5% wider than everything that is drawn.
 func (p Panel) yRange() (low, high float64) {
 	if p.YRange != nil {
 		return p.YRange[0], p.YRange[1]
@@ -271,9 +318,13 @@ func (p Panel) yRange() (low, high float64) {
 	return low - pad, high + pad
 }
 
-// footnotes returns every sentence to print with the panel: what the band is, the
-// panel's notes, what the limits of the axis hide, then the figure's source.
-func (f Figure) footnotes(p Panel) []string {
+// footnotes returns every sentence to print with the panel: its own, then the figure's
+// source.
+func (f Figure) footnotes(p Panel) []string { return append(p.footnotes(), f.Source...) }
+
+// footnotes returns the panel's own sentences: what the band is, the notes, and how many
+// points the limits of the axis hide.
+func (p Panel) footnotes() []string {
 	var notes []string
 	if band := p.bandNote(); band != "" {
 		notes = append(notes, band)
@@ -282,18 +333,23 @@ func (f Figure) footnotes(p Panel) []string {
 	if hidden := p.hidden(); hidden > 0 {
 		notes = append(notes, fmt.Sprintf("Points outside the drawn range of the y axis: %d.", hidden))
 	}
-	return append(notes, f.Source...)
+	return notes
 }
 
-func (p Panel) bandNote() string {
-	fewest, most := math.MaxInt, 0
-	banded := false
+// seeds returns the least and the greatest number of seeds of any point.
+func (p Panel) seeds() (fewest, most int) {
+	fewest = math.MaxInt
 	for _, s := range p.Series {
-		banded = banded || len(s.bands()) > 0
 		for _, pt := range s.Points {
 			fewest, most = min(fewest, pt.N), max(most, pt.N)
 		}
 	}
+	return fewest, most
+}
+
+func (p Panel) bandNote() string {
+	fewest, most := p.seeds()
+	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.bands()) > 0 })
 	seeds := fmt.Sprint(most)
 	if fewest < most {
 		seeds = fmt.Sprintf("%d to %d", fewest, most)

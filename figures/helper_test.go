@@ -53,3 +53,38 @@ func sampleFigure(t *testing.T) Figure {
 		}},
 	}
 }
+
+// fullFigure is the sample with a second panel and everything that its page can show.
+func fullFigure(t *testing.T) Figure {
+	t.Helper()
+	fig := sampleFigure(t)
+	second := fig.Panels[0]
+	second.Key, second.Title, second.Notes = "b", "Gaussian again", []string{"In both panels.", "Made of <dots>"}
+	fig.Panels[0].Notes = []string{"Only here.", "In both panels."}
+	fig.Panels = append(fig.Panels, second)
+	table, err := Table(sampleRows(), "a", "accuracy", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fig.Tables = []Summary{table}
+	fig.Data = []string{"Made of <dots>."}
+	fig.Command = `go run ./make 1 --set "a<b"`
+	fig.Links = []Link{{"All <numbers>", "claims.json", "claims.json"}, {Label: "Runs", Text: "gaussian"}}
+	holds, open := Verdict{"holds", Confirmed}, Verdict{"undecided", Open}
+	no, none := Verdict{"does not hold", Contradicted}, Verdict{"not run", Missing}
+	const above = "Ours minus Everything (claimed above 0)"
+	fig.Claims = []Claim{
+		{ID: "1", Text: "Ours is better", Place: "Section 9", Says: `"<much> better"`, Verdict: Verdict{"partly", Mixed},
+			Parts: []ClaimPart{
+				{above, "a", Estimate{Mean: .125, Low: .1, High: .15, N: 3}, holds},
+				{above, "b (made up)", Estimate{Mean: -.0001, Low: -.2, High: .2, N: 3}, open},
+			}},
+		{ID: "2", Text: "It does not take long", Place: "Section 8", Says: "a curve", Verdict: no,
+			Parts: []ClaimPart{{"Ours is fast", "a", Estimate{Mean: 7, Low: 7, High: 7, N: 1}, no}}},
+		{ID: "3", Text: "It is easy", Place: "Section 7", Says: "nothing", Verdict: none, Command: "go run ./make 2",
+			Parts: []ClaimPart{{"Ours is easy", "b", Estimate{}, none}}},
+		{ID: "4", Text: "It is short", Place: "Section 6", Says: "a page", Verdict: none,
+			Parts: []ClaimPart{{"Ours is short", "b", Estimate{}, none}}},
+	}
+	return fig
+}

@@ -1,114 +1,91 @@
-// Draws the charts described in `charts` into the elements that carry their key, and
-// loads echarts first if need be, from the first of `sources` that answers. Until then,
-// and if none does, the elements keep the static pictures they come with.
-// {base} in a source is Jupyter's base URL; such a source is skipped on other pages, and
-// those of `elsewhere` are tried on pages without Jupyter only.
-(function (charts, sources, elsewhere) {
+// What only a figure's page does: its value is the `dress` of chart.js.
+(function () {
   "use strict";
 
-  // The band of an interval: one polygon along the lower ends and back along the upper.
-  function band(params, api) {
-    if (params.context.drawn) return;
-    params.context.drawn = true;
-    var there = [], back = [];
-    for (var i = 0; i < params.dataInsideLength; i++) {
-      var x = api.value(0, i);
-      there.push(api.coord([x, api.value(1, i)]));
-      back.unshift(api.coord([x, api.value(2, i)]));
+  // A button copies the text of the element that it names. Where the browser refuses the
+  // clipboard, the text is selected, ready for Ctrl+C.
+  document.querySelectorAll("button[data-copy]").forEach(function (button) {
+    var text = document.getElementById(button.getAttribute("data-copy"));
+    var status = document.getElementById(button.getAttribute("aria-describedby"));
+    function select() {
+      var range = document.createRange();
+      range.selectNodeContents(text);
+      var selection = window.getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      var copied = false;
+      try { copied = document.execCommand("copy"); } catch (refused) { /* it stays selected */ }
+      status.textContent = copied ? "Copied." : "Selected: press Ctrl+C to copy.";
     }
-    var lone = there.length === 1;
-    return {
-      type: "polygon",
-      shape: { points: there.concat(back) },
-      style: { fill: api.visual("color"), stroke: lone ? api.visual("color") : "none", lineWidth: lone ? 8 : 0, opacity: 0.18 },
-    };
-  }
-
-  // The text of a point lies in its name, ready to show; bands and reference lines have none.
-  function tooltip(xlabel) {
-    return function (items) {
-      var lines = items.filter(function (p) { return p.name; })
-        .map(function (p) { return p.marker + p.name; });
-      return lines.length ? xlabel + " = " + items[0].axisValue + "<br>" + lines.join("<br>") : "";
-    };
-  }
-
-  // In a notebook cell title and notes come with the chart, for the static picture in
-  // the output before it has its own. That output is hidden once there is a chart.
-  function frame(chart, element) {
-    var picture = element.closest(".jp-OutputArea-child, .output_area");
-    picture = picture && picture.previousElementSibling;
-    if (picture && picture.querySelector(".jp-RenderedImage img, .output_png img")) picture.style.display = "none";
-    var around = document.createElement("div");
-    around.style.cssText = "background:#fff;color:#222;padding:8px";
-    element.parentNode.insertBefore(around, element);
-    around.appendChild(document.createElement("b")).textContent = chart.title;
-    around.appendChild(element);
-    around.appendChild(document.createElement("small")).textContent = chart.notes;
-  }
-
-  function drawOne(chart, element) {
-    var picture = element.innerHTML;
-    element.setAttribute("data-drawn", "yes");
-    element.innerHTML = "";
-    element.style.height = "520px";
-    try {
-      var option = JSON.parse(JSON.stringify(chart.option));
-      option.series.forEach(function (s) {
-        if (s.type !== "custom") return;
-        s.renderItem = band;
-        s.clip = true;
-        s.silent = true;
-        s.z = 1;
-      });
-      option.tooltip.formatter = tooltip(chart.xlabel);
-      option.tooltip.confine = true;
-      var drawing = window.echarts.init(element, null, { renderer: "svg" });
-      drawing.setOption(option);
-      if (chart.title) frame(chart, element);
-      drawing.resize();
-      if (window.ResizeObserver) new ResizeObserver(function () { drawing.resize(); }).observe(element);
-    } catch (problem) {
-      element.style.height = "";
-      element.innerHTML = picture;
-      if (window.console) console.error("cannot draw " + chart.key, problem);
-    }
-  }
-
-  function draw() {
-    charts.forEach(function (chart) {
-      document.querySelectorAll('[data-chart="' + chart.key + '"]:not([data-drawn])')
-        .forEach(function (element) { drawOne(chart, element); });
+    button.hidden = false;
+    button.addEventListener("click", function () {
+      if (!navigator.clipboard) return select();
+      navigator.clipboard.writeText(text.textContent).then(function () { status.textContent = "Copied."; }, select);
     });
+  });
+
+  function width(text) {
+    var pen = width.pen = width.pen || document.createElement("canvas").getContext("2d");
+    pen.font = "12px sans-serif";
+    return pen.measureText(text).width;
   }
 
-  function addresses() {
-    var config = document.getElementById("jupyter-config-data");
-    if (!config) return sources.filter(function (s) { return s.indexOf("{base}") < 0; }).concat(elsewhere);
-    var base = JSON.parse(config.textContent).baseUrl || "/";
-    return sources.map(function (s) { return s.replace("{base}", base); });
+  // The number of rows of a legend in so many pixels: each entry has a sample of 25, a gap of
+  // 5 and a space of 10.
+  function rows(labels, room) {
+    var count = 1, used = 0;
+    labels.forEach(function (label) {
+      var needed = 40 + width(label);
+      if (used > 0 && used + needed > room) {
+        count++;
+        used = 0;
+      }
+      used += needed;
+    });
+    return count;
   }
 
-  // Another chart on the page may be loading the same script already. A page with an AMD
-  // loader, as nbconvert's, must not get at echarts, which would not be global then.
-  function load(from) {
-    if (window.echarts) return draw();
-    if (!from.length) {
-      document.querySelectorAll("[data-offline]").forEach(function (note) { note.style.fontWeight = "bold"; });
-      return;
-    }
-    var script = document.querySelector('script[src="' + from[0] + '"]');
-    if (!script) {
-      script = document.createElement("script");
-      script.src = from[0];
-      var amd = window.define && window.define.amd;
-      if (amd) window.define.amd = undefined;
-      script.addEventListener("load", function () { if (amd) window.define.amd = amd; });
-      script.addEventListener("error", function () { if (amd) window.define.amd = amd; script.remove(); });
-      document.head.appendChild(script);
-    }
-    script.addEventListener("load", function () { window.echarts ? draw() : load(from.slice(1)); });
-    script.addEventListener("error", function () { load(from.slice(1)); });
-  }
-  load(addresses());
-})
+  return function (option, element) {
+    var style = getComputedStyle(document.documentElement);
+    function tone(name) { return style.getPropertyValue(name).trim(); }
+    var ink = tone("--ink"), faint = tone("--faint"), paper = tone("--paper"), grid = tone("--grid");
+
+    option.series.forEach(function (s) {
+      s.paint = s.paint || s.color;
+      s.color = tone("--c-" + s.paint.slice(1).toLowerCase()) || s.paint;
+      if (s.lineStyle) s.lineStyle.color = s.color;
+      s.itemStyle.color = s.color;
+    });
+    option.textStyle = { color: ink };
+    option.tooltip.backgroundColor = paper;
+    option.tooltip.borderColor = faint;
+    option.tooltip.textStyle = { color: ink };
+    option.tooltip.extraCssText = "max-width:90%;white-space:normal";
+
+    var narrow = element.clientWidth < 600;
+    element.style.height = narrow ? "420px" : "520px";
+    option.xAxis.concat(option.yAxis).forEach(function (axis) {
+      axis.nameTextStyle = { color: ink };
+      axis.axisLabel = Object.assign(axis.axisLabel || {}, { color: ink });
+      axis.axisLine = Object.assign(axis.axisLine || {}, { lineStyle: { color: faint } });
+      axis.axisTick = { lineStyle: { color: faint } };
+      axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: grid } });
+    });
+    option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 44 : 55; });
+    var left = narrow ? 62 : 75, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
+    var legend = option.legend;
+    legend.textStyle = { color: ink };
+    legend.inactiveColor = faint;
+    legend.left = edge;
+    legend.right = narrow ? 0 : right;
+    var lines = rows(legend.data, element.clientWidth - edge - legend.right - 10);
+    option.grid = [].concat(option.grid).map(function (place) {
+      return Object.assign(place, { left: left, right: right, top: Math.max(40, 18 + 24 * lines) });
+    });
+    option.dataZoom.forEach(function (zoom) {
+      zoom.textStyle = { color: ink };
+      zoom.borderColor = grid;
+    });
+    return option;
+  };
+})()

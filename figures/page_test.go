@@ -2,7 +2,10 @@ package figures
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"html"
 	"math"
 	"regexp"
 	"slices"
@@ -10,8 +13,8 @@ import (
 	"testing"
 )
 
-// chartsOf parses the charts out of a page or snippet.
-func chartsOf(t *testing.T, page string) []struct {
+// parsedChart is a chart of a page or snippet.
+type parsedChart struct {
 	Key    string
 	Option struct {
 		Series []struct {
@@ -24,30 +27,30 @@ func chartsOf(t *testing.T, page string) []struct {
 		DataZoom []struct{ Type string }
 		Legend   struct{ Data []string }
 	}
-} {
+}
+
+// chartsOf parses the charts out of a page or snippet.
+func chartsOf(t *testing.T, page string) []parsedChart {
+	t.Helper()
+	var all []parsedChart
+	argument(t, page, 0, &all)
+	return all
+}
+
+// argument parses an argument of the call of chart.js.
+func argument(t *testing.T, page string, number int, into any) {
 	t.Helper()
 	start := strings.LastIndex(page, "})([")
 	if start < 0 {
 		t.Fatal("the page has no charts")
 	}
-	var all []struct {
-		Key    string
-		Option struct {
-			Series []struct {
-				Name, Type, Color string
-				Data              []struct {
-					Name  string
-					Value []float64
-				}
-			}
-			DataZoom []struct{ Type string }
-			Legend   struct{ Data []string }
-		}
+	in := page[start+3:]
+	for ; number > 0; number-- {
+		_, in, _ = strings.Cut(in, ",\n")
 	}
-	if err := json.NewDecoder(strings.NewReader(page[start+3:])).Decode(&all); err != nil {
+	if err := json.NewDecoder(strings.NewReader(in)).Decode(into); err != nil {
 		t.Fatal(err)
 	}
-	return all
 }
 
 func TestPageHoldsTheSeries(t *testing.T) {
@@ -56,7 +59,8 @@ func TestPageHoldsTheSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	chart := chartsOf(t, string(page))[0]
-	if want := []string{"Everything", "Recent (mean)", "Ours"}; chart.Key != "fig01-a" || !slices.Equal(chart.Option.Legend.Data, want) {
+	want := []string{"Everything", "Recent (mean)", "Ours"}
+	if chart.Key != "fig01-a" || !slices.Equal(chart.Option.Legend.Data, want) {
 		t.Errorf("key %s, legend %v, want fig01-a and %v", chart.Key, chart.Option.Legend.Data, want)
 	}
 	if zoom := chart.Option.DataZoom; len(zoom) != 2 || zoom[0].Type != "inside" || zoom[1].Type != "slider" {
@@ -71,43 +75,312 @@ func TestPageHoldsTheSeries(t *testing.T) {
 	near(t, "curve at 2", series[2].Data[1].Value[1], -0.1)
 	near(t, "band low at 1", series[3].Data[0].Value[1], 0.2-0.248414)
 	near(t, "band high at 1", series[3].Data[0].Value[2], 0.2+0.248414)
-	if text := series[2].Data[0].Name; !strings.Contains(text, "<b>Ours</b> 0.2 [−0.04841, 0.4484] · seed 0: 0.1, 1: 0.2, 2: 0.3") {
+	tooltip := "<b>Ours</b> 0.2 [−0.04841, 0.4484] · seed 0: 0.1, 1: 0.2, 2: 0.3"
+	if text := series[2].Data[0].Name; !strings.Contains(text, tooltip) {
 		t.Errorf("tooltip text %q", text)
 	}
 }
 
-func TestPageAroundTheCharts(t *testing.T) {
-	fig := sampleFigure(t)
-	second := fig.Panels[0]
-	second.Key = "b"
-	fig.Panels = append(fig.Panels, second)
-	page, err := Page(fig, WithScript("lib/echarts.min.js"))
+// pageOf is the page of the sample with everything that a page can show, on two panels.
+func pageOf(t *testing.T, options ...Option) (Figure, string) {
+	t.Helper()
+	fig := fullFigure(t)
+	page, err := Page(fig, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return fig, string(page)
+}
+
+// body is what a page shows without its script, tags and entities.
+func body(page string) string {
+	page = regexp.MustCompile(`(?s)<head>.*</head>|<script>.*</script>`).ReplaceAllString(page, "")
+	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, ""))
+}
+
+func TestPageIsAccessible(t *testing.T) {
+	_, page := pageOf(t)
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\b(id|data-chart)="([^"']+)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[0]] {
+			t.Errorf("%s occurs twice", m[0])
+		}
+		ids[m[0]] = true
+	}
+	for _, m := range regexp.MustCompile(`\b(?:data-copy|aria-describedby)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if !ids[`id="`+m[1]+`"`] {
+			t.Errorf("%s refers to nothing", m[0])
+		}
+	}
+	for _, want := range []string{`id="fig01-a"`, `id="fig01-b"`, `data-chart="fig01-a"`, `data-chart="fig01-b"`} {
+		if !ids[want] {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	level := 0
+	for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page, -1) {
+		next := int(m[1][0] - '0')
+		if next > level+1 || next == 1 && level > 0 {
+			t.Errorf("a heading of level %d follows one of level %d", next, level)
+		}
+		level = next
+	}
+	if strings.Count(page, "<th ") != strings.Count(page, `scope="`) || strings.Contains(page, "<th>") {
+		t.Error("a heading of a table does not say what it is the heading of")
+	}
+	for _, table := range regexp.MustCompile(`(?s)<table.*?</table>`).FindAllString(page, -1) {
+		if !strings.Contains(table, "<caption") {
+			t.Errorf("a table has no caption: %.100s", table)
+		}
+	}
+	live := `role="img" aria-label="Interactive chart: Accuracy minus Everything against Time step t for Recent (mean), `
 	for _, want := range []string{
-		`<img src="fig01-a.svg"`, `<img src="fig01-b.svg"`, "<noscript>", "Offline, put that file into this folder",
-		"Data: made up for a test.", "A note of the panel.", "Above 0 is better.", `["echarts.min.js","lib/echarts.min.js"]`,
-		"(a) Gaussian &lt;script&gt; &amp; co",
+		`<html lang="en">`, `name="viewport"`, "<noscript>", "prefers-color-scheme: dark", "@media print", ":focus-visible",
+		live, `<svg role="img" aria-label="Chart: Accuracy minus Everything`,
+		`tabindex="0" role="region" aria-label="Means of panel a"`,
 	} {
-		if !bytes.Contains(page, []byte(want)) {
+		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	ids := map[string]bool{}
-	for _, m := range regexp.MustCompile(`\b(?:id|data-chart)="[^"']+"`).FindAllString(string(page), -1) {
-		if ids[m] {
-			t.Errorf("%s occurs twice", m)
-		}
-		ids[m] = true
+	if _, again := pageOf(t); again != page {
+		t.Error("the page differs from one time to the next")
 	}
-	if len(ids) != 4 {
-		t.Errorf("ids %v, want one section and one chart for each panel", ids)
-	}
-	for range 5 {
-		if again, _ := Page(fig, WithScript("lib/echarts.min.js")); !bytes.Equal(page, again) {
-			t.Fatal("the page differs from one time to the next")
+}
+
+// A verdict is a word with a mark, at the claim and at each of its parts.
+func TestPageShowsTheClaims(t *testing.T) {
+	fig, page := pageOf(t)
+	_, table, _ := strings.Cut(page, `<section id="claims">`)
+	table, _, _ = strings.Cut(table, "</section>")
+	for _, want := range []string{
+		`<span class="verdict mixed">partly</span>`, `<span class="verdict confirmed">holds</span>`,
+		`<span class="verdict contradicted">does not hold</span>`, `<span class="verdict open">undecided</span>`,
+		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the claims lack %q", want)
 		}
+	}
+	text := strings.ReplaceAll(body(table), "\u00a0", " ")
+	for _, want := range []string{
+		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, holds",
+		"b (made up): +0.000 [-0.200, +0.200], n = 3, undecided", // never minus zero
+		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the claims lack %q:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "Ours minus Everything (claimed above 0):"); n != 1 {
+		t.Errorf("parts with the same statistic repeat it: it occurs %d times", n)
+	}
+	if strings.Contains(text, "Ours is easy") {
+		t.Error("a claim whose runs are missing shows more than the command that computes them")
+	}
+	style := string(CSS(fig))
+	for _, o := range outcomes {
+		if !strings.Contains(style, "."+string(o)+"::before {") {
+			t.Errorf("the outcome %s has no mark of its own", o)
+		}
+	}
+}
+
+// What the page says, it says once; the picture in it repeats neither title nor notes, but
+// the picture in a file of its own has them.
+func TestNoTextTwice(t *testing.T) {
+	fig, page := pageOf(t)
+	texts := append([]string{fig.Title, fig.Caption, fig.Command, "Only here.", "In both panels."}, fig.Source...)
+	texts = append(texts, "Made of <dots>")
+	for _, c := range fig.Claims {
+		texts = append(texts, c.Text, c.Says)
+	}
+	for _, p := range fig.Panels {
+		texts = append(texts, panelTitle(p))
+	}
+	shown := body(page)
+	for _, text := range texts {
+		if n := strings.Count(shown, text); n != 1 {
+			t.Errorf("%q stands %d times on the page", text, n)
+		}
+	}
+	if !strings.Contains(shown, "Panel b: Made of <dots>.") {
+		t.Error("the sentence about the data does not say which panel it is about")
+	}
+	for _, p := range fig.Panels {
+		file, err := SVG(fig, p.Key)
+		for _, want := range []string{html.EscapeString(panelTitle(p)), "Scale: tiny."} {
+			if err != nil || !strings.Contains(string(file), want) {
+				t.Errorf("the picture of panel %s lacks %q, %v", p.Key, want, err)
+			}
+		}
+		inline, err := inlineSVG(p)
+		if err != nil || strings.Contains(string(inline), "Gaussian") || strings.Contains(string(inline), "Only here") {
+			t.Errorf("the picture on the page has title or notes, %v", err)
+		}
+		if !strings.Contains(string(inline), "Accuracy minus Everything") || !strings.Contains(string(inline), ">Ours<") {
+			t.Error("the picture on the page lacks axis or legend")
+		}
+	}
+}
+
+// The colours of the picture on the page are variables, whose values depend on the mode.
+func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
+	fig, page := pageOf(t)
+	for _, want := range []string{
+		"fill:var(--sheet,#FFFFFF)", "fill:var(--ink,#222222)",
+		"stroke:var(--c-d62728,#D62728)", "fill:var(--c-d62728,#D52627)",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if bare := svgColor.FindString(page[strings.Index(page, "<body>"):strings.Index(page, "<script>")]); bare != "" {
+		t.Errorf("a colour is fixed: %s", bare)
+	}
+	if css := string(CSS(fig)); strings.Contains(css, "--c-d62728") {
+		t.Error("a colour that is legible on a dark page is replaced")
+	}
+	fig.Panels[0].Series[1].Color = "#000000"
+	dark := "@media screen and (prefers-color-scheme: dark) { :root { --c-000000: #ffffff; } }"
+	if css := string(CSS(fig)); !strings.Contains(css, dark) {
+		t.Error("black lines stay black on a dark page")
+	}
+}
+
+// Next to the page, above it, then the network, where the browser checks the script.
+func TestSourcesOfECharts(t *testing.T) {
+	for name, c := range map[string]struct {
+		options []Option
+		last    networkScript
+	}{
+		"default": {nil, networkScript{DefaultScript, defaultIntegrity}},
+		"given":   {[]Option{WithScript("lib/e.js")}, networkScript{"lib/e.js", ""}},
+		"file":    {[]Option{WithEChartsFile([]byte("x"))}, networkScript{DefaultScript, defaultIntegrity}},
+	} {
+		_, page := pageOf(t, c.options...)
+		var sources []networkScript
+		argument(t, page, 1, &sources)
+		want := []networkScript{{Src: "echarts.min.js"}, {Src: "../echarts.min.js"}, c.last}
+		if !slices.Equal(sources, want) {
+			t.Errorf("%s: sources %v, want %v", name, sources, want)
+		}
+	}
+	hash, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(defaultIntegrity, "sha384-"))
+	if err != nil || len(hash) != 48 {
+		t.Errorf("%q is not a SHA-384, %v", defaultIntegrity, err)
+	}
+	for _, want := range []string{"script.integrity = from[0].integrity;", `script.crossOrigin = "anonymous";`} {
+		if !strings.Contains(drawScript, want) {
+			t.Errorf("the script lacks %q", want)
+		}
+	}
+}
+
+// The table behind a chart holds the chart's points: same x, mean, interval and seeds.
+func TestTableEqualsPoints(t *testing.T) {
+	fig, page := pageOf(t)
+	fig.Panels[0].Series[1].Points[1].N = 1 // a panel with different numbers of seeds
+	uneven := pointsOf(fig.Panels[0])
+	if cell := uneven.Rows[1][2]; cell != "−0.1, n = 1" {
+		t.Errorf("the point of one seed is %q", cell)
+	}
+	if strings.Contains(uneven.Caption, "n =") {
+		t.Errorf("the caption gives one number of seeds for all: %s", uneven.Caption)
+	}
+	fig, _ = pageOf(t)
+	for _, p := range fig.Panels {
+		table := pointsOf(p)
+		head := []string{"Time step t", "Recent (mean)", "Ours"}
+		if !slices.Equal(table.Head, head) || !strings.Contains(table.Caption, "n = 3") {
+			t.Errorf("head %q, caption %q", table.Head, table.Caption)
+		}
+		for column, s := range p.Series {
+			for row, point := range s.Points {
+				want := fmt.Sprintf("%s [%s, %s]", number(point.Mean), number(point.Low), number(point.High))
+				if got := table.Rows[row]; got[0] != number(point.X) || got[column+1] != want {
+					t.Errorf("%s at %v: %q, want %q", s.Name, point.X, got, want)
+				}
+				if !strings.Contains(page, "<td>"+want+"</td>") {
+					t.Errorf("the page lacks %q", want)
+				}
+			}
+		}
+		if last := table.Rows[len(table.Rows)-1]; !slices.Equal(last, []string{"mean over all steps", "−0.05", ""}) {
+			t.Errorf("the constant line is %q", last)
+		}
+	}
+	if strings.Count(page, "<details>\n<summary>Table of the points</summary>") != len(fig.Panels) {
+		t.Error("not every chart has its table")
+	}
+}
+
+// The table of means has the numbers that a terminal shows.
+func TestPageShowsTheMeans(t *testing.T) {
+	fig, page := pageOf(t)
+	text := html.UnescapeString(page)
+	for _, line := range fig.Tables[0].Cells() {
+		for _, cell := range line {
+			if cell != "" && !strings.Contains(text, ">"+cell+"<") {
+				t.Errorf("the page lacks %q", cell)
+			}
+		}
+	}
+	if n := strings.Count(page, `<table class="numbers means">`); n != 1 {
+		t.Errorf("%d tables of means, want that of panel a", n)
+	}
+}
+
+// The button copies the command as it stands there, and is hidden without scripts.
+func TestCopyButton(t *testing.T) {
+	fig, page := pageOf(t)
+	code, button := `<code id="command" tabindex="0">([^<]*)</code>`, `<button type="button" data-copy="command"[^>]* hidden>`
+	m := regexp.MustCompile(code + button).FindStringSubmatch(page)
+	if m == nil || html.UnescapeString(m[1]) != fig.Command {
+		t.Fatalf("the text to copy is %q, want %q", m, fig.Command)
+	}
+	for _, want := range []string{
+		"writeText(text.textContent)", "selection.addRange(range)", `button.getAttribute("data-copy")`,
+		"button.hidden = false",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the script lacks %q", want)
+		}
+	}
+}
+
+func TestPageLinks(t *testing.T) {
+	fig, page := pageOf(t)
+	for _, want := range []string{
+		`<a href="fig01-a.csv">`, `<a href="fig01-b.svg">`, `<a href="fig01-a.png">`, `<a href="fig01-a.pdf">`,
+		`<a href="provenance.json">provenance.json</a>`, `All &lt;numbers&gt;: <a href="claims.json">claims.json</a>`,
+		"Runs: <code>gaussian</code>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, href := range []string{"https://example.com/x", "/home/somebody/x", "javascript:alert(1)", "//example.com/x"} {
+		fig.Links[0].Href = href
+		if _, err := Page(fig); err == nil || !strings.Contains(err.Error(), "must be relative to the page") {
+			t.Errorf("a link to %s: %v", href, err)
+		}
+	}
+}
+
+// A figure without claims, tables, data and command has a page without their headings.
+func TestPageWithoutTheRest(t *testing.T) {
+	page, err := Page(sampleFigure(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"Claims", "<h2>Data", "Make this figure again", "<button", "means\""} {
+		if bytes.Contains(page, []byte(word)) {
+			t.Errorf("the page has %q", word)
+		}
+	}
+	if !bytes.Contains(page, []byte("<li>A note of the panel.</li>")) {
+		t.Error("the page lacks the panel's note")
 	}
 }
 
@@ -136,7 +409,9 @@ func TestSnippetStandsAlone(t *testing.T) {
 	if strings.Count(snippet, "<script") != 1 || strings.Contains(snippet, "<script src") {
 		t.Error("JupyterLab does not wait for a script with src: there must be one inline script")
 	}
-	for _, want := range []string{"data:image/svg+xml;base64,", `["/files/echarts.min.js"]`, `data-chart="fig01-a"`, "Scale: tiny."} {
+	for _, want := range []string{
+		"data:image/svg+xml;base64,", `["/files/echarts.min.js"]`, `data-chart="fig01-a"`, "Scale: tiny.",
+	} {
 		if !strings.Contains(snippet, want) {
 			t.Errorf("the snippet lacks %q", want)
 		}
@@ -149,8 +424,8 @@ func TestSnippetStandsAlone(t *testing.T) {
 	}
 }
 
-// In a cell the static picture is another output, so nothing may show without the script,
-// and no other host is asked on a page that Jupyter serves.
+// In a cell the static picture is another output, so the snippet shows nothing without its
+// script; and it loads nothing from another host on a page that Jupyter serves.
 func TestSnippetForACell(t *testing.T) {
 	fig := sampleFigure(t)
 	snippet, err := Snippet(fig, "a", WithCell("{base}lab/echarts.min.js", "/mine.js"))
@@ -158,14 +433,18 @@ func TestSnippetForACell(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _, _ := strings.Cut(snippet, "<script>")
-	key := regexp.MustCompile(`^<div data-chart="(fig01-a-[0-9a-f]{8})" style="width:100%"></div>\n$`).FindStringSubmatch(before)
+	element := regexp.MustCompile(`^<div data-chart="(fig01-a-[0-9a-f]{8})" style="width:100%"></div>\n$`)
+	key := element.FindStringSubmatch(before)
 	if key == nil {
 		t.Fatalf("without its script the snippet shows %q", before)
 	}
 	if strings.Count(snippet, "<script") != 1 {
 		t.Error("there must be one inline script")
 	}
-	for _, want := range []string{"[\"{base}lab/echarts.min.js\",\"/mine.js\"],\n[\"" + DefaultScript + "\"]);", `"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"` + key[1] + `"`} {
+	for _, want := range []string{
+		"[\"{base}lab/echarts.min.js\",\"/mine.js\"],\n[\"" + DefaultScript + "\"]);",
+		`"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"` + key[1] + `"`,
+	} {
 		if !strings.Contains(snippet, want) {
 			t.Errorf("the snippet lacks %q", want)
 		}

@@ -1,8 +1,14 @@
 package figures
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// Look is how a series of a given name appears in every figure.
+// Look is the appearance that a series of a given name has in every figure.
 type Look struct {
 	Name  string // as in the CSV
 	Label string // for people
@@ -10,10 +16,10 @@ type Look struct {
 	Style Style
 }
 
-// Looks is the table of known series, in the order in which tables list them. Colours
-// that can meet in one chart stay apart under red- and green-blindness. Two names share
-// a colour where they play the same part: Ours is Method 2, and plain SAC is the base
-// that the other agents are measured against, as Everything is.
+// Looks is the table of known series, in the order in which tables list them. Colours that
+// occur in one chart can be told apart with red- and green-blindness. Two names share a colour
+// if they have the same role: Ours is Method 2, and plain SAC is the base that other agents
+// are compared with, as Everything is.
 var Looks = []Look{
 	{"everything", "Everything", "#1f77b4", Line},
 	{"recent", "Recent", "#e69f00", Line},
@@ -65,6 +71,51 @@ func NewSeries(name string, points []Point) Series {
 func NewReference(name string, value float64) *Reference {
 	look, _ := LookUp(name)
 	return &Reference{Value: value, Label: look.Label, Color: look.Color}
+}
+
+// darkPaper is the background of a page in dark mode, as in page.css.
+const darkPaper = "#15181c"
+
+// Dark returns the colour that stands for color on a dark page. It is the same colour unless
+// its contrast with the page would be below 3, which is too low for a line (WCAG 2.2, 1.4.11):
+// then it is the colour of the same hue and saturation whose lightness is the complement.
+func Dark(color string) string {
+	color = strings.ToLower(color)
+	if contrast(color, darkPaper) >= 3 {
+		return color
+	}
+	c := channels(color)
+	shift := 1 - slices.Max(c[:]) - slices.Min(c[:]) // adds to the lightness (max+min)/2
+	out := "#"
+	for _, v := range c {
+		out += fmt.Sprintf("%02x", int(math.Round(255*min(1, max(0, v+shift)))))
+	}
+	return out
+}
+
+// channels returns red, green and blue of "#rrggbb" from 0 to 1.
+func channels(color string) [3]float64 {
+	rgb, _ := strconv.ParseUint(strings.TrimPrefix(color, "#"), 16, 32)
+	return [3]float64{float64(rgb>>16&0xff) / 255, float64(rgb>>8&0xff) / 255, float64(rgb&0xff) / 255}
+}
+
+// contrast returns the contrast ratio of two colours as WCAG defines it, from 1 to 21.
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + .05) / (min(x, y) + .05)
+}
+
+// luminance returns the relative luminance of a colour as WCAG defines it.
+func luminance(color string) float64 {
+	sum := 0.0
+	for i, v := range channels(color) {
+		linear := math.Pow((v+.055)/1.055, 2.4)
+		if v <= .04045 {
+			linear = v / 12.92
+		}
+		sum += [3]float64{.2126, .7152, .0722}[i] * linear
+	}
+	return sum
 }
 
 // lookIndex is the place of a name in Looks, len(Looks) for unknown names.

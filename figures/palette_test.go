@@ -2,10 +2,11 @@ package figures
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
-// Colours of one group can meet in one chart.
+// Colours of one group can occur in one chart.
 var groups = [][]string{
 	{"everything", "recent", "finetune", "pretrained", "ours", "exact"},
 	{"everything", "standard", "metaweightnet", "ours", "exact"},
@@ -20,13 +21,16 @@ var blindness = map[string][3][3]float64{
 	"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
 }
 
-func TestColoursStayApartForColourBlindEyes(t *testing.T) {
-	for eye, matrix := range blindness {
-		for _, names := range groups {
-			for i, a := range names {
-				for _, b := range names[:i] {
-					if d := distance(seen(t, a, matrix), seen(t, b, matrix)); d < 15 {
-						t.Errorf("%s: %s and %s differ by %.0f, want at least 15", eye, a, b, d)
+func TestColoursDifferForColourBlindEyes(t *testing.T) {
+	light := func(color string) string { return color }
+	for page, on := range map[string]func(string) string{"light": light, "dark": Dark} {
+		for eye, matrix := range blindness {
+			for _, names := range groups {
+				for i, a := range names {
+					for _, b := range names[:i] {
+						if d := distance(seen(t, a, on, matrix), seen(t, b, on, matrix)); d < 15 {
+							t.Errorf("%s page, %s: %s and %s differ by %.0f, want at least 15", page, eye, a, b, d)
+						}
 					}
 				}
 			}
@@ -34,19 +38,48 @@ func TestColoursStayApartForColourBlindEyes(t *testing.T) {
 	}
 }
 
-// seen returns CIE L*a*b* (D65) of a series's colour as the eye sees it.
-func seen(t *testing.T, name string, eye [3][3]float64) [3]float64 {
+// Every line can be seen on a dark page, and one that already can keeps its colour.
+func TestDark(t *testing.T) {
+	for _, look := range Looks {
+		if c := contrast(Dark(look.Color), darkPaper); c < 3 {
+			t.Errorf("%s: contrast %.1f, want at least 3", look.Name, c)
+		}
+	}
+	for _, color := range Others {
+		if c := contrast(Dark(color), darkPaper); c < 3 {
+			t.Errorf("%s: contrast %.1f, want at least 3", color, c)
+		}
+	}
+	for color, want := range map[string]string{"#000000": "#ffffff", "#595959": "#a6a6a6", "#D62728": "#d62728"} {
+		if got := Dark(color); got != want {
+			t.Errorf("Dark(%s) = %s, want %s", color, got, want)
+		}
+	}
+	if c := contrast("#000000", "#ffffff"); math.Abs(c-21) > 1e-9 {
+		t.Errorf("the contrast of black and white is %v, want 21", c)
+	}
+	if !strings.Contains(string(CSS()), "--paper: "+darkPaper) {
+		t.Errorf("the style's dark background is not %s", darkPaper)
+	}
+}
+
+// seen returns CIE L*a*b* (D65) of a series's colour on a page as the eye sees it.
+func seen(t *testing.T, name string, on func(string) string, eye [3][3]float64) [3]float64 {
 	look, known := LookUp(name)
 	if !known || !hexColor.MatchString(look.Color) || look.Label == "" {
 		t.Fatalf("%s: no look %+v", name, look)
 	}
-	r, g, b, _ := opaque(look.Color).RGBA()
+	r, g, b, _ := opaque(on(look.Color)).RGBA()
 	var linear [3]float64
 	for i, v := range []uint32{r, g, b} {
 		linear[i] = math.Pow(float64(v)/65535, 2.2)
 	}
 	rgb := times(eye, linear)
-	xyz := times([3][3]float64{{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505}, {0.2126, 0.7152, 0.0722}, {0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}}, rgb)
+	xyz := times([3][3]float64{
+		{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505},
+		{0.2126, 0.7152, 0.0722},
+		{0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089},
+	}, rgb)
 	for i, v := range xyz {
 		xyz[i] = math.Cbrt(max(v, 0))
 	}

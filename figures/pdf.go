@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfClock finds what a PDF says about when it was made.
+// pdfClock matches the times at which a PDF was made.
 var pdfClock = regexp.MustCompile(`(/(?:CreationDate|ModDate) \(D:)\d{14}`)
 
 // PDF draws one panel, its text as outlines.
@@ -27,13 +27,13 @@ func PDF(fig Figure, panel string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of the same length, so that the offsets in the file's index stay true.
+	// A time of the same length keeps the offsets in the file's index valid.
 	return pdfClock.ReplaceAll(picture, []byte("${1}20000101000000")), nil
 }
 
-// pdfCanvas works round what gonum's PDF canvas gets wrong: bold text and characters
-// outside code page 1252, such as a minus sign or ω, which it draws as outlines, and
-// translucent colours, which would come out dark.
+// pdfCanvas corrects three faults of gonum's PDF canvas. Bold text and characters outside code
+// page 1252, such as a minus sign or ω, are drawn as outlines. Translucent colours would be too
+// dark.
 type pdfCanvas struct{ vg.Canvas }
 
 // SetColor implements vg.Canvas.
@@ -41,10 +41,10 @@ func (p pdfCanvas) SetColor(c color.Color) {
 	p.Canvas.SetColor(straight(color.NRGBAModel.Convert(c).(color.NRGBA)))
 }
 
-// straight is a colour that is not multiplied by its own alpha, as a PDF wants it.
+// straight is a colour that is not multiplied by its alpha, as a PDF needs it.
 type straight color.NRGBA
 
-// RGBA breaks the rule of color.Color on purpose.
+// RGBA breaks the contract of color.Color on purpose.
 func (s straight) RGBA() (r, g, b, a uint32) {
 	return 257 * uint32(s.R), 257 * uint32(s.G), 257 * uint32(s.B), 257 * uint32(s.A)
 }
@@ -58,7 +58,7 @@ func (p pdfCanvas) FillString(face font.Face, at vg.Point, text string) {
 	for i, r := range text {
 		glyph, err := face.Face.GlyphIndex(&buffer, r)
 		if err != nil {
-			continue // the font is built in and sound
+			continue // never: the font is built in
 		}
 		if i > 0 {
 			if kern, err := face.Face.Kern(&buffer, before, glyph, em, 0); err == nil {

@@ -16,7 +16,7 @@ import (
 const (
 	lineWidth   = 1.5 * vg.Length(1) // points
 	bandOpacity = 0.18
-	fewPoints   = 30 // up to so many points of a series get a dot each
+	fewPoints   = 30 // a series with at most so many points has a dot at each
 )
 
 // newPlot turns a valid panel into axes with grid, bands, reference line and curves,
@@ -44,7 +44,7 @@ func newPlot(p Panel) *plot.Plot {
 		plt.Add(newCurve(s, xlow, xhigh))
 	}
 
-	// Set last: Add widens the limits to whatever its argument covers.
+	// Set last, because Add widens the limits.
 	plt.X.Min, plt.X.Max = xlow, xhigh
 	plt.Y.Min, plt.Y.Max = p.yRange()
 	plt.X.Tick.Marker = plot.ConstantTicks(ticks(plt.X.Min, plt.X.Max, 8, p.wholeX()))
@@ -77,8 +77,8 @@ func (p Panel) wholeX() bool {
 	return true
 }
 
-// niceStep returns 1, 2 or 5 times a power of ten such that about count steps span the
-// range; whole asks for no fraction of 1.
+// niceStep returns 1, 2 or 5 times a power of ten such that about count steps span the range;
+// with whole, at least 1.
 func niceStep(low, high float64, count int, whole bool) float64 {
 	raw := (high - low) / float64(count)
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
@@ -125,7 +125,7 @@ func newBand(run []Point, line color.Color) *band {
 	return b
 }
 
-// Plot implements plot.Plotter: the area, or a bar where a lone point has an interval.
+// Plot implements plot.Plotter: the area, or a bar if the band is a single point.
 func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
 	at := onCanvas(c, plt, b.outline)
 	if len(at) == 2 {
@@ -140,7 +140,7 @@ func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
 // DataRange implements plot.DataRanger.
 func (b *band) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(b.outline) }
 
-// curve is a line, with a dot at each point where dots is set.
+// curve is a line, with a dot at each point if dots is set.
 type curve struct {
 	points plotter.XYs
 	style  draw.LineStyle
@@ -180,7 +180,7 @@ func (l *curve) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XY
 // level is a horizontal line.
 func level(xlow, xhigh, y float64) plotter.XYs { return plotter.XYs{{X: xlow, Y: y}, {X: xhigh, Y: y}} }
 
-// onCanvas turns data into positions on the canvas.
+// onCanvas converts data to positions on the canvas.
 func onCanvas(c draw.Canvas, plt *plot.Plot, data plotter.XYs) []vg.Point {
 	x, y := plt.Transforms(&c)
 	at := make([]vg.Point, len(data))

@@ -9,10 +9,10 @@ import (
 
 // InterquartileMean is the mean of the middle half of all values, with the percentile
 // interval of the stratified bootstrap (Agarwal et al. 2021, "Deep Reinforcement Learning at
-// the Edge of the Statistical Precipice"): values are drawn anew with replacement within
-// each stratum. strata holds for each task a value for each seed; N is the number of seeds
-// of the first. The same values give the same interval. With few seeds it is too narrow, as
-// every bootstrap is: see MeanInterval.
+// the Edge of the Statistical Precipice"): values are resampled with replacement within each
+// stratum. strata holds, for each task, one value for each seed; N is the number of seeds of
+// the first task. The same values give the same interval. With few seeds it is too narrow, as
+// every bootstrap interval is: see [MeanInterval].
 func InterquartileMean(strata [][]float64) Estimate {
 	all := slices.Concat(strata...)
 	if len(all) == 0 {
@@ -41,7 +41,8 @@ func InterquartileMean(strata [][]float64) Estimate {
 	return e
 }
 
-// middleHalf is the mean without a quarter of the values, rounded down, on either side.
+// middleHalf is the mean without the lowest and the highest quarter of the values, each
+// rounded down.
 func middleHalf(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	cut := len(sorted) / 4

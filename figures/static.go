@@ -17,7 +17,7 @@ import (
 )
 
 // Size of a static picture: 8 by 5 inches, 1600 by 1000 pixels as PNG. A panel with many
-// footnotes gets a taller picture, so that the chart itself keeps its size.
+// footnotes has a taller picture, so that the chart keeps its size.
 const (
 	pictureWidth  = 8 * vg.Inch
 	pictureHeight = 5 * vg.Inch
@@ -55,13 +55,22 @@ func SVG(fig Figure, panel string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.svg()
+}
+
+var (
+	oneFont  = []byte("font-family:Liberation Sans;")
+	anyFonts = []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
+)
+
+func (s sheet) svg() ([]byte, error) {
 	canvas := vgsvg.New(s.width, s.height)
 	s.draw(draw.NewCanvas(canvas, s.width, s.height))
 	picture, err := written(canvas)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.ReplaceAll(picture, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+	return bytes.ReplaceAll(picture, oneFont, anyFonts), nil
 }
 
 // PNG draws one panel, 1600 pixels wide and 1000 high (higher for long footnotes).
@@ -83,7 +92,7 @@ func written(from io.WriterTo) ([]byte, error) {
 	return buffer.Bytes(), nil
 }
 
-// sheet is the layout of one picture, top to bottom: title, legend, chart, footnotes.
+// sheet is the layout of one picture, from top to bottom: title, legend, chart, footnotes.
 type sheet struct {
 	panel         Panel
 	width, height vg.Length
@@ -108,10 +117,9 @@ func newSheet(fig Figure, key string) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	s := sheet{panel: panel, width: pictureWidth}
+	s := bareSheet(panel)
 	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
-	s.legend = legendRows(panel, room)
 	for _, note := range fig.footnotes(panel) {
 		s.notes = append(s.notes, wrap(noteText, note, noteShare*room)...)
 	}
@@ -119,8 +127,16 @@ func newSheet(fig Figure, key string) (sheet, error) {
 	return s, nil
 }
 
-// noteShare is the part of the width that footnotes take: where a browser has none of the
-// fonts of an SVG's list, the one that it takes may be wider.
+// bareSheet has no title and no footnotes: they stand next to the picture on a page.
+func bareSheet(panel Panel) sheet {
+	return sheet{
+		panel: panel, width: pictureWidth, height: pictureHeight,
+		legend: legendRows(panel, pictureWidth-2*margin),
+	}
+}
+
+// noteShare is the part of the width that footnotes take: a browser that has none of an
+// SVG's fonts may use a wider one.
 const noteShare = .86
 
 func panelTitle(p Panel) string { return strings.TrimSpace("(" + p.Key + ") " + p.Title) }
@@ -129,7 +145,7 @@ const (
 	titleLine  = 16 * vg.Length(1) // line heights, points
 	legendLine = 15 * vg.Length(1)
 	noteLine   = 9.5 * vg.Length(1)
-	swatch     = 22 * vg.Length(1) // width of the sample of a line
+	swatch     = 22 * vg.Length(1) // width of a line's sample
 	gap        = 6 * vg.Length(1)
 )
 
@@ -161,8 +177,8 @@ func (s sheet) draw(c draw.Canvas) {
 	newPlot(s.panel).Draw(draw.Crop(c, margin, -margin, s.footHeight(), -s.headHeight()))
 }
 
-// legendRows puts the reference line and the series side by side, in as many rows as
-// the width asks for.
+// legendRows puts the reference line and the series next to each other, in as many rows as
+// the width requires.
 func legendRows(p Panel, room vg.Length) [][]legended {
 	var entries []legended
 	if p.Reference != nil {
@@ -191,7 +207,8 @@ func drawLegendRow(c draw.Canvas, row []legended, x, top vg.Length) {
 	middle := top - 6
 	for _, e := range row {
 		if e.band {
-			c.FillPolygon(faded(e.color), []vg.Point{{X: x, Y: middle - 4}, {X: x + swatch, Y: middle - 4}, {X: x + swatch, Y: middle + 4}, {X: x, Y: middle + 4}})
+			low, high, end := middle-4, middle+4, x+swatch
+			c.FillPolygon(faded(e.color), []vg.Point{{X: x, Y: low}, {X: end, Y: low}, {X: end, Y: high}, {X: x, Y: high}})
 		}
 		c.StrokeLine2(draw.LineStyle{Color: e.color, Width: lineWidth, Dashes: e.dashes}, x, middle, x+swatch, middle)
 		label := legendText
@@ -201,8 +218,8 @@ func drawLegendRow(c draw.Canvas, row []legended, x, top vg.Length) {
 	}
 }
 
-// wrap breaks a sentence into lines no wider than room. A word wider than the room is
-// broken too: nothing is ever cut off.
+// wrap breaks a sentence into lines no wider than room. A word wider than that is broken,
+// too: nothing is cut off.
 func wrap(style text.Style, sentence string, room vg.Length) []string {
 	var lines []string
 	line := ""

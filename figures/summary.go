@@ -17,7 +17,7 @@ const Level = 0.95
 // Estimate is a mean over seeds with its interval at confidence [Level].
 type Estimate struct {
 	Mean      float64
-	Low, High float64 // both equal Mean when N < 2: one seed says nothing about the spread
+	Low, High float64 // both equal Mean when N < 2: one seed has no spread
 	N         int     // number of seeds
 }
 
@@ -28,19 +28,18 @@ type Estimate struct {
 // where s is the sample standard deviation (divisor n-1) and q the (1+Level)/2 quantile
 // of Student's t with n-1 degrees of freedom. No values give the zero Estimate.
 //
-// One method serves any number of seeds. How often it covers the true mean was simulated
-// (TestCoverage) for n = 2, 3, 5, 8 and 10: between 94 and 96% of the times if seeds
-// scatter normally, at least 91% if evenly or with some skew (chi-square with 4 degrees
-// of freedom), 87% if as skewed as an exponential. A mean over many steps is rarely that
-// skewed. Where seeds fall into two groups, as when some trainings fail, it covers 50% at
-// n = 2, 75% at n = 3 and above 91% from n = 5 on: no interval can know of a group that no
-// seed has shown.
+// The same method is used for every number of seeds. Its coverage of the true mean was
+// simulated (TestCoverage) for n = 2, 3, 5, 8 and 10: between 94 and 96% if seeds are normally
+// distributed, at least 91% if they are uniform or somewhat skewed (chi-square with 4 degrees
+// of freedom), 87% if exponential. A mean over many steps is rarely that skewed. If seeds form
+// two groups, as when some trainings fail, the coverage is 50% at n = 2, 75% at n = 3 and
+// above 91% from n = 5: no interval can show a group in which there is no seed.
 //
-// The usual alternatives are worse (TestAlternatives). With the normal quantile in place of
-// Student's, or with the percentile bootstrap, an interval of three normal values covers
-// 81% and 75%: the bootstrap's is the range from the least to the greatest value. With 20
-// values the bootstrap covers 92%, or 90% if they are as skewed as an exponential, where
-// this interval covers 95% and 92%; so more seeds are no reason to change the method.
+// The usual alternatives are worse (TestAlternatives). For three normal values the coverage is
+// 81% with the normal quantile instead of Student's, and 75% with the percentile bootstrap,
+// whose interval is the range of the values. For 20 values the bootstrap's coverage is 92%, or
+// 90% if they are exponential, where this interval's is 95% and 92%; so more seeds are no
+// reason to change the method.
 func MeanInterval(values []float64) Estimate {
 	n := len(values)
 	if n == 0 {
@@ -70,16 +69,16 @@ type SummaryRow struct {
 	Difference Estimate // series minus base, paired by seed and step
 	ShareAbove float64  // share of steps, 0 to 1, at which the mean difference over seeds is above 0
 	Steps      int      // steps with at least one pair
-	Missing    int      // places in the grid of all seeds and steps that have no pair
+	Missing    int      // places in the grid of all seeds and steps without a pair
 }
 
-// Relative returns, for each step, the mean over seeds of series minus base, each
-// difference taken within one seed and step. A pair is missing where only one of the
-// two was measured, or neither at a seed and a step that both occur elsewhere: such
-// places are left out of the mean (the point's N tells) and counted in missing.
+// Relative returns, for each step, the mean over seeds of series minus base, each difference
+// taken within one seed and step. A pair is missing if only one of the two was measured, or
+// neither at a seed and a step that both occur elsewhere. Missing pairs are left out of the
+// mean (the point's N shows it) and counted in missing.
 //
-// It is an error if the panel has no rows of either series, if the two have no pair in
-// common, if a row occurs twice, or if a value is not finite.
+// It is an error if the panel has no rows of one of the series, if the two have no pair, if a
+// row occurs twice, or if a value is not finite.
 func Relative(rows []Row, panel, metric, series, base string) (points []Point, missing int, err error) {
 	table, err := newTable(rows, panel, metric)
 	if err != nil {
@@ -156,14 +155,15 @@ func newTable(rows []Row, panel, metric string) (measured, error) {
 			continue
 		}
 		if !finite(r.Value) {
-			return m, fmt.Errorf("figures: panel %s, series %s, seed %d, t %d: the %s is %v, which is no measurement", panel, r.Series, r.Seed, r.T, metric, r.Value)
+			return m, r.notFinite()
 		}
 		if m.values[r.Series] == nil {
 			m.values[r.Series] = map[place]float64{}
 		}
 		at := place{r.Seed, r.T}
 		if _, twice := m.values[r.Series][at]; twice {
-			return m, fmt.Errorf("figures: panel %s, series %s has two values of %s for seed %d, t %d: keep one of them", panel, r.Series, metric, r.Seed, r.T)
+			return m, fmt.Errorf("figures: panel %s, series %s has two values of %s for seed %d, t %d: keep one of them",
+				panel, r.Series, metric, r.Seed, r.T)
 		}
 		m.values[r.Series][at] = r.Value
 	}
@@ -180,7 +180,7 @@ func (m measured) series(name string) (map[place]float64, error) {
 	return nil, fmt.Errorf("figures: panel %s has no rows of series %s with the metric %s", m.panel, name, m.metric)
 }
 
-// pairs matches series and base place by place and counts the places without a pair.
+// pairs matches series and base by seed and step and counts the places without a pair.
 func (m measured) pairs(series, base string) (pairs map[place]pair, missing int, err error) {
 	values, err := m.series(series)
 	if err != nil {
@@ -197,7 +197,8 @@ func (m measured) pairs(series, base string) (pairs map[place]pair, missing int,
 		}
 	}
 	if len(pairs) == 0 {
-		return nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common", m.panel, series, base)
+		return nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common",
+			m.panel, series, base)
 	}
 	return pairs, gridSize(values, bases) - len(pairs), nil
 }
@@ -213,7 +214,7 @@ func gridSize(all ...map[place]float64) int {
 	return len(seeds) * len(steps)
 }
 
-// byStep condenses values into one point for each step, in order of time.
+// byStep averages values over seeds: one point for each step, in order of time.
 func byStep(values map[place]float64) []Point {
 	steps := map[int][]SeedValue{}
 	for at, v := range values {
@@ -254,8 +255,8 @@ func summarise(pairs map[place]pair) SummaryRow {
 	}
 }
 
-// bySeed returns each seed's mean over its steps, by ascending seed. It adds in order
-// of time, so that the last bit does not depend on the order of a map.
+// bySeed returns each seed's mean over its steps, by ascending seed. It adds in order of time,
+// so that the last bit does not depend on the order of a map.
 func bySeed(values map[place]float64) []float64 {
 	places := slices.SortedFunc(maps.Keys(values), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.seed, b.seed), cmp.Compare(a.t, b.t))

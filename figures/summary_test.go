@@ -83,7 +83,8 @@ func TestTableTakesTheSeedAsUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Rows) != 3 || s.Rows[0].Series != "everything" || s.Rows[1].Series != "recent" || s.Rows[2].Series != "ours" {
+	if len(s.Rows) != 3 ||
+		s.Rows[0].Series != "everything" || s.Rows[1].Series != "recent" || s.Rows[2].Series != "ours" {
 		t.Fatalf("rows in the wrong order: %+v", s.Rows)
 	}
 	ours := s.Rows[2]

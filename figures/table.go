@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// PrintTable writes the summary as a small aligned table for a terminal: series, mean,
-// difference to the base with its interval over seeds, number of seeds, share of steps
-// above the base. Missing pairs get a line of their own below it.
+// PrintTable writes the summary as an aligned table for a terminal: series, mean, difference
+// to the base with its interval over seeds, number of seeds, share of steps above the base.
+// Missing pairs are counted in a line below it.
 func PrintTable(w io.Writer, s Summary) error {
 	if _, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(s.Cells())); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (s Summary) Cells() [][]string {
 	return lines
 }
 
-// Missing counts the pairs that all series together lack.
+// Missing is the number of missing pairs of all series.
 func (s Summary) Missing() int {
 	missing := 0
 	for _, r := range s.Rows {
@@ -81,11 +81,14 @@ func align(lines [][]string) string {
 	return b.String()
 }
 
-// signed formats a difference with its sign to four digits, never as minus zero.
-func signed(v float64) string {
-	text := fmt.Sprintf("%+.4f", v)
-	if text == "-0.0000" {
-		return "+0.0000"
+// signed formats a difference with its sign to four decimals.
+func signed(v float64) string { return signedTo(4, v) }
+
+// signedTo formats a number with its sign to so many decimals, never as minus zero.
+func signedTo(decimals int, v float64) string {
+	text := fmt.Sprintf("%+.*f", decimals, v)
+	if strings.Trim(text, "-0.") == "" {
+		return "+" + text[1:]
 	}
 	return text
 }

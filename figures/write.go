@@ -7,22 +7,29 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/google/renameio/v2"
 )
 
-// file is a finished file that waits to be written.
+// file is a finished file before it is written.
 type file struct {
 	name    string
 	content []byte
 }
 
-// Write draws the figure into the folder dir, which it makes if need be: for each panel
-// <name>-<key>.csv (that panel's rows), .svg, .png and its films, then provenance.json (provenance
-// as JSON) and index.html.
+// provenanceFile is the name of the file with the figure's provenance.
+const provenanceFile = "provenance.json"
+
+// panelFiles are the endings of the names of a panel's files.
+var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
+
+// Write draws the figure into the folder dir, which it makes if needed: for each panel
+// <name>-<key>.csv (that panel's rows), .svg, .png, .pdf and its films, then provenance.json
+// (provenance as JSON), echarts.min.js (see [WithEChartsFile]) and index.html.
 //
-// Everything is drawn before anything is written, each file is written under a
-// temporary name, and only when all are there do they get their names: a reader never
-// sees half a file, and an error before that leaves the files in the folder as they were.
+// Everything is drawn before anything is written. Each file is written under a temporary
+// name, and the files get their names only when all are complete: a reader never sees a
+// partial file, and an error before that leaves the files in the folder as they were.
 func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option) error {
 	files, err := render(fig, rows, provenance, options)
 	if err != nil {
@@ -39,11 +46,12 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	var pending []*renameio.PendingFile
 	defer func() {
 		for _, p := range pending {
-			p.Cleanup() // does nothing to files that have got their names
+			p.Cleanup() // does nothing to files that have their names
 		}
 	}()
 	for _, f := range files {
-		p, err := renameio.NewPendingFile(filepath.Join(dir, f.name), renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
+		path := filepath.Join(dir, f.name)
+		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
 		if err != nil {
 			return unwritable(fig, dir, err)
 		}
@@ -85,7 +93,11 @@ func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, e
 	if err != nil {
 		return nil, err
 	}
-	return append(files, file{"provenance.json", append(origin, '\n')}, file{"index.html", page}), nil
+	files = append(files, file{provenanceFile, append(origin, '\n')})
+	if script := newSettings(options).echarts; len(script) > 0 {
+		files = append(files, file{opts.EchartsJS, script})
+	}
+	return append(files, file{"index.html", page}), nil
 }
 
 func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
@@ -96,16 +108,18 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	if err := WriteCSV(&table, rows); err != nil {
 		return nil, err
 	}
-	svg, err := SVG(fig, p.Key)
-	if err != nil {
-		return nil, err
+	contents := [][]byte{table.Bytes()}
+	for _, draw := range []func(Figure, string) ([]byte, error){SVG, PNG, PDF} {
+		picture, err := draw(fig, p.Key)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, picture)
 	}
-	png, err := PNG(fig, p.Key)
-	if err != nil {
-		return nil, err
+	var files []file
+	for i, extension := range panelFiles {
+		files = append(files, file{fig.FileStem(p) + extension, contents[i]})
 	}
-	stem := fig.FileStem(p)
-	files := []file{{stem + ".csv", table.Bytes()}, {stem + ".svg", svg}, {stem + ".png", png}}
 	for _, film := range p.Films {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
 	}

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,8 @@ func TestWrite(t *testing.T) {
 	if err := Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := names(t, dir), []string{"fig01-a.csv", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}; !slices.Equal(got, want) {
+	want := []string{"fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}
+	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("wrote %v, want %v", got, want)
 	}
 	in, err := os.Open(filepath.Join(dir, "fig01-a.csv"))
@@ -38,8 +40,38 @@ func TestWrite(t *testing.T) {
 	if back, err := ReadCSV(in); err != nil || !slices.Equal(back, sampleRows()) {
 		t.Errorf("the CSV of panel a does not hold just its rows: %v, %v", back, err)
 	}
-	if origin, _ := os.ReadFile(filepath.Join(dir, "provenance.json")); string(origin) != "{\n  \"commit\": \"abc\"\n}\n" {
+	origin, _ := os.ReadFile(filepath.Join(dir, "provenance.json"))
+	if string(origin) != "{\n  \"commit\": \"abc\"\n}\n" {
 		t.Errorf("provenance %s", origin)
+	}
+}
+
+// The script lies next to the page, and every file has the same bytes when it is made again.
+func TestWriteWithECharts(t *testing.T) {
+	first, again := t.TempDir(), t.TempDir()
+	for _, dir := range []string{first, again} {
+		if err := Write(sampleFigure(t), sampleRows(), nil, dir, WithEChartsFile([]byte("script"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names(t, first) {
+		one, err := os.ReadFile(filepath.Join(first, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := os.ReadFile(filepath.Join(again, name))
+		if err != nil || !bytes.Equal(one, two) {
+			t.Errorf("%s differs when it is made again, %v", name, err)
+		}
+		switch {
+		case name == "echarts.min.js" && string(one) != "script":
+			t.Errorf("%s holds %q", name, one)
+		case strings.HasSuffix(name, ".pdf") && !bytes.HasPrefix(one, []byte("%PDF-")):
+			t.Errorf("%s is not a PDF", name)
+		}
+	}
+	if got := names(t, first); !slices.Contains(got, "echarts.min.js") {
+		t.Errorf("wrote %v", got)
 	}
 }
 
@@ -50,8 +82,9 @@ func TestWriteLeavesNothingWhenItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Write(sampleFigure(t), sampleRows(), nil, blocked)
-	if err == nil || !strings.Contains(err.Error(), "cannot write fig01") || !strings.Contains(err.Error(), "another output folder") {
-		t.Errorf("a file in place of the folder: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "cannot write fig01") ||
+		!strings.Contains(err.Error(), "another output folder") {
+		t.Errorf("a file instead of the folder: %v", err)
 	}
 	dir := filepath.Join(base, "out")
 	spoilt := sampleRows()
@@ -69,15 +102,14 @@ func TestWriteLeavesNothingWhenItFails(t *testing.T) {
 			t.Errorf("%s: error %v does not say %q", name, err, c.want)
 		}
 		if _, err := os.Stat(dir); !os.IsNotExist(err) {
-			t.Errorf("%s: the folder was made all the same", name)
+			t.Errorf("%s: the folder was made", name)
 		}
 	}
 }
 
 var zero float64
 
-// The last file cannot get its name, because a folder has it: then no file of the figure
-// may be left behind.
+// A folder has the name of the last file: then no file of the figure is left behind.
 func TestWriteIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "index.html"), 0o755); err != nil { // cannot be replaced by a file
@@ -104,7 +136,7 @@ func TestWriteToReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// A film is a file beside the panel's, and the page shows it.
+// A film is a file next to the panel's, and the page shows it.
 func TestFilms(t *testing.T) {
 	fig := sampleFigure(t)
 	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
@@ -112,11 +144,13 @@ func TestFilms(t *testing.T) {
 	if err := Write(fig, append(sampleRows(), Row{"b", "ours", 0, 1, "accuracy", 1}), nil, dir); err != nil {
 		t.Fatal(err)
 	}
-	if film, err := os.ReadFile(filepath.Join(dir, "fig01-a-sac-omega-film.svg")); err != nil || string(film) != "<svg/>" {
+	film, err := os.ReadFile(filepath.Join(dir, "fig01-a-sac-omega-film.svg"))
+	if err != nil || string(film) != "<svg/>" {
 		t.Errorf("film %q, %v", film, err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	if err != nil || !strings.Contains(string(page), `<img src="fig01-a-sac-omega-film.svg" alt="An &lt;episode&gt;">`) {
+	shown := `<img src="fig01-a-sac-omega-film.svg" alt="Film"><figcaption class="source">An &lt;episode&gt; (`
+	if err != nil || !strings.Contains(string(page), shown) {
 		t.Errorf("the page does not show the film, %v", err)
 	}
 	for _, bad := range []Film{{Name: "a/b", SVG: []byte("<svg/>")}, {Name: "empty"}} {

@@ -30,6 +30,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l.ECharts = pageScript(cmd.Context())
 			made, err := l.All(cmd.Context(), o)
 			if err != nil {
 				return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"tvps/data/artifact"
+	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
@@ -114,6 +116,7 @@ func figureCommands(c lab.Catalog) []*cobra.Command {
 				if err != nil {
 					return err
 				}
+				l.ECharts = pageScript(cmd.Context())
 				_, err = l.Make(cmd.Context(), figure, o)
 				return err
 			},
@@ -128,6 +131,25 @@ func figureCommands(c lab.Catalog) []*cobra.Command {
 func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*lab.Lab, error) {
 	return lab.Open(ctx, f.catalog, lab.OpenOptions{Backend: f.backend, Open: opts, Results: f.results,
 		Stdout: os.Stdout, Stderr: os.Stderr})
+}
+
+// pageScript is the text of echarts.min.js, which figures lay next to their pages: the file
+// that TVPS_ECHARTS names, or the pinned one. If it cannot be had, it is nil, with a warning.
+func pageScript(ctx context.Context) []byte {
+	own := os.Getenv("TVPS_ECHARTS")
+	if strings.Contains(own, "://") {
+		own = "" // an address, for notebooks
+	}
+	cache, err := artifact.CacheDir()
+	var text []byte
+	if err == nil {
+		text, err = echarts.Cached(ctx, cache, echarts.Options{File: own, Log: os.Stderr})
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "warning: without a network the charts will be static pictures: %v; "+
+			"get echarts.min.js elsewhere and name it with TVPS_ECHARTS\n", err)
+	}
+	return text
 }
 
 // printConfig prints the settings of every panel with their meaning and source.

@@ -25,13 +25,21 @@ func TestMain(m *testing.M) {
 // shop is a place to run the program in: empty folders, no data, the Go backend.
 type shop struct {
 	results, out, cache string
+	script              string // stands for echarts.min.js
 	env                 []string
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	dir := t.TempDir()
-	return &shop{results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"), cache: filepath.Join(dir, "cache")}
+	script := filepath.Join(dir, "echarts.js")
+	if err := os.WriteFile(script, []byte(`t.version="5.6.0"`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &shop{
+		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
+		cache: filepath.Join(dir, "cache"), script: script,
+	}
 }
 
 // command prepares a call; for figures the shop's folders and backend are filled in.
@@ -47,7 +55,7 @@ func (s *shop) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buf
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),
-		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache}, s.env...)...)
+		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TVPS_ECHARTS=" + s.script}, s.env...)...)
 	return cmd, stdout, stderr
 }
 

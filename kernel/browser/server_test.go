@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"tvps/kernel/echarts"
+	"tvps/data/echarts"
 	"tvps/kernel/nbformat"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
-	"tvps/kernel/echarts"
 	"tvps/kernel/jupyter"
 )
 

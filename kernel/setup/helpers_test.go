@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/kernel/echarts"
+	"tvps/data/echarts"
 )
 
 // checkout is the folder of this checkout.

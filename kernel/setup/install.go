@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"tvps/data/artifact"
+	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
-	"tvps/kernel/echarts"
 )
 
 // InstallOptions configures Install. Out and Log are required.

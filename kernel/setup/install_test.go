@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"tvps/kernel/echarts"
+	"tvps/data/echarts"
 
 	"github.com/google/go-cmp/cmp"
 )

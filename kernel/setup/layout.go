@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tvps/kernel/echarts"
+	"tvps/data/echarts"
 	"tvps/kernel/jupyter"
 
 	"golang.org/x/mod/modfile"

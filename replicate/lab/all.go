@@ -60,7 +60,8 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
+	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
+		ECharts: l.ECharts, done: &report}
 	var made []Made
 	for _, f := range l.Figures {
 		own := o

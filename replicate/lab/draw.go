@@ -81,7 +81,7 @@ func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) error
 	if err := l.describe(f, o, plan, r); err != nil {
 		return err
 	}
-	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out, figures.WithEChartsFile(l.ECharts)); err != nil {
 		return err
 	}
 	if err := WriteJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
@@ -115,6 +115,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + ShortCommit(provenance) + "."}
 	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
 	r.Record = RecordOf(o, plan, provenance, r.Report)
+	l.fillPage(f, o, plan, r)
 	return nil
 }
 

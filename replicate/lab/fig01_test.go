@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,7 +78,7 @@ func TestFig1(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := "claims.json fig01-a.csv fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names, " ") != want {
+	if want := "claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names, " ") != want {
 		t.Errorf("files %v, want %s", names, want)
 	}
 	table := w.read(t, "fig01-a.csv")
@@ -93,12 +95,59 @@ func TestFig1(t *testing.T) {
 			t.Errorf("the page lacks %q", words)
 		}
 	}
+	checkPage(t, string(w.read(t, "index.html")), r)
 	again := w.fig1(t)
 	if again.Computed || again.Report.Cached != 8 {
 		t.Errorf("the second call computed %d runs", again.Report.Computed)
 	}
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
 		t.Error("the second call wrote another CSV")
+	}
+}
+
+// checkPage demands that the page has the verdicts, the means, the command and the links.
+func checkPage(t *testing.T, page string, r *Result) {
+	t.Helper()
+	page = html.UnescapeString(page)
+	for _, c := range r.Claims {
+		want := fmt.Sprintf("%s</span></td></tr>", c.Verdict)
+		_, row, _ := strings.Cut(page, c.Text+" <span")
+		row, _, _ = strings.Cut(row, "\n")
+		if !strings.HasSuffix(row, want) || !strings.Contains(row, c.Says) || !strings.Contains(row, c.Place) {
+			t.Errorf("the page lacks the claim %s with its verdict %q: %s", c.ID, c.Verdict, row)
+		}
+	}
+	for _, line := range r.Tables[0].Cells() {
+		for _, cell := range line {
+			if cell != "" && !strings.Contains(page, ">"+cell+"<") {
+				t.Errorf("the page lacks the mean %q", cell)
+			}
+		}
+	}
+	for _, want := range []string{
+		">" + r.Figure.Command + "</code>", " --panel a", `<a href="claims.json">`, `<a href="provenance.json">`,
+		`<a href="fig01-a.pdf">`, "8 stored runs, below the folder of --results: <code>gaussian</code>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// The command of a page has the options that the figure was made with. Options for several
+// figures may not apply to this one: then it is the command for all figures.
+func TestPageCommand(t *testing.T) {
+	for want, o := range map[string]Options{
+		"fig1 --scale tiny --set n=3 --panel a,b --series ours,recent": {
+			Panels: []string{"a", "b"}, Learners: []string{"ours", "recent"}, Overrides: []string{"n=3"},
+		},
+		"fig1 --scale tiny --seeds 4": {Seeds: []int64{4}, AllFigures: true},
+		"all --scale tiny --set n=3":  {Overrides: []string{"n=3"}, AllFigures: true},
+	} {
+		o.Scale = "tiny"
+		if got := o.pageCommand(fig01); got != "go run ./replicate "+want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -30,6 +30,8 @@ type Lab struct {
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
 
+	ECharts []byte // echarts.min.js, laid next to each figure's page; nil for none
+
 	done *runs.Report // of the runs that All has completed; nil outside of it
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"maps"
@@ -30,13 +29,15 @@ const BibTeX = `@inproceedings{fakoor2024timevarying,
 var (
 	//go:embed report.html
 	reportText     string
-	reportTemplate = template.Must(template.New("report").Parse(reportText))
+	reportTemplate = template.Must(figures.Parts().New("report").Parse(reportText))
 )
 
 // reportPage is what report.html shows.
 type reportPage struct {
 	Title, Counts string
+	Style         template.CSS
 	Basis         []string
+	Claims        []figures.Claim
 	Figures       []reportFigure
 	SettingsHead  []string // the scenarios
 	Settings      [][]string
@@ -49,24 +50,14 @@ type reportFigure struct {
 	Caption, Progress string
 	Lacking           bool // runs
 	Panels            []reportPanel
-	Claims            []reportClaim
+	Claims            []figures.Claim
 	Source            []string
 	Commits           string
 }
 
 type reportPanel struct {
-	ID, Title, Alt, Metric, Scenario, Changes string
-	Picture                                   template.URL
-	Notes                                     []string
-	Head                                      []string
-	Rows                                      [][]string
-	Missing                                   int
-}
-
-type reportClaim struct {
-	Judged
-	Class    string
-	Measured []string
+	figures.PanelPart
+	Title, Scenario, Changes string
 }
 
 // fact is a line of the provenance.
@@ -77,23 +68,25 @@ type fact struct{ Name, Value string }
 // nothing, runs no script and names no host, path or time: the same runs give the same
 // bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
-	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, made anew", BibTeX: BibTeX}
+	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
 	v := l.verification(o)
 	results := map[string]*runs.Result{}
+	var drawn []figures.Figure
 	for _, f := range l.Figures {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return nil, err
 		}
 		v.add(l, f, s)
-		section, err := l.section(f, o, s, v.Of(f.Name()))
+		section, figure, err := l.section(f, o, s, v.Of(f.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		page.Figures = append(page.Figures, section)
+		page.Figures, page.Claims = append(page.Figures, section), append(page.Claims, section.Claims...)
+		drawn = append(drawn, figure)
 		maps.Copy(results, s.report.Results)
 	}
-	page.Basis, page.Counts = v.Basis(), countVerdicts(v.Claims)
+	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
 	page.Provenance = append(provenanceOf(results), fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
 	var err error
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
@@ -106,51 +99,48 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// section is a figure's part of the report.
-func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (reportFigure, error) {
-	out := reportFigure{State: s.State, Caption: f.Caption, Progress: s.progress(), Lacking: s.Command != "" && s.Stored < s.Runs}
+// section is a figure's part of the report, with what is drawn in it.
+func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (reportFigure, figures.Figure, error) {
+	out := reportFigure{
+		State: s.State, Caption: f.Caption, Progress: s.progress(), Lacking: s.Command != "" && s.Stored < s.Runs,
+	}
 	for _, c := range claims {
-		out.Claims = append(out.Claims, newReportClaim(c))
+		shown := c.onPage()
+		shown.Figure = figures.Link{Text: fmt.Sprint(f.Number), Href: "#" + f.Name()}
+		if c.Verdict == NotRun {
+			shown.Command = s.Command
+		}
+		out.Claims = append(out.Claims, shown)
 	}
 	r, err := s.result(l, f, o)
 	if err != nil || len(r.Figure.Panels) == 0 {
-		return out, err
+		return out, figures.Figure{}, err
 	}
 	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.report.Results), ", ")
-	for i, panel := range r.Figure.Panels {
+	for _, panel := range r.Figure.Panels {
 		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
-		shown, err := l.newReportPanel(r.Figure, panel, r.Tables[i], s.plan[at], o.Scale)
+		shown, err := l.newReportPanel(r.Figure, panel, s.plan[at], o.Scale)
 		if err != nil {
-			return out, err
+			return out, figures.Figure{}, err
 		}
 		out.Panels = append(out.Panels, shown)
 	}
-	return out, nil
+	return out, r.Figure, nil
 }
 
-func newReportClaim(c Judged) reportClaim {
-	r := reportClaim{Judged: c, Class: strings.ReplaceAll(string(c.Verdict), " ", "-")}
-	if c.Verdict != NotRun {
-		r.Measured = measured(c)
-	}
-	return r
-}
-
-func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, table figures.Summary, plan PanelPlan, scale settings.Scale) (reportPanel, error) {
-	bare := p
-	bare.Notes = nil // they stand below the picture, as the source does at the figure's end
-	picture, err := figures.SVG(figures.Figure{Name: f.Name, Panels: []figures.Panel{bare}}, p.Key)
+func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPlan, scale settings.Scale) (reportPanel, error) {
+	part, err := figures.NewPanelPart(f, p.Key)
 	if err != nil {
 		return reportPanel{}, err
 	}
 	changes, err := c.changesOf(plan, scale)
-	cells := table.Cells()
+	if err != nil {
+		return reportPanel{}, err
+	}
 	return reportPanel{
-		ID: f.FileStem(p), Title: fmt.Sprintf("(%s) %s", p.Key, p.Title), Alt: p.AltText(), Metric: table.Metric,
+		PanelPart: part, Title: fmt.Sprintf("(%s) %s", p.Key, p.Title),
 		Scenario: plan.Scenario, Changes: strings.Join(changes, ", "),
-		Picture: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture)),
-		Notes:   p.Notes, Head: cells[0], Rows: cells[1:], Missing: table.Missing(),
-	}, err
+	}, nil
 }
 
 // changesOf lists the settings of a panel that differ from its scenario's at the scale.

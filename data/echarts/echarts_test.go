@@ -24,8 +24,8 @@ var script = []byte(`!function(){t.version="5.6.0"}();`)
 // altered has the length of script, but not its bytes.
 var altered = bytes.Replace(script, []byte("!"), []byte("+"), 1)
 
-// tarball is an npm package that holds text as name. Its length depends on that of text
-// alone: it is not compressed.
+// tarball returns an npm package with the file name. It is not compressed, so its length
+// depends only on the length of text.
 func tarball(t *testing.T, name string, text []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -68,7 +68,8 @@ func serve(t *testing.T, files map[string][]byte) string {
 }
 
 func npmSource(base string, archive artifact.File) source {
-	return source{script: pin("test script", script), archive: archive, address: func(context.Context) (string, error) { return base, nil }}
+	address := func(context.Context) (string, error) { return base, nil }
+	return source{script: pin("test script", script), archive: archive, address: address}
 }
 
 func TestEnsureFromRegistry(t *testing.T) {
@@ -86,7 +87,7 @@ func TestEnsureFromRegistry(t *testing.T) {
 		t.Errorf("%s holds %q", dst, got)
 	}
 	if left := names(t, filepath.Dir(dst)); !slices.Equal(left, []string{FileName}) {
-		t.Errorf("the folder holds %q, want the script alone", left)
+		t.Errorf("the folder holds %q, want only the script", left)
 	}
 	// A second call needs no source.
 	if err := Ensure(t.Context(), dst, Options{sources: []source{{}}}); err != nil {
@@ -98,7 +99,9 @@ func TestEnsureRefusesOtherBytes(t *testing.T) {
 	packed := tarball(t, member, script)
 	other := tarball(t, member, altered)
 	nothing := tarball(t, "package/README.md", script)
-	base := serve(t, map[string][]byte{"/echarts/-/e.tgz": other, "/echarts/-/none.tgz": nothing, "/echarts/-/text.tgz": script, "/e.js": altered})
+	base := serve(t, map[string][]byte{
+		"/echarts/-/e.tgz": other, "/echarts/-/none.tgz": nothing, "/echarts/-/text.tgz": script, "/e.js": altered,
+	})
 	alone := source{script: pin("test script", script)}
 	alone.script.URL = base + "/e.js"
 	for name, c := range map[string]struct {
@@ -107,11 +110,11 @@ func TestEnsureRefusesOtherBytes(t *testing.T) {
 	}{
 		"archive with another hash":       {npmSource(base, pin("e.tgz", packed)), "damaged or was altered"},
 		"archive with another script":     {npmSource(base, pin("e.tgz", other)), "instead of " + pin("", script).SHA256},
-		"archive without the script":      {npmSource(base, pin("none.tgz", nothing)), "holds no " + member},
+		"archive without the script":      {npmSource(base, pin("none.tgz", nothing)), "has no " + member},
 		"script alone, with another hash": {alone, "damaged or was altered"},
 		"nothing at that address":         {npmSource(base, pin("gone.tgz", packed)), "404"},
 		"a registry that does not exist":  {npmSource("http://127.0.0.1:1", pin("e.tgz", packed)), "cannot download"},
-		"an archive that is no archive":   {npmSource(base, pin("text.tgz", script)), "gzip"},
+		"a file that is not an archive":   {npmSource(base, pin("text.tgz", script)), "gzip"},
 	} {
 		dst := filepath.Join(t.TempDir(), FileName)
 		err := Ensure(t.Context(), dst, Options{sources: []source{c.source}})
@@ -128,7 +131,8 @@ func TestEnsureTriesTheNextSource(t *testing.T) {
 	alone := source{script: pin("test script", script)}
 	alone.script.URL = serve(t, map[string][]byte{"/e.js": script}) + "/e.js"
 	dst := filepath.Join(t.TempDir(), FileName)
-	if err := Ensure(t.Context(), dst, Options{sources: []source{npmSource("http://127.0.0.1:1", pin("e.tgz", script)), alone}}); err != nil {
+	unreachable := npmSource("http://127.0.0.1:1", pin("e.tgz", script))
+	if err := Ensure(t.Context(), dst, Options{sources: []source{unreachable, alone}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(dst); !bytes.Equal(got, script) {
@@ -152,11 +156,12 @@ func TestEnsureOwnFile(t *testing.T) {
 	if name, pinned, err := Check(dst); name != "ECharts 5.1.2" || pinned || err != nil {
 		t.Errorf("Check says %q, pinned %v, %v", name, pinned, err)
 	}
-	if err := Ensure(t.Context(), dst, Options{File: wrong}); err == nil || !strings.Contains(err.Error(), "not a script of ECharts 5") {
-		t.Errorf("ECharts 4 is taken: %v", err)
+	err := Ensure(t.Context(), dst, Options{File: wrong})
+	if err == nil || !strings.Contains(err.Error(), "not a script of ECharts 5") {
+		t.Errorf("ECharts 4 was accepted: %v", err)
 	}
 	if got, _ := os.ReadFile(dst); !bytes.Equal(got, old) {
-		t.Errorf("after a failure the file holds %q", got)
+		t.Errorf("after a failure the file has %q", got)
 	}
 }
 
@@ -165,7 +170,8 @@ func TestEnsureStops(t *testing.T) {
 	cancel()
 	packed := tarball(t, member, script)
 	dst := filepath.Join(t.TempDir(), FileName)
-	if err := Ensure(ctx, dst, Options{sources: []source{npmSource(serve(t, nil), pin("e.tgz", packed))}}); !errors.Is(err, context.Canceled) {
+	s := npmSource(serve(t, nil), pin("e.tgz", packed))
+	if err := Ensure(ctx, dst, Options{sources: []source{s}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

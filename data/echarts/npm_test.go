@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noRegistry takes from this machine all that names a registry, and npm; it returns the
-// folder that is PATH then.
+// noRegistry removes every setting that names a registry, and npm itself. It returns the
+// empty folder that becomes PATH.
 func noRegistry(t *testing.T) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
@@ -23,7 +23,7 @@ func noRegistry(t *testing.T) (bin string) {
 	return bin
 }
 
-// fakeNPM puts a script on the PATH that noRegistry left.
+// fakeNPM installs a shell script as npm in the folder that noRegistry returned.
 func fakeNPM(t *testing.T, bin, script string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
@@ -31,7 +31,7 @@ func fakeNPM(t *testing.T, bin, script string) {
 	}
 }
 
-// says is an npm that names a registry, and warns about something else.
+// says returns the script of an npm that prints a registry and an unrelated warning.
 func says(url string) string {
 	return `echo "npm warn Unknown user config" >&2; [ "$*" = "config get registry" ] && echo "` + url + `"`
 }
@@ -62,22 +62,23 @@ func TestNoRegistry(t *testing.T) {
 	check := func(what, words string) {
 		t.Helper()
 		got, err := registry(t.Context())
-		if got != "" || err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), "set NPM_CONFIG_REGISTRY to ") {
+		if got != "" || err == nil || !strings.Contains(err.Error(), words) ||
+			!strings.Contains(err.Error(), "set NPM_CONFIG_REGISTRY to ") {
 			t.Errorf("%s: got %q and %v, want an error with %q", what, got, err, words)
 		}
 	}
 	check("without npm", "no npm registry is known: install npm, or ")
 	fakeNPM(t, bin, "exit 3")
-	check("npm fails", "npm does not say its registry (exit status 3): mend it, or ")
+	check("npm fails", "npm does not print its registry (exit status 3): repair npm, or ")
 	fakeNPM(t, bin, says("undefined"))
-	check("npm has none", `names the registry "undefined", which is no address`)
+	check("npm has none", `names the registry "undefined", which is not an address`)
 	before := npmPatience
 	t.Cleanup(func() { npmPatience = before })
 	npmPatience = 100 * time.Millisecond
 	fakeNPM(t, bin, `/bin/sleep 4; echo done >"$0.finished"`)
-	check("npm hangs", "npm does not say its registry (no answer in 100ms)")
+	check("npm hangs", "npm does not print its registry (no answer in 100ms)")
 	if _, err := os.Stat(filepath.Join(bin, "npm.finished")); err == nil {
-		t.Error("npm was waited for to its end")
+		t.Error("npm was not stopped at the time limit")
 	}
 
 	stopped, cancel := context.WithCancel(t.Context())
@@ -87,7 +88,7 @@ func TestNoRegistry(t *testing.T) {
 	}
 }
 
-// The registry that npm names serves the package.
+// The package is downloaded from the registry that npm prints.
 func TestEnsureFromNPM(t *testing.T) {
 	packed := tarball(t, member, script)
 	s := npmSource("", pin("e.tgz", packed))
@@ -102,8 +103,8 @@ func TestEnsureFromNPM(t *testing.T) {
 	}
 }
 
-// Without a registry the next source is tried, and if that fails too, the error says both
-// in one line.
+// Without a registry the next source is tried; if that fails, too, the error gives both
+// reasons in one line.
 func TestEnsureWithoutRegistry(t *testing.T) {
 	noRegistry(t)
 	unknown := npmSource("", pin("e.tgz", script))
@@ -123,7 +124,10 @@ func TestEnsureWithoutRegistry(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("got %v, want one line", err)
 	}
-	for _, words := range []string{"no source has " + FileName, "cannot look for test script: no npm registry is known", "cannot download another script", "404"} {
+	for _, words := range []string{
+		"no source has " + FileName, "cannot download test script: no npm registry is known",
+		"cannot download another script", "404",
+	} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%q lacks %q", err, words)
 		}

@@ -19,15 +19,15 @@ import (
 	"tvps/data/artifact"
 )
 
-// member is where an npm package of ECharts has the script.
+// member is the script's path in an npm package of ECharts.
 const member = "package/dist/" + FileName
 
-// npmPatience is how long npm may take to name its registry; tests shorten it.
+// npmPatience is the time limit for npm to print its registry; tests shorten it.
 var npmPatience = 30 * time.Second
 
-// registry is the npm registry that this machine is set up for, without a final slash:
-// NPM_CONFIG_REGISTRY, else what the user's .npmrc says, else what an installed npm says.
-// This program knows none by itself.
+// registry returns the address of this machine's npm registry, without a final slash. It
+// comes from NPM_CONFIG_REGISTRY, then from the user's .npmrc, then from an installed npm;
+// there is no default.
 func registry(ctx context.Context) (string, error) {
 	for _, name := range []string{"NPM_CONFIG_REGISTRY", "npm_config_registry"} {
 		if url := os.Getenv(name); url != "" {
@@ -44,7 +44,7 @@ func registry(ctx context.Context) (string, error) {
 	return askNPM(ctx, npm)
 }
 
-// askNPM is the registry that the program npm uses, from all of its settings.
+// askNPM returns the registry that the program npm is configured for.
 func askNPM(ctx context.Context, npm string) (string, error) {
 	patient, cancel := context.WithTimeout(ctx, npmPatience)
 	defer cancel()
@@ -58,16 +58,17 @@ func askNPM(ctx context.Context, npm string) (string, error) {
 		err = fmt.Errorf("no answer in %v", npmPatience)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s does not say its registry (%w): mend it, or set NPM_CONFIG_REGISTRY to a registry's address", npm, err)
+		return "", fmt.Errorf("%s does not print its registry (%w): repair npm, "+
+			"or set NPM_CONFIG_REGISTRY to a registry's address", npm, err)
 	}
 	url := strings.TrimSpace(string(out))
 	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
-		return "", fmt.Errorf("%s names the registry %q, which is no address: set NPM_CONFIG_REGISTRY to one", npm, url)
+		return "", fmt.Errorf("%s names the registry %q, which is not an address: set NPM_CONFIG_REGISTRY to one", npm, url)
 	}
 	return strings.TrimRight(url, "/"), nil
 }
 
-// npmrc is the user's file of npm settings.
+// npmrc returns the path of the user's npm settings.
 func npmrc() string {
 	if path := os.Getenv("NPM_CONFIG_USERCONFIG"); path != "" {
 		return path
@@ -76,7 +77,8 @@ func npmrc() string {
 	return filepath.Join(home, ".npmrc")
 }
 
-// registryInFile reads `registry=URL` from a file of npm settings; "" if there is none.
+// registryInFile returns the URL of the last line `registry=URL` in a file of npm settings,
+// or "" if there is none.
 func registryInFile(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -87,13 +89,13 @@ func registryInFile(path string) string {
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		key, value, ok := strings.Cut(lines.Text(), "=")
 		if ok && strings.TrimSpace(key) == "registry" {
-			url = strings.Trim(strings.TrimSpace(value), `"'`) // the last one counts
+			url = strings.Trim(strings.TrimSpace(value), `"'`)
 		}
 	}
 	return url
 }
 
-// unpack writes the script, and nothing else, from an npm package to dst.
+// unpack writes the script of an npm package to dst.
 func unpack(archive, dst string, script artifact.File) error {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -107,7 +109,7 @@ func unpack(archive, dst string, script artifact.File) error {
 	for members := tar.NewReader(zipped); ; {
 		header, err := members.Next()
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s holds no %s", archive, member)
+			return fmt.Errorf("%s has no %s", archive, member)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", archive, err)

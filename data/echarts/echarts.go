@@ -1,6 +1,6 @@
-// Package echarts brings echarts.min.js, the script that draws the charts of the figures,
-// onto this machine, so that notebooks draw without a network. Each source is pinned: the
-// file is byte for byte the one that this program names, or the file that the user gave.
+// Package echarts downloads echarts.min.js, the script that draws the charts of figures and
+// notebooks, so that they are interactive without a network. Each source is pinned by its
+// hash; the only other script accepted is a file that the user names.
 package echarts
 
 import (
@@ -17,23 +17,23 @@ import (
 	"tvps/data/artifact"
 )
 
-// FileName is what the script is called wherever it lies.
+// FileName is the script's name in every folder.
 const FileName = "echarts.min.js"
 
-// Options adjusts Ensure. The zero value is silent and uses the pinned sources.
+// Options adjusts [Ensure] and [Cached]. The zero value is silent and uses the pinned sources.
 type Options struct {
-	File string       // take this file, whatever its version of ECharts 5; "" for the pinned sources
+	File string       // use this file, of any version of ECharts 5; "" for the pinned sources
 	Log  io.Writer    // progress; nil for none
 	HTTP *http.Client // as in artifact.Options
 
-	sources []source // tests put others in place
+	sources []source // replaced in tests
 }
 
-// source is one place to get a pinned script from.
+// source is one place that publishes a pinned script.
 type source struct {
 	script  artifact.File                                          // the script; its URL is set if it is published alone
 	archive artifact.File                                          // the package that holds it, if script has no URL
-	address func(ctx context.Context) (registry string, err error) // where the archive is published
+	address func(ctx context.Context) (registry string, err error) // the registry that publishes the archive
 }
 
 // sources are tried in this order. The host of go-echarts has an older version than npm.
@@ -61,9 +61,10 @@ var sources = []source{
 	},
 }
 
-// Ensure makes sure that dst is an echarts.min.js, and gets it if it is missing or
-// damaged. Nobody sees half a file at dst. Options.File replaces what is there. The error
-// of a script that cannot be had is one sentence, which says of each source why.
+// Ensure makes sure that dst is a script of ECharts 5, and downloads it if it is missing or
+// damaged. Options.File replaces an existing script. If no source has the script, the error
+// is one sentence that gives the reason for each source. No process sees a partial file at
+// dst.
 func Ensure(ctx context.Context, dst string, o Options) error {
 	if o.File != "" {
 		return copyScript(o.File, dst)
@@ -72,7 +73,7 @@ func Ensure(ctx context.Context, dst string, o Options) error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
-		return fmt.Errorf("no folder for %s: %w", FileName, err)
+		return fmt.Errorf("cannot make the folder for %s: %w", FileName, err)
 	}
 	if o.sources == nil {
 		o.sources = sources
@@ -88,7 +89,7 @@ func Ensure(ctx context.Context, dst string, o Options) error {
 	return failed
 }
 
-// get brings the script from this source to dst. The caller's folder is made.
+// get downloads the script to dst, whose folder exists.
 func (s source) get(ctx context.Context, dst string, o Options) error {
 	fetch := artifact.Options{Log: o.Log, HTTP: o.HTTP}
 	if s.script.URL != "" {
@@ -97,7 +98,7 @@ func (s source) get(ctx context.Context, dst string, o Options) error {
 	}
 	base, err := s.address(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot look for %s: %w", s.script.Name, err)
+		return fmt.Errorf("cannot download %s: %w", s.script.Name, err)
 	}
 	file := s.archive
 	file.URL = base + "/echarts/-/" + file.Name
@@ -110,11 +111,11 @@ func (s source) get(ctx context.Context, dst string, o Options) error {
 	return unpack(archive, dst, s.script)
 }
 
-// version finds what a script of ECharts 5 calls itself.
+// version matches the version that a script of ECharts 5 holds.
 var version = regexp.MustCompile(`\bversion="(5\.\d+\.\d+)"`)
 
-// Check says which version the script at path is, and whether it is pinned: one of those
-// that this program gets. Another one is the user's own; it must be of ECharts 5.
+// Check returns the version of the script at path and whether it is one of the pinned
+// scripts. It is an error if the file is not a script of ECharts 5.
 func Check(path string) (name string, pinned bool, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -123,7 +124,7 @@ func Check(path string) (name string, pinned bool, err error) {
 	return identify(text, path)
 }
 
-// identify is Check for the text of the script that came from path.
+// identify is [Check] for the text of the script at path.
 func identify(text []byte, path string) (name string, pinned bool, err error) {
 	sum := sha256.Sum256(text)
 	for _, s := range sources {
@@ -138,22 +139,31 @@ func identify(text []byte, path string) (name string, pinned bool, err error) {
 	return "ECharts " + string(m[1]), false, nil
 }
 
-// copyScript puts the user's own script at dst.
+// copyScript copies the user's own script to dst.
 func copyScript(from, dst string) error {
-	text, err := os.ReadFile(from)
+	text, err := own(from)
 	if err != nil {
-		return fmt.Errorf("the given %s cannot be read: %w", FileName, err)
-	}
-	if _, _, err := identify(text, from); err != nil {
 		return err
 	}
 	return Write(dst, text)
 }
 
-// Write puts the text of the script at path, at once and whole, and makes the folder.
+// own reads the user's own script.
+func own(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the given %s: %w", FileName, err)
+	}
+	if _, _, err := identify(text, path); err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// Write writes the script's text to path in one step, and makes the folder if needed.
 func Write(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("no folder for %s: %w", FileName, err)
+		return fmt.Errorf("cannot make the folder for %s: %w", FileName, err)
 	}
 	return artifact.WriteFile(path, FileName, 0o644, func(w io.Writer) error {
 		_, err := w.Write(text)

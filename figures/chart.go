@@ -1,0 +1,197 @@
+package figures
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+)
+
+// AltText describes the panel's picture to those who cannot see it.
+func (p Panel) AltText() string { return panelTitle(p) + ": " + p.describe() }
+
+// describe is [Panel.AltText] without the title.
+func (p Panel) describe() string {
+	labels := make([]string, len(p.Series))
+	for i, s := range p.Series {
+		labels[i] = s.text()
+	}
+	return fmt.Sprintf("%s against %s for %s", p.YLabel, p.XLabel, strings.Join(labels, ", "))
+}
+
+// chart is a panel as chart.js takes it.
+type chart struct {
+	Key    string         `json:"key"`
+	XLabel string         `json:"xlabel"`
+	Option map[string]any `json:"option"`
+	Title  string         `json:"title,omitempty"` // these two in a notebook's cell only
+	Notes  string         `json:"notes,omitempty"`
+}
+
+func describe(fig Figure, panels []Panel) []chart {
+	var all []chart
+	for _, p := range panels {
+		stem := fig.FileStem(p)
+		all = append(all, chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)})
+	}
+	return all
+}
+
+// drawCall calls chart.js with these charts, the sources of echarts, and further arguments in
+// JavaScript. JSON escapes < and >, so no text of the figure can end the script.
+func drawCall(charts []chart, sources any, more ...string) (string, error) {
+	var call []string
+	for _, argument := range []any{charts, sources} {
+		text, err := json.Marshal(argument)
+		if err != nil {
+			return "", fmt.Errorf("figures: cannot describe the charts: %w", err)
+		}
+		call = append(call, string(text))
+	}
+	return fmt.Sprintf("%s(%s);", drawScript, strings.Join(append(call, more...), ",\n")), nil
+}
+
+// chartOption is the panel's chart as ECharts describes it. chart.js adds what takes a
+// function: the bands and the tooltip.
+func chartOption(id string, p Panel) map[string]any {
+	line := charts.NewLine()
+	line.SetGlobalOptions(
+		charts.WithInitializationOpts(opts.Initialization{ChartID: id}), // otherwise go-echarts draws a random one
+		charts.WithAnimation(false),
+		charts.WithTooltipOpts(opts.Tooltip{
+			Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"},
+		}),
+		charts.WithGridOpts(opts.Grid{Left: "75px", Right: "30px", Top: "60px", Bottom: "95px"}),
+		charts.WithDataZoomOpts(
+			opts.DataZoom{Type: "inside", FilterMode: "none"},
+			opts.DataZoom{Type: "slider", FilterMode: "none"}),
+	)
+	setAxes(line, p)
+	var legend []string
+	xlow, xhigh := p.xRange()
+	if r := p.Reference; r != nil {
+		legend = append(legend, r.Label)
+		line.MultiSeries = append(line.MultiSeries, referenceLine(*r, xlow, xhigh))
+	}
+	for _, s := range p.Series {
+		legend = append(legend, s.text())
+		line.MultiSeries = append(line.MultiSeries, seriesLine(s, xlow, xhigh))
+		for _, run := range s.bands() {
+			line.MultiSeries = append(line.MultiSeries, seriesBand(s, run))
+		}
+	}
+	line.SetGlobalOptions(charts.WithLegendOpts(opts.Legend{
+		Show: opts.Bool(true), Top: "10px", Left: "75px", Right: "30px", Data: legend,
+	}))
+	line.Validate()
+	return line.JSON()
+}
+
+func setAxes(line *charts.Line, p Panel) {
+	xlow, xhigh := p.xRange()
+	x := opts.XAxis{Type: "value", Name: p.XLabel, NameLocation: "center", NameGap: 30, Min: xlow, Max: xhigh,
+		AxisLine: &opts.AxisLine{OnZero: opts.Bool(false)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)},
+		AxisLabel: &opts.AxisLabel{HideOverlap: opts.Bool(true)}}
+	if p.wholeX() {
+		x.MinInterval = 1
+	}
+	low, high, step := roundRange(p.yRange())
+	if p.YRange != nil {
+		low, high = p.YRange[0], p.YRange[1]
+	}
+	y := opts.YAxis{Type: "value", Name: p.YLabel, NameLocation: "center", NameGap: 55,
+		Min: low, Max: high, MaxInterval: step,
+		AxisLine: &opts.AxisLine{Show: opts.Bool(true), OnZero: opts.Bool(false)}}
+	line.SetGlobalOptions(charts.WithXAxisOpts(x), charts.WithYAxisOpts(y))
+}
+
+// roundRange widens the limits to multiples of a round step, so that the axis ends at its
+// ticks if these are no further apart.
+func roundRange(low, high float64) (from, to, step float64) {
+	step = niceStep(low, high, 8, false)
+	round := func(units float64) float64 { // by division where step < 1: 3/100, not 3*0.01
+		if step < 1 {
+			return units / math.Round(1/step)
+		}
+		return units * step
+	}
+	return round(math.Floor(low / step)), round(math.Ceil(high / step)), step
+}
+
+func referenceLine(r Reference, xlow, xhigh float64) charts.SingleSeries {
+	data := []opts.LineData{{Value: []float64{xlow, r.Value}}, {Value: []float64{xhigh, r.Value}}}
+	return curveOf(r.Label, r.Color, "solid", data, false)
+}
+
+func seriesLine(s Series, xlow, xhigh float64) charts.SingleSeries {
+	kind := "solid"
+	if s.Style != Line {
+		kind = "dashed"
+	}
+	data := make([]opts.LineData, 0, len(s.Points)+2)
+	if s.Style == MeanLine && xlow < s.Points[0].X {
+		data = append(data, opts.LineData{Value: []float64{xlow, s.mean()}})
+	}
+	for _, p := range s.Points {
+		y := p.Mean
+		if s.Style == MeanLine {
+			y = s.mean()
+		}
+		data = append(data, opts.LineData{Name: pointText(s, p), Value: []float64{p.X, y}})
+	}
+	if s.Style == MeanLine && s.Points[len(s.Points)-1].X < xhigh {
+		data = append(data, opts.LineData{Value: []float64{xhigh, s.mean()}})
+	}
+	return curveOf(s.text(), s.Color, kind, data, s.Style != MeanLine && len(s.Points) <= fewPoints)
+}
+
+func curveOf(name, color, kind string, data []opts.LineData, dots bool) charts.SingleSeries {
+	return charts.SingleSeries{
+		Name: name, Type: "line", Data: data, Color: color,
+		ShowSymbol: opts.Bool(dots), Symbol: "circle", SymbolSize: 5,
+		LineStyle: &opts.LineStyle{Color: color, Width: 2, Type: kind},
+		ItemStyle: &opts.ItemStyle{Color: color},
+	}
+}
+
+// seriesBand has the series's name, so that the legend switches both.
+func seriesBand(s Series, run []Point) charts.SingleSeries {
+	data := make([]opts.CustomData, len(run))
+	for i, p := range run {
+		data[i] = opts.CustomData{Value: []float64{p.X, p.Low, p.High}}
+	}
+	return charts.SingleSeries{
+		Name: s.text(), Type: "custom", Data: data, Color: s.Color,
+		Encode:    &opts.Encode{X: 0, Y: []int{1, 2}},
+		ItemStyle: &opts.ItemStyle{Color: s.Color},
+	}
+}
+
+// pointText is a point's line in the tooltip, as HTML: mean, interval, value of each seed.
+func pointText(s Series, p Point) string {
+	var b strings.Builder
+	b.WriteString("<b>" + html.EscapeString(s.text()) + "</b> ")
+	if s.Style == MeanLine {
+		b.WriteString(number(s.mean()) + " over all steps; here ")
+	}
+	b.WriteString(number(p.Mean))
+	if p.N > 1 {
+		b.WriteString(" [" + number(p.Low) + ", " + number(p.High) + "]")
+	}
+	lead := " · seed "
+	for _, seed := range p.Seeds {
+		b.WriteString(lead + strconv.FormatInt(seed.Seed, 10) + ": " + number(seed.Value))
+		lead = ", "
+	}
+	return b.String()
+}
+
+// number writes a value with four significant digits and a proper minus sign.
+func number(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "-", "−", 1)
+}

@@ -1,0 +1,129 @@
+// Draws the charts described in `charts` into the elements that carry their key. If echarts is
+// not loaded yet, it comes from the first of `sources` that answers: an address, or an object
+// with the address as src and the script's integrity. Until then, and if none answers, the
+// static pictures stay.
+// {base} in a source is Jupyter's base URL; such a source is skipped on other pages, and
+// those of `elsewhere` are tried on pages without Jupyter only.
+// `dress`, if given, returns a chart's option for the page's present width and colours.
+(function (charts, sources, elsewhere, dress) {
+  "use strict";
+
+  // The band of an interval: one polygon along the lower ends and back along the upper.
+  function band(params, api) {
+    if (params.context.drawn) return;
+    params.context.drawn = true;
+    var there = [], back = [];
+    for (var i = 0; i < params.dataInsideLength; i++) {
+      var x = api.value(0, i);
+      there.push(api.coord([x, api.value(1, i)]));
+      back.unshift(api.coord([x, api.value(2, i)]));
+    }
+    var lone = there.length === 1, color = api.visual("color");
+    return {
+      type: "polygon",
+      shape: { points: there.concat(back) },
+      style: { fill: color, stroke: lone ? color : "none", lineWidth: lone ? 8 : 0, opacity: 0.18 },
+    };
+  }
+
+  // The text of a point is its name; bands and reference lines have none.
+  function tooltip(xlabel) {
+    return function (items) {
+      var lines = items.filter(function (p) { return p.name; })
+        .map(function (p) { return p.marker + p.name; });
+      return lines.length ? xlabel + " = " + items[0].axisValue + "<br>" + lines.join("<br>") : "";
+    };
+  }
+
+  // In a notebook cell the chart comes with title and notes, because the static picture in
+  // the output before it has its own. That output is hidden once the chart is drawn.
+  function frame(chart, element) {
+    var picture = element.closest(".jp-OutputArea-child, .output_area");
+    picture = picture && picture.previousElementSibling;
+    if (picture && picture.querySelector(".jp-RenderedImage img, .output_png img")) picture.style.display = "none";
+    var around = document.createElement("div");
+    around.style.cssText = "background:#fff;color:#222;padding:8px";
+    element.parentNode.insertBefore(around, element);
+    around.appendChild(document.createElement("b")).textContent = chart.title;
+    around.appendChild(element);
+    around.appendChild(document.createElement("small")).textContent = chart.notes;
+  }
+
+  function drawOne(chart, element) {
+    var picture = element.innerHTML;
+    element.setAttribute("data-drawn", "yes");
+    element.innerHTML = "";
+    element.style.height = "520px";
+    try {
+      var option = JSON.parse(JSON.stringify(chart.option));
+      option.series.forEach(function (s) {
+        if (s.type !== "custom") return;
+        s.renderItem = band;
+        s.clip = true;
+        s.silent = true;
+        s.z = 1;
+      });
+      option.tooltip.formatter = tooltip(chart.xlabel);
+      option.tooltip.confine = true;
+      var drawing = window.echarts.init(element, null, { renderer: "svg" });
+      var show = function () { drawing.setOption(dress ? dress(option, element) : option); };
+      show();
+      if (chart.title) frame(chart, element);
+      drawing.resize();
+      if (window.ResizeObserver) {
+        new ResizeObserver(function () {
+          drawing.resize();
+          if (dress) show();
+        }).observe(element);
+      }
+      if (dress) window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+    } catch (problem) {
+      element.setAttribute("data-drawn", "no");
+      element.style.height = "";
+      element.innerHTML = picture;
+      if (window.console) console.error("cannot draw " + chart.key, problem);
+    }
+  }
+
+  function draw() {
+    charts.forEach(function (chart) {
+      document.querySelectorAll('[data-chart="' + chart.key + '"]:not([data-drawn])')
+        .forEach(function (element) { drawOne(chart, element); });
+    });
+  }
+
+  function addresses() {
+    var config = document.getElementById("jupyter-config-data");
+    if (!config) return sources.filter(function (s) { return (s.src || s).indexOf("{base}") < 0; }).concat(elsewhere);
+    var base = JSON.parse(config.textContent).baseUrl || "/";
+    return sources.map(function (s) { return s.replace("{base}", base); });
+  }
+
+  // Another chart on the page may be loading the same script already. The AMD loader of a
+  // page, such as nbconvert's, must not take echarts, which would then not be global.
+  function load(from) {
+    if (window.echarts) return draw();
+    if (!from.length) {
+      document.querySelectorAll("[data-offline]").forEach(function (note) { note.hidden = false; });
+      return;
+    }
+    var src = from[0].src || from[0];
+    var script = document.querySelector('script[src="' + src + '"]');
+    if (!script) {
+      script = document.createElement("script");
+      if (from[0].integrity) {
+        script.integrity = from[0].integrity;
+        script.crossOrigin = "anonymous";
+      }
+      script.src = src;
+      var amd = window.define && window.define.amd;
+      if (amd) window.define.amd = undefined;
+      script.addEventListener("load", function () { if (amd) window.define.amd = amd; });
+      script.addEventListener("error", function () { if (amd) window.define.amd = amd; script.remove(); });
+      document.head.appendChild(script);
+    }
+    script.addEventListener("load", function () { window.echarts ? draw() : load(from.slice(1)); });
+    script.addEventListener("error", function () { load(from.slice(1)); });
+  }
+  load(addresses());
+})

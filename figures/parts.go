@@ -1,0 +1,228 @@
+package figures
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html"
+	"html/template"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	//go:embed page.css
+	styleText string
+	//go:embed parts.html
+	partsText string
+
+	parts = template.Must(template.New("parts").Funcs(template.FuncMap{
+		"effects": effects,
+		"linked":  func(claims []Claim) bool { return len(claims) > 0 && claims[0].Figure.Href != "" },
+	}).Parse(partsText))
+)
+
+// Parts returns templates for pieces of a page, to parse a page's own template with:
+//
+//	verdict    a [Verdict]
+//	verdicts   a []Claim, as a table
+//	means      a [Summary], as a table
+//	panel      a [PanelPart]: picture, notes, table of means, table of the points
+//	command    a command line (string) with a button to copy it; once on a page
+//
+// The page's style sheet is [CSS].
+func Parts() *template.Template { return template.Must(parts.Clone()) }
+
+// CSS returns the style sheet of [Parts], in light and dark, for screen and print, with the
+// colours of the given figures.
+func CSS(figs ...Figure) template.CSS {
+	colors := map[string]bool{}
+	for _, f := range figs {
+		for _, p := range f.Panels {
+			for _, c := range p.colors() {
+				colors[c] = true
+			}
+		}
+	}
+	dark := ""
+	for _, c := range slices.Sorted(maps.Keys(colors)) {
+		if d := Dark(c); d != c {
+			dark += fmt.Sprintf(" %s: %s;", colorName(c), d)
+		}
+	}
+	if dark == "" {
+		return template.CSS(styleText)
+	}
+	return template.CSS(styleText + "@media screen and (prefers-color-scheme: dark) { :root {" + dark + " } }\n")
+}
+
+// colors lists the colours of everything that is drawn, in lower case.
+func (p Panel) colors() []string {
+	var out []string
+	if p.Reference != nil {
+		out = append(out, strings.ToLower(p.Reference.Color))
+	}
+	for _, s := range p.Series {
+		out = append(out, strings.ToLower(s.Color))
+	}
+	return out
+}
+
+// colorName is the CSS variable that replaces a colour of a series where it is set.
+func colorName(color string) string { return "--c-" + strings.ToLower(strings.TrimPrefix(color, "#")) }
+
+// PanelPart is a panel as the template "panel" of [Parts] shows it.
+type PanelPart struct {
+	Stem    string        // of the panel's files
+	Alt     string        // describes the chart
+	Picture template.HTML // SVG without title and notes, which takes the colours of [CSS]
+	Notes   []string
+	Means   *Summary // nil for none
+	Points  pointTable
+
+	// On a figure's own page, which has its files next to it.
+	Live  bool // draw an interactive chart instead of the picture
+	Files []string
+	Films []filmPart
+}
+
+type filmPart struct{ File, Title string }
+
+// NewPanelPart returns a panel with its picture, notes, table of the points, and table of
+// means if the figure has it. Nothing in it refers to another file.
+func NewPanelPart(fig Figure, key string) (PanelPart, error) {
+	if err := fig.Validate(); err != nil {
+		return PanelPart{}, err
+	}
+	p, err := fig.Panel(key)
+	if err != nil {
+		return PanelPart{}, err
+	}
+	picture, err := inlineSVG(p)
+	if err != nil {
+		return PanelPart{}, err
+	}
+	part := PanelPart{
+		Stem: fig.FileStem(p), Alt: p.describe(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
+	}
+	if i := slices.IndexFunc(fig.Tables, func(s Summary) bool { return s.Panel == key }); i >= 0 {
+		part.Means = &fig.Tables[i]
+	}
+	return part, nil
+}
+
+var (
+	svgColor  = regexp.MustCompile(`(fill|stroke):(#[0-9A-Fa-f]{6})`) // a colour in a style
+	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)       // which SVG within HTML does without
+)
+
+// inlineSVG draws a panel for a page that prints title and notes itself, as an element that
+// takes its colours from the page's variables.
+func inlineSVG(p Panel) (template.HTML, error) {
+	picture, err := bareSheet(p).svg()
+	if err != nil {
+		return "", err
+	}
+	_, element, found := bytes.Cut(picture, []byte("<svg"))
+	if !found {
+		return "", fmt.Errorf("figures: panel %s: the picture is not an SVG", p.Key)
+	}
+	variable := map[string]string{"#ffffff": "--sheet", "#222222": "--ink", "#e4e4e4": "--grid"}
+	for _, c := range p.colors() {
+		variable[c] = colorName(c)
+	}
+	known := slices.Sorted(maps.Keys(variable))
+	element = svgSpaces.ReplaceAll(element, nil)
+	text := svgColor.ReplaceAllStringFunc(string(element), func(match string) string {
+		property, color, _ := strings.Cut(match, ":")
+		if i := slices.IndexFunc(known, func(k string) bool { return alike(k, color) }); i >= 0 {
+			return fmt.Sprintf("%s:var(%s,%s)", property, variable[known[i]], color)
+		}
+		return match
+	})
+	label := html.EscapeString("Chart: " + p.describe())
+	return template.HTML(`<svg role="img" aria-label="` + label + `"` + text), nil
+}
+
+// alike reports whether two colours differ by rounding only, as a band's from its line's.
+func alike(a, b string) bool {
+	x, y := channels(a), channels(b)
+	for i := range x {
+		if math.Abs(x[i]-y[i]) > 1.5/255 {
+			return false
+		}
+	}
+	return true
+}
+
+// pointTable is what a chart shows, as text.
+type pointTable struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+}
+
+// pointsOf lists every point of a panel: a row for each x, a column for each series.
+func pointsOf(p Panel) pointTable {
+	fewest, most := p.seeds()
+	t := pointTable{Head: []string{p.XLabel}}
+	t.Caption = p.YLabel + ": mean over seeds"
+	if most > 1 {
+		t.Caption += ", in brackets its 95% interval"
+	}
+	if fewest == most {
+		t.Caption += fmt.Sprintf("; n = %d", most)
+	}
+	if r := p.Reference; r != nil {
+		t.Caption += fmt.Sprintf("; %s is the line at %s", r.Label, number(r.Value))
+	}
+	at := map[float64][]string{}
+	for i, s := range p.Series {
+		t.Head = append(t.Head, s.text())
+		for _, point := range s.Points {
+			if at[point.X] == nil {
+				at[point.X] = make([]string, len(p.Series))
+			}
+			at[point.X][i] = point.cell(fewest != most)
+		}
+	}
+	for _, x := range slices.Sorted(maps.Keys(at)) {
+		label := strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "-", "−", 1)
+		t.Rows = append(t.Rows, append([]string{label}, at[x]...))
+	}
+	if row := meanRow(p); row != nil {
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// cell is a point as text, with its number of seeds if that differs between points.
+func (p Point) cell(seeds bool) string {
+	text := number(p.Mean)
+	if p.N > 1 {
+		text += " [" + number(p.Low) + ", " + number(p.High) + "]"
+	}
+	if seeds {
+		text += fmt.Sprintf(", n = %d", p.N)
+	}
+	return text
+}
+
+// meanRow holds the heights of the constant lines; nil if there are none.
+func meanRow(p Panel) []string {
+	row := make([]string, len(p.Series))
+	any := false
+	for i, s := range p.Series {
+		if s.Style == MeanLine {
+			row[i], any = number(s.mean()), true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return append([]string{"mean over all steps"}, row...)
+}
