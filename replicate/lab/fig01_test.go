@@ -145,7 +145,7 @@ func TestPageCommand(t *testing.T) {
 		"all --scale tiny --set n=3":  {Overrides: []string{"n=3"}, AllFigures: true},
 	} {
 		o.Scale = "tiny"
-		if got := o.pageCommand(fig01); got != "go run ./replicate "+want {
+		if got := o.pageCommand(paper.Fig1()); got != "go run ./replicate "+want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
