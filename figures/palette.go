@@ -16,28 +16,11 @@ type Look struct {
 	Style Style
 }
 
-// Looks is the table of known series, in the order in which tables list them. Colours that
-// occur in one chart can be told apart with red- and green-blindness. Two names share a colour
-// if they have the same role: Ours is Method 2, and plain SAC is the base that other agents
-// are compared with, as Everything is.
-var Looks = []Look{
-	{"everything", "Everything", "#1f77b4", Line},
-	{"recent", "Recent", "#e69f00", Line},
-	{"finetune", "Fine-tune", "#009e73", Line},
-	{"pretrained", "Pre-trained, not adapted", "#595959", Line},
-	{"standard", "Standard propensity", "#cc79a7", Line},
-	{"metaweightnet", "Meta-Weight-Net", "#4a1486", Line},
-	{"exact", "Exact weights", "#000000", Dashed},
-	{"method1", "Method 1", "#56b4e9", Line},
-	{"method2", "Method 2", "#d62728", Line},
-	{"ours", "Ours", "#d62728", Line},
-	{"raw", "Without weights", "#1f77b4", Line},
-	{"data", "Sample mean", "#000000", Line},
-	{"sac", "SAC", "#1f77b4", Line},
-	{"sac-omega", "SAC with ω", "#d62728", Line},
-	{"sac-context", "SAC with context", "#e69f00", Line},
-	{"sac-context-omega", "SAC with context and ω", "#009e73", Line},
-}
+// Looks is the table of declared series, in the order in which tables list them: learners declare theirs (packages
+// continual and reinforce). Colours that occur in one chart can be told apart with red- and green-blindness. Two names
+// share a colour if they have the same role: Ours is Method 2, and plain SAC is the base that other agents are compared
+// with, as Everything is.
+var Looks []Look
 
 // Declare adds the look of a series, or replaces the one of the same name. Call it from a package's initialisation:
 // figures read the table without a lock.
