@@ -42,7 +42,8 @@ func TestRewrite(t *testing.T) {
 func TestRefused(t *testing.T) {
 	const begin, end = "<!-- x:begin -->\n", "<!-- x:end -->\n"
 	for name, text := range map[string]string{
-		"no marks": "text\n", "no end": begin, "no begin": end, "reversed": end + begin, "twice": strings.Repeat(begin+end, 2),
+		"no marks": "text\n", "no end": begin, "no begin": end, "reversed": end +
+			begin, "twice": strings.Repeat(begin+end, 2),
 		"within a line": "see " + begin + "and " + end, "another's": "<!-- xx:begin -->\n<!-- xx:end -->\n",
 	} {
 		path := filepath.Join(t.TempDir(), "README.md")

@@ -60,7 +60,8 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
+	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
+		done: &report}
 	var made []Made
 	for _, f := range l.Figures {
 		own := o
@@ -120,7 +121,8 @@ func Incomplete(made []Made) error {
 	if first == nil {
 		return nil
 	}
-	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w", len(names), len(made), strings.Join(names, ", "), names[0], first)
+	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w", len(names), len(made),
+		strings.Join(names, ", "), names[0], first)
 }
 
 // countVerdicts is "6 claims: 3 hold, 1 holds partly, 2 are undecided" and so on.
@@ -134,7 +136,8 @@ func countVerdicts(claims []Judged) string {
 		verdict   Verdict
 		one, many string
 	}{
-		{Holds, "holds", "hold"}, {Partly, "holds partly", "hold partly"}, {DoesNotHold, "does not hold", "do not hold"},
+		{Holds, "holds", "hold"}, {Partly, "holds partly", "hold partly"}, {DoesNotHold, "does not hold",
+			"do not hold"},
 		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
 	} {
 		switch n := count[v.verdict]; n {

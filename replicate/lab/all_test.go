@@ -22,7 +22,8 @@ import (
 // smallCatalog has three figures whose panels share runs: of 1 + 3 + 3 runs for each seed, 4 are different ones.
 func smallCatalog() Catalog {
 	c := Catalog{Protocols: testCatalog.Protocols}
-	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"}, {"everything", "recent", "finetune"}} {
+	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"},
+		{"everything", "recent", "finetune"}} {
 		f := paper.Figure{Number: 21 + i, Title: "A figure", Panels: []paper.Panel{
 			{Key: "a", Title: "Gaussian", Scenario: "gaussian", Series: series, Absolute: true}}}
 		if len(series) > 1 {
@@ -42,9 +43,11 @@ func newCollection(t *testing.T, overrides ...string) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: smallCatalog(), Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.Lab = &Lab{Catalog: smallCatalog(), Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go),
+		CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
+		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
 	return w
 }
 
@@ -64,7 +67,8 @@ func TestAll(t *testing.T) {
 		}
 	}
 	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
-	if err != nil || len(computed) != 4 || len(stored) != 8 || !strings.HasPrefix(told, "8 runs: 0 stored, 8 to compute") {
+	if err != nil || len(computed) != 4 || len(stored) != 8 ||
+		!strings.HasPrefix(told, "8 runs: 0 stored, 8 to compute") {
 		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), told)
 	}
 	if strings.Count(told, "to compute") != 1 || strings.Contains(told, "stored\n") {
@@ -87,7 +91,8 @@ func TestAll(t *testing.T) {
 		t.Errorf("tables among the lines: %s", &w.stdout)
 	}
 	w.stderr.Reset()
-	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed || w.stderr.String() != "8 runs, all stored\n" {
+	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed ||
+		w.stderr.String() != "8 runs, all stored\n" {
 		t.Errorf("again: %v, told %s", err, &w.stderr)
 	}
 }
@@ -100,7 +105,8 @@ func TestAllWithFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed", "gaussian/ours", "learning rate")
+	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed",
+		"gaussian/ours", "learning rate")
 	if n := strings.Count(w.stderr.String(), "FAILED"); n != 1 {
 		t.Errorf("%d failures, want Ours of 2 seeds together, once:\n%s", n, &w.stderr)
 	}
@@ -113,7 +119,8 @@ func TestAllWithFailures(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(made[1].Page)
-	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) || made[1].Result.Claims[0].Verdict != NotRun {
+	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) ||
+		made[1].Result.Claims[0].Verdict != NotRun {
 		t.Errorf("%v, %+v", err, made[1].Result.Claims)
 	}
 }

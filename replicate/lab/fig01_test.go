@@ -36,9 +36,12 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
-	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
+	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()},
+		Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2,
+		Out: filepath.Join(t.TempDir(), "new", "out"),
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3", "batch=16", "g-batch=16"}}
 	return w
 }
 
@@ -76,14 +79,16 @@ func TestFig1(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := "claims.json fig01-a.csv fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names, " ") != want {
+	if want := "claims.json fig01-a.csv fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names,
+		" ") != want {
 		t.Errorf("files %v, want %s", names, want)
 	}
 	table := w.read(t, "fig01-a.csv")
 	checkCSV(t, table)
 	checkClaims(t, w.read(t, "claims.json"))
 	checkProvenance(t, w.read(t, "provenance.json"))
-	for _, words := range []string{"everything", "ours", "Claims of the paper, here:", filepath.Join(w.options.Out, "index.html")} {
+	for _, words := range []string{"everything", "ours", "Claims of the paper, here:",
+		filepath.Join(w.options.Out, "index.html")} {
 		if !strings.Contains(strings.ToLower(w.stdout.String()), strings.ToLower(words)) {
 			t.Errorf("the terminal lacks %q:\n%s", words, &w.stdout)
 		}
@@ -172,7 +177,8 @@ func checkProvenance(t *testing.T, text []byte) {
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" || len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
+	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" ||
+		len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
 		t.Errorf("provenance %+v", p)
 	}
 }
@@ -197,7 +203,8 @@ func TestDamagedResult(t *testing.T) {
 	}
 	w.stderr.Reset()
 	r := w.fig1(t)
-	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) || !strings.Contains(w.stderr.String(), files[3]) {
+	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
+		!strings.Contains(w.stderr.String(), files[3]) {
 		t.Errorf("computed %d, quarantined %v, told:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
 	}
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
@@ -244,7 +251,8 @@ func TestFailedRuns(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "fig01-a.csv")))
-	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Series == "ours" }) {
+	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows,
+		func(r figures.Row) bool { return r.Series == "ours" }) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	for _, c := range r.Claims {

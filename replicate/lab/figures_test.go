@@ -73,11 +73,13 @@ func TestStandInIsNamed(t *testing.T) {
 		}
 	}
 	panel, err := r.Figure.Panel("b")
-	if err != nil || !strings.Contains(panel.Title, continual.StandIn) || !slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
+	if err != nil || !strings.Contains(panel.Title, continual.StandIn) ||
+		!slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
 		t.Errorf("panel %q, notes %q, %v", panel.Title, panel.Notes, err)
 	}
-	for name, text := range map[string]string{"page": string(w.read(t, "index.html")), "picture": string(w.read(t, "fig04-b.svg")),
-		"claims": string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
+	for name, text := range map[string]string{"page": string(w.read(t, "index.html")),
+		"picture": string(w.read(t, "fig04-b.svg")),
+		"claims":  string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
 		if !strings.Contains(text, continual.StandIn) {
 			t.Errorf("the %s does not say %q", name, continual.StandIn)
 		}
@@ -97,7 +99,8 @@ func TestSeedsOfPanels(t *testing.T) {
 			t.Errorf("panel %s has the seeds %v", p.Key, p.Seeds)
 		}
 	}
-	if plan, err = testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil || !slices.Equal(plan[0].Seeds, []int64{7, 5}) {
+	if plan, err = testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil ||
+		!slices.Equal(plan[0].Seeds, []int64{7, 5}) {
 		t.Errorf("%v, %v", plan, err)
 	}
 	w := newWorkplace(t)
@@ -115,7 +118,8 @@ func TestSeedsOfPanels(t *testing.T) {
 		t.Errorf("%d runs, want %d", len(ids), want)
 	}
 	// Method 2 is Ours: figure 8 shares its runs with figure 1.
-	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Learners: []string{"ours", "method1"}})
+	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"},
+		Learners: []string{"ours", "method1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,14 +135,16 @@ func TestSeedsOfPanels(t *testing.T) {
 		}
 		return id
 	}
-	if of(ours, "ours") != of(methods, "method2") || of(ours, "method1") != of(methods, "method1") || of(methods, "method1") == of(methods, "method2") {
+	if of(ours, "ours") != of(methods, "method2") || of(ours, "method1") != of(methods, "method1") ||
+		of(methods, "method1") == of(methods, "method2") {
 		t.Error("Method 2 has runs of its own, or Method 1 has not")
 	}
 }
 
 // TestStatistics against values by hand.
 func TestStatistics(t *testing.T) {
-	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
+	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7},
+		base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
 		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
 	for name, want := range map[paper.Statistic]float64{
 		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0, paper.CorrelationGain: -1,
@@ -177,11 +183,13 @@ func TestSpread(t *testing.T) {
 	var rows []figures.Row
 	for seed, v := range []float64{1, 2, 6} {
 		for at := range 2 {
-			rows = append(rows, figures.Row{Panel: "a", Series: "sac-omega", Seed: int64(seed), T: at, Metric: "return", Value: v + float64(100*at)},
+			rows = append(rows, figures.Row{Panel: "a", Series: "sac-omega", Seed: int64(seed), T: at,
+				Metric: "return", Value: v + float64(100*at)},
 				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
 		}
 	}
-	got, err := perSeed(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread}, "return")
+	got, err := perSeed(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
+		"return")
 	if want := []float64{1 - 3, 0, 4 - 12}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}

@@ -167,7 +167,8 @@ func signed(v float64) string {
 func what(p paper.Part) string {
 	series, _ := figures.LookUp(p.Series)
 	base, _ := figures.LookUp(p.Base)
-	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(statistics[cmp.Or(p.Statistic, paper.Difference)].words)
+	text := strings.NewReplacer("SERIES", series.Label, "BASE",
+		base.Label).Replace(statistics[cmp.Or(p.Statistic, paper.Difference)].words)
 	switch {
 	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)

@@ -105,13 +105,15 @@ func (l *Lab) backendName() string { return filepath.Base(l.Host.Backend.Info.Na
 // Provenance is the template of what each run and figure records of its origin.
 func (l *Lab) Provenance() runs.Provenance {
 	info := l.Host.Backend.Info
-	return runs.NewProvenance(info.Name, map[string]string{"plugin": info.PluginVersion, "plugin-sha256": info.PluginSHA256})
+	return runs.NewProvenance(info.Name, map[string]string{"plugin": info.PluginVersion,
+		"plugin-sha256": info.PluginSHA256})
 }
 
 // CheckOut tells whether the output folder can be written, before anything is computed that could not be drawn.
 func (o Options) CheckOut() error {
 	if err := runs.TryWrite(o.Out); err != nil {
-		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another", o.Out, err)
+		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another", o.Out,
+			err)
 	}
 	return nil
 }

@@ -183,7 +183,8 @@ func (l *Lab) Execute(ctx context.Context, plan []PanelPlan, workers int) (runs.
 		return pick(*l.done, plan), nil
 	}
 	l.Host.Workers = workers
-	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance()})
+	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: workers, Out: l.Stderr,
+		Provenance: l.Provenance()})
 }
 
 // jobsOf lists the runs of all panels.
@@ -199,5 +200,8 @@ func jobsOf(plan []PanelPlan) []runs.Job {
 
 // Stored tells whether all runs of the panel are there, with every step.
 func (p PanelPlan) Stored(store *runs.Store) bool {
-	return !slices.ContainsFunc(p.Jobs, func(j runs.Wanted) bool { return store.State(j.Spec, j.Steps).Kind != runs.Done })
+	return !slices.ContainsFunc(p.Jobs, func(j runs.Wanted) bool {
+		return store.State(j.Spec,
+			j.Steps).Kind != runs.Done
+	})
 }

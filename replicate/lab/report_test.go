@@ -60,9 +60,11 @@ func TestReport(t *testing.T) {
 	selfContained(t, page)
 	part := sections(t, page)
 	for id, words := range map[string][]string{
-		"claims": {"<code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>", `class="verdict holds"`, `class="verdict does-not-hold"`,
+		"claims": {"<code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>", `class="verdict holds"`,
+			`class="verdict does-not-hold"`,
 			"a: +0.101 [+0.099, +0.103], n = 3", "d (stand-in, not CLEAR): "},
-		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + continual.StandIn + ")", "<td>Fine-tune</td>", ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
+		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + continual.StandIn + ")",
+			"<td>Fine-tune</td>", ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
 			`<a href="#settings">gaussian</a>, but g-updates=7`, "N = 300 samples a step"},
 		"fig02":      {"0 of 18 runs stored", "not-run"},
 		"fig06":      {"0 of 21 runs stored", "What is missing: <code>go run ./replicate fig6"},
@@ -116,7 +118,8 @@ var (
 // into itself, and that its pictures are whole, described and load nothing either.
 func selfContained(t *testing.T, page string) {
 	t.Helper()
-	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(", "javascript:", "onload", "ZgotmplZ", "http://", "https://"} {
+	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(",
+		"javascript:", "onload", "ZgotmplZ", "http://", "https://"} {
 		if strings.Contains(strings.ToLower(page), strings.ToLower(word)) {
 			t.Errorf("the page holds %s", word)
 		}
@@ -140,11 +143,13 @@ func selfContained(t *testing.T, page string) {
 	}
 	for _, m := range pictures {
 		svg, err := base64.StdEncoding.DecodeString(m[1])
-		if err != nil || !bytes.Contains(svg, []byte("<svg")) || bytes.Contains(svg, []byte("href")) || bytes.Contains(svg, []byte("url(")) {
+		if err != nil || !bytes.Contains(svg, []byte("<svg")) || bytes.Contains(svg, []byte("href")) ||
+			bytes.Contains(svg, []byte("url(")) {
 			t.Errorf("picture %q: %v, %.80s", m[2], err, svg)
 		}
 	}
-	for _, words := range []string{`<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page", "<title>"} {
+	for _, words := range []string{`<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page",
+		"<title>"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("the page lacks %s", words)
 		}

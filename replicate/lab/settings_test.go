@@ -20,7 +20,8 @@ import (
 )
 
 // testCatalog is that of the paper (package catalog, which imports this one).
-var testCatalog = Catalog{Figures: paper.Figures(), Protocols: []*protocol.Protocol{&continual.Protocol, &reinforce.Protocol}}
+var testCatalog = Catalog{Figures: paper.Figures(), Protocols: []*protocol.Protocol{&continual.Protocol,
+	&reinforce.Protocol}}
 
 // TestEveryScale: the scenarios of every figure have every scale, and report at two steps at least.
 func TestEveryScale(t *testing.T) {
@@ -52,7 +53,8 @@ func continualOf(t *testing.T, s protocol.Setup) continual.Settings {
 // TestStrides: a stride that shares a factor with T would always meet the same rows of
 // a class pair.
 func TestStrides(t *testing.T) {
-	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
+	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a,
+		"cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
 		for _, scale := range settings.Scales {
 			s, err := testCatalog.Setup(scenario, scale, nil)
 			if err != nil {
@@ -95,7 +97,8 @@ func TestSetup(t *testing.T) {
 }
 
 func TestPanels(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"}, Learners: []string{"ours", "everything", "ours", "recent"}}
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
+		Learners: []string{"ours", "everything", "ours", "recent"}}
 	plan, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +118,14 @@ func TestPanels(t *testing.T) {
 	if len(plan) != 4 {
 		t.Errorf("%d panels", len(plan))
 	}
-	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
+	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil ||
+		len(plan) != 1 || plan[0].Key != "c" {
 		t.Errorf("panel c alone: %v, %v", plan, err)
 	}
 	// A linear model is for the Gaussian alone: what is set without a panel's name
 	// concerns the panels that are chosen.
-	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
+	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"},
+		Overrides: []string{"network=linear"}})
 	if err != nil || continualOf(t, plan[0].Settings).Network != "linear" {
 		t.Errorf("panel a with a linear model: %v, %v", plan, err)
 	}
@@ -128,7 +133,8 @@ func TestPanels(t *testing.T) {
 
 // Returns are not relative to another learner's: SAC may stand alone.
 func TestBaseStandsAloneWhereNothingIsRelative(t *testing.T) {
-	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"sac"}})
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"},
+		Learners: []string{"sac"}})
 	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, []string{"sac"}) {
 		t.Errorf("plan %v, error %v", plan, err)
 	}
@@ -194,7 +200,8 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 	t.Helper()
 	for _, p := range c.Parts {
 		has := series[p.Panel]
-		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" && !slices.Contains(has, p.Truth) || p.Series == p.Base {
+		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" &&
+			!slices.Contains(has, p.Truth) || p.Series == p.Base {
 			t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, p.Series, p.Base, p.Panel, has)
 		}
 		if _, ok := statistics[cmp.Or(p.Statistic, paper.Difference)]; !ok {
@@ -225,25 +232,30 @@ func checkPanel(t *testing.T, p paper.Panel, scale settings.Scale) {
 // TestOptionsForAllFigures: what is asked of all figures concerns those whose protocol has it; what
 // neither has is a mistake, and so is what a single figure does not have.
 func TestOptionsForAllFigures(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"}, Learners: []string{"recent", "sac-omega"}, AllFigures: true}
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"},
+		Learners: []string{"recent", "sac-omega"}, AllFigures: true}
 	supervised, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" || !slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
+	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" ||
+		!slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
 		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
 	}
 	rl, err := testCatalog.Panels(paper.Fig2(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" || !slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
+	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" ||
+		!slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
-	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}); err != nil {
+	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2],
+		Learners: o.Learners}); err != nil {
 		t.Error(err)
 	}
-	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}), `did you mean "epochs"`)
+	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}),
+		`did you mean "epochs"`)
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
 	o.AllFigures = false
 	_, err = testCatalog.Panels(paper.Fig2(), o)

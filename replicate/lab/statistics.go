@@ -27,17 +27,21 @@ var statistics = map[paper.Statistic]struct {
 	words string
 	of    func(c curve) float64
 }{
-	paper.End:             {"mean of SERIES over the last quarter", func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
-	paper.Level:           {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
-	paper.Difference:      {"SERIES minus BASE", func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
-	paper.Share:           {"share of steps at which SERIES is above BASE", share},
-	paper.Slope:           {"rise of SERIES in 100 steps", slope},
-	paper.Correlation:     {"correlation of SERIES with BASE over steps", func(c curve) float64 { return correlation(c.series, c.base) }},
+	paper.End: {"mean of SERIES over the last quarter",
+		func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
+	paper.Level: {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
+	paper.Difference: {"SERIES minus BASE",
+		func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
+	paper.Share: {"share of steps at which SERIES is above BASE", share},
+	paper.Slope: {"rise of SERIES in 100 steps", slope},
+	paper.Correlation: {"correlation of SERIES with BASE over steps",
+		func(c curve) float64 { return correlation(c.series, c.base) }},
 	paper.CorrelationGain: {"correlation of SERIES with the exact curve minus that of BASE", correlationGain},
 	paper.Phase:           {"mean of SERIES at the steps of the same phase minus that at the others", phase},
-	paper.Ratio:           {"SERIES minus BASE, relative to BASE", func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
-	paper.Sooner:          {"steps by which SERIES comes sooner to where BASE ends", sooner},
-	paper.Spread:          {"spread of SERIES over seeds minus that of BASE", spread},
+	paper.Ratio: {"SERIES minus BASE, relative to BASE",
+		func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
+	paper.Sooner: {"steps by which SERIES comes sooner to where BASE ends", sooner},
+	paper.Spread: {"spread of SERIES over seeds minus that of BASE", spread},
 }
 
 func share(c curve) float64 {
@@ -147,14 +151,16 @@ func perSeed(rows []figures.Row, p paper.Part, metric string) ([]float64, error)
 		}
 		c := paired(of[p.Series], of[base], of[p.Truth])
 		for _, t := range c.t {
-			c.middle, c.baseMiddle = append(c.middle, middle[p.Series][int(t)]), append(c.baseMiddle, middle[base][int(t)])
+			c.middle, c.baseMiddle = append(c.middle, middle[p.Series][int(t)]), append(c.baseMiddle,
+				middle[base][int(t)])
 		}
 		if len(c.t) == 0 {
 			continue
 		}
 		value := take.of(c)
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", name, p.Series, seed)
+			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps", name, p.Series,
+				seed)
 		}
 		out = append(out, value)
 	}

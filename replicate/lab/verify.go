@@ -42,7 +42,8 @@ func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 
 // verification is a table without figures.
 func (l *Lab) verification(o Options) Verification {
-	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
+	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{},
+		Command: o.Command("verify")}
 }
 
 // lookAt is look, unless the user interrupted it.
@@ -174,7 +175,8 @@ func (s State) progress() string {
 func (s State) missing(flags string) string {
 	switch {
 	case s.Note != "":
-		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
+		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command,
+			flags)
 	case s.Stored < s.Runs:
 		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
 	}

@@ -22,7 +22,8 @@ func (v Verification) Markdown() string {
 	b.WriteString("| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|---|\n")
 	for _, f := range v.Figures {
 		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n", f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n", f.Number, cell(c.Text), cell(c.Says), cell(c.Place),
+				measuredCell(f, c), c.Verdict)
 		}
 	}
 	return b.String()
@@ -78,7 +79,8 @@ func (v Verification) Summary() string {
 	fmt.Fprintf(&b, "%s. %s\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "))
 	b.WriteString("| figure | shows | its claims |\n|---|---|---|\n")
 	for _, f := range v.Figures {
-		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n", f.Number, anchor(f.Title), cell(f.subject()), tally(v.Of(f.Name)))
+		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n", f.Number, anchor(f.Title),
+			cell(f.subject()), tally(v.Of(f.Name)))
 	}
 	return b.String()
 }
@@ -113,13 +115,15 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 		if declared.Shares != "" {
 			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
 		}
-		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n", f.Name, f.Name, f.Name)
+		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
+			f.Name, f.Name, f.Name)
 		for _, picture := range pictures(f.Name) {
 			fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
 		}
 		b.WriteString("\n| claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|\n")
 		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n", cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n", cell(c.Text), cell(c.Says), cell(c.Place),
+				measuredCell(f, c), c.Verdict)
 		}
 	}
 	return b.String()

@@ -17,20 +17,26 @@ import (
 // handMade is a table with one claim of three parts, one not run and one without command.
 func handMade() Verification {
 	part := func(panel, metric string, verdict Verdict, low, high float64) JudgedPart {
-		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything", Statistic: paper.Difference, Test: paper.Above}, Metric: metric, Verdict: verdict,
+		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything",
+			Statistic: paper.Difference, Test: paper.Above}, Metric: metric, Verdict: verdict,
 			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
 	return Verification{
 		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"}, Command: "go run ./replicate verify --scale small",
 		Figures: []State{
-			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9, Command: "go run ./replicate fig1 --scale small"},
-			{Number: 3, Name: "fig03", Seeds: []int64{0, 1, 2}, Runs: 9, Command: "go run ./replicate fig3 --scale small"},
+			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9,
+				Command: "go run ./replicate fig1 --scale small"},
+			{Number: 3, Name: "fig03", Seeds: []int64{0, 1, 2}, Runs: 9,
+				Command: "go run ./replicate fig3 --scale small"},
 			{Number: 10, Name: "fig10", Command: "go run ./replicate fig10 --scale small"},
 		},
 		Claims: []Judged{
-			{Figure: "fig01", Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
-				part("a", "accuracy", Holds, .01, .03), part("b", "accuracy", Undecided, -.0001, .0001), part("d", "accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
-			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun, Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
+			{Figure: "fig01", Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"",
+				Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
+				part("a", "accuracy", Holds, .01, .03), part("b", "accuracy", Undecided, -.0001, .0001), part("d",
+					"accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
+			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun,
+				Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
 			{Figure: "fig10", Claim: paper.Claim{Text: "A third", Says: "so", Place: "there"}, Verdict: NotRun},
 		},
 	}
@@ -53,7 +59,9 @@ func TestMarkdown(t *testing.T) {
 	}
 	nothing := handMade()
 	nothing.Figures[0].Stored = 0
-	if got := nothing.Markdown(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "`go run ./replicate all --scale small`") || !strings.Contains(got, "Nothing is stored") {
+	if got := nothing.Markdown(); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "`go run ./replicate all --scale small`") ||
+		!strings.Contains(got, "Nothing is stored") {
 		t.Errorf("without results: %q", got)
 	}
 }
@@ -61,7 +69,8 @@ func TestMarkdown(t *testing.T) {
 func TestSummary(t *testing.T) {
 	v := handMade()
 	v.Figures[0].Title, v.Figures[1].Title = "Figure 1: D'Claw, a | b", "Figure 3: scores"
-	for _, line := range []string{"3 claims: 1 holds partly, 2 are not run. Scale small", "| figure | shows | its claims |",
+	for _, line := range []string{"3 claims: 1 holds partly, 2 are not run. Scale small",
+		"| figure | shows | its claims |",
 		`| [1](figures/gallery/README.md#figure-1-dclaw-a--b) | D'Claw, a \| b | 1 holds partly |`,
 		"| [3](figures/gallery/README.md#figure-3-scores) | scores | 1 is not run |"} {
 		if !strings.Contains(v.Summary(), line+"\n") && !strings.Contains(v.Summary(), line+",") {
@@ -89,7 +98,8 @@ var gallery = filepath.Join("..", "..", "figures", "gallery")
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
 	v := committed(t)
-	command := strings.Replace(v.Command, "verify", "verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
+	command := strings.Replace(v.Command, "verify",
+		"verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
 		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, PicturesIn(gallery))},
@@ -117,7 +127,8 @@ func TestReadme(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range committed(t).Claims {
 		for _, p := range c.Parts {
-			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low), signed(p.Effect.High))] = true
+			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low),
+				signed(p.Effect.High))] = true
 		}
 	}
 	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
@@ -143,7 +154,8 @@ func TestFigureHeads(t *testing.T) {
 		for _, line := range []string{
 			fmt.Sprintf("// Fig%d declares Figure %d: ", f.Number, f.Number),
 			"// Command: go run ./replicate " + f.Command(),
-			fmt.Sprintf("// Result at the small scale: %s; see figures/gallery/%s.", countVerdicts(v.Of(f.Name())), f.Name()),
+			fmt.Sprintf("// Result at the small scale: %s; see figures/gallery/%s.", countVerdicts(v.Of(f.Name())),
+				f.Name()),
 			"// Time at the small scale on two cores: " + f.Time,
 		} {
 			if !strings.Contains(string(text), line) {

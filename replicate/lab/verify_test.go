@@ -44,7 +44,8 @@ func newArchive(t *testing.T) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	a.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go),
+		CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
 }
@@ -69,7 +70,9 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 			}
 		}
 	}
-	report, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 8, Provenance: runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}})
+	report, err := runs.Execute(t.Context(), a.Store, jobs,
+		runs.Options{Workers: 8, Provenance: runs.Provenance{Command: []string{"made", "up"}, Host: "hostname",
+			Commit: "c0ffee", Backend: "made-up"}})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
@@ -78,7 +81,8 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 // madeUp reports, whatever the scenario, Everything at .5, Ours .1 and .001 a seed above
 // it, and so on; scores of Ours and the exact one that go up and down together.
 func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
-	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5, "standard": .55, "exact": .6,
+	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5,
+		"standard": .55, "exact": .6,
 		"sac": -60, "sac-omega": -50, "sac-context": -40, "sac-context-omega": -30}
 	step := func(_ context.Context, t int) ([]runs.Row, error) {
 		value := levels[job.Spec.Learner]
@@ -139,7 +143,8 @@ func TestVerify(t *testing.T) {
 	// Seeds 0, 1, 2 gain .1, .101, .102: s = .001, and 4.302653 is the quantile of t with 2
 	// degrees of freedom.
 	e := claim(t, v, "fig1-ours-everything").Parts[1]
-	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 || math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
+	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 ||
+		math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
 		t.Errorf("effect %+v", e.Effect)
 	}
 	if e.Statistic != paper.Difference || e.Test != paper.Above || e.Metric != "accuracy" {
@@ -148,11 +153,13 @@ func TestVerify(t *testing.T) {
 	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
 		t.Errorf("figure 12 has %d seeds", n)
 	}
-	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) || !strings.Contains(d.String(), continual.StandIn) {
+	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) ||
+		!strings.Contains(d.String(), continual.StandIn) {
 		t.Errorf("CLEAR without its stand-in: %s", d)
 	}
 	basis := strings.Join(v.Basis(), " ")
-	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)", "CIFAR-10 sample from the repository", continual.StandIn} {
+	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)",
+		"CIFAR-10 sample from the repository", continual.StandIn} {
 		if !strings.Contains(basis, words) {
 			t.Errorf("%q does not say %q", basis, words)
 		}
@@ -174,7 +181,8 @@ func TestVerifyMissing(t *testing.T) {
 			}
 			a.fill(t, 1, 7)
 			v := a.verify(t)
-			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun || c.Parts[1].Verdict != DoesNotHold {
+			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun ||
+				c.Parts[1].Verdict != DoesNotHold {
 				t.Errorf("Recent lacks %s: %s", name, c)
 			}
 			if c := claim(t, v, "fig1a-ours-everything"); c.Verdict != Holds {
@@ -237,7 +245,8 @@ func TestVerifyWithoutCheckpoints(t *testing.T) {
 	a.options.Scale = "paper"
 	v := a.verify(t)
 	s := v.Figures[0]
-	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") || strings.Contains(s.Note, "panel a") {
+	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") ||
+		strings.Contains(s.Note, "panel a") {
 		t.Errorf("figure 1: %+v", s)
 	}
 	t.Setenv("TVPS_DATA", filepath.Join(t.TempDir(), "none"))
@@ -303,7 +312,8 @@ func TestVerificationJSON(t *testing.T) {
 }
 
 func TestSeedText(t *testing.T) {
-	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7}, "5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
+	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
+		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
 		got := seedText(seeds, ",")
 		if got != want {
 			t.Errorf("%v: %q, want %q", seeds, got, want)
@@ -342,6 +352,7 @@ func TestWithoutFolders(t *testing.T) {
 }
 
 func ExampleOptions_Command() {
-	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"}, Out: "elsewhere"}.Command("fig3"))
+	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"},
+		Out: "elsewhere"}.Command("fig3"))
 	// Output: go run ./replicate fig3 --scale small --seeds 0,1 --set epochs=5
 }

@@ -42,7 +42,8 @@ func Study() []Table {
 			Compared: compared, Factor: 100, Unit: "%", Alternatives: onCIFAR10b,
 		},
 		{
-			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw", Set: []string{"repeat=2"},
+			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw",
+				Set:    []string{"repeat=2"},
 				Series: comparedRobots, Measure: "return"},
 			Compared: comparedRobots, Factor: 1, Alternatives: onClaw,
 		},

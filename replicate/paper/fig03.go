@@ -75,7 +75,8 @@ func Fig3() Figure {
 				Place: "Section 3.3",
 				Says: `"our method fairly detects shifts across different time steps, whereas standard ` +
 					`propensity scoring largely ignores shifts"`,
-				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain, Truth: "exact"}},
+				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain,
+					Truth: "exact"}},
 			},
 		},
 	}

@@ -75,7 +75,8 @@ func Fig5() Figure {
 				Place: "caption of Fig. 5",
 				Says: `the standard score "is unable to identify the distribution shift which hinders its ` +
 					`effectiveness"`,
-				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain, Truth: "exact"}},
+				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain,
+					Truth: "exact"}},
 			},
 		},
 	}

@@ -58,7 +58,8 @@ var catalog []Figure
 
 // add enters a figure in the catalog, by number.
 func add(f Figure) Figure {
-	at, taken := slices.BinarySearchFunc(catalog, f.Number, func(f Figure, number int) int { return f.Number - number })
+	at, taken := slices.BinarySearchFunc(catalog, f.Number,
+		func(f Figure, number int) int { return f.Number - number })
 	if taken {
 		panic(fmt.Sprintf("paper: figure %d is declared twice", f.Number))
 	}

@@ -128,7 +128,8 @@ func parse(field reflect.Value, value string) error {
 func (r Rules) check(name, value string) error {
 	if valid, ok := r.Choices[name]; ok {
 		if !slices.Contains(valid, value) {
-			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "),
+			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value,
+				strings.Join(valid, ", "),
 				Nearest(value, valid))
 		}
 		return nil

@@ -185,7 +185,8 @@ func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 				return nil, err
 			}
 			row.keep(row.Jobs, known)
-			if a := row.Alternative; a.Slow != "" && o.Scale != settings.Paper && len(o.Rows) == 0 && !row.Stored(l.Store) {
+			if a := row.Alternative; a.Slow != "" && o.Scale != settings.Paper && len(o.Rows) == 0 &&
+				!row.Stored(l.Store) {
 				why := fmt.Sprintf("it takes about %s on two cores; `--row %s` makes it", a.Slow, a.Name)
 				plan.Left = append(plan.Left, LeftOut{a.Name, why})
 				continue

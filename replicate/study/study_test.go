@@ -105,7 +105,8 @@ func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, r
 		if was[name] != is[name] {
 			differ++
 			if !slices.Contains(row.Changed, name+"="+said[name]) {
-				t.Errorf("%s, %s: %s is %s instead of %s, which the row does not say", scale, row.Key, name, is[name], was[name])
+				t.Errorf("%s, %s: %s is %s instead of %s, which the row does not say", scale, row.Key, name, is[name],
+					was[name])
 			}
 		}
 	}
@@ -126,18 +127,21 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"g-rate=1e-4", "g-rate=1e-3", "g-start=previous", "g-label=false", "g-time=scalar", "g-time=fourier", "g-time=embedding",
 		"clip=exp1", "clip=none", "method=method1", "window=5", "window=20", "max-updates=0",
 	}
-	robots := []string{"g-every=0", "g-every=1", "g-rate=1e-3 g-updates=40", "g-time=periods", "g-time=scalar", "clip=exp1", "clip=none", "method=method1"}
+	robots := []string{"g-every=0", "g-every=1", "g-rate=1e-3 g-updates=40", "g-time=periods", "g-time=scalar",
+		"clip=exp1", "clip=none", "method=method1"}
 	want := map[string][]string{
 		"claw":     append(slices.Clone(robots), "learn-alpha=true"),
 		"cheetah":  append(slices.Clone(robots), "learn-alpha=false"),
 		"gaussian": everywhere,
-		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-join=even", "g-network=conv5 g-input=pixels"),
+		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage",
+			"g-join=even", "g-network=conv5 g-input=pixels"),
 	}
 	for _, table := range paper.Study() {
 		key := table.Key
 		for _, set := range want[key] {
 			if !slices.ContainsFunc(table.Alternatives, func(a paper.Alternative) bool {
-				return !slices.ContainsFunc(strings.Fields(set), func(o string) bool { return !slices.Contains(a.Set, o) })
+				return !slices.ContainsFunc(strings.Fields(set),
+					func(o string) bool { return !slices.Contains(a.Set, o) })
 			}) {
 				t.Errorf("%s has no row with %s", key, set)
 			}
@@ -158,10 +162,12 @@ func TestLiteralRows(t *testing.T) {
 	want := map[string][]map[string]string{
 		"gaussian/table2": {both, minibatches}, "gaussian/table2-epochs": {both, epochs},
 		"cifar10b/table2": {both, images, minibatches}, "cifar10b/table2-epochs": {both, images, epochs},
-		"cifar10b/table2-conv5": {both, images, conv, minibatches}, "cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
+		"cifar10b/table2-conv5": {both, images, conv, minibatches}, "cifar10b/table2-conv5-epochs": {both, images,
+			conv, epochs},
 		"cifar10b/no-limit": {{"epochs": "20", "max-updates": "0"}},
 	}
-	table1 := map[string]string{"hidden": "256", "layers": "2", "batch": "256", "gamma": "0.99", "tau": "0.005", "actor-rate": "0.0003", "critic-rate": "0.0003",
+	table1 := map[string]string{"hidden": "256", "layers": "2", "batch": "256", "gamma": "0.99", "tau": "0.005",
+		"actor-rate": "0.0003", "critic-rate": "0.0003",
 		"replay": "1000000", "burn-in": "10000", "g-layers": "4", "g-rate": "0.0001", "g-updates": "4", "g-batch": "512", "clip": "min1"}
 	for _, robot := range []string{"claw", "cheetah"} {
 		want[robot+"/table1"] = []map[string]string{table1, {"g-every": "1"}}
@@ -202,13 +208,19 @@ func TestPlansErrors(t *testing.T) {
 		o     Options
 		words []string
 	}{
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}}, []string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}}, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}}, []string{`no row "block-stage" here`}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}},
+			[]string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
+			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
+			[]string{`no row "block-stage" here`}},
 		{Options{Options: lab.Options{Scale: "huge"}}, []string{`no scale "huge"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}}, []string{`did you mean "epochs"`}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"}, []string{"--update", "--row"}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
+		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}},
+			[]string{`did you mean "epochs"`}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
+			[]string{"--update", "--row"}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"},
+			Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
 	} {
 		_, err := Plans(testCatalog, paper.Study(), c.o)
 		demand.Error(t, err, c.words...)
@@ -221,13 +233,15 @@ func TestPlansErrors(t *testing.T) {
 // An override concerns the whole study, or one scenario under its name; a row that it
 // makes the default is left out, and says so.
 func TestStudyOverrides(t *testing.T) {
-	plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	plans, err := Plans(testCatalog, paper.Study(),
+		Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range []int{2000, 50} {
 		s := plans[i].Default.Settings.(continual.Settings)
-		if s.Clip != "none" || s.N != n || s.Stride != 5 || fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
+		if s.Clip != "none" || s.N != n || s.Stride != 5 ||
+			fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
 			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
 		}
 	}
@@ -255,7 +269,8 @@ func newStudy(t *testing.T) (*workplace, Options) {
 	w.Lab = &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: settings.Tiny,
 		Panels: []string{"gaussian"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3",
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3",
 			"batch=16", "g-batch=16"}}}
 	return w, w.options
 }
@@ -304,7 +319,8 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s lacks %v, steps %v", row.Name, row.Lacking, row.Steps)
 		}
 	}
-	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours", "false", "linear: everything exact finetune ours recent", "true"}
+	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours",
+		"false", "linear: everything exact finetune ours recent", "true"}
 	if !slices.Equal(learners, want) {
 		t.Errorf("learners %q,\nwant %q", learners, want)
 	}
@@ -324,7 +340,8 @@ func TestStudy(t *testing.T) {
 
 func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	t.Helper()
-	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
+	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`",
+		"`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
 		if !strings.Contains(string(w.read(t, "study.md")), words) {
 			t.Errorf("study.md lacks %q:\n%s", words, w.read(t, "study.md"))
 		}
@@ -340,7 +357,8 @@ func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" || found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
+	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" ||
+		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
 		t.Errorf("study.json: %+v", found)
 	}
 	for _, words := range []string{"Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md")} {
@@ -386,7 +404,8 @@ func TestSlowRows(t *testing.T) {
 		if len(plans[0].Rows)+len(plans[0].Left) != 1 {
 			t.Errorf("%+v", plans[0])
 		}
-		if left := plans[0].Left; len(left) == 1 && !strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
+		if left := plans[0].Left; len(left) == 1 &&
+			!strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
 			t.Errorf("left out because %s", left[0].Why)
 		}
 		return len(plans[0].Rows)

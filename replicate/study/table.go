@@ -60,8 +60,10 @@ A cell is empty where a setting changes nothing, or was not asked about.
 // newTable condenses the finished runs of a plan and adds its rows to the result's.
 func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table {
 	d := plan.Default
-	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
-	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Notes(l.Host)...)
+	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series,
+		Steps: d.Settings.PlannedSteps(), Left: plan.Left}
+	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())},
+		d.Notes(l.Host)...)
 	t.factor, t.unit = plan.Table.Factor, plan.Table.Unit
 	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
 	add := func(p lab.PanelPlan, row Row) {
@@ -164,7 +166,8 @@ func (t Table) cell(r Row, name string) string {
 	}
 	text := rounded("%+.1f", t.factor*s.Difference.Mean)
 	if s.Difference.N > 1 {
-		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low), rounded("%.1f", t.factor*s.Difference.High))
+		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low),
+			rounded("%.1f", t.factor*s.Difference.High))
 	}
 	return text
 }

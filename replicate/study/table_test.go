@@ -16,19 +16,27 @@ import (
 // byHand is a table with one row of every kind.
 func byHand() Table {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
-		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n}, Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
+		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n},
+			Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
 	return Table{factor: 100, unit: "%",
 		Scenario: "gaussian", Title: "Drifting Gaussian", Command: "go run ./replicate study --scale small --scenario gaussian",
-		Notes: []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."}, Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
+		Notes: []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."}, Columns: []string{"everything",
+			"ours", "exact"}, Steps: []int{1, 4, 7},
 		Rows: []Row{
-			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
-			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}}, Steps: []int{1, 4, 7},
-				Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.7, .05, .05, .05, 1)}, Lacking: []string{"exact"}},
-			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"}, Text: "no limit"}, Steps: []int{4}, Own: true,
-				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3), "ours": of(.7, -.013, -.02, -.006, 3)}},
-			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"}, Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
+			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base,
+				"ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
+			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
+				Steps: []int{1, 4, 7},
+				Results: map[string]figures.SummaryRow{"everything": base,
+					"ours": of(.7, .05, .05, .05, 1)}, Lacking: []string{"exact"}},
+			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"},
+				Text: "no limit"}, Steps: []int{4}, Own: true,
+				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3),
+					"ours": of(.7, -.013, -.02, -.006, 3)}},
+			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"},
+				Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
 		Left: []LeftOut{{"slow", "it takes about an hour on two cores; `--row slow` makes it"}},
@@ -65,14 +73,17 @@ Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 }
 
 func TestStudyCommand(t *testing.T) {
-	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4}, Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
-	if got, want := commandOf(o, Keys(paper.Study()), "cifar10b"), "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 --set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"; got != want {
+	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4},
+		Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
+	if got, want := commandOf(o, Keys(paper.Study()),
+		"cifar10b"), "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 --set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 func TestSteps(t *testing.T) {
-	for want, all := range map[string][]int{"1 step (7)": {7}, "3 steps (1, 5, 9)": {1, 5, 9}, "9 steps (0, 1, ..., 8)": {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
+	for want, all := range map[string][]int{"1 step (7)": {7}, "3 steps (1, 5, 9)": {1, 5, 9},
+		"9 steps (0, 1, ..., 8)": {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
 		if got := steps(all); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -84,7 +95,8 @@ func TestUpdateTables(t *testing.T) {
 	const begin, end = "<!-- study:gaussian:begin -->\n", "<!-- study:gaussian:end -->"
 	const text = "# T\r\n\t x \n" + begin + "old\nold\n" + end + "\n\x00tail without an end"
 	got, err := UpdateTables([]byte(text), map[string]string{"gaussian": "| new |\n"})
-	if want := "# T\r\n\t x \n" + begin + "\n| new |\n\n" + end + "\n\x00tail without an end"; err != nil || string(got) != want {
+	if want := "# T\r\n\t x \n" + begin + "\n| new |\n\n" + end + "\n\x00tail without an end"; err != nil ||
+		string(got) != want {
 		t.Errorf("%v\n%q, want\n%q", err, got, want)
 	}
 	again, err := UpdateTables(got, map[string]string{"gaussian": "| new |\n"})
@@ -125,7 +137,8 @@ func TestUpdateFile(t *testing.T) {
 	if want := before + "\n" + r.Tables[0].markdown() + "\n" + after; err != nil || string(text) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
 	}
-	if info, _ := os.Stat(o.Update); info.Mode().Perm() != 0o600 || !strings.Contains(w.stdout.String(), "Rewritten: the tables of "+o.Update) {
+	if info, _ := os.Stat(o.Update); info.Mode().Perm() != 0o600 ||
+		!strings.Contains(w.stdout.String(), "Rewritten: the tables of "+o.Update) {
 		t.Errorf("mode %v, told %s", info.Mode(), &w.stdout)
 	}
 }
