@@ -59,7 +59,7 @@ func TestMistakes(t *testing.T) {
 	}
 	var unknown *UnknownError
 	if err := rules.Set(new(sample), "colour", "red"); !errors.As(err, &unknown) || unknown.Name != "colour" {
-		t.Errorf("%v is not an *UnknownError of that name", err)
+		t.Errorf("%v is not an *UnknownError for colour", err)
 	}
 	demand.Error(t, rules.Check(sample{Shape: "flat", Size: 1}), "shape=flat")
 }
