@@ -66,12 +66,16 @@ func (p *pretraining) run(ctx context.Context) error {
 		return err
 	}
 	final := filepath.Join(p.out, resnet.FileName(p.cfg.Width, p.cfg.Seed))
-	working := final + ".training"
 	unlock, err := artifact.Lock(ctx, final+".lock", "the training of "+final, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	return p.train(ctx, final, final+".training")
+}
+
+// train continues or starts the training, whose state it keeps in the file working, and writes the checkpoint final.
+func (p *pretraining) train(ctx context.Context, final, working string) error {
 	state, err := p.resume(working)
 	if err != nil {
 		return err

@@ -13,11 +13,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// studyFlags are the flags of study.
+type studyFlags struct {
+	figureFlags
+	rows   []string
+	update string
+}
+
 // studyCommand is the command that makes the tables of INTERPRETATIONS.md.
 func studyCommand(c lab.Catalog) *cobra.Command {
-	flags, tables := &figureFlags{catalog: c}, paper.Study()
-	var rows []string
-	var update string
+	flags, tables := &studyFlags{figureFlags: figureFlags{catalog: c}}, paper.Study()
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "Compare the alternatives to the interpretations with the defaults",
@@ -25,25 +30,7 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 			"defaults, on the Gaussian, one label shift and two robots: one row for each alternative, with the\n" +
 			"learners that it can change. Stored runs are not computed again.",
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := flags.options("study")
-			if err != nil {
-				return err
-			}
-			o := study.Options{Options: options, Rows: rows, Update: update}
-			if _, err := study.Plans(c, tables, o); err != nil {
-				return err // found before a plugin is fetched
-			}
-			if err := checkOut(o.Options); err != nil {
-				return err
-			}
-			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
-			if err != nil {
-				return err
-			}
-			_, err = study.Make(cmd.Context(), l, tables, o)
-			return err
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd, tables) },
 	}
 	flags.registerSettings(cmd)
 	flags.registerMaking(cmd, "study")
@@ -52,9 +39,29 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 	f.IntVar(&flags.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the study)")
 	f.StringSliceVar(&flags.panels, "scenario", nil,
 		"scenarios: "+strings.Join(study.Keys(tables), ", ")+" (default: all)")
-	f.StringSliceVar(&rows, "row", nil,
+	f.StringSliceVar(&flags.rows, "row", nil,
 		"rows to compare with the default, as clip-none,method1; slow ones too (default: all but the slow ones)")
-	f.StringVar(&update, "update", "",
+	f.StringVar(&flags.update, "update", "",
 		"file whose tables are rewritten, between lines such as <!-- study:gaussian:begin --> and its end")
 	return cmd
+}
+
+func (f *studyFlags) run(cmd *cobra.Command, tables []paper.Table) error {
+	options, err := f.options("study")
+	if err != nil {
+		return err
+	}
+	o := study.Options{Options: options, Rows: f.rows, Update: f.update}
+	if _, err := study.Plans(f.catalog, tables, o); err != nil {
+		return err // found before a plugin is fetched
+	}
+	if err := checkOut(o.Options); err != nil {
+		return err
+	}
+	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	_, err = study.Make(cmd.Context(), l, tables, o)
+	return err
 }

@@ -66,8 +66,8 @@ func split(text []byte, name string) (before, after []byte, err error) {
 	begin := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:begin -->\n`).FindAllIndex(text, -1)
 	end := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:end -->$`).FindAllIndex(text, -1)
 	if len(begin) != 1 || len(end) != 1 || end[0][0] < begin[0][1] {
-		return nil, nil, fmt.Errorf("it must have the lines <!-- %s:begin --> and, below it, <!-- %s:end -->, once each",
-			name, name)
+		const want = "it must have the lines <!-- %s:begin --> and <!-- %s:end -->, in this order, once each"
+		return nil, nil, fmt.Errorf(want, name, name)
 	}
 	return text[:begin[0][1]], text[end[0][0]:], nil
 }

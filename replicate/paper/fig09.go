@@ -9,7 +9,7 @@ package paper
 //
 // The paper claims: MMD grows as the distributions evolve, and the gap between the two curves is small. With correct
 // weights the weighted past equals the present, so the weighted curve should lie near 0. A claim of our own judges
-// that.
+// whether it lies below the raw curve.
 //
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
