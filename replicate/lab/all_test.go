@@ -19,7 +19,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// smallCatalog has three figures whose panels share runs: of 1 + 3 + 3 runs for each seed, 4 are different ones.
+// smallCatalog returns three figures whose panels share runs: they have 1 + 3 + 3 runs for each seed, of which 4
+// differ.
 func smallCatalog() Catalog {
 	c := Catalog{Protocols: testCatalog.Protocols}
 	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"},
@@ -35,7 +36,7 @@ func smallCatalog() Catalog {
 	return c
 }
 
-// newCollection is a workplace for All on the Go backend, with what it tells.
+// newCollection returns a workplace for All, on the Go backend.
 func newCollection(t *testing.T, overrides ...string) *workplace {
 	t.Helper()
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
@@ -43,16 +44,15 @@ func newCollection(t *testing.T, overrides ...string) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: smallCatalog(), Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go),
-		CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	w.Lab = &Lab{Catalog: smallCatalog(), Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
 			"g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
 	return w
 }
 
-// TestAll: runs that several figures share are computed once, all in one go, and every
-// figure is made from them.
+// TestAll: runs that several figures share are computed once, all runs together, and every figure is made from them.
 func TestAll(t *testing.T) {
 	w := newCollection(t)
 	made, err := w.All(t.Context(), w.options)
@@ -83,22 +83,22 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	want := regexp.MustCompile(`^fig21  no claim; .*/fig21/index.html\nfig22  1 claim (is undecided|holds|does not hold); .*/fig22/index.html\nfig23  1 claim .*$`)
+	want := regexp.MustCompile(`^fig21  no claim; .*/fig21/index.html\n` +
+		`fig22  1 claim (is undecided|holds|does not hold); .*/fig22/index.html\nfig23  1 claim .*$`)
 	if text := strings.Join(lines, "\n"); !want.MatchString(text) {
 		t.Errorf("the summary is\n%s", text)
 	}
 	if w.stdout.Len() > 0 {
-		t.Errorf("tables among the lines: %s", &w.stdout)
+		t.Errorf("All printed tables: %s", &w.stdout)
 	}
 	w.stderr.Reset()
 	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed ||
 		w.stderr.String() != "8 runs, all stored\n" {
-		t.Errorf("again: %v, told %s", err, &w.stderr)
+		t.Errorf("again: %v, printed %s", err, &w.stderr)
 	}
 }
 
-// TestAllWithFailures: runs that fail are tried once, the figures that lack them are
-// named, and all others are made.
+// TestAllWithFailures: runs that fail are tried once, figures that lack them are named, and all others are made.
 func TestAllWithFailures(t *testing.T) {
 	w := newCollection(t, "g-rate=1e38")
 	made, err := w.All(t.Context(), w.options)
@@ -142,14 +142,13 @@ func TestAllInterrupted(t *testing.T) {
 	}
 }
 
-// TestAllErrors: mistakes and a folder that cannot be written are told before anything
-// is computed.
+// TestAllErrors: usage errors and an output folder that cannot be written are found before anything is computed.
 func TestAllErrors(t *testing.T) {
 	w := newCollection(t, "epohcs=3")
 	_, err := w.All(t.Context(), w.options)
 	demand.Error(t, err, "fig21", `did you mean "epochs"`)
 	if !errors.Is(err, usage.Err) {
-		t.Errorf("%v is no mistake of the user's", err)
+		t.Errorf("%v is not a usage error", err)
 	}
 	w.options.Overrides = nil
 	w.options.Out = filepath.Join(t.TempDir(), "file")
@@ -159,6 +158,6 @@ func TestAllErrors(t *testing.T) {
 	_, err = w.All(t.Context(), w.options)
 	demand.Error(t, err, w.options.Out, "choose another")
 	if w.stderr.Len() > 0 {
-		t.Errorf("told %s", &w.stderr)
+		t.Errorf("printed %s", &w.stderr)
 	}
 }

@@ -22,7 +22,7 @@ func TestVerdict(t *testing.T) {
 		{paper.Above, 0, -.2, -.1, 3, DoesNotHold},
 		{paper.Above, 0, -.1, .1, 3, Undecided},
 		{paper.Above, 0, 0, .1, 3, Undecided},
-		{paper.Above, 0, .1, .1, 1, Undecided}, // one seed settles nothing
+		{paper.Above, 0, .1, .1, 1, Undecided}, // one seed decides nothing
 		{paper.Above, 0, 0, 0, 0, Undecided},
 		{paper.Below, 0, .1, .2, 3, DoesNotHold},
 		{paper.Below, 0, -.2, -.1, 3, Holds},
@@ -37,8 +37,8 @@ func TestVerdict(t *testing.T) {
 		{paper.Within, .05, .06, .08, 3, DoesNotHold},
 		{paper.Within, .05, -.08, -.06, 3, DoesNotHold},
 	} {
-		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound}, figures.Estimate{Mean: (c.low + c.high) / 2,
-			Low: c.low, High: c.high, N: c.n})
+		effect := figures.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n}
+		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound}, effect)
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -46,6 +46,7 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestCombine(t *testing.T) {
+	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun}
 	for _, c := range []struct {
 		parts string // h holds, d does not, u undecided, n not run
 		want  Verdict
@@ -57,8 +58,7 @@ func TestCombine(t *testing.T) {
 	} {
 		var parts []JudgedPart
 		for _, letter := range c.parts {
-			parts = append(parts, JudgedPart{Verdict: map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided,
-				'n': NotRun}[letter]})
+			parts = append(parts, JudgedPart{Verdict: verdicts[letter]})
 		}
 		if got := combine(parts); got != c.want {
 			t.Errorf("%s: %s, want %s", c.parts, got, c.want)
@@ -66,8 +66,7 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// threeSeeds are rows in which ours lies above everything by gain at every place but
-// for a little noise.
+// threeSeeds returns rows of three seeds in which ours is above everything by gain at every step, plus a little noise.
 func threeSeeds(gain float64) []figures.Row {
 	var rows []figures.Row
 	for seed := range int64(3) {
@@ -75,17 +74,17 @@ func threeSeeds(gain float64) []figures.Row {
 			noise := .001 * float64((seed+int64(t))%2)
 			rows = append(rows,
 				figures.Row{Panel: "a", Series: "everything", Seed: seed, T: t, Metric: "accuracy", Value: .5},
-				figures.Row{Panel: "a", Series: "ours", Seed: seed, T: t, Metric: "accuracy", Value: .5 + gain +
-					noise*float64(seed)})
+				figures.Row{Panel: "a", Series: "ours", Seed: seed, T: t, Metric: "accuracy",
+					Value: .5 + gain + noise*float64(seed)})
 		}
 	}
 	return rows
 }
 
-// judgeOne judges a claim of one part about the rows' accuracy.
+// judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
-	return judge(paper.Figure{Number: 1}, paper.Claim{ID: "x", Text: "Ours is better", Place: "here",
-		Parts: []paper.Part{p}}, map[string]string{"a": "accuracy"}, rows)
+	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
+	return judge(paper.Figure{Number: 1}, c, map[string]string{"a": "accuracy"}, rows)
 }
 
 func TestJudge(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"tvps/replicate/usage"
 )
 
-// workplace is a lab with folders of its own and what it prints.
+// workplace is a lab in temporary folders, with what it prints.
 type workplace struct {
 	*Lab
 	options        Options
@@ -28,7 +28,7 @@ type workplace struct {
 	stdout, stderr bytes.Buffer
 }
 
-// newWorkplace sets up panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
+// newWorkplace returns options for panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
 func newWorkplace(t *testing.T) *workplace {
 	t.Helper()
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
@@ -45,6 +45,7 @@ func newWorkplace(t *testing.T) *workplace {
 	return w
 }
 
+// fig1 makes Figure 1.
 func (w *workplace) fig1(t *testing.T) *Result {
 	t.Helper()
 	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
@@ -54,6 +55,7 @@ func (w *workplace) fig1(t *testing.T) *Result {
 	return r
 }
 
+// read returns a file of the output folder.
 func (w *workplace) read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
@@ -63,8 +65,8 @@ func (w *workplace) read(t *testing.T, name string) []byte {
 	return text
 }
 
-// TestFig1 makes panel a: all files, the exact CSV, claims and provenance; the second
-// call computes nothing and gives the same bytes.
+// TestFig1: panel a has all files, its CSV, claims and provenance are complete. The second call computes nothing and
+// writes the same CSV.
 func TestFig1(t *testing.T) {
 	w := newWorkplace(t)
 	r := w.fig1(t)
@@ -110,7 +112,7 @@ func TestFig1(t *testing.T) {
 func checkCSV(t *testing.T, table []byte) {
 	t.Helper()
 	if !bytes.HasPrefix(table, []byte("panel,series,seed,t,metric,value\n")) {
-		t.Errorf("the CSV begins %.60q", table)
+		t.Errorf("the CSV begins with %.60q", table)
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(table))
 	if err != nil {
@@ -183,8 +185,8 @@ func checkProvenance(t *testing.T, text []byte) {
 	}
 }
 
-// TestDamagedResult: a damaged file is put aside, named and computed again, to the same
-// figure.
+// TestDamagedResult: a damaged file is moved to quarantine and named. Its run is computed again, and the figure is the
+// same.
 func TestDamagedResult(t *testing.T) {
 	w := newWorkplace(t)
 	w.fig1(t)
@@ -205,17 +207,17 @@ func TestDamagedResult(t *testing.T) {
 	r := w.fig1(t)
 	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
 		!strings.Contains(w.stderr.String(), files[3]) {
-		t.Errorf("computed %d, quarantined %v, told:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
+		t.Errorf("computed %d, quarantined %v, printed:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
 	}
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
-		t.Error("computed again, the figure is another")
+		t.Error("the figure differs after its run was computed again")
 	}
 	if put, _ := filepath.Glob(filepath.Join(w.results, "quarantine", "*.jsonl.zst")); len(put) != 1 {
 		t.Errorf("in quarantine: %v", put)
 	}
 }
 
-// TestUnwritableFolders: one sentence, before anything is computed.
+// TestUnwritableFolders: folders that cannot be written are found before anything is computed.
 func TestUnwritableFolders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -226,7 +228,7 @@ func TestUnwritableFolders(t *testing.T) {
 	_, err := w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, w.options.Out, "choose another")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
-		t.Errorf("computed before that: %v", done)
+		t.Errorf("runs were computed before the error: %v", done)
 	}
 	w = newWorkplace(t)
 	if err := os.WriteFile(filepath.Join(w.results, "gaussian"), nil, 0o644); err != nil {
@@ -240,8 +242,7 @@ func TestUnwritableFolders(t *testing.T) {
 	}
 }
 
-// TestFailedRuns: runs that fail do not stop the others. The figure shows what there
-// is, and the error names what failed.
+// TestFailedRuns: runs that fail do not stop the others. The figure is drawn without them, and the error names them.
 func TestFailedRuns(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
@@ -262,7 +263,7 @@ func TestFailedRuns(t *testing.T) {
 	}
 }
 
-// stopper cancels when two runs are reported as finished: enough to draw something.
+// stopper is a log that cancels when two runs are reported as finished: enough to draw something.
 type stopper struct {
 	bytes.Buffer
 	cancel context.CancelFunc
@@ -276,8 +277,7 @@ func (s *stopper) Write(text []byte) (int, error) {
 	return s.Buffer.Write(text)
 }
 
-// TestInterruptedFigure: what is finished is kept, nothing is drawn over the last
-// figure, and the next call goes on.
+// TestInterruptedFigure: finished runs are kept, nothing is drawn, and the next call continues.
 func TestInterruptedFigure(t *testing.T) {
 	w := newWorkplace(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,7 +12,7 @@ import (
 	"tvps/replicate/paper"
 )
 
-// csvRows reads a panel's CSV.
+// csvRows returns the rows of a CSV file in the output folder.
 func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
 	t.Helper()
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, name)))
@@ -22,8 +22,8 @@ func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
 	return rows
 }
 
-// TestScorePanels: figure 5 in miniature. Its panels show other measures than accuracy, at
-// every step up to the target, and its claims are about them.
+// TestScorePanels: the panels of Figure 5 show measures other than accuracy, at every step up to the last, and its
+// claims are about them.
 func TestScorePanels(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Panels = nil
@@ -56,7 +56,7 @@ func TestScorePanels(t *testing.T) {
 	}
 }
 
-// TestStandInIsNamed: what is made without CLEAR says so on the picture, in the table, in
+// TestStandInIsNamed: a figure that is made without CLEAR says so on its page and picture, in the printed table, in
 // the CSV and in the claims.
 func TestStandInIsNamed(t *testing.T) {
 	w := newWorkplace(t)
@@ -86,8 +86,8 @@ func TestStandInIsNamed(t *testing.T) {
 	}
 }
 
-// TestSeedsOfPanels: figure 12 compares its first three seeds with all, and a run that two
-// panels show is one run.
+// TestSeedsOfPanels: Figure 12 compares its first three seeds with all seeds, and a run that two panels show is one
+// run.
 func TestSeedsOfPanels(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny"})
 	if err != nil {
@@ -117,7 +117,11 @@ func TestSeedsOfPanels(t *testing.T) {
 	if want := 2 * 5 * 4; len(ids) != want {
 		t.Errorf("%d runs, want %d", len(ids), want)
 	}
-	// Method 2 is Ours: figure 8 shares its runs with figure 1.
+}
+
+// TestMethodsShareRuns: Method 2 is Ours, so Figure 8 shares its runs with Figure 1. Method 1 has its own.
+func TestMethodsShareRuns(t *testing.T) {
+	w := newWorkplace(t)
 	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"},
 		Learners: []string{"ours", "method1"}})
 	if err != nil {
@@ -141,25 +145,25 @@ func TestSeedsOfPanels(t *testing.T) {
 	}
 }
 
-// TestStatistics against values by hand.
+// TestStatistics compares all statistics of a curve with values computed by hand.
 func TestStatistics(t *testing.T) {
 	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7},
 		base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
 		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
 	for name, want := range map[paper.Statistic]float64{
-		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0, paper.CorrelationGain: -1,
-		paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7, paper.Sooner: -2, paper.Spread: 12./7 - 1,
+		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0,
+		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7, paper.Sooner: -2, paper.Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
 	if len(statistics) != 11 {
-		t.Errorf("%d statistics, 11 are tested", len(statistics))
+		t.Errorf("there are %d statistics, 11 are tested", len(statistics))
 	}
 }
 
-// TestSooner: what never comes to where the base ends counts as one measurement late.
+// TestSooner: a curve that never reaches the final level of the base counts as one measurement late.
 func TestSooner(t *testing.T) {
 	at := []float64{10, 20, 30, 40, 50, 60, 70, 80}
 	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three is there at 70
@@ -178,7 +182,7 @@ func TestSooner(t *testing.T) {
 	}
 }
 
-// TestSpread: the distance of each seed from the median over seeds, of series minus base.
+// TestSpread: the distance of each seed from the median over seeds, series minus base.
 func TestSpread(t *testing.T) {
 	var rows []figures.Row
 	for seed, v := range []float64{1, 2, 6} {

@@ -20,7 +20,7 @@ func TestParseSeeds(t *testing.T) {
 	}
 	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
 		if got, err := ParseSeeds(text); !errors.Is(err, usage.Err) {
-			t.Errorf("%q gives %v, %v, not a mistake of the user's", text, got, err)
+			t.Errorf("%q gives %v, %v, not a usage error", text, got, err)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func sections(t *testing.T, page string) map[string]string {
 	return out
 }
 
-// TestReport: of figures 1, 7 and 14 that are stored, the page has pictures, tables,
-// claims and provenance; of the others, what would make them.
+// TestReport: the page has pictures, tables, claims and provenance of the stored figures 1, 7 and 14, and of the
+// others the command that makes them.
 func TestReport(t *testing.T) {
 	a := newArchive(t)
 	a.options.Overrides = []string{"g-updates=7"}

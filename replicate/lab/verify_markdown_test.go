@@ -14,15 +14,17 @@ import (
 	"tvps/replicate/paper"
 )
 
-// handMade is a table with one claim of three parts, one not run and one without command.
+// handMade returns a table of three claims: one with three parts, one that is not run, one without parts.
 func handMade() Verification {
 	part := func(panel, metric string, verdict Verdict, low, high float64) JudgedPart {
-		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything",
-			Statistic: paper.Difference, Test: paper.Above}, Metric: metric, Verdict: verdict,
+		declared := paper.Part{Panel: panel, Series: "ours", Base: "everything",
+			Statistic: paper.Difference, Test: paper.Above}
+		return JudgedPart{Part: declared, Metric: metric, Verdict: verdict,
 			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
 	return Verification{
-		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"}, Command: "go run ./replicate verify --scale small",
+		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"},
+		Command: "go run ./replicate verify --scale small",
 		Figures: []State{
 			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9,
 				Command: "go run ./replicate fig1 --scale small"},
@@ -31,10 +33,12 @@ func handMade() Verification {
 			{Number: 10, Name: "fig10", Command: "go run ./replicate fig10 --scale small"},
 		},
 		Claims: []Judged{
-			{Figure: "fig01", Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"",
-				Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
-				part("a", "accuracy", Holds, .01, .03), part("b", "accuracy", Undecided, -.0001, .0001), part("d",
-					"accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
+			{Figure: "fig01", Verdict: Partly,
+				Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"},
+				Parts: []JudgedPart{
+					part("a", "accuracy", Holds, .01, .03),
+					part("b", "accuracy", Undecided, -.0001, .0001),
+					part("d", "accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
 			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun,
 				Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
 			{Figure: "fig10", Claim: paper.Claim{Text: "A third", Says: "so", Place: "there"}, Verdict: NotRun},
@@ -44,11 +48,13 @@ func handMade() Verification {
 
 func TestMarkdown(t *testing.T) {
 	want := strings.Join([]string{
-		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. Made by `go run ./replicate verify --scale small`.",
+		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
+			"Made by `go run ./replicate verify --scale small`.",
 		"",
 		"| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |",
 		"|---|---|---|---|---|",
-		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | Ours minus Everything (claimed above 0):<br>` +
+		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
+			"Ours minus Everything (claimed above 0):<br>" +
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
 			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold | partly |",
 		"| 3 | Another | so (there) | `go run ./replicate fig3 --scale small` | not run |",
@@ -79,7 +85,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// committed are the results that the documents quote.
+// committed returns the committed results, which the documents quote.
 func committed(t *testing.T) Verification {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
@@ -114,15 +120,15 @@ func TestGeneratedTables(t *testing.T) {
 	}
 }
 
-// TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference with
-// its interval, is one of the committed results.
+// TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference
+// with its interval, is one of the committed results.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), BibTeX) {
-		t.Error("README.md cites the paper in other words than the report")
+		t.Error("README.md lacks the BibTeX entry of the report")
 	}
 	known := map[string]bool{}
 	for _, c := range committed(t).Claims {
@@ -134,7 +140,7 @@ func TestReadme(t *testing.T) {
 	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
 	for _, effect := range quoted {
 		if !known[effect] {
-			t.Errorf("README.md quotes %s, which is no effect in figures/gallery/verify.json", effect)
+			t.Errorf("README.md quotes %s, which is not an effect in figures/gallery/verify.json", effect)
 		}
 	}
 	if len(quoted) < 4 {
@@ -142,8 +148,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time of
-// the declaration and the command.
+// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time
+// of the declaration and the command.
 func TestFigureHeads(t *testing.T) {
 	v := committed(t)
 	for _, f := range testCatalog.Figures {

@@ -25,12 +25,12 @@ import (
 	"tvps/replicate/usage"
 )
 
-// archive is a lab with made-up runs in its store: nothing is trained.
+// archive is a lab with synthetic runs in its store: nothing is trained.
 type archive struct {
 	*Lab
 	options Options
 	results string
-	skip    func(job runs.Wanted) (steps int) // how many of the last steps a job lacks, all for every one
+	skip    func(job runs.Wanted) (steps int) // how many of its last steps a job lacks; all for every step
 }
 
 const all = math.MaxInt
@@ -44,13 +44,13 @@ func newArchive(t *testing.T) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go),
-		CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	a.Lab = &Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
 }
 
-// fill stores made-up runs of the figures with these numbers; of all if there are none.
+// fill stores synthetic runs of the figures with these numbers, or of all figures if none is given.
 func (a *archive) fill(t *testing.T, numbers ...int) {
 	t.Helper()
 	var jobs []runs.Job
@@ -70,16 +70,15 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 			}
 		}
 	}
-	report, err := runs.Execute(t.Context(), a.Store, jobs,
-		runs.Options{Workers: 8, Provenance: runs.Provenance{Command: []string{"made", "up"}, Host: "hostname",
-			Commit: "c0ffee", Backend: "made-up"}})
+	made := runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}
+	report, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 8, Provenance: made})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
 }
 
-// madeUp reports, whatever the scenario, Everything at .5, Ours .1 and .001 a seed above
-// it, and so on; scores of Ours and the exact one that go up and down together.
+// madeUp returns a job that reports a fixed value for each learner: .5 for Everything, .6 + .001 seed for Ours, and
+// so on. The scores of Ours and of the exact weights rise and fall together.
 func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
 	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5,
 		"standard": .55, "exact": .6,
@@ -106,7 +105,7 @@ func (a *archive) verify(t *testing.T) Verification {
 	return v
 }
 
-// claim finds a claim by its id.
+// claim returns the claim with this id.
 func claim(t *testing.T, v Verification, id string) Judged {
 	t.Helper()
 	i := slices.IndexFunc(v.Claims, func(c Judged) bool { return c.ID == id })
@@ -116,8 +115,8 @@ func claim(t *testing.T, v Verification, id string) Judged {
 	return v.Claims[i]
 }
 
-// TestVerify: every claim of every figure has its row, and verdicts and effects of
-// made-up runs are those computed by hand.
+// TestVerify: every claim of every figure has its row, and the verdicts and effects of synthetic runs are those
+// computed by hand.
 func TestVerify(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t)
@@ -133,8 +132,10 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d of %d runs are stored", stored, of)
 	}
 	for id, verdict := range map[string]Verdict{
-		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds, "fig2b-context-sac": Holds,
-		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided, "fig11-stable": Undecided, "fig14-similar": DoesNotHold,
+		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds,
+		"fig2b-context-sac":  Holds,
+		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided,
+		"fig11-stable": Undecided, "fig14-similar": DoesNotHold,
 	} {
 		if c := claim(t, v, id); c.Verdict != verdict {
 			t.Errorf("%s: %s, want %s", id, c, verdict)
@@ -166,8 +167,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyMissing: a claim of which one run or one step is missing is not run, with the
-// command that would run it; the others are judged.
+// TestVerifyMissing: a claim is not run if one run or one step is missing, and the command that computes it is
+// printed. Other claims are judged.
 func TestVerifyMissing(t *testing.T) {
 	for name, lacks := range map[string]int{"a run": all, "a step": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestVerifyMissing(t *testing.T) {
 				t.Errorf("Recent lacks %s: %s", name, c)
 			}
 			if c := claim(t, v, "fig1a-ours-everything"); c.Verdict != Holds {
-				t.Errorf("Recent lacks %s, and: %s", name, c)
+				t.Errorf("Recent lacks %s, which does not concern %s", name, c)
 			}
 			if s := v.Figures[0]; s.Name != "fig01" || s.Stored != s.Runs-1 {
 				t.Errorf("figure 1: %+v", s)
@@ -203,7 +204,8 @@ func TestVerifyMissing(t *testing.T) {
 			}
 			for _, line := range []string{
 				"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
-				"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale", "fig02 lacks 18 of 18 runs: go run ./replicate fig2 --scale",
+				"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale",
+				"fig02 lacks 18 of 18 runs: go run ./replicate fig2 --scale",
 				"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n"} {
 				if !strings.Contains(out.String(), line) {
 					t.Errorf("no %q in:\n%s", line, &out)
@@ -230,16 +232,15 @@ func TestVerifyChangesNothing(t *testing.T) {
 		}
 	}
 	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != NotRun {
-		t.Errorf("of damaged runs: %s", c)
+		t.Errorf("with damaged runs: %s", c)
 	}
 	if left, _ := filepath.Glob(filepath.Join(a.results, "gaussian", "*")); !slices.Equal(left, paths) {
 		t.Errorf("left: %v", left)
 	}
 }
 
-// TestVerifyWithoutCheckpoints: at the paper's scale a checkpoint for each split is
-// missing, then the data, too; panels that need none are judged all the same, and no path
-// is told.
+// TestVerifyWithoutCheckpoints: at the paper's scale the checkpoint of each split is missing, then the data, too.
+// Panels that need neither are still planned, and no path is printed.
 func TestVerifyWithoutCheckpoints(t *testing.T) {
 	a := newArchive(t)
 	a.options.Scale = "paper"
@@ -267,7 +268,7 @@ func TestVerifyErrors(t *testing.T) {
 	_, err := a.Verify(t.Context(), a.options)
 	demand.Error(t, err, "fig01", `did you mean "small"`)
 	if !errors.Is(err, usage.Err) {
-		t.Errorf("%v is no mistake of the user's", err)
+		t.Errorf("%v is not a usage error", err)
 	}
 	a.options.Scale = "tiny"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -277,8 +278,7 @@ func TestVerifyErrors(t *testing.T) {
 	}
 }
 
-// TestVerificationJSON: what was written is read again without loss, tables included, and
-// verifying again gives the same bytes.
+// TestVerificationJSON: a written table can be read without loss, and verifying again gives the same bytes.
 func TestVerificationJSON(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 1, 5)
@@ -296,17 +296,17 @@ func TestVerificationJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read.Markdown() != v.Markdown() || !reflect.DeepEqual(read.Figures, v.Figures) {
-		t.Error("read again, it is another table")
+		t.Error("the table differs after writing and reading")
 	}
 	if err := a.verify(t).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, text) {
-		t.Errorf("verified again, it has other bytes (%v)", err)
+		t.Errorf("verifying again gives other bytes (%v)", err)
 	}
 	for _, secret := range []string{a.results, "hostname"} {
 		if bytes.Contains(text, []byte(secret)) {
-			t.Errorf("it tells %s", secret)
+			t.Errorf("the table contains %s", secret)
 		}
 	}
 }
@@ -339,11 +339,11 @@ func TestCountVerdicts(t *testing.T) {
 
 func TestWithoutFolders(t *testing.T) {
 	for text, want := range map[string]string{
-		"no checkpoint in /home/somebody/.cache/tvps/checkpoints": "no checkpoint in checkpoints",
-		`cannot open "/data/cifar/x.bin": no such file`:           `cannot open "x.bin": no such file`,
-		"take --set width=16 or go run ./replicate fig1":          "take --set width=16 or go run ./replicate fig1",
-		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":          "on/off, 1/2, github.com/gomlx/gomlx, x.so",
-		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":         "(c) plugin=plugin.so and single ",
+		"no checkpoint in /home/user/.cache/tvps/checkpoints": "no checkpoint in checkpoints",
+		`cannot open "/data/cifar/x.bin": no such file`:       `cannot open "x.bin": no such file`,
+		"take --set width=16 or go run ./replicate fig1":      "take --set width=16 or go run ./replicate fig1",
+		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":      "on/off, 1/2, github.com/gomlx/gomlx, x.so",
+		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":     "(c) plugin=plugin.so and single ",
 	} {
 		if got := withoutFolders(text); got != want {
 			t.Errorf("%q, want %q", got, want)
