@@ -99,6 +99,23 @@ func TestJudge(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
+	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != paper.Difference || j.Parts[0].Test != paper.Above ||
+		j.Parts[0].Metric != "accuracy" {
+		t.Errorf("the part does not say how it was judged: %+v", j.Parts[0])
+	}
+	one := judgeOne(p, threeSeeds(.1)[:2])
+	if line := one.String(); !strings.Contains(line, "one seed, so no interval") || strings.Contains(line, "[") {
+		t.Errorf("the line of one seed is %q", line)
+	}
+	text, err := json.Marshal(one)
+	if err != nil || !strings.Contains(string(text), `"verdict":"undecided"`) ||
+		!strings.Contains(string(text), `"effect":{`) {
+		t.Errorf("one seed: %s, %v", text, err)
+	}
+}
+
+// TestJudgeNotRun: a part without values, or whose statistic cannot be computed, is not run.
+func TestJudgeNotRun(t *testing.T) {
 	for _, missing := range []paper.Part{{Panel: "b", Series: "ours", Base: "everything"},
 		{Panel: "a", Series: "recent", Base: "everything"}, {Panel: "a", Series: "ours", Base: "recent"}} {
 		j := judgeOne(missing, threeSeeds(.1))
@@ -115,18 +132,5 @@ func TestJudge(t *testing.T) {
 		if j := judgeOne(p, threeSeeds(.1)); j.Verdict != NotRun || j.Parts[0].Effect.N != 0 {
 			t.Errorf("%s %s: %+v", p.Statistic, name, j)
 		}
-	}
-	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != paper.Difference || j.Parts[0].Test != paper.Above ||
-		j.Parts[0].Metric != "accuracy" {
-		t.Errorf("the part does not say how it was judged: %+v", j.Parts[0])
-	}
-	one := judgeOne(p, threeSeeds(.1)[:2])
-	if line := one.String(); !strings.Contains(line, "one seed, so no interval") || strings.Contains(line, "[") {
-		t.Errorf("the line of one seed is %q", line)
-	}
-	text, err := json.Marshal(one)
-	if err != nil || !strings.Contains(string(text), `"verdict":"undecided"`) ||
-		!strings.Contains(string(text), `"effect":{`) {
-		t.Errorf("one seed: %s, %v", text, err)
 	}
 }

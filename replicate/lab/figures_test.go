@@ -152,7 +152,8 @@ func TestStatistics(t *testing.T) {
 		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
 	for name, want := range map[paper.Statistic]float64{
 		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0,
-		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7, paper.Sooner: -2, paper.Spread: 12./7 - 1,
+		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7,
+		paper.Sooner: -2, paper.Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)

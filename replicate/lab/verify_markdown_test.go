@@ -120,8 +120,8 @@ func TestGeneratedTables(t *testing.T) {
 	}
 }
 
-// TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference
-// with its interval, is one of the committed results.
+// TestReadme: README.md cites the paper with the BibTeX entry of the report, and each effect that it quotes with its
+// interval is one of the committed results.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
