@@ -70,8 +70,8 @@ func TestClear(t *testing.T) {
 		"features.json does not name, not used: 1, first train/features/moco_b0/other.pth")
 }
 
-// TestClearMistakes: a usage error ends with exit code 2, a bad data set with 1 after its contents are printed.
-func TestClearMistakes(t *testing.T) {
+// TestClearErrors: a usage error ends with exit code 2, a bad data set with 1 after its contents are printed.
+func TestClearErrors(t *testing.T) {
 	s := newSandbox(t)
 	m := cleartest.Default()
 	m.Types = []string{"moco_b0"}

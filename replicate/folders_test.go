@@ -68,8 +68,8 @@ func contents(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// TestFolderMistakes: export, compare and merge reject wrong arguments and create no folder.
-func TestFolderMistakes(t *testing.T) {
+// TestFolderErrors: export, compare and merge reject wrong arguments and create no folder.
+func TestFolderErrors(t *testing.T) {
 	s := newSandbox(t)
 	have, empty := toyRuns(t, 0, 0), t.TempDir()
 	file := toyFile(have, 0)
@@ -112,10 +112,10 @@ func TestFolderMistakes(t *testing.T) {
 		})
 	}
 	if len(contents(t, empty)) != 0 || len(contents(t, have)) != 1 {
-		t.Error("a mistake left files")
+		t.Error("a failed command left files")
 	}
 	if _, err := os.Stat(none); err == nil {
-		t.Error("a mistake created a folder")
+		t.Error("a failed command created a folder")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"tvps/replicate/reinforce"
 )
 
-// TestMistakes: a usage error ends with exit code 2, a failure with 1, each with one sentence.
-func TestMistakes(t *testing.T) {
+// TestErrors: a usage error ends with exit code 2, a failure with 1, each with one sentence.
+func TestErrors(t *testing.T) {
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

@@ -87,8 +87,8 @@ func reportOf(t *testing.T, s *sandbox) {
 	}
 }
 
-// TestMistakesOfAll: commands for all figures reject mistakes like those for one.
-func TestMistakesOfAll(t *testing.T) {
+// TestErrorsOfAll: commands for all figures return the same kinds of errors as those for one.
+func TestErrorsOfAll(t *testing.T) {
 	s := newSandbox(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain.md")

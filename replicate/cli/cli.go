@@ -38,8 +38,8 @@ func Main(root *cobra.Command) {
 	os.Exit(code)
 }
 
-// ExitCode is 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1 for any
-// other failure.
+// ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1
+// for any other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:

@@ -20,15 +20,15 @@ func TestExitCode(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	failure := errors.New("failed")
-	mistake := fmt.Errorf("outer: %w", usage.Error(failure))
+	wrongUsage := fmt.Errorf("outer: %w", usage.Error(failure))
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
 		code int
 	}{
-		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), mistake, 2},
+		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), wrongUsage, 2},
 		{cancelled, nil, 0}, // done just before the interrupt
-		{cancelled, failure, 130}, {cancelled, mistake, 2},
+		{cancelled, failure, 130}, {cancelled, wrongUsage, 2},
 	} {
 		if code := ExitCode(c.ctx, c.err); code != c.code {
 			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)

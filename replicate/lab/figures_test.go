@@ -167,7 +167,7 @@ func TestStatistics(t *testing.T) {
 // TestSooner: a curve that never reaches the final level of the base counts as one measurement late.
 func TestSooner(t *testing.T) {
 	at := []float64{10, 20, 30, 40, 50, 60, 70, 80}
-	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three is there at 70
+	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three values reaches it at 70
 	for _, c := range []struct {
 		series []float64
 		want   float64

@@ -16,6 +16,7 @@ import (
 	"tvps/replicate/runs"
 )
 
+// report returns the page of the stored runs.
 func (a *archive) report(t *testing.T) string {
 	t.Helper()
 	page, err := a.Report(t.Context(), a.options)
@@ -25,7 +26,7 @@ func (a *archive) report(t *testing.T) string {
 	return html.UnescapeString(string(page)) // a + of a data address is escaped, as browsers know
 }
 
-// sections cuts the page at its sections, by id.
+// sections returns the sections of the page by id.
 func sections(t *testing.T, page string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -91,7 +92,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, secret := range []string{a.results, os.TempDir(), "hostname", host} {
 		if strings.Contains(page, secret) {
-			t.Errorf("the page tells %s", secret)
+			t.Errorf("the page contains %s", secret)
 		}
 	}
 	if a.report(t) != page {
@@ -114,8 +115,8 @@ var (
 	identifier = regexp.MustCompile(`\bid="([^"]+)"`)
 )
 
-// selfContained demands that the page loads nothing and runs nothing, that its links lead
-// into itself, and that its pictures are whole, described and load nothing either.
+// selfContained fails the test unless the page loads and runs nothing, its links stay within it, and its pictures are
+// embedded, described and load nothing.
 func selfContained(t *testing.T, page string) {
 	t.Helper()
 	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(",
@@ -127,7 +128,7 @@ func selfContained(t *testing.T, page string) {
 	var ids []string
 	for _, m := range identifier.FindAllStringSubmatch(page, -1) {
 		if slices.Contains(ids, m[1]) {
-			t.Errorf("the id %s stands twice", m[1])
+			t.Errorf("the id %s occurs twice", m[1])
 		}
 		ids = append(ids, m[1])
 	}
@@ -156,7 +157,7 @@ func selfContained(t *testing.T, page string) {
 	}
 }
 
-// wellFormed demands that every element is closed where it should be.
+// wellFormed fails the test unless every element of the page is closed in the right place.
 func wellFormed(t *testing.T, page string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))

@@ -123,5 +123,5 @@ const mmdLabel = "squared MMD to step t"
 
 var (
 	ofThePast = []string{"raw", "exact", "ours"}
-	unclipped = []string{"clip=none"} // so that the weighted past stands for the present (interpretation 17)
+	unclipped = []string{"clip=none"} // so that the weighted past can equal the present (I17)
 )

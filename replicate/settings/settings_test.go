@@ -40,7 +40,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+// TestSetErrors: errors name the setting, the valid values and the nearest name.
+func TestSetErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
 		words       []string
