@@ -45,7 +45,7 @@ func pretrainCommand() *cobra.Command {
 	d := resnet.DefaultConfig(16)
 	cmd.Flags().IntVar(&p.cfg.Width, "width", d.Width,
 		"channels of the first stage: 16 for a laptop, 64 as in the paper")
-	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", d.Epochs, "passes over the training images (100 in the paper)")
+	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", d.Epochs, "passes over the training images; 100 in the paper")
 	cmd.Flags().IntVar(&p.cfg.Batch, "batch", d.Batch, "images in a minibatch")
 	cmd.Flags().Float64Var(&p.cfg.PeakRate, "rate", d.PeakRate, "peak learning rate of the one-cycle schedule")
 	cmd.Flags().Int64Var(&p.cfg.Seed, "seed", d.Seed, "seed of the split, the initial weights and the batch order")

@@ -46,7 +46,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
-		"folder of figures whose README.md gets pictures, verdicts and commands, between such lines of \"gallery\"")
+		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
 	return cmd
 }
 

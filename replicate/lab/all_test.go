@@ -59,20 +59,20 @@ func TestAll(t *testing.T) {
 	if err != nil || Incomplete(made) != nil {
 		t.Fatal(err, Incomplete(made))
 	}
-	told := w.stderr.String()
+	log := w.stderr.String()
 	computed := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(told, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(log, -1) {
 		if computed[m[1]]++; computed[m[1]] > 1 {
 			t.Errorf("%s was computed twice", m[1])
 		}
 	}
 	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
 	if err != nil || len(computed) != 4 || len(stored) != 8 ||
-		!strings.HasPrefix(told, "8 runs: 0 stored, 8 to compute") {
-		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), told)
+		!strings.HasPrefix(log, "8 runs: 0 stored, 8 to compute") {
+		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), log)
 	}
-	if strings.Count(told, "to compute") != 1 || strings.Contains(told, "stored\n") {
-		t.Errorf("more than one round of computing:\n%s", told)
+	if strings.Count(log, "to compute") != 1 || strings.Contains(log, "stored\n") {
+		t.Errorf("more than one round of computing:\n%s", log)
 	}
 	var lines []string
 	for _, m := range made {
