@@ -16,7 +16,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "all",
-		Short: "Make every figure: each run computed once, then all pages, tables and verdicts",
+		Short: "Make every figure: compute each run once, then write all pages, tables and verdicts",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := flags.options("")
@@ -24,7 +24,10 @@ func allCommand(c lab.Catalog) *cobra.Command {
 				return err
 			}
 			if err := c.CheckAll(o); err != nil {
-				return err // before a plugin is fetched for nothing
+				return err // found before a plugin is fetched
+			}
+			if err := checkOut(o); err != nil {
+				return err
 			}
 			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 			if err != nil {
@@ -42,7 +45,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerSettings(cmd)
-	cmd.Flags().StringVar(&flags.out, "out", "", "folder of the figures' folders (default figures/out)")
+	cmd.Flags().StringVar(&flags.out, "out", "", "parent folder of the figures' folders (default figures/out)")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,39 +31,44 @@ func doctorCommand() *cobra.Command {
 		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(backend.Diagnose(cmd.Context(), name), checkData(), clearCheck(), checkCheckpoint(), checkSplits())
+			checks := append(backend.Diagnose(cmd.Context(), name),
+				diagnoseData(), diagnoseClear(), diagnoseCheckpoint(), diagnoseSplits())
 			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
 			if err != nil {
 				return err
 			}
 			if failed > 0 {
-				return fmt.Errorf("%d checks failed: fig1 cannot run here as it is", failed)
+				return fmt.Errorf("checks failed: %d; fig1 cannot run until they pass", failed)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "backend", "", "backend to check: xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
+	cmd.Flags().StringVar(&name, "backend", "",
+		"backend to check: xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
 	return cmd
 }
 
-// checkData says which images fig1 would use.
-func checkData() backend.Check {
+// diagnoseData says which images fig1 would use.
+func diagnoseData() backend.Check {
 	dir, err := cifar10.Find(cifar10.Options{})
 	switch {
 	case err != nil:
-		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(), Fix: "mend or unset TVPS_DATA, or run `go run ./replicate data cifar10`"}
+		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(),
+			Fix: "correct or unset TVPS_DATA, or run `go run ./replicate data cifar10`"}
 	case dir == "":
-		return backend.Check{Name: "data", Status: backend.Warn, Detail: "full CIFAR-10 not found: the embedded sample of real images is used",
-			Fix: "for the full set, `go run ./replicate data cifar10`, or set TVPS_DATA to its folder"}
+		return backend.Check{Name: "data", Status: backend.Warn,
+			Detail: "full CIFAR-10 not found: the embedded sample of real images is used",
+			Fix:    "for the full set, `go run ./replicate data cifar10`, or set TVPS_DATA to its folder"}
 	}
 	if err := cifar10.Verify(dir); err != nil {
-		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(), Fix: "get the data again: `go run ./replicate data cifar10`"}
+		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(),
+			Fix: "download the data again: `go run ./replicate data cifar10`"}
 	}
 	return backend.Check{Name: "data", Status: backend.OK, Detail: "full CIFAR-10 in " + dir + ", checksums match"}
 }
 
-// clearCheck says whether CLEAR's features are there or the stand-in is used.
-func clearCheck() backend.Check {
+// diagnoseClear says whether CLEAR's features are found, or the stand-in is used.
+func diagnoseClear() backend.Check {
 	check := backend.Check{Name: "CLEAR", Status: backend.Warn, Detail: "not found: a stand-in, not CLEAR, is used",
 		Fix: "`go run ./replicate data clear` says where the features are and how to use them"}
 	path, err := clear.Find()
@@ -82,21 +88,23 @@ func clearCheck() backend.Check {
 	return backend.Check{Name: "CLEAR", Status: backend.OK, Detail: "features in " + path}
 }
 
-func checkCheckpoint() backend.Check {
+// diagnoseCheckpoint checks the embedded checkpoint, which the scales below the paper's use.
+func diagnoseCheckpoint() backend.Check {
 	c, hash, err := resnet.Load("", 16, 0)
 	if err != nil {
 		return backend.Check{Name: "checkpoint", Status: backend.Fail, Detail: err.Error()}
 	}
 	return backend.Check{Name: "checkpoint", Status: backend.OK,
-		Detail: fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s", c.Metadata["test-accuracy"], hash)}
+		Detail: fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s",
+			c.Metadata["test-accuracy"], hash)}
 }
 
-// checkSplits says which of the checkpoints that the paper's scale takes are there:
-// one for the split of each of its three seeds.
-func checkSplits() backend.Check {
+// diagnoseSplits looks for the checkpoints of the paper's scale: one for the split of each of its three seeds.
+func diagnoseSplits() backend.Check {
 	const width = 64
 	check := backend.Check{Name: "checkpoints", Status: backend.Warn,
-		Fix: fmt.Sprintf("only for b and c at --scale paper: `go run ./replicate pretrain --width %d --seed N`, best on a GPU", width)}
+		Fix: fmt.Sprintf("needed for panels b and c at --scale paper only: "+
+			"`go run ./replicate pretrain --width %d --seed N`, best on a GPU", width)}
 	folder, err := checkpointFolder()
 	if err != nil {
 		check.Detail = err.Error()
@@ -108,9 +116,9 @@ func checkSplits() backend.Check {
 			missing = append(missing, fmt.Sprint(split))
 		}
 	}
-	check.Detail = fmt.Sprintf("none of width %d for split %s", width, strings.Join(missing, ", "))
+	check.Detail = fmt.Sprintf("no checkpoint of width %d for split %s", width, strings.Join(missing, ", "))
 	if len(missing) == 0 {
-		check.Status, check.Detail = backend.OK, fmt.Sprintf("of width %d for splits 0, 1, 2 in %s", width, folder)
+		check.Status, check.Detail = backend.OK, fmt.Sprintf("width %d for splits 0, 1, 2 in %s", width, folder)
 	}
 	return check
 }
@@ -124,7 +132,7 @@ func dataCommand() *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "cifar10",
-		Short: "Download the official CIFAR-10 archive (170 MB) to the cache, or check what is there",
+		Short: "Download the official CIFAR-10 archive (170 MB) to the cache, or check an existing copy",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := cifar10.Find(cifar10.Options{})
@@ -151,7 +159,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "status [figure ...]",
-		Short: "Show which runs of the figures are done, running, missing or failed",
+		Short: "Show which runs of the figures are done, running, partial, failed or missing",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := chosenFigures(cmd, c, args)
@@ -162,39 +170,44 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			count := map[string]int{}
-			for _, f := range chosen {
-				o, err := flags.options(f.Name())
-				if err != nil {
-					return err
-				}
-				o.AllFigures = len(chosen) > 1
-				plan, err := l.Plan(f, o)
-				if err != nil {
-					return err
-				}
-				for _, p := range plan {
-					for _, job := range p.Jobs {
-						state := l.Store.State(job.Spec, job.Steps)
-						count[string(state.Kind)]++
-						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name(), p.Key, job.Spec, job.Spec.ID(), state)
-					}
-				}
-			}
-			var totals []string
-			for _, kind := range slices.Sorted(maps.Keys(count)) {
-				totals = append(totals, fmt.Sprintf("%d %s", count[kind], kind))
-			}
-			fmt.Fprintf(w, "scale %s: %s\n", flags.scale, strings.Join(totals, ", "))
-			return w.Flush()
+			return flags.printStates(cmd.OutOrStdout(), l, chosen)
 		},
 	}
 	flags.registerPlan(cmd, c.Figures...)
 	return cmd
 }
 
-// chosenFigures are the named figures, or all.
+// printStates prints the state of each run of the figures, and how many runs are in each state.
+func (f *figureFlags) printStates(out io.Writer, l *lab.Lab, figures []paper.Figure) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	count := map[string]int{}
+	for _, figure := range figures {
+		o, err := f.options(figure.Name())
+		if err != nil {
+			return err
+		}
+		o.AllFigures = len(figures) > 1
+		plan, err := l.Plan(figure, o)
+		if err != nil {
+			return err
+		}
+		for _, p := range plan {
+			for _, job := range p.Jobs {
+				state := l.Store.State(job.Spec, job.Steps)
+				count[string(state.Kind)]++
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", figure.Name(), p.Key, job.Spec, job.Spec.ID(), state)
+			}
+		}
+	}
+	var totals []string
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		totals = append(totals, fmt.Sprintf("%d %s", count[kind], kind))
+	}
+	fmt.Fprintf(w, "scale %s: %s\n", f.scale, strings.Join(totals, ", "))
+	return w.Flush()
+}
+
+// chosenFigures returns the named figures, or all if no name is given. Errors: an unknown name.
 func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.Figure, error) {
 	var out []paper.Figure
 	var known []string
@@ -206,14 +219,18 @@ func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.F
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, usage.Errorf("%s: there is no figure %q; did you mean %q?", cmd.CommandPath(), name, settings.Nearest(name, known))
+			return nil, usage.Errorf("%s: there is no figure %q; did you mean %q?",
+				cmd.CommandPath(), name, settings.Nearest(name, known))
 		}
 	}
 	return out, nil
 }
 
-// checkpointFolder is where pretrain leaves its checkpoints.
+// checkpointFolder returns the folder in which pretrain keeps its checkpoints.
 func checkpointFolder() (string, error) {
 	cache, err := artifact.CacheDir()
-	return filepath.Join(cache, "checkpoints"), err
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "checkpoints"), nil
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noClear is printed where there is no data set to check.
-const noClear = `CLEAR-10 is not here: TVPS_CLEAR is not set, and there is no %s.
-Until it is, a stand-in takes its place wherever a figure needs it, and the figure says so.
-To get it: CLEAR-10, feature archives of the CLEAR authors; see data/clear's documentation
+// noClear is printed if there is no data set to check.
+const noClear = `CLEAR-10 was not found: TVPS_CLEAR is not set, and there is no %s.
+Without it, figures use a stand-in instead, and say so.
+To get it: CLEAR-10, feature archives of the CLEAR authors; see the documentation of data/clear
 (go doc ./data/clear). Download clear10-public.zip or clear10-train.zip, leave it zipped, then
   go run ./replicate data clear --from /path/to/clear10-public.zip
 `
@@ -36,11 +36,11 @@ func clearCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "folder or zip to check (default: TVPS_CLEAR, or clear in the cache)")
-	cmd.Flags().StringVar(&o.Type, "type", clear.DefaultType, "feature type: the network that made the features")
+	cmd.Flags().StringVar(&o.Type, "type", clear.DefaultType, "feature type: the network that computed the features")
 	return cmd
 }
 
-// checkClear reads every file that would be used and prints what is there.
+// checkClear reads every file that figures would use and prints a summary.
 func checkClear(cmd *cobra.Command, from string, o clear.Options) error {
 	path, out := from, cmd.OutOrStdout()
 	if path == "" {
@@ -70,15 +70,15 @@ func checkClear(cmd *cobra.Command, from string, o clear.Options) error {
 	if err != nil {
 		return err
 	}
-	use := fmt.Sprintf("All files that are used read well. Figures use them with TVPS_CLEAR=%s\n", path)
+	use := fmt.Sprintf("All files that are used are valid. Figures use them with TVPS_CLEAR=%s\n", path)
 	if from == "" {
-		use = "All files that are used read well. Figures use them as they are.\n"
+		use = "All files that are used are valid. Figures use them as they are.\n"
 	}
 	_, err = io.WriteString(out, use)
 	return err
 }
 
-// printClear says what a data set holds.
+// printClear prints the contents of a data set: classes, buckets, missing and unused files, hash.
 func printClear(out io.Writer, r *clear.Report) error {
 	lines := []string{
 		fmt.Sprintf("%s, layout %s", r.Path, r.Layout),
@@ -99,12 +99,14 @@ func printClear(out io.Writer, r *clear.Report) error {
 		lines = append(lines, fmt.Sprintf("files missing: %d, first %s", len(r.Missing), r.Missing[0]))
 	}
 	if len(r.Surplus) > 0 {
-		lines = append(lines, fmt.Sprintf("files that features.json does not name, not used: %d, first %s", len(r.Surplus), r.Surplus[0]))
+		lines = append(lines, fmt.Sprintf("files that features.json does not name, not used: %d, first %s",
+			len(r.Surplus), r.Surplus[0]))
 	}
 	if r.SHA256 != "" {
 		lines = append(lines, "SHA-256 of the contents "+r.SHA256, "figures will say: "+r.Note())
 		if !r.Published() {
-			lines = append(lines, fmt.Sprintf("That is not the published data set, which has %d images of each class in each bucket.", clear.PerBucket))
+			const note = "This is not the published data set, which has %d images of each class in each bucket."
+			lines = append(lines, fmt.Sprintf(note, clear.PerBucket))
 		}
 	}
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))

@@ -9,35 +9,39 @@ import (
 	"tvps/data/clear/cleartest"
 )
 
-// Without data the command tells where to get them; that is no failure.
+// TestClearNone: without data the command says where to get them and succeeds.
 func TestClearNone(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	code, stdout, stderr := s.run(t, "data", "clear")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "stand-in") || !strings.Contains(stdout, "feature archives of the CLEAR authors") || !strings.Contains(stdout, filepath.Join(s.cache, "clear")) {
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "stand-in") ||
+		!strings.Contains(stdout, "feature archives of the CLEAR authors") ||
+		!strings.Contains(stdout, filepath.Join(s.cache, "clear")) {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 
-// A download is checked by --from, by TVPS_CLEAR and in the cache, and the answer says how
-// to use it.
-func TestClear(t *testing.T) {
-	s := newShop(t)
-	m := cleartest.Default()
-	zipped := m.Public().Zip(t, "clear10-public.zip", "")
-	demand := func(stdout string, words ...string) {
-		t.Helper()
-		for _, w := range words {
-			if !strings.Contains(stdout, w) {
-				t.Errorf("%q is missing in\n%s", w, stdout)
-			}
+// demandWords fails the test unless a text contains all words.
+func demandWords(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing in\n%s", w, text)
 		}
 	}
+}
+
+// TestClear: a download is checked by --from, by TVPS_CLEAR and in the cache, and the output says how to use it.
+func TestClear(t *testing.T) {
+	s := newSandbox(t)
+	m := cleartest.Default()
+	zipped := m.Public().Zip(t, "clear10-public.zip", "")
 	code, stdout, stderr := s.run(t, "data", "clear", "--from", zipped, "--type", "imagenet")
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	demand(stdout, zipped+", layout clear10-public", "feature type imagenet (there are: imagenet, moco_b0)", "0 to 9: baseball, bus,",
-		"buckets 1 to 10\n", "30 images of each class, 4 values", "not the published data set, which has 300", "TVPS_CLEAR="+zipped)
+	demandWords(t, stdout, zipped+", layout clear10-public", "feature type imagenet (there are: imagenet, moco_b0)",
+		"0 to 9: baseball, bus,", "buckets 1 to 10\n", "30 images of each class, 4 values",
+		"not the published data set, which has 300", "TVPS_CLEAR="+zipped)
 
 	cache := filepath.Join(s.cache, "clear")
 	if err := os.MkdirAll(cache, 0o755); err != nil {
@@ -50,7 +54,8 @@ func TestClear(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	demand(stdout, filepath.Join(cache, "clear10-public.zip"), "feature type moco_b0", "Figures use them as they are")
+	demandWords(t, stdout, filepath.Join(cache, "clear10-public.zip"), "feature type moco_b0",
+		"Figures use them as they are")
 
 	m.Types = []string{"moco_b0"}
 	parts := m.Parts()
@@ -61,13 +66,13 @@ func TestClear(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	demand(stdout, "layout clear10\n", "(sorted: there is no class_names.txt)", "part test is not used", "features.json does not name, not used: 1, first train/features/moco_b0/other.pth")
+	demandWords(t, stdout, "layout clear10\n", "(sorted: there is no class_names.txt)", "part test is not used",
+		"features.json does not name, not used: 1, first train/features/moco_b0/other.pth")
 }
 
-// What was asked for wrongly ends with exit code 2, a bad data set with 1 after what is known
-// of it.
-func TestClearMistakes(t *testing.T) {
-	s := newShop(t)
+// TestClearErrors: a usage error ends with exit code 2, a bad data set with 1 after its contents are printed.
+func TestClearErrors(t *testing.T) {
+	s := newSandbox(t)
 	m := cleartest.Default()
 	m.Types = []string{"moco_b0"}
 	files := m.Features("")
@@ -88,12 +93,14 @@ func TestClearMistakes(t *testing.T) {
 		{[]string{"--form", "x"}, 2, []string{"--form"}, ""},
 		{[]string{"--from", filepath.Join(t.TempDir(), "none")}, 1, []string{"none"}, ""},
 		{[]string{"--from", t.TempDir()}, 1, []string{"no features of CLEAR-10"}, ""},
-		{[]string{"--from", lacking}, 1, []string{"is incomplete", "bus.pth"}, "files missing: 1, first features/moco_b0/3/bus.pth"},
+		{[]string{"--from", lacking}, 1, []string{"is incomplete", "bus.pth"},
+			"files missing: 1, first features/moco_b0/3/bus.pth"},
 		{[]string{"--from", malicious}, 1, []string{"global os.system", "bus.pth"}, "layout clear10-public"},
 	} {
 		s.env = []string{"TVPS_CLEAR=" + good}
 		code, stdout, stderr := s.run(t, append([]string{"data", "clear"}, c.args...)...)
-		if code != c.code || !strings.Contains(stdout, c.stdout) || c.stdout == "" && stdout != "" || strings.Contains(stdout, "read well") {
+		if code != c.code || !strings.Contains(stdout, c.stdout) || c.stdout == "" && stdout != "" ||
+			strings.Contains(stdout, "are valid") {
 			t.Errorf("%q: exit code %d, want %d; stdout %q", c.args, code, c.code, stdout)
 		}
 		oneSentence(t, stderr, c.words...)
@@ -101,7 +108,7 @@ func TestClearMistakes(t *testing.T) {
 	s.env = []string{"TVPS_CLEAR=" + filepath.Join(t.TempDir(), "none")}
 	code, _, stderr := s.run(t, "data", "clear")
 	if code != 1 {
-		t.Errorf("exit code %d for a TVPS_CLEAR that is not there", code)
+		t.Errorf("exit code %d for a TVPS_CLEAR that does not exist", code)
 	}
 	oneSentence(t, stderr, "TVPS_CLEAR")
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestDocumentedCommands: every command that a document names is one that the command line takes, with its flags and
-// values. Figures are resolved up to their settings; nothing is computed.
+// TestDocumentedCommands: the command line accepts every command that a document names, with its flags and values.
+// Figures are resolved up to their settings; nothing is computed.
 func TestDocumentedCommands(t *testing.T) {
 	files, err := documents.Files("..")
 	if err != nil {
@@ -29,20 +29,22 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		commands := slices.Concat(documents.Commands(string(text), "go run ./replicate"),
-			documents.Commands(string(text), "go run -tags noxla ./replicate"), documents.Commands(string(text), "./tvps"))
+			documents.Commands(string(text), "go run -tags noxla ./replicate"),
+			documents.Commands(string(text), "./tvps"))
 		for _, args := range commands {
 			count++
 			if err := dryRun(args); err != nil {
-				t.Errorf("%s: `%s`: %v", filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), strings.Join(args, " "), err)
+				t.Errorf("%s: `%s`: %v", filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file),
+					strings.Join(args, " "), err)
 			}
 		}
 	}
 	if count < 40 {
-		t.Errorf("only %d commands were found", count)
+		t.Errorf("the documents name %d commands, want at least 40", count)
 	}
 	for _, wrong := range []string{"fig99", "fig1 --scales tiny", "fig1 --set epohcs=3", "fig1 --scale huge", "doctor now"} {
 		if dryRun(strings.Fields(wrong)) == nil {
-			t.Errorf("the test takes %q for a command", wrong)
+			t.Errorf("the dry run accepts %q", wrong)
 		}
 	}
 }

@@ -20,28 +20,30 @@ import (
 	"golang.org/x/term"
 )
 
-// exporting is one call of export.
-type exporting struct{ format, folder, out string }
+// exportFlags are the flags of export.
+type exportFlags struct{ format, folder, out string }
 
 func exportCommand() *cobra.Command {
-	var e exporting
+	var e exportFlags
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write all finished runs as one table, for pandas, DuckDB, polars or a spreadsheet",
-		Long: "Write all finished runs as one table, CSV or Parquet: one line for each measurement, with the\n" +
+		Long: "Write all finished runs as one table, CSV or Parquet: one row for each measurement, with the\n" +
 			"columns " + strings.Join(export.Columns(), ", ") + ".",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVar(&e.format, "format", "", "csv or parquet (default: parquet if --out ends so, else csv)")
+	cmd.Flags().StringVar(&e.format, "format", "",
+		"format of the table: csv or parquet (default: parquet if --out ends in .parquet, otherwise csv)")
 	cmd.Flags().StringVar(&e.folder, "results", "results", "folder of the runs")
-	cmd.Flags().StringVar(&e.out, "out", "", "file to write, - for standard output (default: - for csv, results.parquet for parquet)")
+	cmd.Flags().StringVar(&e.out, "out", "",
+		"output file, - for standard output (default: - for csv, results.parquet for parquet)")
 	return cmd
 }
 
-func (e *exporting) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := e.resolve(term.IsTerminal(int(os.Stdout.Fd()))); err != nil {
 		return usage.Error(err)
 	}
@@ -62,11 +64,12 @@ func (e *exporting) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if done.Unfinished > 0 {
 		fmt.Fprintf(stderr, "Unfinished runs, not in the table: %d\n", done.Unfinished)
 	}
-	return listed(stderr, done.Problems, err, "left out of the table")
+	return printProblems(stderr, done.Problems, err, "left out of the table")
 }
 
-// resolve fills in what was not asked for; terminal says what standard output is.
-func (e *exporting) resolve(terminal bool) error {
+// resolve fills in the defaults; terminal tells whether standard output is one. Errors: an unknown format, or Parquet
+// for a terminal.
+func (e *exportFlags) resolve(terminal bool) error {
 	if e.format == "" {
 		e.format = string(export.CSV)
 		if strings.HasSuffix(e.out, ".parquet") {
@@ -78,23 +81,24 @@ func (e *exporting) resolve(terminal bool) error {
 		known[i] = string(f)
 	}
 	if !slices.Contains(known, e.format) {
-		return fmt.Errorf("--format %s is not one of %s; did you mean %q?", e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
+		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
+			e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
 	}
 	parquet := e.format == string(export.Parquet)
 	if e.out == "" {
 		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]
 	}
 	if parquet && terminal && e.out == "-" {
-		return fmt.Errorf("a terminal cannot show Parquet: name a file with --out, or send the output to a program")
+		return fmt.Errorf("a terminal cannot show Parquet: name a file with --out, or pipe the output to a program")
 	}
 	return nil
 }
 
-// writeFile has a file written, which gets its name when it is complete. What is there
-// and no file, such as a pipe, is written to as it is.
+// writeFile calls write with a temporary file and renames it to path once it is complete. An existing path that is no
+// regular file, such as a pipe, is written to directly.
 func writeFile(path string, write func(io.Writer) error) error {
 	unwritable := func(err error) error {
-		return fmt.Errorf("%s cannot be written, choose another with --out: %w", path, err)
+		return fmt.Errorf("cannot write %s, choose another with --out: %w", path, err)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -104,11 +108,12 @@ func writeFile(path string, write func(io.Writer) error) error {
 		defer file.Close()
 		return write(file)
 	}
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+		renameio.WithPermissions(0o644))
 	if err != nil {
 		return unwritable(err)
 	}
-	defer file.Cleanup() // does nothing once the file has got its name
+	defer file.Cleanup() // does nothing after the rename
 	if err := write(file); err != nil {
 		return err
 	}
@@ -118,14 +123,14 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// listed prints the problems, a line each, and returns err, or else an error that
-// counts them and says what they are left out of.
-func listed(w io.Writer, problems []error, err error, leftOut string) error {
+// printProblems prints the problems, one line each. It returns err or, if that is nil, an error with the number of
+// problems and what they are left out of.
+func printProblems(w io.Writer, problems []error, err error, leftOut string) error {
 	for _, problem := range problems {
 		fmt.Fprintln(w, problem)
 	}
 	if err == nil && len(problems) > 0 {
-		err = fmt.Errorf("problems: %d, named above and %s", len(problems), leftOut)
+		err = fmt.Errorf("problems: %d, listed above and %s", len(problems), leftOut)
 	}
 	return err
 }

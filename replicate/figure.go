@@ -22,7 +22,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// figureFlags are the flags that every figure has.
+const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)"
+
+// figureFlags are the flags of a figure; commands for several figures have some of them.
 type figureFlags struct {
 	catalog                             lab.Catalog
 	scale, seeds, backend, results, out string
@@ -31,43 +33,48 @@ type figureFlags struct {
 	showConfig                          bool
 }
 
-// registerSettings adds the flags that concern any number of figures.
+// registerSettings adds the flags that one figure and all figures share.
 func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	f.workers = 1
 	flags := cmd.Flags()
-	flags.StringVar(&f.scale, "scale", "small", "size of the experiment: tiny (a minute), small (seconds to an hour), paper (the paper's)")
-	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: the figure's own, mostly 0,1,2)")
-	flags.StringArrayVar(&f.sets, "set", nil, "override a setting, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
+	flags.StringVar(&f.scale, "scale", "small",
+		"size of the experiment: tiny (seconds to a minute), small (seconds to 45 minutes) or paper")
+	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
+	flags.StringArrayVar(&f.sets, "set", nil,
+		"setting to override, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
-	flags.StringVar(&f.backend, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }
 
-// registerPlan adds the flags that say which runs a figure is made of: one of the
-// given figures.
+// registerPlan adds the flags that choose the runs of a figure; figures are those that the command can make.
 func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) {
 	f.registerSettings(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.panels, "panel", nil, "only these panels, as a or b,c")
-	flags.StringSliceVar(&f.series, "series", nil, "learners to run instead of the figure's own: "+strings.Join(f.catalog.Learners(figures...), ", "))
-	flags.IntVar(&f.stride, "stride", 0, "train at every N-th step (0: the scale's choice)")
+	flags.StringSliceVar(&f.panels, "panel", nil, "panels, as a or b,c (default: all)")
+	flags.StringSliceVar(&f.series, "series", nil,
+		"learners to run instead of the figure's own: "+strings.Join(f.catalog.Learners(figures...), ", "))
+	flags.IntVar(&f.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the scale)")
 }
 
-// register adds those that concern the making of the figure, too.
+// register adds all flags of a figure.
 func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, "figNN")
-	cmd.Flags().BoolVar(&f.showConfig, "show-config", false, "print all settings with their sources, and stop")
+	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
+		"print all settings with their meaning and source, and stop")
 }
 
-// registerMaking adds the flags of what is made, in the folder of that name by default.
+// registerMaking adds the flags of commands that compute runs; name is that of the default output folder.
 func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder of what is made (default figures/out/"+name+")")
+	flags.StringVar(&f.out, "out", "", "output folder (default figures/out/"+name+")")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 }
 
+// options checks the flags and turns them into options; name is that of the default output folder. All its errors are
+// usage errors.
 func (f *figureFlags) options(name string) (lab.Options, error) {
-	var seeds []int64 // none: the figure's own
+	var seeds []int64 // nil for those of the figure
 	if f.seeds != "" {
 		var err error
 		if seeds, err = lab.ParseSeeds(f.seeds); err != nil {
@@ -92,6 +99,15 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 	return o, nil
 }
 
+// checkOut tells whether the output folder can be written.
+func checkOut(o lab.Options) error {
+	if err := o.CheckOut(); err != nil {
+		return fmt.Errorf("%w with --out", err)
+	}
+	return nil
+}
+
+// figureCommands returns a command for each figure of the catalog.
 func figureCommands(c lab.Catalog) []*cobra.Command {
 	var out []*cobra.Command
 	for _, figure := range c.Figures {
@@ -101,30 +117,36 @@ func figureCommands(c lab.Catalog) []*cobra.Command {
 			Short: figure.Title,
 			Long:  figure.Title + "\n\n" + figure.Caption,
 			Args:  cli.NoArguments,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				o, err := flags.options(figure.Name())
-				if err != nil {
-					return err
-				}
-				if flags.showConfig {
-					return flags.printConfig(cmd, figure, o)
-				}
-				if _, err := c.Panels(figure, o); err != nil {
-					return err // before a plugin is fetched for nothing
-				}
-				l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
-				if err != nil {
-					return err
-				}
-				l.ECharts = pageScript(cmd.Context())
-				_, err = l.Make(cmd.Context(), figure, o)
-				return err
-			},
+			RunE:  func(cmd *cobra.Command, _ []string) error { return flags.makeFigure(cmd, figure) },
 		}
 		flags.register(cmd, figure)
 		out = append(out, cmd)
 	}
 	return out
+}
+
+// makeFigure makes the figure, or prints its settings with --show-config.
+func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error {
+	o, err := f.options(figure.Name())
+	if err != nil {
+		return err
+	}
+	if f.showConfig {
+		return f.printConfig(cmd, figure, o)
+	}
+	if _, err := f.catalog.Panels(figure, o); err != nil {
+		return err // found before a plugin is fetched
+	}
+	if err := checkOut(o); err != nil {
+		return err
+	}
+	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	l.ECharts = pageScript(cmd.Context())
+	_, err = l.Make(cmd.Context(), figure, o)
+	return err
 }
 
 // lab opens the backend and the store.

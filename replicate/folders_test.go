@@ -31,9 +31,10 @@ func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
 	}
 	var jobs []runs.Job
 	for _, seed := range seeds {
-		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4}, Step: func(_ context.Context, t int) ([]runs.Row, error) {
-			return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
-		}})
+		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4},
+			Step: func(_ context.Context, t int) ([]runs.Row, error) {
+				return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
+			}})
 	}
 	if report, err := runs.Execute(t.Context(), store, jobs, runs.Options{}); err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
@@ -67,10 +68,9 @@ func contents(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// TestFolderMistakes: export, compare and merge refuse what makes no sense, and make no
-// folder.
-func TestFolderMistakes(t *testing.T) {
-	s := newShop(t)
+// TestFolderErrors: export, compare and merge reject wrong arguments and create no folder.
+func TestFolderErrors(t *testing.T) {
+	s := newSandbox(t)
 	have, empty := toyRuns(t, 0, 0), t.TempDir()
 	file := toyFile(have, 0)
 	none, link := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "link")
@@ -83,11 +83,12 @@ func TestFolderMistakes(t *testing.T) {
 		words []string
 	}{
 		{[]string{"export", "all"}, 2, []string{"takes no argument", `"all"`}},
-		{[]string{"export", "--format", "parket", "--results", have}, 2, []string{"--format parket", `did you mean "parquet"`}},
+		{[]string{"export", "--format", "parket", "--results", have}, 2,
+			[]string{"--format parket", `did you mean "parquet"`}},
 		{[]string{"export", "--results", none}, 2, []string{"there is no results folder " + none, "--results"}},
 		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
-		{[]string{"export", "--results", have, "--out", empty}, 1, []string{empty, "cannot be written", "--out"}},
+		{[]string{"export", "--results", have, "--out", empty}, 1, []string{"cannot write " + empty, "--out"}},
 		{[]string{"compare", have}, 2, []string{"compare A B", "got 1", "--help"}},
 		{[]string{"compare", have, have, have}, 2, []string{"got 3"}},
 		{[]string{"compare", have, none}, 2, []string{"there is no results folder " + none}},
@@ -111,21 +112,23 @@ func TestFolderMistakes(t *testing.T) {
 		})
 	}
 	if len(contents(t, empty)) != 0 || len(contents(t, have)) != 1 {
-		t.Error("a mistake left files")
+		t.Error("a failed command left files")
 	}
 	if _, err := os.Stat(none); err == nil {
-		t.Error("a mistake made a folder")
+		t.Error("a failed command created a folder")
 	}
 }
 
 func TestExport(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	have, out := toyRuns(t, 0, 0, 1), t.TempDir()
 	code, table, stderr := s.run(t, "export", "--results", have)
-	if code != 0 || stderr != "" || !strings.HasPrefix(table, "experiment,learner,seed,t,metric,value,") || strings.Count(table, "\n") != 9 {
+	if code != 0 || stderr != "" || !strings.HasPrefix(table, "experiment,learner,seed,t,metric,value,") ||
+		strings.Count(table, "\n") != 9 {
 		t.Fatalf("exit code %d, %s%s", code, table, stderr)
 	}
-	for args, file := range map[string]string{"--out t.csv": "t.csv", "--out t.parquet": "t.parquet", "--format parquet": "results.parquet", "--format csv --out t.parquet": "t.parquet"} {
+	for args, file := range map[string]string{"--out t.csv": "t.csv", "--out t.parquet": "t.parquet",
+		"--format parquet": "results.parquet", "--format csv --out t.parquet": "t.parquet"} {
 		cmd, stdout, _ := s.command(append([]string{"export", "--results", have}, strings.Fields(args)...)...)
 		cmd.Dir = out
 		if err := cmd.Run(); err != nil || stdout.String() != file+": runs: 2, rows: 8\n" {
@@ -139,7 +142,8 @@ func TestExport(t *testing.T) {
 			if string(data) != table {
 				t.Errorf("%s: the file differs from what is printed", args)
 			}
-		} else if file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data))); err != nil || file.NumRows() != 8 {
+		} else if file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data))); err != nil ||
+			file.NumRows() != 8 {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -149,10 +153,10 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A damaged file is named, the rest is complete, and the exit code is 1; an unfinished
-// run is mentioned.
+// TestExportOfDamagedFolder: a damaged file and the number of unfinished runs are reported, the table has all other
+// runs, and the exit code is 1.
 func TestExportOfDamagedFolder(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	have := toyRuns(t, 0, 0, 1)
 	out := filepath.Join(t.TempDir(), "t.csv")
 	if err := os.Truncate(toyFile(have, 0), 100); err != nil {
@@ -162,16 +166,19 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(have, "toy", toy(7).ID()+".partial.jsonl"), fmt.Appendf(nil, "{\"spec\":%s}\n", spec), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(have, "toy", toy(7).ID()+".partial.jsonl"),
+		fmt.Appendf(nil, "{\"spec\":%s}\n", spec), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before := contents(t, have)
 	code, stdout, stderr := s.run(t, "export", "--results", have, "--out", out)
-	if code != 1 || stdout != out+": runs: 1, rows: 4\n" || strings.Count(contents(t, filepath.Dir(out))[out], "\ntoy,ours,1,") != 4 {
+	if code != 1 || stdout != out+": runs: 1, rows: 4\n" ||
+		strings.Count(contents(t, filepath.Dir(out))[out], "\ntoy,ours,1,") != 4 {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if len(lines) != 3 || lines[0] != "Unfinished runs, not in the table: 1" || !strings.Contains(lines[1], toyFile(have, 0)+" is damaged") {
+	if len(lines) != 3 || lines[0] != "Unfinished runs, not in the table: 1" ||
+		!strings.Contains(lines[1], toyFile(have, 0)+" is damaged") {
 		t.Fatalf("stderr %q", stderr)
 	}
 	oneSentence(t, lines[2]+"\n", "problems: 1", "left out of the table")
@@ -180,9 +187,9 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	}
 }
 
-// What is there and no file is written to, not replaced.
+// TestExportToNamedPipe: an existing path that is no regular file is written to, not replaced.
 func TestExportToNamedPipe(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip("no named pipes here: ", err)
@@ -198,14 +205,14 @@ func TestExportToNamedPipe(t *testing.T) {
 	select {
 	case text := <-read:
 		if strings.Count(text, "\n") != 5 {
-			t.Errorf("through the pipe came %q", text)
+			t.Errorf("the pipe delivered %q", text)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("nothing came through the pipe")
+		t.Error("the pipe delivered nothing")
 	}
 }
 
-// A table that cannot be completed leaves the old file as it was.
+// TestWriteFileIsAtomic: a table that cannot be completed leaves the old file unchanged.
 func TestWriteFileIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
@@ -236,7 +243,7 @@ func TestParquetIsNotForTerminals(t *testing.T) {
 		{"", "a.parquet", true, "parquet a.parquet"},
 		{"", "a.txt", true, "csv a.txt"},
 	} {
-		e := exporting{format: c.format, out: c.out}
+		e := exportFlags{format: c.format, out: c.out}
 		got := ""
 		if err := e.resolve(c.terminal); err != nil {
 			got = err.Error()
@@ -250,21 +257,23 @@ func TestParquetIsNotForTerminals(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0, 1, 2), toyRuns(t, .25, 0, 1, 5)
 	code, stdout, stderr := s.run(t, "compare", a, b)
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, words := range []string{"A is " + a + " (finished runs: 3), B is " + b + " (3)", "toy/ours: 2 seeds", "+0.25", "0 of 8 rows", "Only in A: 1 run (toy/ours 1)", "Only in B: 1 run"} {
+	for _, words := range []string{"A is " + a + " (finished runs: 3), B is " + b + " (3)", "toy/ours: 2 seeds",
+		"+0.25", "0 of 8 rows", "Only in A: 1 run (toy/ours 1)", "Only in B: 1 run"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("%q is missing in\n%s", words, stdout)
 		}
 	}
 	if strings.Contains(stdout, toy(5).ID()) {
-		t.Errorf("it lists without --all:\n%s", stdout)
+		t.Errorf("without --all it lists runs:\n%s", stdout)
 	}
-	if _, stdout, _ = s.run(t, "compare", a, b, "--all"); !strings.Contains(stdout, toy(5).ID()) || !strings.Contains(stdout, toy(2).ID()) {
+	if _, stdout, _ = s.run(t, "compare", a, b, "--all"); !strings.Contains(stdout, toy(5).ID()) ||
+		!strings.Contains(stdout, toy(2).ID()) {
 		t.Errorf("with --all:\n%s", stdout)
 	}
 	code, stdout, _ = s.run(t, "compare", a, b, "--json")
@@ -275,14 +284,15 @@ func TestCompare(t *testing.T) {
 		}
 		Problems []string
 	}
-	if err := json.Unmarshal([]byte(stdout), &parsed); err != nil || code != 0 || parsed.A != a || parsed.Problems == nil || parsed.Groups[0].Metrics[0].Low != .25 {
+	if err := json.Unmarshal([]byte(stdout), &parsed); err != nil || code != 0 || parsed.A != a ||
+		parsed.Problems == nil || parsed.Groups[0].Metrics[0].Low != .25 {
 		t.Errorf("exit code %d, %v, %+v", code, err, parsed)
 	}
 }
 
-// Nothing to compare, or a damaged file, is exit code 1.
+// TestCompareFails: the exit code is 1 if there is nothing to compare or a file is damaged.
 func TestCompareFails(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0), toyRuns(t, 0, 1)
 	code, stdout, stderr := s.run(t, "compare", a, b)
 	if code != 1 || !strings.Contains(stdout, "Only in B") {
@@ -294,13 +304,14 @@ func TestCompareFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr = s.run(t, "compare", both, a)
-	if code != 1 || !strings.Contains(stdout, "4 of 4 rows") || !strings.Contains(stderr, toyFile(both, 1)+" is damaged") {
+	if code != 1 || !strings.Contains(stdout, "4 of 4 rows") ||
+		!strings.Contains(stderr, toyFile(both, 1)+" is damaged") {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 
 func TestMerge(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)
 	before := fmt.Sprint(contents(t, a), contents(t, b))
 	into := filepath.Join(t.TempDir(), "all", "runs")
@@ -323,10 +334,10 @@ func TestMerge(t *testing.T) {
 	oneSentence(t, lines[1]+"\n", "problems: 1", "left out of the merge")
 }
 
-// A figure whose seeds were computed in two folders is drawn from their merge without
-// computing anything, and is the figure of one folder.
+// TestFigureOfMergedFolders: a figure whose seeds were computed in two folders is drawn from their merge without
+// computing anything, and equals the figure of one folder.
 func TestFigureOfMergedFolders(t *testing.T) {
-	whole, parts := newShop(t), []*shop{newShop(t), newShop(t)}
+	whole, parts := newSandbox(t), []*sandbox{newSandbox(t), newSandbox(t)}
 	if code, _, stderr := whole.run(t, fig1(miniature, "--seeds", "0,1")...); code != 0 {
 		t.Fatal(stderr)
 	}
@@ -335,7 +346,7 @@ func TestFigureOfMergedFolders(t *testing.T) {
 			t.Fatal(stderr)
 		}
 	}
-	s := newShop(t)
+	s := newSandbox(t)
 	if code, _, stderr := s.run(t, "merge", s.results, parts[0].results, parts[1].results); code != 0 {
 		t.Fatal(stderr)
 	}
@@ -346,7 +357,8 @@ func TestFigureOfMergedFolders(t *testing.T) {
 	if got := s.csv(t); got != whole.csv(t) {
 		t.Errorf("the figure differs:\n%s", got)
 	}
-	if code, stdout, _ := s.run(t, "compare", s.results, whole.results); code != 0 || strings.Contains(stdout, "Only in") || strings.Count(stdout, "6 of 6 rows") != 5 {
+	if code, stdout, _ := s.run(t, "compare", s.results, whole.results); code != 0 ||
+		strings.Contains(stdout, "Only in") || strings.Count(stdout, "6 of 6 rows") != 5 {
 		t.Errorf("compared with the whole: exit code %d\n%s", code, stdout)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The tests start the test binary again as the program itself.
+// envMain is set when a test starts the test binary as the program itself.
 const envMain = "REPLICATE_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -22,28 +22,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shop is a place to run the program in: empty folders, no data, the Go backend.
-type shop struct {
+// sandbox holds what the program runs with: empty folders, no data, the Go backend.
+type sandbox struct {
 	results, out, cache string
 	script              string // stands for echarts.min.js
 	env                 []string
 }
 
-func newShop(t *testing.T) *shop {
+func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "echarts.js")
 	if err := os.WriteFile(script, []byte(`t.version="5.6.0"`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return &shop{
+	return &sandbox{
 		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
 		cache: filepath.Join(dir, "cache"), script: script,
 	}
 }
 
-// command prepares a call; for figures the shop's folders and backend are filled in.
-func (s *shop) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+// command prepares a call. Commands that compute get the sandbox's folders and backend.
+func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	if len(args) > 0 && slices.Contains([]string{"fig1", "status", "study"}, args[0]) {
 		for _, f := range [][2]string{{"--backend", "go"}, {"--results", s.results}, {"--out", s.out}} {
 			if !slices.Contains(args, f[0]) && (f[0] != "--out" || args[0] != "status") {
@@ -60,7 +60,7 @@ func (s *shop) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buf
 }
 
 // run calls the program and returns its exit code and what it printed.
-func (s *shop) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func (s *sandbox) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd, out, errs := s.command(args...)
 	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -69,25 +69,27 @@ func (s *shop) run(t *testing.T, args ...string) (code int, stdout, stderr strin
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// miniature is panel a with next to nothing to compute: 3 steps of 4 learners.
-var miniature = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0", "--set", "steps=7", "--set", "first=1", "--stride", "2",
-	"--set", "n=30", "--set", "test-n=40", "--set", "epochs=2", "--set", "max-updates=3", "--set", "g-updates=3", "--set", "batch=16", "--set", "g-batch=16"}
+// miniature is panel a with almost nothing to compute: 3 steps of 4 learners.
+var miniature = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0", "--set", "steps=7", "--set", "first=1",
+	"--stride", "2", "--set", "n=30", "--set", "test-n=40", "--set", "epochs=2", "--set", "max-updates=3",
+	"--set", "g-updates=3", "--set", "batch=16", "--set", "g-batch=16"}
 
-// longer is panel a with some seconds of steps: 2 seeds, 4 learners, 25 steps.
-var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--set", "steps=26", "--set", "first=1", "--stride", "1", "--workers", "2",
-	"--set", "n=30", "--set", "test-n=40", "--set", "max-updates=15", "--set", "g-updates=15", "--set", "batch=16", "--set", "g-batch=16"}
+// longer is panel a with a few seconds of training: 2 seeds, 4 learners, 25 steps.
+var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--set", "steps=26", "--set", "first=1",
+	"--stride", "1", "--workers", "2", "--set", "n=30", "--set", "test-n=40", "--set", "max-updates=15",
+	"--set", "g-updates=15", "--set", "batch=16", "--set", "g-batch=16"}
 
 func fig1(args []string, more ...string) []string {
 	return slices.Concat([]string{"fig1"}, args, more)
 }
 
-// study calls the Gaussian's study in the same miniature.
+// studyArgs are the arguments of the Gaussian's study in the same miniature.
 func studyArgs(more ...string) []string {
 	return slices.Concat([]string{"study", "--scenario", "gaussian"}, miniature[2:], more)
 }
 
 // csv reads the table of panel a.
-func (s *shop) csv(t *testing.T) string {
+func (s *sandbox) csv(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.out, "fig01-a.csv"))
 	if err != nil {
@@ -96,8 +98,8 @@ func (s *shop) csv(t *testing.T) string {
 	return string(text)
 }
 
-// stepsDone counts the complete steps in files of runs under way.
-func (s *shop) stepsDone() int {
+// stepsDone counts the complete steps in the files of unfinished runs.
+func (s *sandbox) stepsDone() int {
 	paths, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.partial.jsonl"))
 	n := 0
 	for _, path := range paths {
@@ -107,7 +109,7 @@ func (s *shop) stepsDone() int {
 	return n
 }
 
-// oneSentence demands that stderr is one line with all the words.
+// oneSentence fails the test unless stderr is one line with all the words.
 func oneSentence(t *testing.T, stderr string, words ...string) {
 	t.Helper()
 	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "replicate: ") {
@@ -120,7 +122,7 @@ func oneSentence(t *testing.T, stderr string, words ...string) {
 	}
 }
 
-// waitFor fails the test when condition does not come true.
+// waitFor waits for a condition. It fails the test after 30 s.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -128,5 +130,5 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 			return
 		}
 	}
-	t.Fatalf("waited 30 s in vain for: %s", what)
+	t.Fatalf("timeout after 30 s: %s", what)
 }

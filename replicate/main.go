@@ -16,11 +16,11 @@ import (
 
 func main() { cli.Main(root(catalog.Paper())) }
 
-// root is the command line that makes the figures of a catalog.
+// root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
 		figureCommands(c)...)
-	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c), doctorCommand(),
-		dataCommand(), pretrainCommand(), exportCommand(), compareCommand(), mergeCommand())
+	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
+		doctorCommand(), dataCommand(), pretrainCommand(), exportCommand(), compareCommand(), mergeCommand())
 	return cmd
 }

@@ -13,15 +13,14 @@ import (
 	"tvps/replicate/reinforce"
 )
 
-// TestMistakes: what was asked for wrongly ends with exit code 2, what failed with 1,
-// each with one sentence.
-func TestMistakes(t *testing.T) {
-	s := newShop(t)
+// TestErrors: a usage error ends with exit code 2, a failure with 1, each with one sentence.
+func TestErrors(t *testing.T) {
+	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	under := filepath.Join(file, "folder")
+	belowFile := filepath.Join(file, "folder")
 	for _, c := range []struct {
 		args  []string
 		code  int
@@ -45,16 +44,16 @@ func TestMistakes(t *testing.T) {
 		{fig1(miniature, "--series", "our"), 2, []string{`did you mean "ours"`}},
 		{fig1(miniature, "--workers", "0"), 2, []string{"--workers 0"}},
 		{fig1(miniature, "--backend", "tpu"), 2, []string{`"tpu"`, "did you mean"}},
-		{fig1(miniature, "--results", under), 1, []string{under, "--results"}},
+		{fig1(miniature, "--results", belowFile), 1, []string{belowFile, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
-		{fig1(miniature, "--out", under), 1, []string{under, "--out"}},
+		{fig1(miniature, "--out", belowFile), 1, []string{belowFile, "--out"}},
 		{studyArgs("--scenario", "gausian"), 2, []string{`did you mean "gaussian"`}},
 		{studyArgs("--row", "clip-non"), 2, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
 		{studyArgs("--row", "clip-none", "--update", file), 2, []string{"--update", "--row"}},
 		{studyArgs("--panel", "a"), 2, []string{"--panel", "replicate study --help"}},
-		{studyArgs("--update", under), 1, []string{under, "--update"}},
+		{studyArgs("--update", belowFile), 1, []string{belowFile, "--update"}},
 		{studyArgs("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
-		{studyArgs("--out", under), 1, []string{under, "--out"}},
+		{studyArgs("--out", belowFile), 1, []string{belowFile, "--out"}},
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
@@ -73,32 +72,36 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"fig1", "--help"}, {"data"}} {
-		code, stdout, stderr := newShop(t).run(t, args...)
+		code, stdout, stderr := newSandbox(t).run(t, args...)
 		if code != 0 || stderr != "" || !strings.Contains(stdout, "Usage:") {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)
 		}
 	}
 }
 
-// A figure names the learners that it has, and no others.
+// TestHelpNamesLearners: a figure's help lists its learners and no others.
 func TestHelpNamesLearners(t *testing.T) {
-	for command, learners := range map[string][]string{"fig1": continual.Protocol.Learners(), "fig2": reinforce.Protocol.Learners()} {
+	for command, learners := range map[string][]string{
+		"fig1": continual.Protocol.Learners(), "fig2": reinforce.Protocol.Learners()} {
 		slices.Sort(learners)
-		if _, stdout, _ := newShop(t).run(t, command, "--help"); !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {
+		_, stdout, _ := newSandbox(t).run(t, command, "--help")
+		if !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {
 			t.Errorf("%s does not name %q:\n%s", command, learners, stdout)
 		}
 	}
 }
 
-// --show-config lists every setting of every chosen panel and computes nothing.
+// TestShowConfig: --show-config lists every setting of every chosen panel and computes nothing.
 func TestShowConfig(t *testing.T) {
-	s := newShop(t)
-	code, stdout, stderr := s.run(t, "fig1", "--scale", "paper", "--panel", "a,c", "--set", "c.epochs=33", "--show-config")
+	s := newSandbox(t)
+	code, stdout, stderr := s.run(t, "fig1", "--scale", "paper", "--panel", "a,c", "--set", "c.epochs=33",
+		"--show-config")
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
 	a, c, found := strings.Cut(stdout, "Panel c")
-	if !found || !strings.Contains(a, "Panel a: Drifting Gaussian, scale paper") || strings.Contains(stdout, "Panel b") {
+	if !found || !strings.Contains(a, "Panel a: Drifting Gaussian, scale paper") ||
+		strings.Contains(stdout, "Panel b") {
 		t.Errorf("panels:\n%s", stdout)
 	}
 	settings, err := catalog.Paper().Setup("gaussian", "paper", nil)
@@ -111,19 +114,20 @@ func TestShowConfig(t *testing.T) {
 		}
 	}
 	if !strings.Contains(c, "33") || strings.Contains(a, "33") {
-		t.Error("c.epochs=33 must concern panel c alone")
+		t.Error("c.epochs=33 must apply to panel c alone")
 	}
 	if _, err := os.Stat(s.results); err == nil {
-		t.Error("it made the results folder")
+		t.Error("it created the results folder")
 	}
 }
 
-// TestStatus: missing before, done after.
+// TestStatus: runs are missing before the figure is made and done after it.
 func TestStatus(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	status := append([]string{"status", "fig1"}, miniature...)
 	code, stdout, stderr := s.run(t, status...)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") || !strings.Contains(stdout, "gaussian/ours seed 0") {
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") ||
+		!strings.Contains(stdout, "gaussian/ours seed 0") {
 		t.Errorf("before: exit code %d, %s%s", code, stdout, stderr)
 	}
 	if code, _, stderr := s.run(t, fig1(miniature)...); code != 0 {
@@ -132,7 +136,8 @@ func TestStatus(t *testing.T) {
 	if _, stdout, _ = s.run(t, status...); !strings.Contains(stdout, "scale tiny: 4 done") {
 		t.Errorf("after:\n%s", stdout)
 	}
-	if _, stdout, _ = s.run(t, append(status, "--stride", "1")...); !strings.Contains(stdout, "partial: 3 of 6 steps") {
+	_, stdout, _ = s.run(t, append(status, "--stride", "1")...)
+	if !strings.Contains(stdout, "partial: 3 of 6 steps") {
 		t.Errorf("with a finer stride:\n%s", stdout)
 	}
 	code, _, stderr = s.run(t, fig1(miniature, "--set", "epochs=3")...)
@@ -141,30 +146,31 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStudyCommand: the rows that were asked for, from the flags to the table; the second
-// call computes nothing.
+// TestStudyCommand: the chosen rows are computed and printed as a table; the second call computes nothing.
 func TestStudyCommand(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	for _, words := range []string{"8 to compute", "all stored"} {
 		code, stdout, stderr := s.run(t, studyArgs("--row", "clip-none")...)
 		if code != 0 || !strings.Contains(stderr, words) {
 			t.Fatalf("exit code %d, no %q in %s", code, words, stderr)
 		}
-		for _, words := range []string{"Seeds 0; 3 steps (1, 3, 5) of 7.", "clip=none", "I2", filepath.Join(s.out, "study.md")} {
+		for _, words := range []string{"Seeds 0; 3 steps (1, 3, 5) of 7.", "clip=none", "I2",
+			filepath.Join(s.out, "study.md")} {
 			if !strings.Contains(stdout, words) {
 				t.Errorf("the terminal lacks %q:\n%s", words, stdout)
 			}
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(s.out, "study.md"))
-	if want := "`go run ./replicate study --scale tiny --scenario gaussian --seeds 0 --set steps=7 "; err != nil || !strings.Contains(string(text), want) {
+	want := "`go run ./replicate study --scale tiny --scenario gaussian --seeds 0 --set steps=7 "
+	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%v, the page does not say %s:\n%s", err, want, text)
 	}
 }
 
-// TestDoctorFindsDamagedData: exit code 1 and the name of the file.
+// TestDoctorFindsDamagedData: the exit code is 1 and the file is named.
 func TestDoctorFindsDamagedData(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	data := t.TempDir()
 	path := filepath.Join(data, "data_batch_1.bin")
 	if err := os.WriteFile(path, []byte("cut"), 0o644); err != nil {
@@ -180,17 +186,17 @@ func TestDoctorFindsDamagedData(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: stopped in mid-run by Ctrl-C or kill -9 and started again, the figure
-// has the bytes of an unbroken one.
-func TestBrokenOff(t *testing.T) {
-	whole := newShop(t)
+// TestInterruption: a figure that was interrupted by Ctrl-C or kill -9 and continued has the same bytes as an
+// uninterrupted one.
+func TestInterruption(t *testing.T) {
+	whole := newSandbox(t)
 	if code, _, stderr := whole.run(t, fig1(longer)...); code != 0 {
 		t.Fatal(stderr)
 	}
 	want := whole.csv(t)
 	for name, signal := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "kill -9": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
-			s := newShop(t)
+			s := newSandbox(t)
 			cmd, _, stderr := s.command(fig1(longer)...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -200,7 +206,7 @@ func TestBrokenOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cmd.Wait(); err == nil {
-				t.Fatal("it was finished before it could be stopped")
+				t.Fatal("it finished before it could be interrupted")
 			}
 			if signal == os.Interrupt {
 				lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
@@ -210,14 +216,14 @@ func TestBrokenOff(t *testing.T) {
 				}
 			}
 			if _, err := os.Stat(s.out + "/fig01-a.csv"); err == nil {
-				t.Error("it drew an unfinished figure")
+				t.Error("it drew an incomplete figure")
 			}
 			code, _, rest := s.run(t, fig1(longer)...)
 			if code != 0 {
 				t.Fatal(rest)
 			}
 			if got := s.csv(t); got != want {
-				t.Errorf("the figure differs from an unbroken one:\n%s\nwant\n%s", got, want)
+				t.Errorf("the figure differs from an uninterrupted one:\n%s\nwant\n%s", got, want)
 			}
 		})
 	}

@@ -13,11 +13,11 @@ import (
 func mergeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge INTO FROM...",
-		Short: "Add the runs of other results folders to a folder, finished and unfinished",
-		Long: "Add the runs of results folders FROM to the folder INTO, which is made if need be: their union,\n" +
-			"step by step, of finished and unfinished runs alike. FROM folders are only read. Merging twice\n" +
-			"changes nothing, and a merge that was broken off goes on when it is called again. Exit 1 if a run\n" +
-			"is left out: it is being computed, has other values at the same step, or its file is damaged.",
+		Short: "Add the finished and unfinished runs of other results folders to a folder",
+		Long: "Add the finished and unfinished runs of the results folders FROM to the folder INTO, step by step.\n" +
+			"INTO is created if it does not exist; FROM folders are only read. Merging twice changes nothing,\n" +
+			"and an interrupted merge continues when it is called again. Exit 1 if a run is left out, because\n" +
+			"it is being computed, has other values at the same step, or its file is damaged.",
 		Args: folders(2, 0),
 		RunE: func(cmd *cobra.Command, args []string) error { return merge(cmd, args[0], args[1:]) },
 	}
@@ -30,27 +30,29 @@ func merge(cmd *cobra.Command, into string, others []string) error {
 		if err != nil {
 			return usage.Error(err)
 		}
-		if same(into, folder) {
-			return usage.Errorf("%s and %s are the same folder: merge others into it", into, folder)
+		if sameFolder(into, folder) {
+			return usage.Errorf("%s and %s are the same folder: name another one to merge from", into, folder)
 		}
 		from = append(from, store)
 	}
 	if info, err := os.Stat(into); err == nil && !info.IsDir() {
-		return usage.Errorf("%s is a file, and must be a folder or not there", into)
+		return usage.Errorf("%s is a file: name a folder, or one that does not exist yet", into)
 	}
 	store, err := runs.Open(into)
 	if err != nil {
 		return err
 	}
 	report, err := runs.Merge(cmd.Context(), store, from)
-	if _, printErr := fmt.Fprintf(cmd.OutOrStdout(), "%s: runs added: %d, extended: %d, unchanged: %d\n", into, report.Added, report.Extended, report.Unchanged); err == nil {
+	_, printErr := fmt.Fprintf(cmd.OutOrStdout(), "%s: runs added: %d, extended: %d, unchanged: %d\n",
+		into, report.Added, report.Extended, report.Unchanged)
+	if err == nil {
 		err = printErr
 	}
-	return listed(cmd.ErrOrStderr(), report.Problems, err, "left out of the merge")
+	return printProblems(cmd.ErrOrStderr(), report.Problems, err, "left out of the merge")
 }
 
-// same tells whether two names are of one folder.
-func same(a, b string) bool {
+// sameFolder tells whether two paths name the same folder.
+func sameFolder(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"tvps/data/artifact"
@@ -25,10 +24,10 @@ import (
 	"golang.org/x/term"
 )
 
-// pretraining is one call of pretrain.
+// pretraining is one call of pretrain: its flags, backend and data.
 type pretraining struct {
 	cfg     resnet.Config
-	out     string // folder
+	out     string // folder of the checkpoints
 	name    string // of the backend
 	backend *backend.Backend
 	params  []net.Param
@@ -39,18 +38,19 @@ func pretrainCommand() *cobra.Command {
 	p := &pretraining{}
 	cmd := &cobra.Command{
 		Use:   "pretrain",
-		Short: "Train ResNet-18 on the training split of CIFAR-10, from a checkpoint if there is one",
+		Short: "Train ResNet-18 on the training split of CIFAR-10; continues an interrupted training",
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
 	}
 	d := resnet.DefaultConfig(16)
-	cmd.Flags().IntVar(&p.cfg.Width, "width", d.Width, "channels of the first stage: 16 for a laptop, 64 is the paper's")
-	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", d.Epochs, "passes over the training images (the paper: 100)")
-	cmd.Flags().IntVar(&p.cfg.Batch, "batch", d.Batch, "images a step")
-	cmd.Flags().Float64Var(&p.cfg.PeakRate, "rate", d.PeakRate, "highest learning rate of the one-cycle schedule")
-	cmd.Flags().Int64Var(&p.cfg.Seed, "seed", d.Seed, "seed of the split, the weights and the order")
+	cmd.Flags().IntVar(&p.cfg.Width, "width", d.Width,
+		"channels of the first stage: 16 for a laptop, 64 as in the paper")
+	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", d.Epochs, "passes over the training images; 100 in the paper")
+	cmd.Flags().IntVar(&p.cfg.Batch, "batch", d.Batch, "images in a minibatch")
+	cmd.Flags().Float64Var(&p.cfg.PeakRate, "rate", d.PeakRate, "peak learning rate of the one-cycle schedule")
+	cmd.Flags().Int64Var(&p.cfg.Seed, "seed", d.Seed, "seed of the split, the initial weights and the batch order")
 	cmd.Flags().StringVar(&p.out, "out", "", "folder of the checkpoints (default: checkpoints in the cache)")
-	cmd.Flags().StringVar(&p.name, "backend", "", "xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
+	cmd.Flags().StringVar(&p.name, "backend", "", backendHelp)
 	p.cfg.Warmup, p.cfg.Momentum, p.cfg.WeightDecay = d.Warmup, d.Momentum, d.WeightDecay
 	return cmd
 }
@@ -66,35 +66,43 @@ func (p *pretraining) run(ctx context.Context) error {
 		return err
 	}
 	final := filepath.Join(p.out, resnet.FileName(p.cfg.Width, p.cfg.Seed))
-	working := final + ".training"
 	unlock, err := artifact.Lock(ctx, final+".lock", "the training of "+final, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	return p.train(ctx, final, final+".training")
+}
+
+// train continues or starts the training, whose state it keeps in the file working, and writes the checkpoint final.
+func (p *pretraining) train(ctx context.Context, final, working string) error {
 	state, err := p.resume(working)
 	if err != nil {
 		return err
 	}
 	if state != nil {
-		fmt.Fprintf(os.Stderr, "Going on after epoch %d of %d.\n", state.Epoch, p.cfg.Epochs)
+		fmt.Fprintf(os.Stderr, "Continuing after epoch %d of %d.\n", state.Epoch, p.cfg.Epochs)
 	}
 	start := time.Now()
 	save := func(s *resnet.State) error {
-		fmt.Fprintf(os.Stderr, "\nEpoch %d of %d done: training loss %.4f, %s since the start.\n", s.Epoch, p.cfg.Epochs, s.Loss, time.Since(start).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "\nEpoch %d of %d done: training loss %.4f, %s since the start.\n",
+			s.Epoch, p.cfg.Epochs, s.Loss, time.Since(start).Round(time.Second))
 		return s.Checkpoint(p.params, true, nil).Save(working)
 	}
 	trainRows, validationRows := cifar10.Split(p.data.Train.Len(), p.cfg.Seed)
-	state, err = resnet.Pretrain(ctx, p.backend.Backend, p.cfg, images(p.data.Train.Select(trainRows)), state, save, reporter())
+	training, validation := images(p.data.Train.Select(trainRows)), images(p.data.Train.Select(validationRows))
+	state, err = resnet.Pretrain(ctx, p.backend.Backend, p.cfg, training, state, save, reporter())
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted; the finished epochs are kept in %s and the next call goes on there", working)
+		return fmt.Errorf("interrupted; the finished epochs are kept in %s, and the same command continues there",
+			working)
 	}
 	if err != nil {
 		return err
 	}
-	return p.finish(ctx, state, images(p.data.Train.Select(validationRows)), final)
+	return p.finish(ctx, state, validation, final)
 }
 
+// open loads the data and opens the backend. Errors: full CIFAR-10 is missing, or the backend cannot be opened.
 func (p *pretraining) open(ctx context.Context) (err error) {
 	if p.out == "" {
 		if p.out, err = checkpointFolder(); err != nil {
@@ -105,7 +113,8 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 		return err
 	}
 	if !p.data.Source.Full {
-		return fmt.Errorf("pre-training needs full CIFAR-10; get it with `go run ./replicate data cifar10`, or set TVPS_DATA to its folder")
+		return fmt.Errorf("pre-training needs full CIFAR-10; " +
+			"get it with `go run ./replicate data cifar10`, or set TVPS_DATA to its folder")
 	}
 	if p.backend, err = backend.Open(ctx, p.name, backend.Options{Log: os.Stderr}); err != nil {
 		return err
@@ -114,6 +123,7 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 	return err
 }
 
+// resume reads the state of an interrupted training; nil if there is none.
 func (p *pretraining) resume(path string) (*resnet.State, error) {
 	c, err := resnet.ReadCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,36 +146,41 @@ func (p *pretraining) finish(ctx context.Context, state *resnet.State, validatio
 	if err != nil {
 		return err
 	}
-	made := runs.NewProvenance(p.backend.Info.Name, nil)
+	info := p.backend.Info
+	made := runs.NewProvenance(info.Name, nil)
 	for key, value := range map[string]string{
-		"data":          "CIFAR-10, 90% of the official training images by split seed " + strconv.FormatInt(p.cfg.Seed, 10),
+		"data":          fmt.Sprint("CIFAR-10, 90% of the official training images by split seed ", p.cfg.Seed),
 		"test-accuracy": fmt.Sprintf("%.4f", test), "validation-accuracy": fmt.Sprintf("%.4f", valid),
-		"commit": made.Commit, "dirty": fmt.Sprint(made.Dirty), "backend": p.backend.Info.Name, "plugin-sha256": p.backend.Info.PluginSHA256,
-		"go": made.Versions["go"], "gomlx": made.Versions["github.com/gomlx/gomlx"], "made": made.Start.Format(time.DateOnly),
-		"command": fmt.Sprintf("go run ./replicate pretrain --width %d --epochs %d --batch %d --rate %g --seed %d", p.cfg.Width, p.cfg.Epochs, p.cfg.Batch, p.cfg.PeakRate, p.cfg.Seed),
+		"commit": made.Commit, "dirty": fmt.Sprint(made.Dirty), "made": made.Start.Format(time.DateOnly),
+		"backend": info.Name, "plugin-sha256": info.PluginSHA256,
+		"go": made.Versions["go"], "gomlx": made.Versions["github.com/gomlx/gomlx"],
+		"command": fmt.Sprintf("go run ./replicate pretrain --width %d --epochs %d --batch %d --rate %g --seed %d",
+			p.cfg.Width, p.cfg.Epochs, p.cfg.Batch, p.cfg.PeakRate, p.cfg.Seed),
 	} {
 		c.Metadata[key] = value
 	}
 	if err := c.Save(path); err != nil {
 		return err
 	}
-	fmt.Printf("ResNet-18 of width %d, split %d: validation accuracy %.4f, test accuracy %.4f.\n%s\n", p.cfg.Width, p.cfg.Seed, valid, test, path)
+	fmt.Printf("ResNet-18 of width %d, split %d: validation accuracy %.4f, test accuracy %.4f.\n%s\n",
+		p.cfg.Width, p.cfg.Seed, valid, test, path)
 	return nil
 }
 
 func images(s cifar10.Set) resnet.Images { return resnet.Images{Pixels: s.Pixels, Labels: s.Labels} }
 
-// reporter shows progress: one updating line on a terminal, a line every 10 seconds
-// elsewhere.
+// reporter returns a function that prints progress: one updating line on a terminal, otherwise a line every 10 s.
 func reporter() func(resnet.Progress) {
 	text := func(p resnet.Progress) string {
-		return fmt.Sprintf("epoch %d of %d, step %d of %d, loss %.3f, %s left", p.Epoch, p.Epochs, p.Step, p.Steps, p.Loss, p.Left.Round(time.Second))
+		return fmt.Sprintf("epoch %d of %d, step %d of %d, loss %.3f, %s left",
+			p.Epoch, p.Epochs, p.Step, p.Steps, p.Loss, p.Left.Round(time.Second))
 	}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		var bar *progressbar.ProgressBar
 		return func(p resnet.Progress) {
 			if bar == nil {
-				bar = progressbar.NewOptions(p.Epochs*p.Steps, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(20),
+				bar = progressbar.NewOptions(p.Epochs*p.Steps, progressbar.OptionSetWriter(os.Stderr),
+					progressbar.OptionSetWidth(20),
 					progressbar.OptionSetPredictTime(false), progressbar.OptionShowDescriptionAtLineEnd())
 			}
 			bar.Describe(text(p))

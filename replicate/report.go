@@ -15,7 +15,7 @@ func reportCommand(c lab.Catalog) *cobra.Command {
 	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Write one self-contained page of all figures as far as they are stored; computes nothing",
+		Short: "Write one self-contained page of all figures that are stored; computes nothing",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, o, err := flags.reader(cmd.Context())
@@ -34,6 +34,6 @@ func reportCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerSettings(cmd)
-	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "file of the page")
+	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "output file")
 	return cmd
 }

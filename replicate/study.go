@@ -13,41 +13,55 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// studyCommand makes the tables that INTERPRETATIONS.md quotes.
+// studyFlags are the flags of study.
+type studyFlags struct {
+	figureFlags
+	rows   []string
+	update string
+}
+
+// studyCommand is the command that makes the tables of INTERPRETATIONS.md.
 func studyCommand(c lab.Catalog) *cobra.Command {
-	flags, tables := &figureFlags{catalog: c}, paper.Study()
-	var rows []string
-	var update string
+	flags, tables := &studyFlags{figureFlags: figureFlags{catalog: c}}, paper.Study()
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "Compare the alternatives to the interpretations with the defaults",
-		Long: "What the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) do on the Gaussian and on one label shift: " +
-			"one row for each, with the learners that it can change. Runs that are there are not computed again.",
+		Long: "Compare the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) with the\n" +
+			"defaults, on the Gaussian, one label shift and two robots: one row for each alternative, with the\n" +
+			"learners that it can change. Stored runs are not computed again.",
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := flags.options("study")
-			if err != nil {
-				return err
-			}
-			o := study.Options{Options: options, Rows: rows, Update: update}
-			if _, err := study.Plans(c, tables, o); err != nil {
-				return err // before a plugin is fetched for nothing
-			}
-			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
-			if err != nil {
-				return err
-			}
-			_, err = study.Make(cmd.Context(), l, tables, o)
-			return err
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd, tables) },
 	}
 	flags.registerSettings(cmd)
 	flags.registerMaking(cmd, "study")
 	f := cmd.Flags()
-	f.Lookup("set").Usage = "override a setting in all rows, as epochs=5, or gaussian.epochs=5 for that scenario alone; repeatable"
-	f.IntVar(&flags.stride, "stride", 0, "train at every N-th step (0: the study's choice)")
-	f.StringSliceVar(&flags.panels, "scenario", nil, "only these: "+strings.Join(study.Keys(tables), ", "))
-	f.StringSliceVar(&rows, "row", nil, "only these rows besides the default, slow ones too, as clip-none,method1")
-	f.StringVar(&update, "update", "", "file whose tables, between lines such as <!-- study:gaussian:begin --> and its end, are rewritten")
+	f.Lookup("set").Usage = "setting to override, as epochs=5, or gaussian.epochs=5 for one scenario; repeatable"
+	f.IntVar(&flags.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the study)")
+	f.StringSliceVar(&flags.panels, "scenario", nil,
+		"scenarios: "+strings.Join(study.Keys(tables), ", ")+" (default: all)")
+	f.StringSliceVar(&flags.rows, "row", nil,
+		"rows to compare with the default, as clip-none,method1; slow ones too (default: all but the slow ones)")
+	f.StringVar(&flags.update, "update", "",
+		"file whose tables are rewritten, between lines such as <!-- study:gaussian:begin --> and its end")
 	return cmd
+}
+
+func (f *studyFlags) run(cmd *cobra.Command, tables []paper.Table) error {
+	options, err := f.options("study")
+	if err != nil {
+		return err
+	}
+	o := study.Options{Options: options, Rows: f.rows, Update: f.update}
+	if _, err := study.Plans(f.catalog, tables, o); err != nil {
+		return err // found before a plugin is fetched
+	}
+	if err := checkOut(o.Options); err != nil {
+		return err
+	}
+	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	_, err = study.Make(cmd.Context(), l, tables, o)
+	return err
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// verifyFlags are those of verify.
+// verifyFlags are the flags of verify.
 type verifyFlags struct {
 	figureFlags
 	json, markdown  bool
@@ -30,19 +30,23 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	flags := &verifyFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Judge every claim of the paper by the runs that are stored; computes nothing",
-		Long: "Judge every claim of the paper by the runs that are stored, and compute nothing. A claim of which a run\n" +
-			"or a step is missing is not run. The table goes to the terminal and, as JSON, to a file. A claim that does\n" +
-			"not hold is a result: the exit code is 0 then, too.",
+		Short: "Judge every claim of the paper by the stored runs; computes nothing",
+		Long: "Judge every claim of the paper by the stored runs; compute nothing. A claim is \"not run\" if a run\n" +
+			"or a step of it is missing. The table is printed and written to a file as JSON. The exit code is 0\n" +
+			"also if a claim does not hold: that is a result.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)
-	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"), "file of the table as JSON")
+	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
+		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
-	cmd.Flags().StringVar(&flags.readme, "readme", "", "file to put a short table into, between the lines <!-- claims:begin --> and <!-- claims:end -->")
-	cmd.Flags().StringVar(&flags.gallery, "gallery", "", "folder of figures, into whose README.md pictures, verdicts and commands are put, between such lines of \"gallery\"")
+	cmd.Flags().StringVar(&flags.readme, "readme", "",
+
+		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
+	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
+		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
 	return cmd
 }
 
@@ -82,7 +86,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 // document is a file with a block that verify rewrites.
 type document struct{ file, block string }
 
-// documents are those of the flags that the user gave, by flag.
+// documents returns the documents of the flags that the user gave, by flag.
 func (f *verifyFlags) documents() map[string]document {
 	out := map[string]document{}
 	if f.readme != "" {
@@ -94,24 +98,23 @@ func (f *verifyFlags) documents() map[string]document {
 	return out
 }
 
-// reader opens the lab for a command that reads what is stored of all figures and writes
-// one file.
+// reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out.
 func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err == nil {
 		err = f.catalog.CheckAll(o)
 	}
 	if err != nil {
-		return nil, o, err
+		return nil, lab.Options{}, err
 	}
 	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
-		return nil, o, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
+		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
 	l, err := f.lab(ctx, backend.Options{NoFetch: true})
 	return l, o, err
 }
 
-// print writes the table in the form that was asked for.
+// print writes the table as text, or as JSON or Markdown if a flag says so.
 func (f *verifyFlags) print(cmd *cobra.Command, v lab.Verification) error {
 	w := cmd.OutOrStdout()
 	switch {
@@ -123,15 +126,15 @@ func (f *verifyFlags) print(cmd *cobra.Command, v lab.Verification) error {
 		_, err := io.WriteString(w, v.Markdown())
 		return err
 	}
-	if err := v.Print(w, given(cmd, "results", "backend")); err != nil {
+	if err := v.Print(w, givenFlags(cmd, "results", "backend")); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "Table: %s\n", f.out)
 	return err
 }
 
-// given repeats those of the named flags that the user gave, to be put behind a command.
-func given(cmd *cobra.Command, names ...string) string {
+// givenFlags returns those of the named flags that the user gave, as text to append to a command.
+func givenFlags(cmd *cobra.Command, names ...string) string {
 	text := ""
 	for _, name := range names {
 		flag := cmd.Flags().Lookup(name)

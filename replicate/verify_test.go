@@ -10,8 +10,8 @@ import (
 	"tvps/replicate/lab"
 )
 
-// sameRuns are the settings of miniature for commands that concern all figures.
-func (s *shop) sameRuns(command string, more ...string) []string {
+// sameRuns are the arguments of a command for all figures that reads the runs of miniature.
+func (s *sandbox) sameRuns(command string, more ...string) []string {
 	args := append([]string{command, "--results", s.results, "--backend", "go"}, more...)
 	for i := 0; i < len(miniature); i += 2 {
 		switch miniature[i] {
@@ -25,24 +25,29 @@ func (s *shop) sameRuns(command string, more ...string) []string {
 	return args
 }
 
-// TestVerify: the table of what fig1 stored, in every form, and what it needs, and the
-// report; exit code 0, though one seed decides nothing.
+// TestVerify: verify prints the table of the runs of fig1 in every form, report writes its page. The exit code is 0,
+// though one seed decides nothing.
 func TestVerify(t *testing.T) {
-	s := newShop(t)
+	s := newSandbox(t)
 	readme, file := filepath.Join(t.TempDir(), "README.md"), filepath.Join(t.TempDir(), "new", "verify.json")
-	if err := os.WriteFile(readme, []byte("before\n<!-- claims:begin -->\n<!-- claims:end -->\nafter\n"), 0o644); err != nil {
+	if err := os.WriteFile(readme, []byte("before\n<!-- claims:begin -->\n<!-- claims:end -->\nafter\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := s.run(t, s.sameRuns("verify", "--out", file, "--readme", readme, "--markdown")...)
-	if text, err := os.ReadFile(readme); code != 0 || stderr != "" || err != nil || !strings.Contains(string(text), stdout) || !strings.HasPrefix(stdout, "Nothing is stored at the scale tiny: `go run ./replicate all --scale tiny") {
-		t.Fatalf("of nothing: exit code %d, %s%s, %q", code, stdout, stderr, text)
+	if text, err := os.ReadFile(readme); code != 0 || stderr != "" || err != nil ||
+		!strings.Contains(string(text), stdout) ||
+		!strings.HasPrefix(stdout, "Nothing is stored at the scale tiny: `go run ./replicate all --scale tiny") {
+		t.Fatalf("without runs: exit code %d, %s%s, %q", code, stdout, stderr, text)
 	}
 	if code, _, stderr := s.run(t, fig1(miniature)...); code != 0 {
 		t.Fatal(stderr)
 	}
 	reportOf(t, s)
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file)...)
-	for _, words := range []string{"4 of 18 runs stored, seeds 0", "  undecided      On the Gaussian, Ours is better than Everything (Section 3.1.2)", "the paper: \"performs much better", "one seed, so no interval",
+	for _, words := range []string{"4 of 18 runs stored, seeds 0",
+		"  undecided      On the Gaussian, Ours is better than Everything (Section 3.1.2)",
+		"the paper: \"performs much better", "one seed, so no interval",
 		" --set g-batch=16 --results " + s.results + " --backend go\n", "Table: " + file} {
 		if code != 0 || stderr != "" || !strings.Contains(stdout, words) {
 			t.Errorf("exit code %d, stderr %q; no %q in\n%s", code, stderr, words, stdout)
@@ -58,15 +63,16 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("--json: exit code %d, %v, %s%s", code, err, stderr, stdout)
 	}
 	if string(written) != stdout {
-		t.Error("--json prints something else than it writes")
+		t.Error("--json prints other text than it writes")
 	}
-	if text, err := os.ReadFile(readme); err != nil || string(text) != "before\n<!-- claims:begin -->\n"+v.Summary()+"<!-- claims:end -->\nafter\n" {
+	if text, err := os.ReadFile(readme); err != nil ||
+		string(text) != "before\n<!-- claims:begin -->\n"+v.Summary()+"<!-- claims:end -->\nafter\n" {
 		t.Errorf("--readme: %v, %s", err, text)
 	}
 }
 
-// reportOf makes the page of what fig1 stored.
-func reportOf(t *testing.T, s *shop) {
+// reportOf makes the page of the runs of fig1.
+func reportOf(t *testing.T, s *sandbox) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "new", "report.html")
 	code, stdout, stderr := s.run(t, s.sameRuns("report", "--out", file)...)
@@ -75,20 +81,21 @@ func reportOf(t *testing.T, s *shop) {
 	}
 	page, err := os.ReadFile(file)
 	// Panel a of figure 1, and of figure 4, which shows the same runs.
-	if err != nil || strings.Count(string(page), "<img") != 2 || !strings.Contains(string(page), "4 of 18 runs stored") {
+	if err != nil || strings.Count(string(page), "<img") != 2 ||
+		!strings.Contains(string(page), "4 of 18 runs stored") {
 		t.Errorf("%v, %d pictures", err, strings.Count(string(page), "<img"))
 	}
 }
 
-// TestMistakesOfAll: what concerns all figures ends like what concerns one.
-func TestMistakesOfAll(t *testing.T) {
-	s := newShop(t)
+// TestErrorsOfAll: commands for all figures return the same kinds of errors as those for one.
+func TestErrorsOfAll(t *testing.T) {
+	s := newSandbox(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain.md")
 	if err := os.WriteFile(plain, []byte("no markers\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	under := filepath.Join(plain, "file")
+	belowFile := filepath.Join(plain, "file")
 	for _, c := range []struct {
 		args  []string
 		code  int
@@ -101,13 +108,16 @@ func TestMistakesOfAll(t *testing.T) {
 		{[]string{"verify", "--panel", "a"}, 2, []string{"--panel", "replicate verify --help"}},
 		{[]string{"verify", "--readme", plain}, 2, []string{"--readme", plain, "<!-- claims:begin -->"}},
 		{[]string{"verify", "--readme", filepath.Join(dir, "none.md")}, 2, []string{"--readme", "none.md"}},
-		{[]string{"verify", "--scale", "tiny", "--backend", "go", "--results", s.results, "--out", under}, 1, []string{under, "--out"}},
+		{[]string{"verify", "--scale", "tiny", "--backend", "go", "--results", s.results, "--out", belowFile}, 1,
+			[]string{belowFile, "--out"}},
 		{[]string{"report", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"report", "--set", "epohcs=3"}, 2, []string{`did you mean "epochs"`}},
-		{[]string{"report", "--scale", "tiny", "--backend", "go", "--results", s.results, "--out", under}, 1, []string{under, "--out"}},
+		{[]string{"report", "--scale", "tiny", "--backend", "go", "--results", s.results, "--out", belowFile}, 1,
+			[]string{belowFile, "--out"}},
 		{[]string{"all", "--workers", "0"}, 2, []string{"--workers 0"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
-		{[]string{"all", "--backend", "go", "--results", s.results, "--out", under}, 1, []string{under, "--out"}},
+		{[]string{"all", "--backend", "go", "--results", s.results, "--out", belowFile}, 1,
+			[]string{belowFile, "--out"}},
 	} {
 		t.Run(strings.Join(c.args[:2], " "), func(t *testing.T) {
 			code, stdout, stderr := s.run(t, c.args...)

@@ -3,7 +3,7 @@
 //	<!-- NAME:begin -->
 //	<!-- NAME:end -->
 //
-// once each in a file, with nothing else on these lines. All bytes outside of it stay as they are.
+// once each in a file, with nothing else on these lines. All bytes outside of it stay unchanged.
 package blocks
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Get returns the block.
+// Get returns the block of that name. Errors: the marks are missing, repeated or in the wrong order.
 func Get(text []byte, name string) (string, error) {
 	before, after, err := split(text, name)
 	if err != nil {
@@ -24,7 +24,8 @@ func Get(text []byte, name string) (string, error) {
 	return string(text[len(before) : len(text)-len(after)]), nil
 }
 
-// Replace returns the text with another block. The block must end with a line break or be empty.
+// Replace returns the text with the block of that name replaced. The new block must be empty or end with a line break.
+// Errors are those of Get.
 func Replace(text []byte, name, block string) ([]byte, error) {
 	before, after, err := split(text, name)
 	if err != nil {
@@ -33,7 +34,7 @@ func Replace(text []byte, name, block string) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(block), after}, nil), nil
 }
 
-// Rewrite replaces the block in a file, in one atomic step; the file keeps its permissions.
+// Rewrite replaces the block in a file atomically. The file keeps its permissions.
 func Rewrite(path, name, block string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +49,7 @@ func Rewrite(path, name, block string) error {
 	return nil
 }
 
-// Check tells whether a file can be read and has the block.
+// Check returns an error if a file cannot be read or lacks the block.
 func Check(path, name string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -60,12 +61,13 @@ func Check(path, name string) error {
 	return nil
 }
 
-// split returns what stands before and after the block, the marks included.
+// split returns the text before and after the block, with the marks.
 func split(text []byte, name string) (before, after []byte, err error) {
 	begin := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:begin -->\n`).FindAllIndex(text, -1)
 	end := regexp.MustCompile(`(?m)^<!-- `+regexp.QuoteMeta(name)+`:end -->$`).FindAllIndex(text, -1)
 	if len(begin) != 1 || len(end) != 1 || end[0][0] < begin[0][1] {
-		return nil, nil, fmt.Errorf("it must have the line <!-- %s:begin --> and, below it, the line <!-- %s:end -->, once each", name, name)
+		const want = "it must have the lines <!-- %s:begin --> and <!-- %s:end -->, in this order, once each"
+		return nil, nil, fmt.Errorf(want, name, name)
 	}
 	return text[:begin[0][1]], text[end[0][0]:], nil
 }

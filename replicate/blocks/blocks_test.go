@@ -10,7 +10,7 @@ import (
 	"tvps/replicate/blocks"
 )
 
-// TestRewrite: the block is replaced and every other byte kept.
+// TestRewrite: the block is replaced, every other byte is kept.
 func TestRewrite(t *testing.T) {
 	const head = "# Title\r\n\r\ntext with `<!-- x:begin -->` in it\nand <!-- x:begin -->\n\n<!-- x:begin -->\n"
 	const tail = "<!-- x:end -->\n\n\ttabs, trailing blanks  \n<!-- y:begin -->\nno last line break: \xff"
@@ -38,12 +38,13 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRefused: a file without both marks, once each and in order, stays as it is.
-func TestRefused(t *testing.T) {
+// TestMarksAreChecked: a file without both marks, once each and in order, stays unchanged.
+func TestMarksAreChecked(t *testing.T) {
 	const begin, end = "<!-- x:begin -->\n", "<!-- x:end -->\n"
 	for name, text := range map[string]string{
-		"no marks": "text\n", "no end": begin, "no begin": end, "reversed": end + begin, "twice": strings.Repeat(begin+end, 2),
-		"within a line": "see " + begin + "and " + end, "another's": "<!-- xx:begin -->\n<!-- xx:end -->\n",
+		"no marks": "text\n", "no end": begin, "no begin": end, "reversed": end + begin,
+		"twice":         strings.Repeat(begin+end, 2),
+		"within a line": "see " + begin + "and " + end, "another block": "<!-- xx:begin -->\n<!-- xx:end -->\n",
 	} {
 		path := filepath.Join(t.TempDir(), "README.md")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

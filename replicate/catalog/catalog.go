@@ -1,5 +1,5 @@
-// Package catalog puts together what the command line and the notebooks can make: the paper's figures, and the two
-// protocols that they are experiments of.
+// Package catalog combines the paper's figures with the two protocols of their experiments, for the command line and
+// the notebooks.
 package catalog
 
 import (
@@ -10,7 +10,7 @@ import (
 	"tvps/replicate/reinforce"
 )
 
-// Paper is the catalog of the paper.
+// Paper returns the catalog of the paper.
 func Paper() lab.Catalog {
 	return lab.Catalog{
 		Figures:   paper.Figures(),

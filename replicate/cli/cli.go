@@ -1,5 +1,5 @@
-// Package cli holds what the module's command lines share: the root command, errors in one sentence with advice, exit
-// codes.
+// Package cli has what the module's command lines share: the root command, errors of one sentence with advice, and
+// exit codes.
 package cli
 
 import (
@@ -21,8 +21,8 @@ import (
 // interrupted is the exit code that shells report for a program ended by Ctrl-C.
 const interrupted = 130
 
-// Main runs a command line and ends the process with its exit code. The first Ctrl-C
-// cancels the command's context, a second one ends the process at once.
+// Main runs a command line and ends the process with its exit code. The first Ctrl-C cancels the command's context, a
+// second one ends the process at once.
 func Main(root *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -38,8 +38,8 @@ func Main(root *cobra.Command) {
 	os.Exit(code)
 }
 
-// ExitCode is 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1 for any
-// other failure.
+// ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1
+// for any other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -52,8 +52,8 @@ func ExitCode(ctx context.Context, err error) int {
 	return 1
 }
 
-// Advice returns what to append to the text of err: the flag or action that helps against it. Packages below the
-// command line name neither. It is empty for errors that need no advice.
+// Advice returns the text to append to err: the flag or action that resolves it. It is empty for errors that need no
+// advice. Only the command line gives advice, since other packages do not know its flags.
 func Advice(err error) string {
 	var (
 		folder      *runs.FolderError
@@ -82,8 +82,8 @@ func Advice(err error) string {
 	return ""
 }
 
-// Root is a command line of the given name that only has subcommands; things is how its
-// subcommands are called, such as "command".
+// Root returns a command that only has subcommands. things says what they are, such as "command", in the error for an
+// unknown one.
 func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           name,
@@ -101,8 +101,8 @@ func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command
 	return cmd
 }
 
-// Choose is what a command that only has subcommands does by itself: it shows its help, or
-// says which subcommand was probably meant.
+// Choose runs a command that only has subcommands: without arguments it prints the help. Otherwise it returns a usage
+// error that names the nearest subcommand.
 func Choose(cmd *cobra.Command, things string, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -116,7 +116,7 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		things, args[0], settings.Nearest(args[0], names), cmd.CommandPath())
 }
 
-// NoArguments refuses arguments behind a command.
+// NoArguments returns a usage error if a command gets arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])

@@ -20,15 +20,15 @@ func TestExitCode(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	failure := errors.New("failed")
-	mistake := fmt.Errorf("so: %w", usage.Error(failure))
+	wrongUsage := fmt.Errorf("outer: %w", usage.Error(failure))
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
 		code int
 	}{
-		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), mistake, 2},
+		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), wrongUsage, 2},
 		{cancelled, nil, 0}, // done just before the interrupt
-		{cancelled, failure, 130}, {cancelled, mistake, 2},
+		{cancelled, failure, 130}, {cancelled, wrongUsage, 2},
 	} {
 		if code := ExitCode(c.ctx, c.err); code != c.code {
 			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)
@@ -36,7 +36,7 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// Every typed error gets its advice, also inside of another error.
+// TestAdvice: every typed error gets its advice, also inside another error.
 func TestAdvice(t *testing.T) {
 	full := errors.New("no space left")
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestAdvice(t *testing.T) {
 		{&settings.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
 		{&settings.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
 	} {
-		for _, err := range []error{c.err, usage.Error(fmt.Errorf("so: %w", c.err))} {
+		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
 			if got := Advice(err); got != c.want {
 				t.Errorf("%v: advice %q, want %q", err, got, c.want)
 			}
@@ -87,7 +87,7 @@ func TestRoot(t *testing.T) {
 		_, err := call(strings.Fields(line)...)
 		demand.Error(t, err, words...)
 		if !errors.Is(err, usage.Err) {
-			t.Errorf("%s: %v is no mistake of the user's", line, err)
+			t.Errorf("%s: %v is not a usage error", line, err)
 		}
 	}
 }

@@ -10,16 +10,15 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Made is what became of one figure among all.
+// Made is the outcome of one figure of All.
 type Made struct {
 	Name   string
 	Page   string  // its index.html
 	Result *Result // nil if nothing could be drawn
-	Err    error   // what keeps it from being complete
+	Err    error   // why it is not complete
 }
 
-// CheckAll tells whether the options make sense for every figure. All its errors are
-// mistakes of the user's.
+// CheckAll checks the options for every figure. All its errors are usage errors.
 func (c Catalog) CheckAll(o Options) error {
 	o.AllFigures = true
 	for _, f := range c.Figures {
@@ -30,13 +29,12 @@ func (c Catalog) CheckAll(o Options) error {
 	return nil
 }
 
-// All makes every figure of the catalogue, each in a folder of its own below o.Out. The
-// runs are computed first, in one go, so that a run that several figures share is
-// computed once and the time left is that of everything. A figure that fails, wholly or
-// in part, does not stop the others: see Made.Err and Incomplete.
+// All makes every figure of the catalog, each in its own folder below o.Out. All runs are computed first, together: a
+// run that several figures share is computed once, and the remaining time is that of all runs. A figure that fails,
+// wholly or in part, does not stop the others: see Made.Err and Incomplete.
 //
-// The error is for what concerns all figures: options that make no sense, a folder that
-// cannot be written, an interrupt (the same call then goes on where this one was).
+// Errors concern all figures: usage errors, an output folder that cannot be written, an interruption (the same call
+// then continues).
 func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if err := l.CheckAll(o); err != nil {
 		return nil, err
@@ -49,7 +47,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	for _, f := range l.Figures {
 		own, err := l.Plan(f, o)
 		if err != nil {
-			continue // Make says it again
+			continue // Make returns the same error
 		}
 		plan = append(plan, own...)
 	}
@@ -73,7 +71,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	return made, nil
 }
 
-// pick returns what a report says about the runs of a plan.
+// pick returns the part of a report about the runs of a plan.
 func pick(all runs.Report, plan []PanelPlan) runs.Report {
 	out := runs.Report{Results: map[string]*runs.Result{}}
 	wanted := map[string]bool{}
@@ -93,8 +91,7 @@ func pick(all runs.Report, plan []PanelPlan) runs.Report {
 	return out
 }
 
-// String is the figure's line in the summary: its verdicts and its page, or why there is
-// none.
+// String returns the figure's line in the summary: its verdicts, its page, and why it is not complete.
 func (m Made) String() string {
 	var parts []string
 	if m.Result != nil && len(m.Result.Figure.Panels) > 0 {
@@ -106,7 +103,7 @@ func (m Made) String() string {
 	return fmt.Sprintf("%s  %s", m.Name, strings.Join(parts, "; "))
 }
 
-// Incomplete is an error that names the figures that are not complete; nil if all are.
+// Incomplete returns an error that names the figures that are not complete; nil if all are.
 func Incomplete(made []Made) error {
 	var names []string
 	var first error
@@ -121,10 +118,11 @@ func Incomplete(made []Made) error {
 	if first == nil {
 		return nil
 	}
-	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w", len(names), len(made), strings.Join(names, ", "), names[0], first)
+	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w",
+		len(names), len(made), strings.Join(names, ", "), names[0], first)
 }
 
-// countVerdicts is "6 claims: 3 hold, 1 holds partly, 2 are undecided" and so on.
+// countVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided".
 func countVerdicts(claims []Judged) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
@@ -135,7 +133,9 @@ func countVerdicts(claims []Judged) string {
 		verdict   Verdict
 		one, many string
 	}{
-		{Holds, "holds", "hold"}, {Partly, "holds partly", "hold partly"}, {DoesNotHold, "does not hold", "do not hold"},
+		{Holds, "holds", "hold"},
+		{Partly, "holds partly", "hold partly"},
+		{DoesNotHold, "does not hold", "do not hold"},
 		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
 	} {
 		switch n := count[v.verdict]; n {

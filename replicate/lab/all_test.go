@@ -19,10 +19,12 @@ import (
 	"tvps/replicate/usage"
 )
 
-// smallCatalog has three figures whose panels share runs: of 1 + 3 + 3 runs for each seed, 4 are different ones.
+// smallCatalog returns three figures whose panels share runs: they have 1 + 3 + 3 runs for each seed, of which 4
+// differ.
 func smallCatalog() Catalog {
 	c := Catalog{Protocols: testCatalog.Protocols}
-	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"}, {"everything", "recent", "finetune"}} {
+	for i, series := range [][]string{{"everything"}, {"everything", "ours", "recent"},
+		{"everything", "recent", "finetune"}} {
 		f := paper.Figure{Number: 21 + i, Title: "A figure", Panels: []paper.Panel{
 			{Key: "a", Title: "Gaussian", Scenario: "gaussian", Series: series, Absolute: true}}}
 		if len(series) > 1 {
@@ -34,7 +36,7 @@ func smallCatalog() Catalog {
 	return c
 }
 
-// newCollection is a workplace for All on the Go backend, with what it tells.
+// newCollection returns a workplace for All, on the Go backend.
 func newCollection(t *testing.T, overrides ...string) *workplace {
 	t.Helper()
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
@@ -42,33 +44,35 @@ func newCollection(t *testing.T, overrides ...string) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: smallCatalog(), Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	w.Lab = &Lab{Catalog: smallCatalog(), Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
+		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
 	return w
 }
 
-// TestAll: runs that several figures share are computed once, all in one go, and every
-// figure is made from them.
+// TestAll: runs that several figures share are computed once, all runs together, and every figure is made from them.
 func TestAll(t *testing.T) {
 	w := newCollection(t)
 	made, err := w.All(t.Context(), w.options)
 	if err != nil || Incomplete(made) != nil {
 		t.Fatal(err, Incomplete(made))
 	}
-	told := w.stderr.String()
+	log := w.stderr.String()
 	computed := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(told, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(log, -1) {
 		if computed[m[1]]++; computed[m[1]] > 1 {
 			t.Errorf("%s was computed twice", m[1])
 		}
 	}
 	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
-	if err != nil || len(computed) != 4 || len(stored) != 8 || !strings.HasPrefix(told, "8 runs: 0 stored, 8 to compute") {
-		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), told)
+	if err != nil || len(computed) != 4 || len(stored) != 8 ||
+		!strings.HasPrefix(log, "8 runs: 0 stored, 8 to compute") {
+		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), log)
 	}
-	if strings.Count(told, "to compute") != 1 || strings.Contains(told, "stored\n") {
-		t.Errorf("more than one round of computing:\n%s", told)
+	if strings.Count(log, "to compute") != 1 || strings.Contains(log, "stored\n") {
+		t.Errorf("more than one round of computing:\n%s", log)
 	}
 	var lines []string
 	for _, m := range made {
@@ -79,28 +83,30 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	want := regexp.MustCompile(`^fig21  no claim; .*/fig21/index.html\nfig22  1 claim (is undecided|holds|does not hold); .*/fig22/index.html\nfig23  1 claim .*$`)
+	want := regexp.MustCompile(`^fig21  no claim; .*/fig21/index.html\n` +
+		`fig22  1 claim (is undecided|holds|does not hold); .*/fig22/index.html\nfig23  1 claim .*$`)
 	if text := strings.Join(lines, "\n"); !want.MatchString(text) {
 		t.Errorf("the summary is\n%s", text)
 	}
 	if w.stdout.Len() > 0 {
-		t.Errorf("tables among the lines: %s", &w.stdout)
+		t.Errorf("All printed tables: %s", &w.stdout)
 	}
 	w.stderr.Reset()
-	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed || w.stderr.String() != "8 runs, all stored\n" {
-		t.Errorf("again: %v, told %s", err, &w.stderr)
+	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed ||
+		w.stderr.String() != "8 runs, all stored\n" {
+		t.Errorf("again: %v, printed %s", err, &w.stderr)
 	}
 }
 
-// TestAllWithFailures: runs that fail are tried once, the figures that lack them are
-// named, and all others are made.
+// TestAllWithFailures: runs that fail are tried once, figures that lack them are named, and all others are made.
 func TestAllWithFailures(t *testing.T) {
 	w := newCollection(t, "g-rate=1e38")
 	made, err := w.All(t.Context(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed", "gaussian/ours", "learning rate")
+	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed",
+		"gaussian/ours", "learning rate")
 	if n := strings.Count(w.stderr.String(), "FAILED"); n != 1 {
 		t.Errorf("%d failures, want Ours of 2 seeds together, once:\n%s", n, &w.stderr)
 	}
@@ -113,7 +119,8 @@ func TestAllWithFailures(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(made[1].Page)
-	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) || made[1].Result.Claims[0].Verdict != NotRun {
+	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) ||
+		made[1].Result.Claims[0].Verdict != NotRun {
 		t.Errorf("%v, %+v", err, made[1].Result.Claims)
 	}
 }
@@ -135,14 +142,13 @@ func TestAllInterrupted(t *testing.T) {
 	}
 }
 
-// TestAllErrors: mistakes and a folder that cannot be written are told before anything
-// is computed.
+// TestAllErrors: usage errors and an output folder that cannot be written are found before anything is computed.
 func TestAllErrors(t *testing.T) {
 	w := newCollection(t, "epohcs=3")
 	_, err := w.All(t.Context(), w.options)
 	demand.Error(t, err, "fig21", `did you mean "epochs"`)
 	if !errors.Is(err, usage.Err) {
-		t.Errorf("%v is no mistake of the user's", err)
+		t.Errorf("%v is not a usage error", err)
 	}
 	w.options.Overrides = nil
 	w.options.Out = filepath.Join(t.TempDir(), "file")
@@ -152,6 +158,6 @@ func TestAllErrors(t *testing.T) {
 	_, err = w.All(t.Context(), w.options)
 	demand.Error(t, err, w.options.Out, "choose another")
 	if w.stderr.Len() > 0 {
-		t.Errorf("told %s", &w.stderr)
+		t.Errorf("printed %s", &w.stderr)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// Catalog is what a lab can make: figures, and the protocols that their scenarios belong to. Package catalog has that of
-// the paper.
+// Catalog holds the figures that a lab can make, and the protocols of their scenarios. Package catalog has the
+// paper's.
 type Catalog struct {
 	Figures   []paper.Figure // by number
 	Protocols []*protocol.Protocol
@@ -25,7 +25,8 @@ func (c Catalog) Figure(number int) (f paper.Figure, ok bool) {
 	return c.Figures[i], true
 }
 
-// protocolOf is the protocol that has the scenario; the first one, whose errors then name the scenario, if none has.
+// protocolOf returns the protocol of a scenario. If none has it, it returns the first one, whose At reports the
+// scenario.
 func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
 	for _, p := range c.Protocols {
 		if slices.Contains(p.Scenarios(), scenario) {
@@ -35,8 +36,8 @@ func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
 	return c.Protocols[0]
 }
 
-// Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors are
-// usage errors.
+// Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors
+// are usage errors.
 func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string) (protocol.Setup, error) {
 	s, err := c.protocolOf(scenario).At(scenario, scale)
 	if err != nil {
@@ -51,7 +52,7 @@ func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string
 	return s, nil
 }
 
-// Learners lists the learners of the scenarios of some figures, sorted.
+// Learners lists the learners of the figures' protocols, sorted.
 func (c Catalog) Learners(figures ...paper.Figure) []string {
 	var out []string
 	for _, f := range figures {
@@ -63,12 +64,12 @@ func (c Catalog) Learners(figures ...paper.Figure) []string {
 	return slices.Compact(out)
 }
 
-// ofOthers tells whether a thing is known to another protocol, and not to this one.
+// ofOthers tells whether another protocol has something that this one does not; known tells whether a protocol has it.
 func (c Catalog) ofOthers(p *protocol.Protocol, known func(p *protocol.Protocol) bool) bool {
 	return !known(p) && slices.ContainsFunc(c.Protocols, known)
 }
 
-// supported leaves out the overrides and learners that only another protocol has: see Options.AllFigures.
+// supported drops the overrides and learners that only another protocol has: see Options.AllFigures.
 func (c Catalog) supported(p *protocol.Protocol, overrides, learners []string) (ownOverrides, ownLearners []string) {
 	ownOverrides = slices.DeleteFunc(slices.Clone(overrides), func(override string) bool {
 		name, _, err := settings.Split(override)

@@ -27,7 +27,10 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 		if len(p.Series) < min(len(series), 2) {
 			continue
 		}
-		p.Absent = slices.DeleteFunc(slices.Clone(series), func(name string) bool { return slices.Contains(p.Series, name) })
+		p.Absent = slices.DeleteFunc(
+			slices.Clone(series),
+			func(name string) bool { return slices.Contains(p.Series, name) },
+		)
 		panels = append(panels, p)
 		for _, r := range rows {
 			if r.Panel == p.Key && slices.Contains(p.Series, r.Series) {
@@ -44,7 +47,10 @@ func (p PanelPlan) Rows(report runs.Report) []figures.Row {
 	for _, job := range p.Jobs {
 		for _, r := range finished(job.Job, report).Rows {
 			if r.Metric == p.metric() {
-				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed, T: r.T, Metric: p.Shown, Value: r.Value})
+				rows = append(
+					rows,
+					figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed, T: r.T, Metric: p.Shown, Value: r.Value},
+				)
 			}
 		}
 	}
@@ -73,7 +79,10 @@ func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figure
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return broken[[2]string{r.Panel, r.Series}] })
+	return slices.DeleteFunc(
+		slices.Clone(rows),
+		func(r figures.Row) bool { return broken[[2]string{r.Panel, r.Series}] },
+	)
 }
 
 // draw describes the figure, writes its files and prints it.
@@ -112,7 +121,10 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 			seeds = append(seeds, n)
 		}
 	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()), CommitNote + ShortCommit(provenance) + "."}
+	r.Figure.Source = []string{
+		fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()),
+		CommitNote + ShortCommit(provenance) + ".",
+	}
 	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
 	r.Record = RecordOf(o, plan, provenance, r.Report)
 	l.fillPage(f, o, plan, r)
@@ -137,7 +149,13 @@ func ShortCommit(p runs.Provenance) string {
 // first one, which is then the line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 	base, _ := figures.LookUp(p.Series[0])
-	panel := figures.Panel{Key: p.Key, Title: p.Title, XLabel: p.Protocol.XLabel, YLabel: cmp.Or(p.YLabel, "test accuracy"), YRange: p.YRange}
+	panel := figures.Panel{
+		Key:    p.Key,
+		Title:  p.Title,
+		XLabel: p.Protocol.XLabel,
+		YLabel: cmp.Or(p.YLabel, "test accuracy"),
+		YRange: p.YRange,
+	}
 	if p.StandIn != "" {
 		panel.Title += " (" + p.StandIn + ")"
 	}

@@ -22,7 +22,7 @@ import (
 	"tvps/replicate/usage"
 )
 
-// workplace is a lab with folders of its own and what it prints.
+// workplace is a lab in temporary folders, with what it prints.
 type workplace struct {
 	*Lab
 	options        Options
@@ -30,7 +30,7 @@ type workplace struct {
 	stdout, stderr bytes.Buffer
 }
 
-// newWorkplace sets up panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
+// newWorkplace returns options for panel a in miniature: 4 runs of 3 steps for each of 2 seeds.
 func newWorkplace(t *testing.T) *workplace {
 	t.Helper()
 	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
@@ -38,12 +38,16 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
-	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3", "batch=16", "g-batch=16"}}
+	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()},
+		Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2,
+		Out: filepath.Join(t.TempDir(), "new", "out"),
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3", "batch=16", "g-batch=16"}}
 	return w
 }
 
+// fig1 makes Figure 1.
 func (w *workplace) fig1(t *testing.T) *Result {
 	t.Helper()
 	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
@@ -53,6 +57,7 @@ func (w *workplace) fig1(t *testing.T) *Result {
 	return r
 }
 
+// read returns a file of the output folder.
 func (w *workplace) read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
@@ -62,8 +67,8 @@ func (w *workplace) read(t *testing.T, name string) []byte {
 	return text
 }
 
-// TestFig1 makes panel a: all files, the exact CSV, claims and provenance; the second
-// call computes nothing and gives the same bytes.
+// TestFig1: panel a has all files, its CSV, claims and provenance are complete. The second call computes nothing and
+// writes the same CSV.
 func TestFig1(t *testing.T) {
 	w := newWorkplace(t)
 	r := w.fig1(t)
@@ -78,14 +83,16 @@ func TestFig1(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := "claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"; strings.Join(names, " ") != want {
+	const want = "claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
+	if strings.Join(names, " ") != want {
 		t.Errorf("files %v, want %s", names, want)
 	}
 	table := w.read(t, "fig01-a.csv")
 	checkCSV(t, table)
 	checkClaims(t, w.read(t, "claims.json"))
 	checkProvenance(t, w.read(t, "provenance.json"))
-	for _, words := range []string{"everything", "ours", "Claims of the paper, here:", filepath.Join(w.options.Out, "index.html")} {
+	for _, words := range []string{"everything", "ours", "Claims of the paper, here:",
+		filepath.Join(w.options.Out, "index.html")} {
 		if !strings.Contains(strings.ToLower(w.stdout.String()), strings.ToLower(words)) {
 			t.Errorf("the terminal lacks %q:\n%s", words, &w.stdout)
 		}
@@ -154,7 +161,7 @@ func TestPageCommand(t *testing.T) {
 func checkCSV(t *testing.T, table []byte) {
 	t.Helper()
 	if !bytes.HasPrefix(table, []byte("panel,series,seed,t,metric,value\n")) {
-		t.Errorf("the CSV begins %.60q", table)
+		t.Errorf("the CSV begins with %.60q", table)
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(table))
 	if err != nil {
@@ -221,13 +228,14 @@ func checkProvenance(t *testing.T, text []byte) {
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" || len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
+	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" ||
+		len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
 		t.Errorf("provenance %+v", p)
 	}
 }
 
-// TestDamagedResult: a damaged file is put aside, named and computed again, to the same
-// figure.
+// TestDamagedResult: a damaged file is moved to quarantine and named. Its run is computed again, and the figure is the
+// same.
 func TestDamagedResult(t *testing.T) {
 	w := newWorkplace(t)
 	w.fig1(t)
@@ -246,18 +254,19 @@ func TestDamagedResult(t *testing.T) {
 	}
 	w.stderr.Reset()
 	r := w.fig1(t)
-	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) || !strings.Contains(w.stderr.String(), files[3]) {
-		t.Errorf("computed %d, quarantined %v, told:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
+	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
+		!strings.Contains(w.stderr.String(), files[3]) {
+		t.Errorf("computed %d, quarantined %v, printed:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
 	}
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
-		t.Error("computed again, the figure is another")
+		t.Error("the figure differs after its run was computed again")
 	}
 	if put, _ := filepath.Glob(filepath.Join(w.results, "quarantine", "*.jsonl.zst")); len(put) != 1 {
 		t.Errorf("in quarantine: %v", put)
 	}
 }
 
-// TestUnwritableFolders: one sentence, before anything is computed.
+// TestUnwritableFolders: folders that cannot be written are found before anything is computed.
 func TestUnwritableFolders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -268,7 +277,7 @@ func TestUnwritableFolders(t *testing.T) {
 	_, err := w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, w.options.Out, "choose another")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
-		t.Errorf("computed before that: %v", done)
+		t.Errorf("runs were computed before the error: %v", done)
 	}
 	w = newWorkplace(t)
 	if err := os.WriteFile(filepath.Join(w.results, "gaussian"), nil, 0o644); err != nil {
@@ -282,8 +291,7 @@ func TestUnwritableFolders(t *testing.T) {
 	}
 }
 
-// TestFailedRuns: runs that fail do not stop the others. The figure shows what there
-// is, and the error names what failed.
+// TestFailedRuns: runs that fail do not stop the others. The figure is drawn without them, and the error names them.
 func TestFailedRuns(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
@@ -293,7 +301,8 @@ func TestFailedRuns(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "fig01-a.csv")))
-	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Series == "ours" }) {
+	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows,
+		func(r figures.Row) bool { return r.Series == "ours" }) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	for _, c := range r.Claims {
@@ -303,7 +312,7 @@ func TestFailedRuns(t *testing.T) {
 	}
 }
 
-// stopper cancels when two runs are reported as finished: enough to draw something.
+// stopper is a log that cancels when two runs are reported as finished: enough to draw something.
 type stopper struct {
 	bytes.Buffer
 	cancel context.CancelFunc
@@ -317,8 +326,7 @@ func (s *stopper) Write(text []byte) (int, error) {
 	return s.Buffer.Write(text)
 }
 
-// TestInterruptedFigure: what is finished is kept, nothing is drawn over the last
-// figure, and the next call goes on.
+// TestInterruptedFigure: finished runs are kept, nothing is drawn, and the next call continues.
 func TestInterruptedFigure(t *testing.T) {
 	w := newWorkplace(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,7 +12,7 @@ import (
 	"tvps/replicate/paper"
 )
 
-// csvRows reads a panel's CSV.
+// csvRows returns the rows of a CSV file in the output folder.
 func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
 	t.Helper()
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, name)))
@@ -22,8 +22,8 @@ func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
 	return rows
 }
 
-// TestScorePanels: figure 5 in miniature. Its panels show other measures than accuracy, at
-// every step up to the target, and its claims are about them.
+// TestScorePanels: the panels of Figure 5 show measures other than accuracy, at every step up to the last, and its
+// claims are about them.
 func TestScorePanels(t *testing.T) {
 	w := newWorkplace(t)
 	w.options.Panels = nil
@@ -56,7 +56,7 @@ func TestScorePanels(t *testing.T) {
 	}
 }
 
-// TestStandInIsNamed: what is made without CLEAR says so on the picture, in the table, in
+// TestStandInIsNamed: a figure that is made without CLEAR says so on its page and picture, in the printed table, in
 // the CSV and in the claims.
 func TestStandInIsNamed(t *testing.T) {
 	w := newWorkplace(t)
@@ -73,19 +73,21 @@ func TestStandInIsNamed(t *testing.T) {
 		}
 	}
 	panel, err := r.Figure.Panel("b")
-	if err != nil || !strings.Contains(panel.Title, continual.StandIn) || !slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
+	if err != nil || !strings.Contains(panel.Title, continual.StandIn) ||
+		!slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
 		t.Errorf("panel %q, notes %q, %v", panel.Title, panel.Notes, err)
 	}
-	for name, text := range map[string]string{"page": string(w.read(t, "index.html")), "picture": string(w.read(t, "fig04-b.svg")),
-		"claims": string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
+	for name, text := range map[string]string{"page": string(w.read(t, "index.html")),
+		"picture": string(w.read(t, "fig04-b.svg")),
+		"claims":  string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
 		if !strings.Contains(text, continual.StandIn) {
 			t.Errorf("the %s does not say %q", name, continual.StandIn)
 		}
 	}
 }
 
-// TestSeedsOfPanels: figure 12 compares its first three seeds with all, and a run that two
-// panels show is one run.
+// TestSeedsOfPanels: Figure 12 compares its first three seeds with all seeds, and a run that two panels show is one
+// run.
 func TestSeedsOfPanels(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny"})
 	if err != nil {
@@ -97,7 +99,8 @@ func TestSeedsOfPanels(t *testing.T) {
 			t.Errorf("panel %s has the seeds %v", p.Key, p.Seeds)
 		}
 	}
-	if plan, err = testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil || !slices.Equal(plan[0].Seeds, []int64{7, 5}) {
+	if plan, err = testCatalog.Panels(paper.Fig12(), Options{Scale: "tiny", Seeds: []int64{7, 5}}); err != nil ||
+		!slices.Equal(plan[0].Seeds, []int64{7, 5}) {
 		t.Errorf("%v, %v", plan, err)
 	}
 	w := newWorkplace(t)
@@ -114,8 +117,13 @@ func TestSeedsOfPanels(t *testing.T) {
 	if want := 2 * 5 * 4; len(ids) != want {
 		t.Errorf("%d runs, want %d", len(ids), want)
 	}
-	// Method 2 is Ours: figure 8 shares its runs with figure 1.
-	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Learners: []string{"ours", "method1"}})
+}
+
+// TestMethodsShareRuns: Method 2 is Ours, so Figure 8 shares its runs with Figure 1. Method 1 has its own.
+func TestMethodsShareRuns(t *testing.T) {
+	w := newWorkplace(t)
+	ours, err := w.Plan(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"},
+		Learners: []string{"ours", "method1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,32 +139,35 @@ func TestSeedsOfPanels(t *testing.T) {
 		}
 		return id
 	}
-	if of(ours, "ours") != of(methods, "method2") || of(ours, "method1") != of(methods, "method1") || of(methods, "method1") == of(methods, "method2") {
+	if of(ours, "ours") != of(methods, "method2") || of(ours, "method1") != of(methods, "method1") ||
+		of(methods, "method1") == of(methods, "method2") {
 		t.Error("Method 2 has runs of its own, or Method 1 has not")
 	}
 }
 
-// TestStatistics against values by hand.
+// TestStatistics compares all statistics of a curve with values computed by hand.
 func TestStatistics(t *testing.T) {
-	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7}, base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
+	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7},
+		base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1},
 		middle: []float64{4, 4, 4, 4, 4, 4, 4}, baseMiddle: []float64{1, 1, 1, 1, 1, 1, 1}}
 	for name, want := range map[paper.Statistic]float64{
-		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0, paper.CorrelationGain: -1,
-		paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7, paper.Sooner: -2, paper.Spread: 12./7 - 1,
+		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0,
+		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7,
+		paper.Sooner: -2, paper.Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
 	if len(statistics) != 11 {
-		t.Errorf("%d statistics, 11 are tested", len(statistics))
+		t.Errorf("there are %d statistics, 11 are tested", len(statistics))
 	}
 }
 
-// TestSooner: what never comes to where the base ends counts as one measurement late.
+// TestSooner: a curve that never reaches the final level of the base counts as one measurement late.
 func TestSooner(t *testing.T) {
 	at := []float64{10, 20, 30, 40, 50, 60, 70, 80}
-	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three is there at 70
+	base := []float64{0, 0, 0, 0, 6, 6, 6, 6} // ends at 6; the mean of three values reaches it at 70
 	for _, c := range []struct {
 		series []float64
 		want   float64
@@ -172,16 +183,18 @@ func TestSooner(t *testing.T) {
 	}
 }
 
-// TestSpread: the distance of each seed from the median over seeds, of series minus base.
+// TestSpread: the distance of each seed from the median over seeds, series minus base.
 func TestSpread(t *testing.T) {
 	var rows []figures.Row
 	for seed, v := range []float64{1, 2, 6} {
 		for at := range 2 {
-			rows = append(rows, figures.Row{Panel: "a", Series: "sac-omega", Seed: int64(seed), T: at, Metric: "return", Value: v + float64(100*at)},
+			rows = append(rows, figures.Row{Panel: "a", Series: "sac-omega", Seed: int64(seed), T: at,
+				Metric: "return", Value: v + float64(100*at)},
 				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
 		}
 	}
-	got, err := perSeed(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread}, "return")
+	got, err := perSeed(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
+		"return")
 	if want := []float64{1 - 3, 0, 4 - 12}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}

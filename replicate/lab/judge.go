@@ -14,14 +14,14 @@ import (
 type Verdict string
 
 const (
-	Holds       Verdict = "holds"         // every part does
+	Holds       Verdict = "holds"         // every part holds
 	Partly      Verdict = "partly"        // some parts hold, others do not or are undecided
-	DoesNotHold Verdict = "does not hold" // no part holds, and at least one is contradicted
-	Undecided   Verdict = "undecided"     // the intervals do not settle any part
+	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
+	Undecided   Verdict = "undecided"     // the intervals decide no part
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
 )
 
-// Judged is a claim with what was measured.
+// Judged is a claim with its verdict and effects.
 type Judged struct {
 	paper.Claim
 	Figure  string       `json:"figure"`
@@ -29,16 +29,16 @@ type Judged struct {
 	Parts   []JudgedPart `json:"parts"`
 }
 
-// JudgedPart is a part with its effect. The seed is the unit: the statistic is taken
-// within each seed, the interval is Student's t over seeds.
+// JudgedPart is a part with its verdict and effect. The seed is the unit: the statistic is computed within each seed,
+// the interval is Student's t over seeds.
 type JudgedPart struct {
 	paper.Part
-	Metric  string           `json:"metric,omitempty"` // that the panel shows; it names what stands in for its data
+	Metric  string           `json:"metric,omitempty"` // metric that the panel shows; it names a stand-in for its data
 	Verdict Verdict          `json:"verdict"`
 	Effect  figures.Estimate `json:"effect"`
 }
 
-// judgeAll judges the claims of a figure that concern at least one panel of the plan.
+// judgeAll judges the claims of a figure that have a part in a panel of the plan.
 func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 	shown := shownIn(plan)
 	var out []Judged
@@ -50,7 +50,7 @@ func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 	return out
 }
 
-// shownIn is the metric of each panel of a plan.
+// shownIn returns the metric that each panel of a plan shows, by key.
 func shownIn(plan []PanelPlan) map[string]string {
 	shown := map[string]string{}
 	for _, p := range plan {
@@ -59,7 +59,7 @@ func shownIn(plan []PanelPlan) map[string]string {
 	return shown
 }
 
-// judge measures one claim; shown is the metric of each panel.
+// judge judges one claim; shown is the metric of each panel. A part without values is not run.
 func judge(f paper.Figure, c paper.Claim, shown map[string]string, rows []figures.Row) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
 	for _, p := range c.Parts {
@@ -75,7 +75,7 @@ func judge(f paper.Figure, c paper.Claim, shown map[string]string, rows []figure
 	return j
 }
 
-// verdictOf compares the whole interval with the bound.
+// verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
 func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	holds, fails := e.Low > p.Bound, e.High < p.Bound
 	switch p.Test {
@@ -95,7 +95,7 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	return Undecided
 }
 
-// combine is the verdict on a claim whose parts are judged.
+// combine returns the verdict on a claim with these parts.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
 	for _, p := range parts {
@@ -114,7 +114,7 @@ func combine(parts []JudgedPart) Verdict {
 	return Undecided
 }
 
-// String is a line for the terminal, and one for each part.
+// String returns a line for the terminal, followed by one for each part.
 func (j Judged) String() string {
 	text := fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
 	for _, p := range j.Parts {
@@ -123,7 +123,7 @@ func (j Judged) String() string {
 	return text
 }
 
-// String says what was measured.
+// String returns the effect and the verdict in one line.
 func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
 		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
@@ -131,7 +131,7 @@ func (p JudgedPart) String() string {
 	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict)
 }
 
-// panel is the panel's letter, with what stands in for its data.
+// panel returns the panel's letter, with the stand-in for its data if there is one.
 func (p JudgedPart) panel() string {
 	if _, standIn, ok := strings.Cut(p.Metric, " ("); ok {
 		return p.Panel + " (" + standIn
@@ -139,7 +139,7 @@ func (p JudgedPart) panel() string {
 	return p.Panel
 }
 
-// What names the statistic with its series, what is claimed of it and its mean.
+// What names the statistic with its series, its claimed bound and its mean.
 func (p JudgedPart) What() string {
 	if p.Verdict == NotRun {
 		return what(p.Part)
@@ -147,7 +147,7 @@ func (p JudgedPart) What() string {
 	return fmt.Sprintf("%s is %s", what(p.Part), signed(p.Effect.Mean))
 }
 
-// Interval is the effect's interval in words.
+// Interval returns the effect's interval and the number of seeds.
 func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
@@ -155,7 +155,7 @@ func (p JudgedPart) Interval() string {
 	return fmt.Sprintf("[%s, %s], n = %d", signed(p.Effect.Low), signed(p.Effect.High), p.Effect.N)
 }
 
-// signed is a number with its sign and three digits, never minus zero.
+// signed formats a number with its sign and three decimals, never as minus zero.
 func signed(v float64) string {
 	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
 		return text
@@ -163,11 +163,12 @@ func signed(v float64) string {
 	return "+0.000"
 }
 
-// what names the statistic with its series and the claim.
+// what names the statistic with its series and its claimed bound.
 func what(p paper.Part) string {
 	series, _ := figures.LookUp(p.Series)
 	base, _ := figures.LookUp(p.Base)
-	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(statistics[cmp.Or(p.Statistic, paper.Difference)].words)
+	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
+	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(words)
 	switch {
 	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)

@@ -1,7 +1,7 @@
-// Package lab makes figures: a declaration of package paper goes in; runs, charts, tables and verdicts come out. It plans
-// which runs a figure is made of, has package runs compute what is missing, condenses their rows, judges the claims and
-// describes the charts that package figures draws. It knows scenarios and learners only through package protocol, and
-// figures only as declarations that are passed in, so that anyone's figure is made like the paper's.
+// Package lab makes figures: it turns a declaration of package paper into runs, charts, tables and verdicts. It plans
+// the runs of a figure, lets package runs compute the missing ones, summarises their rows, judges the claims and
+// describes the charts that package figures draws. It uses scenarios and learners only through package protocol.
+// Figures are passed in as declarations, so other figures are made like those of the paper.
 package lab
 
 import (
@@ -32,19 +32,20 @@ type Lab struct {
 
 	ECharts []byte // echarts.min.js, laid next to each figure's page; nil for none
 
-	done *runs.Report // of the runs that All has completed; nil outside of it
+	done *runs.Report // the runs that All has completed; nil outside of All
 }
 
-// OpenOptions say what a lab computes with and where it keeps the runs.
+// OpenOptions are the backend, the folder of the runs and the outputs of a lab.
 type OpenOptions struct {
-	Backend string          // as --backend; empty for the default
+	Backend string          // name, or path of a plugin; empty for the default
 	Open    backend.Options // how the backend is opened
 	Results string          // folder of the runs
 	Stdout  io.Writer       // tables
 	Stderr  io.Writer       // progress
 }
 
-// Open opens the backend and the store, for the command line and the notebooks alike.
+// Open opens the backend and the store, for the command line and the notebooks. Errors: an unknown backend (a usage
+// error), one that cannot be opened, a cache or store that cannot be used.
 func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	if err := CheckBackend(o.Backend); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
-// CheckBackend refuses what is neither a backend's name nor the path of a file.
+// CheckBackend returns a usage error if name is neither a backend nor the path of a file.
 func CheckBackend(name string) error {
 	known := []string{backend.XLACPU, backend.XLACUDA, backend.Go}
 	if name == backend.Default || slices.Contains(known, name) || strings.ContainsRune(name, filepath.Separator) {
@@ -78,7 +79,7 @@ func CheckBackend(name string) error {
 		name, strings.Join(known, ", "), settings.Nearest(name, known))
 }
 
-// ParseSeeds reads "0,1,2" or "0-7" or a mixture.
+// ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.
 func ParseSeeds(text string) ([]int64, error) {
 	var out []int64
 	for part := range strings.SplitSeq(text, ",") {
@@ -101,20 +102,20 @@ func ParseSeeds(text string) ([]int64, error) {
 	return out, nil
 }
 
-// backendName is the backend without the folder of a plugin that was named by its path.
+// backendName returns the name of the backend; of a plugin that was given by its path, the file name.
 func (l *Lab) backendName() string { return filepath.Base(l.Host.Backend.Info.Name) }
 
-// Provenance is the template of what each run and figure records of its origin.
+// Provenance returns what every run and figure records about its origin.
 func (l *Lab) Provenance() runs.Provenance {
 	info := l.Host.Backend.Info
-	return runs.NewProvenance(info.Name, map[string]string{"plugin": info.PluginVersion, "plugin-sha256": info.PluginSHA256})
+	versions := map[string]string{"plugin": info.PluginVersion, "plugin-sha256": info.PluginSHA256}
+	return runs.NewProvenance(info.Name, versions)
 }
 
-// CheckOut tells whether the output folder can be written, before anything is computed that could not be drawn.
+// CheckOut returns an error if the output folder cannot be written. It creates the folder.
 func (o Options) CheckOut() error {
 	if err := runs.TryWrite(o.Out); err != nil {
-		return fmt.Errorf("the output folder %s cannot be written (%w): make it writable or choose another with --out",
-			o.Out, err)
+		return fmt.Errorf("cannot write the output folder %s (%w): make it writable or choose another", o.Out, err)
 	}
 	return nil
 }

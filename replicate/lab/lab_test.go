@@ -12,14 +12,15 @@ import (
 )
 
 func TestParseSeeds(t *testing.T) {
-	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]", "7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
+	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]",
+		"7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
 		if got, err := ParseSeeds(text); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
 		if got, err := ParseSeeds(text); !errors.Is(err, usage.Err) {
-			t.Errorf("%q gives %v, %v, not a mistake of the user's", text, got, err)
+			t.Errorf("%q gives %v, %v, not a usage error", text, got, err)
 		}
 	}
 }
@@ -34,7 +35,8 @@ func TestOpen(t *testing.T) {
 	if lab.Store == nil || lab.Host.Backend.Info.Name != backend.Go || lab.Host.CacheDir == "" {
 		t.Errorf("%+v", lab)
 	}
-	if _, err := Open(context.Background(), testCatalog, OpenOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
+	if _, err := Open(context.Background(), testCatalog,
+		OpenOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
 		t.Errorf("a backend that does not exist: %v", err)
 	}
 }

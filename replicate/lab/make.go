@@ -8,7 +8,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Result is a figure that was made.
+// Result is a finished figure.
 type Result struct {
 	Figure   figures.Figure
 	Rows     []figures.Row
@@ -17,11 +17,12 @@ type Result struct {
 	Report   runs.Report
 	Computed bool // whether anything was trained
 
-	Record Record // what provenance.json holds
+	Record Record // the contents of provenance.json
 }
 
-// Make computes what is missing of a figure, draws it into the folder o.Out, and prints its tables and verdicts. A result
-// comes with an error where some runs failed: what could be drawn of the others was drawn.
+// Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If
+// runs failed it returns an error together with a result of what could be drawn without them. If it was interrupted,
+// nothing is drawn and the result has the finished runs.
 func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
 	plan, err := l.Plan(f, o)
 	if err != nil {

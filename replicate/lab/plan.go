@@ -15,14 +15,14 @@ import (
 	"tvps/replicate/usage"
 )
 
-// Options are what a user chooses for one figure.
+// Options are what a user chooses for a figure, or for all figures.
 type Options struct {
 	Scale      settings.Scale
 	Panels     []string // keys; empty for all
-	Seeds      []int64  // empty for the figure's own
-	Learners   []string // instead of those of the panels that show what learners reach; empty for those
+	Seeds      []int64  // empty for those of the figure
+	Learners   []string // shown instead of the declared ones in open panels; empty for these
 	Overrides  []string // name=value
-	AllFigures bool     // options are given for several figures: a figure ignores those that its protocol does not have
+	AllFigures bool     // for several figures: each ignores options that its protocol does not have
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
 }
@@ -34,15 +34,15 @@ type PanelPlan struct {
 	Settings protocol.Setup
 	Seeds    []int64
 	Jobs     []runs.Wanted
-	StandIn  string   // what every file says if something stands in for the scenario's data; else empty
-	Shown    string   // the metric's name in tables and files
-	Absent   []string // series that are not drawn, since runs that they would be compared with are missing
+	StandIn  string   // what every file says if a stand-in replaces the scenario's data; else empty
+	Shown    string   // name of the metric in tables and files
+	Absent   []string // series that are not drawn, because runs are missing
 }
 
-// metric is the name of what is shown.
+// metric returns the name of the metric that the panel shows.
 func (p PanelPlan) metric() string { return cmp.Or(p.Metric, p.Measure, p.Protocol.Measure) }
 
-// open tells whether any learner may join the panel: it shows what learners reach.
+// open tells whether the panel can show any learner: it shows the measure of the protocol.
 func (p PanelPlan) open() bool { return p.metric() == p.Protocol.Measure }
 
 // Panels resolves the options of a figure into the settings of the chosen panels, without runs. All its errors are
@@ -68,7 +68,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]PanelPlan, error) {
 		}
 		var err error
 		if p.Settings, err = c.Setup(p.Scenario, o.Scale, slices.Concat(p.Set, overrides)); err != nil {
-			return nil, err // also in a panel that is not chosen: b.epochs=x is a mistake anyway
+			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x is found
 		}
 		if !chosen {
 			continue
@@ -81,7 +81,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]PanelPlan, error) {
 	return out, nil
 }
 
-// checkPanels tells whether the figure has the panels of these keys.
+// checkPanels returns a usage error if the figure lacks one of the panels.
 func checkPanels(f paper.Figure, keys []string) error {
 	var known []string
 	for _, p := range f.Panels {
@@ -96,7 +96,8 @@ func checkPanels(f paper.Figure, keys []string) error {
 	return nil
 }
 
-// choose puts the learners that a user names into an open panel, and checks its series.
+// choose sets the series and seeds of the panel and checks the series. An open panel shows the given learners, if any.
+// All its errors are usage errors.
 func (p *PanelPlan) choose(learners []string) error {
 	p.Shown = p.metric()
 	if len(learners) > 0 && p.open() {
@@ -117,7 +118,7 @@ func (p *PanelPlan) choose(learners []string) error {
 	return nil
 }
 
-// withBase puts the learner first that every other one is compared with, and the others behind it, each once.
+// withBase returns the base followed by the other learners, each once.
 func withBase(base string, learners []string) []string {
 	out := []string{base}
 	for _, name := range learners {
@@ -128,8 +129,7 @@ func withBase(base string, learners []string) []string {
 	return out
 }
 
-// applicable leaves out overrides that are meant for another panel: "b.epochs=5" concerns panel b only, and "epochs=5"
-// the panels that are chosen.
+// applicable returns the overrides for a panel: "b.epochs=5" applies to panel b only, "epochs=5" to all chosen panels.
 func applicable(p paper.Panel, f paper.Figure, overrides []string, chosen bool) []string {
 	var out []string
 	for _, o := range overrides {
@@ -145,7 +145,8 @@ func applicable(p paper.Panel, f paper.Figure, overrides []string, chosen bool) 
 	return out
 }
 
-// Plan is Catalog.Panels with the runs of every panel. Besides usage errors, data or a checkpoint may be missing.
+// Plan returns Catalog.Panels with the runs of every panel. Errors are those of Panels, and missing data or
+// checkpoints.
 func (l *Lab) Plan(f paper.Figure, o Options) ([]PanelPlan, error) {
 	plan, err := l.Panels(f, o)
 	if err != nil {
@@ -162,13 +163,13 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]PanelPlan, error) {
 	return plan, nil
 }
 
-// AddJobs plans the runs of the panel.
+// AddJobs sets the runs of the panel. Errors: impossible settings, missing data or checkpoints.
 func (p *PanelPlan) AddJobs(l *Lab) (err error) {
 	p.Jobs, err = p.Settings.Jobs(l.Host, p.Series, p.Seeds, p.Measure)
 	return err
 }
 
-// Notes says what the panel was made from, in sentences.
+// Notes describes the data, models and settings of the panel, in sentences, and names series that are not drawn.
 func (p PanelPlan) Notes(h *protocol.Host) []string {
 	out := p.Settings.Notes(h, p.Series, p.Measure)
 	if len(p.Absent) > 0 {
@@ -177,13 +178,14 @@ func (p PanelPlan) Notes(h *protocol.Host) []string {
 	return out
 }
 
-// Execute completes the runs of a plan.
+// Execute computes the missing runs of a plan. Failed runs are in the report.
 func (l *Lab) Execute(ctx context.Context, plan []PanelPlan, workers int) (runs.Report, error) {
 	if l.done != nil {
 		return pick(*l.done, plan), nil
 	}
 	l.Host.Workers = workers
-	return runs.Execute(ctx, l.Store, jobsOf(plan), runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance()})
+	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance()}
+	return runs.Execute(ctx, l.Store, jobsOf(plan), o)
 }
 
 // jobsOf lists the runs of all panels.
@@ -197,7 +199,9 @@ func jobsOf(plan []PanelPlan) []runs.Job {
 	return jobs
 }
 
-// Stored tells whether all runs of the panel are there, with every step.
+// Stored tells whether all runs of the panel are stored, with every step.
 func (p PanelPlan) Stored(store *runs.Store) bool {
-	return !slices.ContainsFunc(p.Jobs, func(j runs.Wanted) bool { return store.State(j.Spec, j.Steps).Kind != runs.Done })
+	return !slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+		return store.State(job.Spec, job.Steps).Kind != runs.Done
+	})
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Record is what provenance.json holds: how the figure was made, and for each run its own
-// provenance.
+// Record is the contents of provenance.json: how the figure was made, and the provenance of each run.
 type Record struct {
 	MadeBy   runs.Provenance              `json:"made-by"`
 	Runs     []RunRecord                  `json:"runs"`
@@ -28,7 +27,7 @@ type RunRecord struct {
 	Run        string          `json:"run"`
 }
 
-// RecordOf collects what is on record about the runs of a plan.
+// RecordOf collects the provenance of the runs of a plan that the report has.
 func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report) Record {
 	record := Record{MadeBy: p, Scale: o.Scale, Settings: map[string]map[string]string{}}
 	for _, panel := range plan {
@@ -48,7 +47,7 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 	return record
 }
 
-// WriteJSON writes v, indented, in one atomic step.
+// WriteJSON writes v to a file as indented JSON, atomically.
 func WriteJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

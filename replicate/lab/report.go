@@ -87,7 +87,10 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 		maps.Copy(results, s.report.Results)
 	}
 	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
-	page.Provenance = append(provenanceOf(results), fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
+	page.Provenance = append(
+		provenanceOf(results),
+		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))},
+	)
 	var err error
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
 		return nil, err
@@ -128,7 +131,12 @@ func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (rep
 	return out, r.Figure, nil
 }
 
-func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPlan, scale settings.Scale) (reportPanel, error) {
+func (c Catalog) newReportPanel(
+	f figures.Figure,
+	p figures.Panel,
+	plan PanelPlan,
+	scale settings.Scale,
+) (reportPanel, error) {
 	part, err := figures.NewPanelPart(f, p.Key)
 	if err != nil {
 		return reportPanel{}, err
@@ -196,7 +204,10 @@ func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]st
 // provenanceOf says where runs come from: how many, and which commits, backends, plugins
 // and versions computed them.
 func provenanceOf(results map[string]*runs.Result) []fact {
-	out := []fact{{"Runs", fmt.Sprint(len(results))}, {"Commits of the runs", cmp.Or(strings.Join(commitsOf(results), ", "), "unknown")}}
+	out := []fact{
+		{"Runs", fmt.Sprint(len(results))},
+		{"Commits of the runs", cmp.Or(strings.Join(commitsOf(results), ", "), "unknown")},
+	}
 	for _, name := range []string{"backend", "plugin", "plugin-sha256", "platform", "go", "github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
 		values := distinct(results, func(p runs.Provenance) []string {
 			switch name {

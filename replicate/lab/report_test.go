@@ -14,6 +14,7 @@ import (
 	"tvps/replicate/runs"
 )
 
+// report returns the page of the stored runs.
 func (a *archive) report(t *testing.T) string {
 	t.Helper()
 	page, err := a.Report(t.Context(), a.options)
@@ -23,7 +24,7 @@ func (a *archive) report(t *testing.T) string {
 	return strings.ReplaceAll(html.UnescapeString(string(page)), "\u00a0", " ")
 }
 
-// sections cuts the page at its sections, by id.
+// sections returns the sections of the page by id.
 func sections(t *testing.T, page string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -37,8 +38,8 @@ func sections(t *testing.T, page string) map[string]string {
 	return out
 }
 
-// TestReport: of figures 1, 7 and 14 that are stored, the page has pictures, tables,
-// claims and provenance; of the others, what would make them.
+// TestReport: the page has pictures, tables, claims and provenance of the stored figures 1, 7 and 14, and of the
+// others the command that makes them.
 func TestReport(t *testing.T) {
 	a := newArchive(t)
 	a.options.Overrides = []string{"g-updates=7"}
@@ -87,7 +88,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, secret := range []string{a.results, os.TempDir(), "hostname", host} {
 		if strings.Contains(page, secret) {
-			t.Errorf("the page tells %s", secret)
+			t.Errorf("the page contains %s", secret)
 		}
 	}
 	if a.report(t) != page {
@@ -110,11 +111,12 @@ var (
 	identifier = regexp.MustCompile(`\bid="([^"]+)"`)
 )
 
-// selfContained demands that the page loads nothing and runs nothing, that its links lead
-// into itself, and that its pictures are whole, described and load nothing either.
+// selfContained fails the test unless the page loads and runs nothing, its links stay within it, and its pictures are
+// embedded, described and load nothing.
 func selfContained(t *testing.T, page string) {
 	t.Helper()
-	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(", "javascript:", "onload", "ZgotmplZ", "http://", "https://"} {
+	for _, word := range []string{"<script", "<link", "<iframe", "<object", "<embed", "@import", "url(",
+		"javascript:", "onload", "ZgotmplZ", "http://", "https://"} {
 		if strings.Contains(strings.ToLower(page), strings.ToLower(word)) {
 			t.Errorf("the page holds %s", word)
 		}
@@ -122,7 +124,7 @@ func selfContained(t *testing.T, page string) {
 	var ids []string
 	for _, m := range identifier.FindAllStringSubmatch(page, -1) {
 		if slices.Contains(ids, m[1]) {
-			t.Errorf("the id %s stands twice", m[1])
+			t.Errorf("the id %s occurs twice", m[1])
 		}
 		ids = append(ids, m[1])
 	}
@@ -131,17 +133,19 @@ func selfContained(t *testing.T, page string) {
 			t.Errorf("the page refers to %.60s", m[1])
 		}
 	}
-	if n, all := len(picture.FindAllString(page, -1)), strings.Count(page, "<svg"); n != all || strings.Contains(page, "<img") {
+	if n, all := len(picture.FindAllString(page, -1)), strings.Count(page, "<svg"); n != all ||
+		strings.Contains(page, "<img") {
 		t.Errorf("%d of %d pictures are embedded and described", n, all)
 	}
-	for _, words := range []string{`<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page", "<title>"} {
+	for _, words := range []string{`<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page",
+		"<title>"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("the page lacks %s", words)
 		}
 	}
 }
 
-// wellFormed demands that every element is closed where it should be.
+// wellFormed fails the test unless every element of the page is closed in the right place.
 func wellFormed(t *testing.T, page string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))

@@ -19,10 +19,11 @@ import (
 	"tvps/replicate/usage"
 )
 
-// testCatalog is that of the paper (package catalog, which imports this one).
-var testCatalog = Catalog{Figures: paper.Figures(), Protocols: []*protocol.Protocol{&continual.Protocol, &reinforce.Protocol}}
+// testCatalog is the catalog of the paper. Package catalog has it, too, but imports this package.
+var testCatalog = Catalog{Figures: paper.Figures(),
+	Protocols: []*protocol.Protocol{&continual.Protocol, &reinforce.Protocol}}
 
-// TestEveryScale: the scenarios of every figure have every scale, and report at two steps at least.
+// TestEveryScale: the scenarios of every figure have every scale and report at two or more steps.
 func TestEveryScale(t *testing.T) {
 	for _, f := range testCatalog.Figures {
 		for _, p := range f.Panels {
@@ -39,7 +40,7 @@ func TestEveryScale(t *testing.T) {
 	}
 }
 
-// continualOf are the settings of a supervised scenario.
+// continualOf returns the settings of a supervised scenario.
 func continualOf(t *testing.T, s protocol.Setup) continual.Settings {
 	t.Helper()
 	of, ok := s.(continual.Settings)
@@ -49,10 +50,10 @@ func continualOf(t *testing.T, s protocol.Setup) continual.Settings {
 	return of
 }
 
-// TestStrides: a stride that shares a factor with T would always meet the same rows of
-// a class pair.
+// TestStrides: strides share no factor with T. Otherwise the chosen steps would always have the same class ratios.
 func TestStrides(t *testing.T) {
-	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a, "cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
+	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a,
+		"cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
 		for _, scale := range settings.Scales {
 			s, err := testCatalog.Setup(scenario, scale, nil)
 			if err != nil {
@@ -95,7 +96,8 @@ func TestSetup(t *testing.T) {
 }
 
 func TestPanels(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"}, Learners: []string{"ours", "everything", "ours", "recent"}}
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
+		Learners: []string{"ours", "everything", "ours", "recent"}}
 	plan, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -115,20 +117,22 @@ func TestPanels(t *testing.T) {
 	if len(plan) != 4 {
 		t.Errorf("%d panels", len(plan))
 	}
-	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil || len(plan) != 1 || plan[0].Key != "c" {
+	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil ||
+		len(plan) != 1 || plan[0].Key != "c" {
 		t.Errorf("panel c alone: %v, %v", plan, err)
 	}
-	// A linear model is for the Gaussian alone: what is set without a panel's name
-	// concerns the panels that are chosen.
-	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"network=linear"}})
+	// A linear model is valid for the Gaussian only: a setting without a panel's key applies to the chosen panels.
+	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"},
+		Overrides: []string{"network=linear"}})
 	if err != nil || continualOf(t, plan[0].Settings).Network != "linear" {
 		t.Errorf("panel a with a linear model: %v, %v", plan, err)
 	}
 }
 
-// Returns are not relative to another learner's: SAC may stand alone.
-func TestBaseStandsAloneWhereNothingIsRelative(t *testing.T) {
-	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"sac"}})
+// TestBaseAlone: a panel of absolute values can show the base alone.
+func TestBaseAlone(t *testing.T) {
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"},
+		Learners: []string{"sac"}})
 	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, []string{"sac"}) {
 		t.Errorf("plan %v, error %v", plan, err)
 	}
@@ -153,17 +157,17 @@ func TestPanelsErrors(t *testing.T) {
 		_, err := testCatalog.Panels(paper.Fig1(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
-			t.Errorf("%v is not marked as a mistake of the user's", err)
+			t.Errorf("%v is not a usage error", err)
 		}
 	}
 }
 
-// TestCatalog: every figure's panels and claims fit together.
+// TestCatalog: the panels and claims of every figure are consistent, and numbers and ids are unique.
 func TestCatalog(t *testing.T) {
 	ids, numbers := map[string]bool{}, map[int]bool{}
 	for _, f := range testCatalog.Figures {
 		if numbers[f.Number] || f.Number < 1 {
-			t.Errorf("figure %d is there twice, or has no number", f.Number)
+			t.Errorf("figure %d is declared twice or has no number", f.Number)
 		}
 		numbers[f.Number] = true
 		series := map[string][]string{}
@@ -182,19 +186,20 @@ func TestCatalog(t *testing.T) {
 		for _, c := range f.Claims {
 			checkClaim(t, c, series)
 			if ids[c.ID] || c.ID == "" || c.Text == "" || c.Place == "" || c.Says == "" || len(c.Parts) == 0 {
-				t.Errorf("claim %+v lacks something or is there twice", c)
+				t.Errorf("claim %+v is incomplete or declared twice", c)
 			}
 			ids[c.ID] = true
 		}
 	}
 }
 
-// checkClaim: its parts name series of their panels, and a statistic that exists.
+// checkClaim checks that the parts of a claim name series of their panels and existing statistics.
 func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 	t.Helper()
 	for _, p := range c.Parts {
 		has := series[p.Panel]
-		if !slices.Contains(has, p.Series) || p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" && !slices.Contains(has, p.Truth) || p.Series == p.Base {
+		if !slices.Contains(has, p.Series) || p.Series == p.Base ||
+			p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" && !slices.Contains(has, p.Truth) {
 			t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, p.Series, p.Base, p.Panel, has)
 		}
 		if _, ok := statistics[cmp.Or(p.Statistic, paper.Difference)]; !ok {
@@ -209,6 +214,7 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 	}
 }
 
+// checkPanel checks that the series of a panel exist and fit its scenario and measure.
 func checkPanel(t *testing.T, p paper.Panel, scale settings.Scale) {
 	t.Helper()
 	s, err := testCatalog.Setup(p.Scenario, scale, p.Set)
@@ -222,35 +228,40 @@ func checkPanel(t *testing.T, p paper.Panel, scale settings.Scale) {
 	}
 }
 
-// TestOptionsForAllFigures: what is asked of all figures concerns those whose protocol has it; what
-// neither has is a mistake, and so is what a single figure does not have.
+// TestOptionsForAllFigures: options for all figures apply to those whose protocol has them. Options that no protocol
+// has are errors; so are options for one figure that its protocol does not have.
 func TestOptionsForAllFigures(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"}, Learners: []string{"recent", "sac-omega"}, AllFigures: true}
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"},
+		Learners: []string{"recent", "sac-omega"}, AllFigures: true}
 	supervised, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" || !slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
+	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" ||
+		!slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
 		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
 	}
 	rl, err := testCatalog.Panels(paper.Fig2(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" || !slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
+	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" ||
+		!slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
-	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}); err != nil {
+	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2],
+		Learners: o.Learners}); err != nil {
 		t.Error(err)
 	}
-	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}), `did you mean "epochs"`)
+	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}),
+		`did you mean "epochs"`)
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
 	o.AllFigures = false
 	_, err = testCatalog.Panels(paper.Fig2(), o)
 	demand.Error(t, err, `"epochs"`)
 }
 
-// TestSettingsNameTheirInterpretation: an interpretation that a setting names exists.
+// TestSettingsNameTheirInterpretation: every interpretation that a setting names exists.
 func TestSettingsNameTheirInterpretation(t *testing.T) {
 	document, err := os.ReadFile(filepath.Join("..", "paper", "INTERPRETATIONS.md"))
 	if err != nil {
@@ -262,7 +273,7 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 			for _, about := range regexp.MustCompile(`\bI\d+\b`).FindAllString(f.Doc, -1) {
 				named++
 				if !regexp.MustCompile(`(?m)^## ` + about + ` `).Match(document) {
-					t.Errorf("%s names %s, which is no interpretation", f.Name, about)
+					t.Errorf("%s names %s, which is not an interpretation", f.Name, about)
 				}
 			}
 		}

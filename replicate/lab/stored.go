@@ -11,38 +11,36 @@ import (
 	"tvps/replicate/usage"
 )
 
-// State says how much of a figure is stored.
+// State tells how much of a figure is stored.
 type State struct {
 	Number  int     `json:"number"`
 	Name    string  `json:"figure"`
 	Title   string  `json:"title"`
 	Seeds   []int64 `json:"seeds"`
-	Runs    int     `json:"runs"`              // that the figure is made of
-	Stored  int     `json:"stored"`            // of these, with every step
+	Runs    int     `json:"runs"`              // number of runs of the figure
+	Stored  int     `json:"stored"`            // number of these that are stored with every step
 	Command string  `json:"command,omitempty"` // makes the figure and computes what is missing
-	Note    string  `json:"note,omitempty"`    // why some runs cannot even be looked for
+	Note    string  `json:"note,omitempty"`    // why the runs of some panels cannot be planned
 }
 
-// Short is the figure as people name it: "figure 1".
+// Short returns the name of the figure in text: "figure 1".
 func (s State) Short() string { return fmt.Sprint("figure ", s.Number) }
 
-// stored is a figure as far as the store has it. Nothing is computed for it and nothing
-// in the store is changed.
+// stored is the stored part of a figure. To read it computes nothing and changes nothing in the store.
 type stored struct {
 	State
-	plan   []PanelPlan // the panels whose runs can be looked for
-	report runs.Report // the runs that are there with every step
+	plan   []PanelPlan // the panels whose runs can be planned
+	report runs.Report // the runs that are stored with every step
 	rows   []figures.Row
 }
 
-// look finds what is stored of a figure, panel by panel, since data or a checkpoint may
-// be there for some of them only. Errors are mistakes of the user's and files that cannot
-// be read.
+// look finds the stored part of a figure, panel by panel: data or a checkpoint may be missing for some panels only.
+// Errors: usage errors, and files that cannot be read.
 func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 	s := stored{State: stateOf(f, o), report: runs.Report{Results: map[string]*runs.Result{}}}
 	wanted, err := l.Panels(f, o)
 	if err != nil {
-		return s, err
+		return stored{}, err
 	}
 	var notes []string
 	for _, panel := range wanted {
@@ -54,26 +52,26 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 		one.Panels = []string{panel.Key}
 		plan, err := l.Plan(f, one)
 		if errors.Is(err, usage.Err) {
-			return s, err
+			return stored{}, err
 		}
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("panel %s: %v", panel.Key, err))
 			continue
 		}
 		if err := s.load(l.Store, plan[0]); err != nil {
-			return s, err
+			return stored{}, err
 		}
 	}
 	s.Note = withoutFolders(strings.Join(notes, "; "))
 	return s, nil
 }
 
-// load adds a panel with those of its runs that are stored whole.
+// load adds a panel with those of its runs that are stored with every step.
 func (s *stored) load(store *runs.Store, p PanelPlan) error {
 	s.plan = append(s.plan, p)
 	for _, job := range p.Jobs {
 		result, err := store.Read(job.Spec)
-		if errors.Is(err, runs.ErrMissing) { // a damaged file counts as missing, too
+		if errors.Is(err, runs.ErrMissing) { // also for a damaged file
 			continue
 		}
 		if err != nil {
@@ -89,8 +87,7 @@ func (s *stored) load(store *runs.Store, p PanelPlan) error {
 	return nil
 }
 
-// judge judges all claims of the figure; those that need a run that is not stored are not
-// run.
+// judge judges all claims of the figure. A claim is not run if one of its runs is not stored.
 func (s stored) judge(f paper.Figure) []Judged {
 	shown := shownIn(s.plan)
 	rows := complete(s.plan, s.rows, s.report)
@@ -101,23 +98,25 @@ func (s stored) judge(f paper.Figure) []Judged {
 	return out
 }
 
-// result describes the figure as it would be drawn of what is stored; without panels if
-// nothing can be.
+// result describes the figure as it can be drawn from the stored runs. It has no panels if nothing can be drawn.
 func (s stored) result(l *Lab, f paper.Figure, o Options) (*Result, error) {
 	r := &Result{Report: s.report}
 	var plan []PanelPlan
 	if plan, r.Rows = drawable(s.plan, complete(s.plan, s.rows, s.report)); len(plan) == 0 {
 		return r, nil
 	}
-	return r, l.describe(f, o, plan, r)
+	if err := l.describe(f, o, plan, r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
+// stateOf returns the state of a figure without its runs.
 func stateOf(f paper.Figure, o Options) State {
 	return State{Number: f.Number, Name: f.Name(), Title: f.Title, Command: o.Command(f.Command())}
 }
 
-// Command is the command line of a command that takes these options, without folders,
-// which differ from machine to machine.
+// Command returns the command line of a command with these options, without folders, which differ between machines.
 func (o Options) Command(name string) string {
 	words := []string{"go run ./replicate", name, "--scale", string(o.Scale)}
 	if len(o.Seeds) > 0 {
@@ -129,7 +128,7 @@ func (o Options) Command(name string) string {
 	return strings.Join(words, " ")
 }
 
-// seedText lists seeds, a run of more than two as a range: "0,1" and "0-7".
+// seedText lists seeds, four or more consecutive ones as a range: "0,1,2" and "0-7".
 func seedText(seeds []int64, comma string) string {
 	var parts []string
 	for i := 0; i < len(seeds); {

@@ -13,39 +13,39 @@ import (
 	"tvps/replicate/settings"
 )
 
-// Verification is every claim of the paper with what is stored about it. It holds no
-// path, host or time: the same runs give the same bytes.
+// Verification is the table of all claims with their verdicts by the stored runs. It contains no path, host or time:
+// the same runs give the same bytes.
 type Verification struct {
 	Scale   settings.Scale `json:"scale"`
-	Set     []string       `json:"set,omitempty"` // settings over the scale's
+	Set     []string       `json:"set,omitempty"` // settings that override those of the scale
 	Backend string         `json:"backend"`
-	Data    []string       `json:"data"`    // a sentence for each kind of data that was used, without its full stop
-	Command string         `json:"command"` // makes this table
+	Data    []string       `json:"data"`    // a sentence for each kind of data used, without its full stop
+	Command string         `json:"command"` // the command that makes this table
 	Figures []State        `json:"figures"`
 	Claims  []Judged       `json:"claims"` // by figure
 }
 
-// Verify judges every claim of the paper by what is stored at these options, and computes
-// nothing. A claim of which a run or a step is missing is not run. Errors are mistakes in
-// the options, an unreadable store, and an interrupt.
+// Verify judges every claim of the catalog by the runs that are stored for these options. It computes nothing. A
+// claim is not run if a run or a step of it is missing. Errors: usage errors, an unreadable store, an interruption.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 	v := l.verification(o)
 	for _, f := range l.Figures {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
-			return v, err
+			return Verification{}, err
 		}
 		v.add(l, f, s)
 	}
 	return v, nil
 }
 
-// verification is a table without figures.
+// verification returns a table without figures.
 func (l *Lab) verification(o Options) Verification {
-	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{}, Command: o.Command("verify")}
+	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{},
+		Command: o.Command("verify")}
 }
 
-// lookAt is look, unless the user interrupted it.
+// lookAt returns look for options of several figures, or an error if the user interrupted it.
 func (l *Lab) lookAt(ctx context.Context, f paper.Figure, o Options) (stored, error) {
 	if err := ctx.Err(); err != nil {
 		return stored{}, fmt.Errorf("interrupted: %w", err)
@@ -53,12 +53,12 @@ func (l *Lab) lookAt(ctx context.Context, f paper.Figure, o Options) (stored, er
 	o.AllFigures = true
 	s, err := l.look(f, o)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", f.Name(), err)
+		return stored{}, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	return s, err
+	return s, nil
 }
 
-// add enters a figure.
+// add appends a figure with its claims and data.
 func (v *Verification) add(l *Lab, f paper.Figure, s stored) {
 	v.Figures = append(v.Figures, s.State)
 	v.Claims = append(v.Claims, s.judge(f)...)
@@ -69,8 +69,7 @@ func (v *Verification) add(l *Lab, f paper.Figure, s stored) {
 	}
 }
 
-// Stored is how many runs are stored, of all that the figures are made of; a run that two
-// figures share counts for both.
+// Stored returns how many runs are stored, and how many the figures have. A run that two figures share counts twice.
 func (v Verification) Stored() (stored, of int) {
 	for _, f := range v.Figures {
 		stored, of = stored+f.Stored, of+f.Runs
@@ -78,16 +77,15 @@ func (v Verification) Stored() (stored, of int) {
 	return stored, of
 }
 
-// Of lists the claims of a figure.
+// Of returns the claims of a figure.
 func (v Verification) Of(figure string) []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
 }
 
-// All is the command that computes everything the table needs.
+// All returns the command that computes all runs of the table.
 func (v Verification) All() string { return strings.Replace(v.Command, " verify ", " all ", 1) }
 
-// Basis says what the verdicts rest on: scale, settings, seeds, backend and data, one
-// sentence each.
+// Basis describes what the verdicts are based on, in sentences: scale, settings, seeds and backend, then the data.
 func (v Verification) Basis() []string {
 	scale := "Scale " + string(v.Scale)
 	if len(v.Set) > 0 {
@@ -126,9 +124,8 @@ func (v Verification) seeds() string {
 	return out
 }
 
-// Print writes the table for a terminal: each figure with its claims, what the paper says
-// and what was measured, then what is missing and how to compute it. flags are added to
-// the commands that it names.
+// Print prints the table for a terminal: each figure with its claims, the paper's words and the effects, then the
+// missing runs and the commands that compute them. flags are appended to these commands.
 func (v Verification) Print(w io.Writer, flags string) error {
 	var b strings.Builder
 	for _, f := range v.Figures {
@@ -150,13 +147,13 @@ func (v Verification) Print(w io.Writer, flags string) error {
 		}
 	}
 	if stored, of := v.Stored(); stored < of {
-		fmt.Fprintf(&b, "All that is missing, each run once: %s%s\n", v.All(), flags)
+		fmt.Fprintf(&b, "All missing runs, each run once: %s%s\n", v.All(), flags)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Write writes the table as JSON into a file, whose folder it makes if need be.
+// Write writes the table to a file as JSON. It creates the folder if it does not exist.
 func (v Verification) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -164,17 +161,17 @@ func (v Verification) Write(path string) error {
 	return WriteJSON(path, v)
 }
 
-// progress says how much of a figure is stored.
+// progress tells how much of a figure is stored, in words.
 func (s State) progress() string {
 	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, seedText(s.Seeds, ", "))
 }
 
-// missing is the line that says how to compute what a figure lacks; empty if it lacks
-// nothing.
+// missing returns a line with the number of missing runs and the command that computes them; "" if none is missing.
 func (s State) missing(flags string) string {
 	switch {
 	case s.Note != "":
-		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
+		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s",
+			s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
 	case s.Stored < s.Runs:
 		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
 	}

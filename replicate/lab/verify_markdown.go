@@ -11,29 +11,31 @@ import (
 	"tvps/replicate/paper"
 )
 
-// Markdown is the table as GitHub shows it: a sentence that says what it rests on, then a
-// row for each claim. Without any stored run it is one sentence.
+// Markdown returns the table in Markdown: a paragraph with the basis of the verdicts, then a row for each claim.
+// Without any stored run it returns one sentence.
 func (v Verification) Markdown() string {
 	if nothing := v.nothing(); nothing != "" {
 		return nothing
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
-	b.WriteString("| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|---|\n")
+	b.WriteString("| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |\n" +
+		"|---|---|---|---|---|\n")
 	for _, f := range v.Figures {
 		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n", f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n",
+				f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
 		}
 	}
 	return b.String()
 }
 
-// cell keeps a text within its cell: no bar, no HTML.
+// cell escapes a text for a cell: bars, HTML and emphasis.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
 }
 
-// measuredCell says what was measured of a claim, or how to compute what is missing.
+// measuredCell returns the effects of a claim, or the command that computes the missing runs.
 func measuredCell(f State, c Judged) string {
 	if c.Verdict != NotRun {
 		return strings.ReplaceAll(cell(strings.Join(measured(c), "\n")), "\n", "<br>")
@@ -41,8 +43,8 @@ func measuredCell(f State, c Judged) string {
 	return "`" + f.Command + "`"
 }
 
-// measured says what was measured of a claim: the statistic, once where its parts share
-// it, and each panel's effect.
+// measured returns the effects of a claim in lines: the statistic, once if its parts share it, and each panel's
+// effect.
 func measured(c Judged) []string {
 	var out []string
 	statistic := ""
@@ -60,16 +62,16 @@ func measured(c Judged) []string {
 	return out
 }
 
-// nothing says that nothing is stored, if so.
+// nothing returns a sentence if no run is stored; otherwise "".
 func (v Verification) nothing() string {
 	if stored, _ := v.Stored(); stored > 0 {
 		return ""
 	}
-	return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes what the claims need, and `%s` judges them.\n",
+	return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
 		v.Scale, v.All(), v.Command)
 }
 
-// Summary is a short table as GitHub shows it: for each figure how many of its claims hold.
+// Summary returns a short table in Markdown: for each figure how many of its claims hold.
 func (v Verification) Summary() string {
 	if nothing := v.nothing(); nothing != "" {
 		return nothing
@@ -78,12 +80,13 @@ func (v Verification) Summary() string {
 	fmt.Fprintf(&b, "%s. %s\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "))
 	b.WriteString("| figure | shows | its claims |\n|---|---|---|\n")
 	for _, f := range v.Figures {
-		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n", f.Number, anchor(f.Title), cell(f.subject()), tally(v.Of(f.Name)))
+		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n",
+			f.Number, anchor(f.Title), cell(f.subject()), tally(v.Of(f.Name)))
 	}
 	return b.String()
 }
 
-// tally is countVerdicts without its head: "2 hold, 1 is undecided".
+// tally returns countVerdicts without its head: "2 hold, 1 is undecided".
 func tally(claims []Judged) string {
 	text := countVerdicts(claims)
 	if _, verdicts, ok := strings.Cut(text, ": "); ok {
@@ -92,14 +95,14 @@ func tally(claims []Judged) string {
 	return strings.Replace(text, " claim ", " ", 1)
 }
 
-// subject is the figure's title without its number.
+// subject returns the figure's title without its number.
 func (s State) subject() string {
 	_, subject, _ := strings.Cut(s.Title, ": ")
 	return subject
 }
 
-// Gallery is the document of a folder of figures: for each its pictures, its verdicts and the command that makes it.
-// pictures lists the files of a figure, as the document names them.
+// Gallery returns the text of a gallery in Markdown: for each figure its pictures, its verdicts and the command that
+// makes it. pictures lists the picture files of a figure, relative to the document.
 func (v Verification) Gallery(figures []paper.Figure, pictures func(figure string) []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
@@ -113,19 +116,21 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 		if declared.Shares != "" {
 			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
 		}
-		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n", f.Name, f.Name, f.Name)
+		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
+			f.Name, f.Name, f.Name)
 		for _, picture := range pictures(f.Name) {
 			fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
 		}
 		b.WriteString("\n| claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|\n")
 		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n", cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n",
+				cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
 		}
 	}
 	return b.String()
 }
 
-// anchor is the fragment that GitHub gives a heading.
+// anchor returns the fragment that GitHub derives from a heading.
 func anchor(title string) string {
 	kept := strings.Map(func(r rune) rune {
 		switch {
@@ -137,12 +142,12 @@ func anchor(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// WriteGallery writes the block "gallery" of the README.md in a folder of figures, with the pictures that are there.
+// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder.
 func (v Verification) WriteGallery(figures []paper.Figure, dir string) error {
 	return blocks.Rewrite(filepath.Join(dir, "README.md"), "gallery", v.Gallery(figures, PicturesIn(dir)))
 }
 
-// PicturesIn lists the pictures of a figure's panels in its folder below dir.
+// PicturesIn returns a function that lists the PNG pictures in a figure's folder below dir.
 func PicturesIn(dir string) func(figure string) []string {
 	return func(figure string) []string {
 		entries, err := os.ReadDir(filepath.Join(dir, figure))

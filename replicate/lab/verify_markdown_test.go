@@ -14,23 +14,33 @@ import (
 	"tvps/replicate/paper"
 )
 
-// handMade is a table with one claim of three parts, one not run and one without command.
+// handMade returns a table of three claims: one with three parts, one that is not run, one without parts.
 func handMade() Verification {
 	part := func(panel, metric string, verdict Verdict, low, high float64) JudgedPart {
-		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything", Statistic: paper.Difference, Test: paper.Above}, Metric: metric, Verdict: verdict,
+		declared := paper.Part{Panel: panel, Series: "ours", Base: "everything",
+			Statistic: paper.Difference, Test: paper.Above}
+		return JudgedPart{Part: declared, Metric: metric, Verdict: verdict,
 			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
 	return Verification{
-		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"}, Command: "go run ./replicate verify --scale small",
+		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"},
+		Command: "go run ./replicate verify --scale small",
 		Figures: []State{
-			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9, Command: "go run ./replicate fig1 --scale small"},
-			{Number: 3, Name: "fig03", Seeds: []int64{0, 1, 2}, Runs: 9, Command: "go run ./replicate fig3 --scale small"},
+			{Number: 1, Name: "fig01", Seeds: []int64{0, 1, 2}, Runs: 9, Stored: 9,
+				Command: "go run ./replicate fig1 --scale small"},
+			{Number: 3, Name: "fig03", Seeds: []int64{0, 1, 2}, Runs: 9,
+				Command: "go run ./replicate fig3 --scale small"},
 			{Number: 10, Name: "fig10", Command: "go run ./replicate fig10 --scale small"},
 		},
 		Claims: []Judged{
-			{Figure: "fig01", Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"}, Verdict: Partly, Parts: []JudgedPart{
-				part("a", "accuracy", Holds, .01, .03), part("b", "accuracy", Undecided, -.0001, .0001), part("d", "accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
-			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun, Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
+			{Figure: "fig01", Verdict: Partly,
+				Claim: paper.Claim{Text: "Ours | is better", Says: "\"<b>better</b>\"", Place: "Section 3"},
+				Parts: []JudgedPart{
+					part("a", "accuracy", Holds, .01, .03),
+					part("b", "accuracy", Undecided, -.0001, .0001),
+					part("d", "accuracy (stand-in, not CLEAR)", DoesNotHold, -.03, -.01)}},
+			{Figure: "fig03", Claim: paper.Claim{Text: "Another", Says: "so", Place: "there"}, Verdict: NotRun,
+				Parts: []JudgedPart{part("a", "", NotRun, 0, 0)}},
 			{Figure: "fig10", Claim: paper.Claim{Text: "A third", Says: "so", Place: "there"}, Verdict: NotRun},
 		},
 	}
@@ -38,11 +48,13 @@ func handMade() Verification {
 
 func TestMarkdown(t *testing.T) {
 	want := strings.Join([]string{
-		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. Made by `go run ./replicate verify --scale small`.",
+		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
+			"Made by `go run ./replicate verify --scale small`.",
 		"",
 		"| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |",
 		"|---|---|---|---|---|",
-		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | Ours minus Everything (claimed above 0):<br>` +
+		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
+			"Ours minus Everything (claimed above 0):<br>" +
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
 			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold | partly |",
 		"| 3 | Another | so (there) | `go run ./replicate fig3 --scale small` | not run |",
@@ -53,7 +65,9 @@ func TestMarkdown(t *testing.T) {
 	}
 	nothing := handMade()
 	nothing.Figures[0].Stored = 0
-	if got := nothing.Markdown(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "`go run ./replicate all --scale small`") || !strings.Contains(got, "Nothing is stored") {
+	if got := nothing.Markdown(); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "`go run ./replicate all --scale small`") ||
+		!strings.Contains(got, "Nothing is stored") {
 		t.Errorf("without results: %q", got)
 	}
 }
@@ -61,7 +75,8 @@ func TestMarkdown(t *testing.T) {
 func TestSummary(t *testing.T) {
 	v := handMade()
 	v.Figures[0].Title, v.Figures[1].Title = "Figure 1: D'Claw, a | b", "Figure 3: scores"
-	for _, line := range []string{"3 claims: 1 holds partly, 2 are not run. Scale small", "| figure | shows | its claims |",
+	for _, line := range []string{"3 claims: 1 holds partly, 2 are not run. Scale small",
+		"| figure | shows | its claims |",
 		`| [1](figures/gallery/README.md#figure-1-dclaw-a--b) | D'Claw, a \| b | 1 holds partly |`,
 		"| [3](figures/gallery/README.md#figure-3-scores) | scores | 1 is not run |"} {
 		if !strings.Contains(v.Summary(), line+"\n") && !strings.Contains(v.Summary(), line+",") {
@@ -70,7 +85,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// committed are the results that the documents quote.
+// committed returns the committed results, which the documents quote.
 func committed(t *testing.T) Verification {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
@@ -89,7 +104,8 @@ var gallery = filepath.Join("..", "..", "figures", "gallery")
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
 	v := committed(t)
-	command := strings.Replace(v.Command, "verify", "verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
+	command := strings.Replace(v.Command, "verify",
+		"verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
 		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, PicturesIn(gallery))},
@@ -117,26 +133,27 @@ func figureTable(figures []paper.Figure) string {
 	return b.String()
 }
 
-// TestReadme: README.md cites the paper in the words of the report, and each effect that it quotes, as a difference with
-// its interval, is one of the committed results.
+// TestReadme: README.md cites the paper with the BibTeX entry of the report, and each effect that it quotes with its
+// interval is one of the committed results.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), BibTeX) {
-		t.Error("README.md cites the paper in other words than the report")
+		t.Error("README.md lacks the BibTeX entry of the report")
 	}
 	known := map[string]bool{}
 	for _, c := range committed(t).Claims {
 		for _, p := range c.Parts {
-			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low), signed(p.Effect.High))] = true
+			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low),
+				signed(p.Effect.High))] = true
 		}
 	}
 	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
 	for _, effect := range quoted {
 		if !known[effect] {
-			t.Errorf("README.md quotes %s, which is no effect in figures/gallery/verify.json", effect)
+			t.Errorf("README.md quotes %s, which is not an effect in figures/gallery/verify.json", effect)
 		}
 	}
 	if len(quoted) < 4 {
@@ -144,8 +161,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time of
-// the declaration and the command.
+// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time
+// of the declaration and the command.
 func TestFigureHeads(t *testing.T) {
 	v := committed(t)
 	for _, f := range testCatalog.Figures {
@@ -156,7 +173,8 @@ func TestFigureHeads(t *testing.T) {
 		for _, line := range []string{
 			fmt.Sprintf("// Fig%d declares Figure %d: ", f.Number, f.Number),
 			"// Command: go run ./replicate " + f.Command(),
-			fmt.Sprintf("// Result at the small scale: %s; see figures/gallery/%s.", countVerdicts(v.Of(f.Name())), f.Name()),
+			fmt.Sprintf("// Result at the small scale: %s; see figures/gallery/%s.", countVerdicts(v.Of(f.Name())),
+				f.Name()),
 			"// Time at the small scale on two cores: " + f.Time,
 		} {
 			if !strings.Contains(string(text), line) {

@@ -25,12 +25,12 @@ import (
 	"tvps/replicate/usage"
 )
 
-// archive is a lab with made-up runs in its store: nothing is trained.
+// archive is a lab with synthetic runs in its store: nothing is trained.
 type archive struct {
 	*Lab
 	options Options
 	results string
-	skip    func(job runs.Wanted) (steps int) // how many of the last steps a job lacks, all for every one
+	skip    func(job runs.Wanted) (steps int) // how many of its last steps a job lacks; all for every step
 }
 
 const all = math.MaxInt
@@ -44,12 +44,13 @@ func newArchive(t *testing.T) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	a.Lab = &Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
 }
 
-// fill stores made-up runs of the figures with these numbers; of all if there are none.
+// fill stores synthetic runs of the figures with these numbers, or of all figures if none is given.
 func (a *archive) fill(t *testing.T, numbers ...int) {
 	t.Helper()
 	var jobs []runs.Job
@@ -69,16 +70,18 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 			}
 		}
 	}
-	report, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 8, Provenance: runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}})
+	made := runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}
+	report, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 8, Provenance: made})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
 }
 
-// madeUp reports, whatever the scenario, Everything at .5, Ours .1 and .001 a seed above
-// it, and so on; scores of Ours and the exact one that go up and down together.
+// madeUp returns a job that reports a fixed value for each learner: .5 for Everything, .6 + .001 seed for Ours, and
+// so on. The scores of Ours and of the exact weights rise and fall together.
 func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
-	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5, "standard": .55, "exact": .6,
+	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5,
+		"standard": .55, "exact": .6,
 		"sac": -60, "sac-omega": -50, "sac-context": -40, "sac-context-omega": -30}
 	step := func(_ context.Context, t int) ([]runs.Row, error) {
 		value := levels[job.Spec.Learner]
@@ -102,7 +105,7 @@ func (a *archive) verify(t *testing.T) Verification {
 	return v
 }
 
-// claim finds a claim by its id.
+// claim returns the claim with this id.
 func claim(t *testing.T, v Verification, id string) Judged {
 	t.Helper()
 	i := slices.IndexFunc(v.Claims, func(c Judged) bool { return c.ID == id })
@@ -112,8 +115,8 @@ func claim(t *testing.T, v Verification, id string) Judged {
 	return v.Claims[i]
 }
 
-// TestVerify: every claim of every figure has its row, and verdicts and effects of
-// made-up runs are those computed by hand.
+// TestVerify: every claim of every figure has its row, and the verdicts and effects of synthetic runs are those
+// computed by hand.
 func TestVerify(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t)
@@ -129,17 +132,33 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d of %d runs are stored", stored, of)
 	}
 	for id, verdict := range map[string]Verdict{
-		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds, "fig2b-context-sac": Holds,
-		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided, "fig11-stable": Undecided, "fig14-similar": DoesNotHold,
+		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds,
+		"fig2b-context-sac":  Holds,
+		"fig5b-ours-follows": Holds, "fig7-ours-consistent": Holds, "fig8-similar": Holds, "fig8-edge": Undecided,
+		"fig11-stable": Undecided, "fig14-similar": DoesNotHold,
 	} {
 		if c := claim(t, v, id); c.Verdict != verdict {
 			t.Errorf("%s: %s, want %s", id, c, verdict)
 		}
 	}
+	checkEffects(t, v)
+	basis := strings.Join(v.Basis(), " ")
+	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)",
+		"CIFAR-10 sample from the repository", continual.StandIn} {
+		if !strings.Contains(basis, words) {
+			t.Errorf("%q does not say %q", basis, words)
+		}
+	}
+}
+
+// checkEffects checks effects of TestVerify against values by hand.
+func checkEffects(t *testing.T, v Verification) {
+	t.Helper()
 	// Seeds 0, 1, 2 gain .1, .101, .102: s = .001, and 4.302653 is the quantile of t with 2
 	// degrees of freedom.
 	e := claim(t, v, "fig1-ours-everything").Parts[1]
-	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 || math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
+	if half := 4.302653 * .001 / math.Sqrt(3); math.Abs(e.Effect.Mean-.101) > 1e-9 ||
+		math.Abs(e.Effect.High-.101-half) > 1e-6 || e.Effect.N != 3 {
 		t.Errorf("effect %+v", e.Effect)
 	}
 	if e.Statistic != paper.Difference || e.Test != paper.Above || e.Metric != "accuracy" {
@@ -148,19 +167,14 @@ func TestVerify(t *testing.T) {
 	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
 		t.Errorf("figure 12 has %d seeds", n)
 	}
-	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) || !strings.Contains(d.String(), continual.StandIn) {
+	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) ||
+		!strings.Contains(d.String(), continual.StandIn) {
 		t.Errorf("CLEAR without its stand-in: %s", d)
-	}
-	basis := strings.Join(v.Basis(), " ")
-	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)", "CIFAR-10 sample from the repository", continual.StandIn} {
-		if !strings.Contains(basis, words) {
-			t.Errorf("%q does not say %q", basis, words)
-		}
 	}
 }
 
-// TestVerifyMissing: a claim of which one run or one step is missing is not run, with the
-// command that would run it; the others are judged.
+// TestVerifyMissing: a claim is not run if one run or one step is missing, and the command that computes it is
+// printed. Other claims are judged.
 func TestVerifyMissing(t *testing.T) {
 	for name, lacks := range map[string]int{"a run": all, "a step": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -174,37 +188,42 @@ func TestVerifyMissing(t *testing.T) {
 			}
 			a.fill(t, 1, 7)
 			v := a.verify(t)
-			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun || c.Parts[1].Verdict != DoesNotHold {
+			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun ||
+				c.Parts[1].Verdict != DoesNotHold {
 				t.Errorf("Recent lacks %s: %s", name, c)
 			}
-			if c := claim(t, v, "fig1a-ours-everything"); c.Verdict != Holds {
-				t.Errorf("Recent lacks %s, and: %s", name, c)
+			for id, verdict := range map[string]Verdict{
+				"fig1a-ours-everything": Holds, "fig7-ours-consistent": Holds, "fig14-similar": NotRun} {
+				if c := claim(t, v, id); c.Verdict != verdict {
+					t.Errorf("Recent lacks %s, and %s: %s", name, id, c)
+				}
 			}
 			if s := v.Figures[0]; s.Name != "fig01" || s.Stored != s.Runs-1 {
 				t.Errorf("figure 1: %+v", s)
 			}
-			if c := claim(t, v, "fig7-ours-consistent"); c.Verdict != Holds {
-				t.Errorf("figure 7: %s", c)
-			}
-			if c := claim(t, v, "fig14-similar"); c.Verdict != NotRun {
-				t.Errorf("figure 14: %s", c)
-			}
-			var out bytes.Buffer
-			if err := v.Print(&out, " --results there"); err != nil {
-				t.Fatal(err)
-			}
-			for _, line := range []string{
-				"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
-				"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale", "fig02 lacks 18 of 18 runs: go run ./replicate fig2 --scale",
-				"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n"} {
-				if !strings.Contains(out.String(), line) {
-					t.Errorf("no %q in:\n%s", line, &out)
-				}
-			}
-			if strings.Contains(out.String(), "fig07 lacks") {
-				t.Error("figure 7 lacks nothing")
-			}
+			checkMissing(t, v)
 		})
+	}
+}
+
+// checkMissing checks that the printed table of TestVerifyMissing names the missing runs and the commands.
+func checkMissing(t *testing.T, v Verification) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := v.Print(&out, " --results there"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
+		"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale",
+		"fig02 lacks 18 of 18 runs: go run ./replicate fig2 --scale",
+		"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n"} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("no %q in:\n%s", line, &out)
+		}
+	}
+	if strings.Contains(out.String(), "fig07 lacks") {
+		t.Error("figure 7 lacks nothing")
 	}
 }
 
@@ -222,22 +241,22 @@ func TestVerifyChangesNothing(t *testing.T) {
 		}
 	}
 	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != NotRun {
-		t.Errorf("of damaged runs: %s", c)
+		t.Errorf("with damaged runs: %s", c)
 	}
 	if left, _ := filepath.Glob(filepath.Join(a.results, "gaussian", "*")); !slices.Equal(left, paths) {
 		t.Errorf("left: %v", left)
 	}
 }
 
-// TestVerifyWithoutCheckpoints: at the paper's scale a checkpoint for each split is
-// missing, then the data, too; panels that need none are judged all the same, and no path
-// is told.
+// TestVerifyWithoutCheckpoints: at the paper's scale the checkpoint of each split is missing, then the data, too.
+// Panels that need neither are still planned, and no path is printed.
 func TestVerifyWithoutCheckpoints(t *testing.T) {
 	a := newArchive(t)
 	a.options.Scale = "paper"
 	v := a.verify(t)
 	s := v.Figures[0]
-	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") || strings.Contains(s.Note, "panel a") {
+	if s.Runs != 54 || !strings.Contains(s.Note, "panel b: there is no ResNet-18 checkpoint of width 64") ||
+		strings.Contains(s.Note, "panel a") {
 		t.Errorf("figure 1: %+v", s)
 	}
 	t.Setenv("TVPS_DATA", filepath.Join(t.TempDir(), "none"))
@@ -258,7 +277,7 @@ func TestVerifyErrors(t *testing.T) {
 	_, err := a.Verify(t.Context(), a.options)
 	demand.Error(t, err, "fig01", `did you mean "small"`)
 	if !errors.Is(err, usage.Err) {
-		t.Errorf("%v is no mistake of the user's", err)
+		t.Errorf("%v is not a usage error", err)
 	}
 	a.options.Scale = "tiny"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -268,8 +287,7 @@ func TestVerifyErrors(t *testing.T) {
 	}
 }
 
-// TestVerificationJSON: what was written is read again without loss, tables included, and
-// verifying again gives the same bytes.
+// TestVerificationJSON: a written table can be read without loss, and verifying again gives the same bytes.
 func TestVerificationJSON(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 1, 5)
@@ -287,23 +305,24 @@ func TestVerificationJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read.Markdown() != v.Markdown() || !reflect.DeepEqual(read.Figures, v.Figures) {
-		t.Error("read again, it is another table")
+		t.Error("the table differs after writing and reading")
 	}
 	if err := a.verify(t).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, text) {
-		t.Errorf("verified again, it has other bytes (%v)", err)
+		t.Errorf("verifying again gives other bytes (%v)", err)
 	}
 	for _, secret := range []string{a.results, "hostname"} {
 		if bytes.Contains(text, []byte(secret)) {
-			t.Errorf("it tells %s", secret)
+			t.Errorf("the table contains %s", secret)
 		}
 	}
 }
 
 func TestSeedText(t *testing.T) {
-	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7}, "5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
+	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
+		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
 		got := seedText(seeds, ",")
 		if got != want {
 			t.Errorf("%v: %q, want %q", seeds, got, want)
@@ -329,11 +348,11 @@ func TestCountVerdicts(t *testing.T) {
 
 func TestWithoutFolders(t *testing.T) {
 	for text, want := range map[string]string{
-		"no checkpoint in /home/somebody/.cache/tvps/checkpoints": "no checkpoint in checkpoints",
-		`cannot open "/data/cifar/x.bin": no such file`:           `cannot open "x.bin": no such file`,
-		"take --set width=16 or go run ./replicate fig1":          "take --set width=16 or go run ./replicate fig1",
-		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":          "on/off, 1/2, github.com/gomlx/gomlx, x.so",
-		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":         "(c) plugin=plugin.so and single ",
+		"no checkpoint in /home/user/.cache/tvps/checkpoints": "no checkpoint in checkpoints",
+		`cannot open "/data/cifar/x.bin": no such file`:       `cannot open "x.bin": no such file`,
+		"take --set width=16 or go run ./replicate fig1":      "take --set width=16 or go run ./replicate fig1",
+		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":      "on/off, 1/2, github.com/gomlx/gomlx, x.so",
+		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":     "(c) plugin=plugin.so and single ",
 	} {
 		if got := withoutFolders(text); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -342,6 +361,7 @@ func TestWithoutFolders(t *testing.T) {
 }
 
 func ExampleOptions_Command() {
-	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"}, Out: "elsewhere"}.Command("fig3"))
+	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"},
+		Out: "elsewhere"}.Command("fig3"))
 	// Output: go run ./replicate fig3 --scale small --seeds 0,1 --set epochs=5
 }

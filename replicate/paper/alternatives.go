@@ -6,29 +6,29 @@ import (
 	"tvps/replicate/settings"
 )
 
-// Table declares a table of the study: a scenario under the default settings and under alternatives to them.
+// Table declares a table of the study: a scenario with the default settings and with alternatives to them.
 type Table struct {
-	Panel                      // its Key names the table, its Series are the columns
-	Compared     []string      // the learners of a row that names none: of these, those that its settings can change
-	Factor       float64       // a cell is the measure times Factor,
-	Unit         string        // with this unit behind it
-	Alternatives []Alternative // the rows; the default comes before them
+	Panel                      // Key names the table, Series are the columns
+	Compared     []string      // learners of a row that names none; it shows those that its settings can change
+	Factor       float64       // a cell shows the measure times Factor,
+	Unit         string        // followed by this unit
+	Alternatives []Alternative // the rows after that of the default
 }
 
 // Alternative is a row of the study: another reading of the paper than the default.
 type Alternative struct {
 	Name    string   `json:"name"`  // for --row and the files
 	About   string   `json:"about"` // numbers in INTERPRETATIONS.md
-	Set     []string `json:"set"`   // settings over the default's
-	Text    string   `json:"text"`  // what they stand for, where they do not say it
-	Series  []string `json:"-"`     // learners; nil for those that are compared
+	Set     []string `json:"set"`   // settings that override the default's
+	Text    string   `json:"text"`  // explains the settings, where their names do not
+	Series  []string `json:"-"`     // learners; nil for the table's Compared
 	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
-	Slow    string   `json:"-"`     // time at the small scale of a row that is left out there unless it is named
+	Slow    string   `json:"-"`     // time at the small scale of a row that is left out below the paper's unless named
 	Literal bool     `json:"-"`     // a literal reading of Table 1 or 2, listed even where it is the default
 }
 
-// Study declares what the interpretations are compared on: a Gaussian and a label shift, as in two panels of Figure 1,
-// and the two robots of Figure 2.
+// Study declares the tables that compare the interpretations: a Gaussian and a label shift, as in two panels of
+// Figure 1, and the two robots of Figure 2.
 func Study() []Table {
 	return []Table{
 		{
@@ -42,7 +42,8 @@ func Study() []Table {
 			Compared: compared, Factor: 100, Unit: "%", Alternatives: onCIFAR10b,
 		},
 		{
-			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw", Set: []string{"repeat=2"},
+			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw",
+				Set:    []string{"repeat=2"},
 				Series: comparedRobots, Measure: "return"},
 			Compared: comparedRobots, Factor: 1, Alternatives: onClaw,
 		},
@@ -59,17 +60,17 @@ var (
 	comparedRobots = []string{"sac", "sac-omega"}
 )
 
-// StudySteps are settings that choose the steps of the label shift in the study, where those of the figure are too many
-// for so many rows. A stride is coprime to T = 6 here, too.
+// StudySteps are the strides of the study on the label shift, at scales where the steps of the figure are too many
+// for so many rows. Like the figure's stride they are coprime to T = 6.
 var StudySteps = settings.ByScale{
 	settings.Small: {"cifar10b.stride=35"}, // 8, 43, 78, 113
 	settings.Paper: {"cifar10b.stride=11"},
 }
 
-// onlyStandard is the series of rows about what counts as current.
+// onlyStandard are the learners of rows about which steps count as current.
 var onlyStandard = []string{"standard"}
 
-// ofOmega concern g and the weights, in every scenario.
+// ofOmega are the rows about g and the weights, on the Gaussian and on images.
 var ofOmega = []Alternative{
 	{Name: "rate", About: "I1",
 		Set: []string{"g-rate=1e-4", "g-updates=1000", "g-epochs=0"}, Text: "the table's rate alone"},
@@ -92,9 +93,9 @@ var ofOmega = []Alternative{
 		Set: []string{"window=20"}, Text: "the last 20 steps count as current", Series: onlyStandard},
 }
 
-// Table 2 of the paper, as far as it is about every scenario: Algorithm 2, the
-// classifier's training and the clip. M is in the rows themselves, since it can be read
-// in two ways; the network of g and what concerns images alone is in those of the images.
+// Table 2 of the paper. table2 has its values for every supervised scenario: Algorithm 2, the training of the
+// classifier and the clip. The rows add M, which can be read in two ways, and on images the values for images and the
+// network of g.
 var (
 	table2       = []string{"g-rate=1e-4", "g-batch=512", "clip=min1", "rate=9e-4", "batch=128"}
 	minibatches  = []string{"g-updates=200", "g-epochs=0"}
@@ -103,8 +104,8 @@ var (
 	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
 )
 
-// ofRobots are the rows of both robots. The literal reading of Table 1 is the default, but
-// for what the small scale makes smaller.
+// ofRobots are the rows of both robots. At the paper's scale the default is the literal reading of Table 1; smaller
+// scales reduce some values.
 var ofRobots = []Alternative{
 	{Name: "table1", About: "I22",
 		Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000",

@@ -2,14 +2,13 @@ package paper
 
 // Fig1 declares Figure 1: relative test accuracy in continuous supervised learning.
 //
-// It shows, at each time step t, the test accuracy on step t + 1 of Recent,
-// Fine-tune and Ours minus that of Everything. Panel a is the drifting Gaussian
-// (Section 3.1.2), b and c are CIFAR-10 and d is CLEAR under shifting labels (Section
-// 3.1.3).
+// Each panel shows, at each time step t, the test accuracy on step t + 1 of Recent, Fine-tune and Ours minus that of
+// Everything. Panel a is the drifting Gaussian (Section 3.1.2). Panels b and c are CIFAR-10 and panel d is CLEAR, all
+// under label shift (Section 3.1.3); panels b and c also show the pre-trained network without adaptation.
 //
-// The paper claims: on the Gaussian, Ours performs much better than Everything
-// and similarly to Recent and Fine-tune; on the images Ours is better than
-// Everything, Everything better than Fine-tune and Recent, and Recent is worst.
+// The paper claims: on the Gaussian, Ours is much better than Everything and similar to Recent and Fine-tune. On the
+// images, Ours is better than Everything; on CIFAR-10, Everything is better than Fine-tune and Recent; Recent is
+// worst.
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
@@ -124,7 +123,7 @@ var (
 	recentLine = []string{"recent"}
 )
 
-// everyImage claims the same of panels b, c and d.
+// everyImage returns the same part for each of panels b, c and d.
 func everyImage(series, base string, test Test) []Part {
 	var out []Part
 	for _, panel := range []string{"b", "c", "d"} {

@@ -4,12 +4,12 @@ import "tvps/replicate/settings"
 
 // Fig2 declares Figure 2: return on D'Claw and on Half-Cheetah WindVel.
 //
-// It shows the undiscounted return of evaluation episodes by the number of training
-// episodes. a, D'Claw with ten valves, each task repeated twice before the next: SAC with
-// and without omega. b, Half-Cheetah WindVel: SAC, SAC with context, and both with omega.
+// Each panel shows the undiscounted return of evaluation episodes against the number of training episodes. Panel a is
+// D'Claw with ten valves, each task repeated twice before the next: SAC with and without omega. Panel b is
+// Half-Cheetah WindVel: SAC and SAC with context, each with and without omega.
 //
-// The paper claims: omega improves every method that it is added to, in sample
-// complexity; on Half-Cheetah WindVel plain SAC does worse than SAC with context.
+// The paper claims: omega improves the sample complexity of every method that it is added to. On Half-Cheetah WindVel,
+// plain SAC is worse than SAC with context.
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|paper] [--panel a,b]
 //
@@ -107,5 +107,5 @@ const (
 		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
 )
 
-// robotSeeds are those of the paper's Table 1.
+// robotSeeds are the seeds of the paper's Table 1, at its scale.
 var robotSeeds = map[settings.Scale]string{settings.Paper: "0-9"}

@@ -2,14 +2,14 @@ package paper
 
 // Fig3 declares Figure 3: the standard propensity score against ours on CIFAR-10b.
 //
-// It shows a, test accuracy on step t + 1 with the past weighted by the standard
-// score of Section 2 and by ours, beside the exact weights; b, the score of the samples
-// of each time t, seen from the last step: the mean of min(omega, 1) over p_t, whose exact
-// value is 1 - TV(p_t, p_T), drawn beside them. The standard score sees features and label
-// like ours and is trained as long; its "current" data are those of the last step.
+// Panel a shows test accuracy on step t + 1 with the past weighted by the standard score of Section 2, by ours and by
+// the exact weights, and without weights (Everything). Panel b shows the score of the samples of each time t, seen
+// from the last step: the mean of min(omega, 1) over p_t. Its exact value, 1 - TV(p_t, p_T), is drawn, too. The
+// standard score gets features and label like ours and is trained as long; its "current" data are those of the last
+// step.
 //
-// The paper claims: ours is more accurate, follows the drift, and the standard score
-// "largely ignores shifts across different time steps".
+// The paper claims: our score is more accurate and follows the drift; the standard score "largely ignores shifts
+// across different time steps".
 //
 // Command: go run ./replicate fig3 [--scale tiny|small|paper] [--panel a,b]
 //
@@ -23,8 +23,8 @@ func Fig3() Figure {
 		Shares: "1",
 		Title:  "Figure 3: standard propensity against ours on CIFAR-10b",
 		Caption: "a: test accuracy at step t + 1. b: mean over the samples of time t of min(omega, 1), " +
-			"seen from the last step; " +
-			"its exact value is 1 - TV(p_t, p_T). Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			"seen from the last step; its exact value is 1 - TV(p_t, p_T). " +
+			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
 		Panels: []Panel{
 			{
 				Key:      "a",
@@ -75,7 +75,8 @@ func Fig3() Figure {
 				Place: "Section 3.3",
 				Says: `"our method fairly detects shifts across different time steps, whereas standard ` +
 					`propensity scoring largely ignores shifts"`,
-				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain, Truth: "exact"}},
+				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain,
+					Truth: "exact"}},
 			},
 		},
 	}

@@ -2,8 +2,8 @@ package paper
 
 // Fig4 declares Figure 4: Meta-Weight-Net beside the learners of Figure 1.
 //
-// It shows panels a (Gaussian) and d (CLEAR) of Figure 1 with Meta-Weight-Net (Shu et
-// al. 2019) as one more baseline. Its meta set is the data of the latest step.
+// Panels a and b show panels a (Gaussian) and d (CLEAR) of Figure 1 with Meta-Weight-Net (Shu et al. 2019) as another
+// baseline. Its meta set is the data of the last step.
 //
 // The paper claims: Ours is effective in both, and better than Meta-Weight-Net.
 //

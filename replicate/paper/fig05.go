@@ -2,13 +2,11 @@ package paper
 
 // Fig5 declares Figure 5: standard propensity against ours on a Gaussian with a periodic shift.
 //
-// It shows a, the mean of the inputs, which repeats every five steps; b, the score of
-// the samples of each time t, seen from time 99: the mean of min(omega, 1) over p_t, whose
-// exact value is 1 - TV(p_t, p_99), drawn beside them.
+// Panel a shows the mean of the inputs, which repeats every five steps. Panel b shows the score of the samples of each
+// time t, seen from time 99: the mean of min(omega, 1) over p_t. Its exact value, 1 - TV(p_t, p_99), is drawn, too.
 //
-// The paper claims: the times whose data resemble those of time 99, such as 84, 79, 74
-// and 69, get the highest scores of ours; the standard score "is unable to identify the
-// distribution shift".
+// The paper claims: our score is highest at times whose data resemble those of time 99, such as 84, 79, 74 and 69; the
+// standard score "is unable to identify the distribution shift".
 //
 // Command: go run ./replicate fig5 [--scale tiny|small|paper] [--panel a,b]
 //
@@ -21,8 +19,8 @@ func Fig5() Figure {
 		Time:   "5 s",
 		Title:  "Figure 5: scores under a periodic shift of a Gaussian",
 		Caption: "a: mean of the inputs of each step. b: mean over the samples of time t of min(omega, 1), " +
-			"seen from time 99; " +
-			"its exact value is 1 - TV(p_t, p_99). Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			"seen from time 99; its exact value is 1 - TV(p_t, p_99). " +
+			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
 		Panels: []Panel{
 			{
 				Key:      "a",
@@ -75,7 +73,8 @@ func Fig5() Figure {
 				Place: "caption of Fig. 5",
 				Says: `the standard score "is unable to identify the distribution shift which hinders its ` +
 					`effectiveness"`,
-				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain, Truth: "exact"}},
+				Parts: []Part{{Panel: "b", Series: "ours", Base: "standard", Statistic: CorrelationGain,
+					Truth: "exact"}},
 			},
 		},
 	}

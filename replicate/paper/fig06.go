@@ -2,9 +2,8 @@ package paper
 
 // Fig6 declares Figure 6: CIFAR-10c, accuracy and scores.
 //
-// It shows a, test accuracy on step t + 1 relative to Everything under the slowest of
-// the three label shifts (T = 30); b, our score of the samples of each time t, seen from the
-// last step, beside the exact one.
+// Panel a shows test accuracy on step t + 1 relative to Everything, under the slowest of the three label shifts (T =
+// 30). Panel b shows our score and the exact score of the samples of each time t, seen from the last step.
 //
 // The paper claims: Ours is better than the others; Recent is worst.
 //

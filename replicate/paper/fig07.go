@@ -2,10 +2,10 @@ package paper
 
 // Fig7 declares Figure 7: Figure 1 without Recent and Fine-tune.
 //
-// It shows Ours relative to Everything on CIFAR-10a, CIFAR-10b and CLEAR, with axes
-// that fit. It needs no run of its own: the runs are those of Figure 1.
+// The panels show Ours relative to Everything on CIFAR-10a, CIFAR-10b and CLEAR, with axes that fit these two. All
+// runs are those of Figure 1.
 //
-// The paper claims: Ours is better than Everything, consistently.
+// The paper claims: Ours is consistently better than Everything.
 //
 // Command: go run ./replicate fig7 [--scale tiny|small|paper] [--panel a,b,c]
 //

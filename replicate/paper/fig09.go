@@ -2,15 +2,14 @@ package paper
 
 // Fig9 declares Figure 9: maximum mean discrepancy between the present and the past.
 //
-// It shows MMD between 200 images of p_t and the images of all earlier steps, as they
-// are, weighted by our omega(x, t, t_i), and weighted by the exact one, on CIFAR-10b. The
-// kernel is a Gaussian whose width is the median distance (a, c) or 1 (b, d), on the trunk's
-// features (a, b) or on pixels (c, d). Panel e is the two-sample test that Assumption 1
-// suggests: the p-value of step t against step t - 1, by permutation.
+// Panels a to d show the MMD between the images of step t and those of all earlier steps on CIFAR-10b: without
+// weights, weighted by our omega(x, t, t_i), and weighted by the exact one. The kernel is a Gaussian. Its width is
+// the median distance (a, c) or 1 (b, d); it compares the trunk's features (a, b) or pixels (c, d). Panel e shows the
+// two-sample test that Assumption 1 suggests: the p-value of step t against step t - 1, by permutation.
 //
-// The paper claims: MMD grows as the distributions evolve, and the gap between the
-// two curves is small. With weights that are right the weighted past is the present, so
-// the weighted curve should lie near 0, which the table judges beside the paper's claims.
+// The paper claims: MMD grows as the distributions evolve, and the gap between the two curves is small. With correct
+// weights the weighted past equals the present, so the weighted curve should lie near 0. A claim of our own judges
+// whether it lies below the raw curve.
 //
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
@@ -124,5 +123,5 @@ const mmdLabel = "squared MMD to step t"
 
 var (
 	ofThePast = []string{"raw", "exact", "ours"}
-	unclipped = []string{"clip=none"} // so that the weighted past stands for the present (interpretation 17)
+	unclipped = []string{"clip=none"} // so that the weighted past can equal the present (I17)
 )

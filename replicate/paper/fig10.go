@@ -2,11 +2,10 @@ package paper
 
 // Fig10 declares Figure 10: D'Claw with each task repeated 25 times.
 //
-// It shows as Figure 2a, the undiscounted return of SAC with and without omega, but
-// each task is met 25 times before the next.
+// The panel shows, as Figure 2a, the undiscounted return of SAC with and without omega, but each task is repeated 25
+// times before the next.
 //
-// The paper claims: omega improves sample complexity and stability (a smaller spread
-// over seeds) here, too.
+// The paper claims: here, too, omega improves sample complexity and stability (a smaller spread over seeds).
 //
 // Command: go run ./replicate fig10 [--scale tiny|small|paper]
 //

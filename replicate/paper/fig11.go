@@ -2,11 +2,10 @@ package paper
 
 // Fig11 declares Figure 11: D'Claw, SAC with context.
 //
-// It shows the setting of Figure 10, each task 25 times before the next, with SAC
-// with context as the baseline: its undiscounted return with and without omega.
+// The panel shows the undiscounted return of SAC with context, with and without omega, in the setting of Figure 10:
+// each task is repeated 25 times before the next.
 //
-// The paper claims: omega improves sample complexity and stability of SAC with
-// context, too.
+// The paper claims: omega improves sample complexity and stability of SAC with context, too.
 //
 // Command: go run ./replicate fig11 [--scale tiny|small|paper]
 //

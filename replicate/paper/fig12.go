@@ -2,8 +2,7 @@ package paper
 
 // Fig12 declares Figure 12: three seeds against eight.
 //
-// It shows panels b and c of Figure 1 with the first three seeds (a, b) and with eight
-// (c, d).
+// Panels a and b show panels b and c of Figure 1 with the first three seeds; panels c and d show them with eight.
 //
 // The paper claims: the results are consistent.
 //

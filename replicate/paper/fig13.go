@@ -2,9 +2,9 @@ package paper
 
 // Fig13 declares Figure 13: the number of samples a step.
 //
-// It shows panel c of Figure 1 (CIFAR-10b) with N = 200, 50, 100 and 300 samples a step.
+// Panels a to d show panel c of Figure 1 (CIFAR-10b) with N = 200, 50, 100 and 300 samples a step.
 //
-// The paper claims: whatever N is, Ours consistently outperforms Everything.
+// The paper claims: for every N, Ours consistently outperforms Everything.
 //
 // Command: go run ./replicate fig13 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
@@ -74,7 +74,7 @@ func Fig13() Figure {
 
 var _ = add(Fig13())
 
-// atEveryN claims that Ours is above Everything in each panel.
+// atEveryN returns the part "Ours against Everything" for each panel, with this statistic.
 func atEveryN(s Statistic) []Part {
 	bound := map[Statistic]float64{Share: .5}[s]
 	var out []Part

@@ -2,8 +2,7 @@ package paper
 
 // Fig14 declares Figure 14: no shift at all.
 //
-// It shows test accuracy of Ours and Everything on CIFAR-10 when all classes are
-// equally likely at all times.
+// The panel shows the test accuracy of Ours and Everything on CIFAR-10 if all classes are equally likely at all times.
 //
 // The paper claims: both perform similarly, so omega does no harm.
 //

@@ -1,9 +1,9 @@
 // Package paper declares the paper's figures: one file and one function for each, with what it shows, what the paper
-// claims, the command that makes it, its result and its time. It is data: nothing here plans, computes, judges or
-// draws.
-// Package lab does, and gets these declarations passed in.
+// claims, the command that makes it, its result and its time. It is data only: the declarations are passed to package
+// lab, which plans, computes, judges and draws.
 //
-// INTERPRETATIONS.md numbers what the paper leaves open; alternatives.go lists the other readings as rows of the study.
+// INTERPRETATIONS.md numbers the points that the paper leaves open; alternatives.go lists their other readings as
+// rows of the study.
 package paper
 
 import (
@@ -18,10 +18,10 @@ import (
 type Figure struct {
 	Number         int
 	Title, Caption string
-	Time           string                    // at the small scale on two cores, as "28 min"
-	Shares         string                    // the figures whose runs it shares; made after them it takes Time
-	Seeds          string                    // as 0,1,2 or 0-7; DefaultSeeds if empty
-	SeedsAt        map[settings.Scale]string // by scale, instead of Seeds
+	Time           string                    // time at the small scale on two cores, as "28 min"
+	Shares         string                    // figures with which it shares runs; Time is measured after them
+	Seeds          string                    // as "0,1,2" or "0-7"; DefaultSeeds if empty
+	SeedsAt        map[settings.Scale]string // seeds of a scale, instead of Seeds
 	Panels         []Panel
 	Claims         []Claim
 }
@@ -29,36 +29,37 @@ type Figure struct {
 // DefaultSeeds are those of the paper's Table 2.
 const DefaultSeeds = "0,1,2"
 
-// Name is the stem of the figure's files and folders, as "fig01".
+// Name returns the stem of the figure's files and folders, as "fig01".
 func (f Figure) Name() string { return fmt.Sprintf("fig%02d", f.Number) }
 
-// Command is the subcommand that makes the figure, as "fig1".
+// Command returns the subcommand that makes the figure, as "fig1".
 func (f Figure) Command() string { return fmt.Sprint("fig", f.Number) }
 
-// SeedsFor are the figure's own seeds at a scale.
+// SeedsFor returns the figure's seeds at a scale.
 func (f Figure) SeedsFor(scale settings.Scale) string {
 	return cmp.Or(f.SeedsAt[scale], f.Seeds, DefaultSeeds)
 }
 
-// Panel is a scenario with the series that are compared in it.
+// Panel declares one chart: a scenario, its settings and the series that it compares.
 type Panel struct {
 	Key, Title, Scenario string
-	Set                  []string    // settings over the scale's, as n=50
-	Series               []string    // names of learners; the first is what the others are compared with
-	Measure              string      // what the runs report; the protocol's own (accuracy, return) if empty
-	Metric               string      // which of the reported metrics is shown; that of the measure's name if empty
+	Set                  []string    // settings that override those of the scale, as n=50
+	Series               []string    // names of learners; the others are compared with the first
+	Measure              string      // what the runs report; the protocol's default (accuracy, return) if empty
+	Metric               string      // which reported metric is shown; the one with the measure's name if empty
 	YLabel               string      // the metric's meaning; not needed for accuracy
 	YRange               *[2]float64 // limits of the y axis; nil fits them to the data
 	Absolute             bool        // draw the values, not the differences to the first series
 	MeanLines            []string    // series that the paper draws as a dashed line at their mean
-	Take                 int         // number of the figure's seeds that are used, 0 for all
+	Take                 int         // how many of the figure's seeds are used, the first ones; 0 for all
 }
 
 var catalog []Figure
 
-// add enters a figure in the catalog, by number.
+// add inserts a figure into the catalog, by number. It panics if the number is taken.
 func add(f Figure) Figure {
-	at, taken := slices.BinarySearchFunc(catalog, f.Number, func(f Figure, number int) int { return f.Number - number })
+	at, taken := slices.BinarySearchFunc(catalog, f.Number,
+		func(f Figure, number int) int { return f.Number - number })
 	if taken {
 		panic(fmt.Sprintf("paper: figure %d is declared twice", f.Number))
 	}

@@ -1,5 +1,5 @@
-// Package protocol is what figures know of an experiment, and no more: the paper has two kinds of experiment, that of
-// Section 3.1 (package continual) and that of Section 3.2 (package reinforce), and both implement Setup.
+// Package protocol is the interface between figures and experiments. The paper has two kinds of experiment, that of
+// Section 3.1 (package continual) and that of Section 3.2 (package reinforce). Both implement Setup.
 package protocol
 
 import (
@@ -17,40 +17,41 @@ import (
 // Protocol is a kind of experiment: its scenarios and learners, and how their results are shown.
 type Protocol struct {
 	Base    string // the learner that the others are compared with; its line is 0 in a relative chart
-	Measure string // what runs report unless a panel says otherwise; any learner may be drawn in its panels
-	XLabel  string // what a step is, as "time step t"
+	Measure string // the default of what runs report; panels that show it can draw any learner
+	XLabel  string // label of the steps, as "time step t"
 	Unit    string // the plural of a step, as "episodes"
-	Robust  bool   // whether a panel's notes give the interquartile mean over seeds of the last quarter of the steps
+	Robust  bool   // whether notes give the interquartile mean over seeds, for the last quarter of the steps
 
 	Scenarios func() []string
 	Learners  func() []string
-	Fields    func() []settings.Field // the settings that its scenarios have; values are not meant
-	// At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
+	Fields    func() []settings.Field // names and meanings of its settings; the values are not used
+	// At returns the settings of a scenario at a scale. Errors: an unknown scenario or scale.
 	At func(scenario string, scale settings.Scale) (Setup, error)
 }
 
-// Setup is the settings of a scenario. It is a comparable value: With and Thin return changed copies.
+// Setup holds the settings of a scenario. It is a comparable value: With and Thin return changed copies.
 type Setup interface {
 	Fields() []settings.Field
-	With(name, value string) (Setup, error) // one setting changed; errors name the nearest setting or the valid values
-	Validate() error                        // whether all settings fit together
+	With(name, value string) (Setup, error) // changes one setting; errors name the nearest setting or the valid values
+	Validate() error                        // checks that all settings fit together
 
 	Length() int           // time steps of the stream, or episodes of training
 	PlannedSteps() []int   // the steps at which a run reports
-	Thin(factor int) Setup // reports at every factor-th of these only
+	Thin(factor int) Setup // reports only at every factor-th of these steps
 
-	// CheckSeries tells whether a series exists and fits the scenario and the measure ("" for the protocol's own).
+	// CheckSeries returns an error unless the series exists and fits the scenario and the measure ("" for the
+	// protocol's).
 	CheckSeries(name, measure string) error
 	// Jobs returns one run for each series and seed. It computes nothing. Errors: impossible settings, missing data or
 	// checkpoints.
 	Jobs(h *Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error)
-	// Notes says what a panel was made from, in sentences.
+	// Notes describes the data, models and settings of a panel, in sentences.
 	Notes(h *Host, series []string, measure string) []string
-	// Source says which data the scenario is made of.
+	// Source names the data of the scenario.
 	Source(h *Host) Source
 }
 
-// Apply returns setup with settings of the form name=value, the last of each name.
+// Apply returns setup with settings of the form name=value; of two with the same name, the last one counts.
 func Apply(setup Setup, list []string) (Setup, error) {
 	for _, entry := range list {
 		name, value, err := settings.Split(entry)
@@ -64,7 +65,7 @@ func Apply(setup Setup, list []string) (Setup, error) {
 	return setup, nil
 }
 
-// Ordinal is n as in "every 3rd step": "single", "2nd", "3rd", "4th".
+// Ordinal returns n as in "every 3rd step": "single", "2nd", "3rd", "4th".
 func Ordinal(n int) string {
 	if n == 1 {
 		return "single"
@@ -76,28 +77,28 @@ func Ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// Source says where samples come from.
+// Source names the data that samples come from.
 type Source struct {
 	Note    string // a sentence without its full stop; empty where samples are simulated
-	StandIn string // what every file says if something else takes the place of the data, as "stand-in, not CLEAR"
+	StandIn string // what every file says if other data replace it, as "stand-in, not CLEAR"; else empty
 }
 
-// Film is the name of the attachment with which a run shows one of its last evaluation episodes, an animated SVG.
+// Film names a run's attachment that shows an episode of its last evaluation, as an animated SVG.
 const Film = "film.svg"
 
-// Host is what all runs of a process share.
+// Host holds what all runs of a process share.
 type Host struct {
 	Backend  *backend.Backend
-	CacheDir string    // features, checkpoints and measurements of throughput are kept here
-	Log      io.Writer // slow preparations are reported here; may be nil
-	Workers  int       // number of parallel runs; no number depends on it
+	CacheDir string    // of features, checkpoints and measurements of throughput
+	Log      io.Writer // for messages about slow preparations; may be nil
+	Workers  int       // number of parallel runs; the group size of agents, and so their rounding, may depend on it
 
 	mu    sync.Mutex
 	local map[reflect.Type]any
 }
 
-// Local returns the value of type T that belongs to the host: what a protocol loads or compiles once for each process.
-// The first call makes it.
+// Local returns the host's value of type T: what a protocol loads or compiles once in a process. The first call makes
+// it.
 func Local[T any](h *Host, make func() *T) *T {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Scale is the size of an experiment. It only sets numbers: a scenario lists its settings for each scale, and nothing
-// else compares a scale's name.
+// Scale is the size of an experiment. It only selects values: a scenario lists its settings for each scale.
 type Scale string
 
 const (
-	Tiny  Scale = "tiny"  // seconds to minutes, for tests and CI
-	Small Scale = "small" // minutes to an hour a figure on two cores; the default
+	Tiny  Scale = "tiny"  // seconds to a minute a figure on two cores; for tests and CI
+	Small Scale = "small" // seconds to 45 minutes a figure on two cores; the default
 	Paper Scale = "paper" // the paper's sizes
 )
 
@@ -33,7 +32,7 @@ func ParseScale(name string) (Scale, error) {
 // ByScale lists settings as name=value for each scale; a later entry overrides an earlier one of the same name.
 type ByScale map[Scale][]string
 
-// At returns the list of a scale. The error names the scales.
+// At returns the settings of a scale. Errors: an unknown scale, or one that is not declared.
 func (b ByScale) At(scale Scale) ([]string, error) {
 	if list, ok := b[scale]; ok {
 		return list, nil
@@ -44,7 +43,7 @@ func (b ByScale) At(scale Scale) ([]string, error) {
 	return nil, fmt.Errorf("scale %q is not declared here", scale)
 }
 
-// Split splits a setting of the form name=value.
+// Split splits a setting of the form name=value. The name must not be empty.
 func Split(text string) (name, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {

@@ -1,8 +1,8 @@
 // Package settings reads, changes and checks structs of settings by name.
 //
 // A struct of settings has fields of type string, int, float64 or bool, each with three tags: `set` is the setting's
-// name, `doc` its meaning and source (a place in the paper or the number of an interpretation), and `of` names what it
-// can change.
+// name, `doc` its meaning and source (a place in the paper or the number of an interpretation), and `of` the part of a
+// run that it can change.
 package settings
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Field is one setting for display and overriding.
+// Field is one setting as text.
 type Field struct {
 	Name, Value, Doc, Of string
 }
 
-// Fields lists the settings of a struct in their order.
+// Fields lists the settings of a struct in the order of its fields.
 func Fields(s any) []Field {
 	v := reflect.ValueOf(s)
 	var out []Field
@@ -31,7 +31,7 @@ func Fields(s any) []Field {
 	return out
 }
 
-// Of returns the values of the settings with these tags `of`, as text by name.
+// Of returns the values of the settings whose tag `of` is one of the parts, by name.
 func Of(s any, parts ...string) map[string]string {
 	out := map[string]string{}
 	for _, f := range Fields(s) {
@@ -42,14 +42,14 @@ func Of(s any, parts ...string) map[string]string {
 	return out
 }
 
-// Rules say which values are possible.
+// Rules say which values are valid.
 type Rules struct {
 	Choices map[string][]string // the valid values of a string, by name
 	Minimum map[string]int      // the minimum of a number, by name; every other number must be positive
 }
 
-// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values; for an
-// unknown name it returns an *UnknownError.
+// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values; for
+// an unknown name it returns an *UnknownError.
 func (r Rules) Set(s any, name, value string) error {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
@@ -89,7 +89,7 @@ func (e *AvoidableError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *AvoidableError) Unwrap() error { return e.Err }
 
-// Check checks every setting of a struct by its own rule.
+// Check returns an error if a setting of the struct has an invalid value. It names the first one.
 func (r Rules) Check(s any) error {
 	for _, f := range Fields(s) {
 		if err := r.check(f.Name, f.Value); err != nil {
@@ -99,6 +99,7 @@ func (r Rules) Check(s any) error {
 	return nil
 }
 
+// parse sets a field of a struct from text.
 func parse(field reflect.Value, value string) error {
 	switch field.Kind() {
 	case reflect.String:
@@ -125,11 +126,12 @@ func parse(field reflect.Value, value string) error {
 	return nil
 }
 
+// check returns an error if a value is invalid for the setting of that name.
 func (r Rules) check(name, value string) error {
 	if valid, ok := r.Choices[name]; ok {
 		if !slices.Contains(valid, value) {
-			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?", name, value, strings.Join(valid, ", "),
-				Nearest(value, valid))
+			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?",
+				name, value, strings.Join(valid, ", "), Nearest(value, valid))
 		}
 		return nil
 	}
@@ -147,7 +149,7 @@ func (r Rules) check(name, value string) error {
 	return nil
 }
 
-// Nearest returns the candidate that is the fewest edits away from name.
+// Nearest returns the candidate with the fewest edits from name, ignoring its upper case; "" without candidates.
 func Nearest(name string, candidates []string) string {
 	best, least := "", 1<<30
 	for _, c := range candidates {

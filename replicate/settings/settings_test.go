@@ -40,7 +40,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+// TestSetErrors: errors name the setting, the valid values and the nearest name.
+func TestSetErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
 		words       []string
@@ -59,7 +60,7 @@ func TestMistakes(t *testing.T) {
 	}
 	var unknown *UnknownError
 	if err := rules.Set(new(sample), "colour", "red"); !errors.As(err, &unknown) || unknown.Name != "colour" {
-		t.Errorf("%v is not an *UnknownError of that name", err)
+		t.Errorf("%v is not an *UnknownError for colour", err)
 	}
 	demand.Error(t, rules.Check(sample{Shape: "flat", Size: 1}), "shape=flat")
 }

@@ -1,5 +1,5 @@
-// Package study compares the alternatives to the interpretations with the defaults: a table for each scenario, a row for
-// each setting, as INTERPRETATIONS.md quotes them. What is compared is declared in package paper.
+// Package study compares the alternatives to the interpretations with the defaults: one table for each scenario, one
+// row for each alternative. INTERPRETATIONS.md holds the tables; package paper declares them.
 package study
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Options are what a user chooses for the study. Panels are the scenarios, Learners are not used.
+// Options are what a user chooses for the study. Panels are the scenarios; Learners are not used.
 type Options struct {
 	lab.Options
 	Rows   []string // names of alternatives; empty for all but the slow ones
-	Update string   // file whose tables are rewritten, see UpdateTables; empty for none
+	Update string   // file whose tables are rewritten by UpdateTables; empty for none
 }
 
-// Plan is one table of the study: a scenario under the default and alternatives.
+// Plan is one table of the study: a scenario with the default settings and alternatives.
 type Plan struct {
 	Key     string // of the scenario
 	Table   paper.Table
@@ -41,16 +41,16 @@ type Plan struct {
 type RowPlan struct {
 	lab.PanelPlan
 	Alternative paper.Alternative
-	Changed     []string // the settings, as name=value, that are not the default's
+	Changed     []string // the settings that differ from the default, as name=value
 }
 
-// LeftOut is an alternative that is not a row of this table, and why.
+// LeftOut is an alternative that is not a row of this table, with the reason.
 type LeftOut struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// Keys lists the scenarios of the study.
+// Keys lists the keys of the tables: their scenarios.
 func Keys(tables []paper.Table) []string {
 	var keys []string
 	for _, t := range tables {
@@ -59,7 +59,7 @@ func Keys(tables []paper.Table) []string {
 	return keys
 }
 
-// Plans resolves the options into the tables with the settings of their rows, without runs. All its errors are usage
+// Plans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
 // errors.
 func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	keys := Keys(tables)
@@ -99,7 +99,7 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	return out, nil
 }
 
-// checkRows tells whether the named rows exist in the chosen tables.
+// checkRows returns a usage error if a named row exists in none of the chosen tables.
 func checkRows(plans []Plan, names []string) error {
 	var known []string
 	for _, p := range plans {
@@ -117,7 +117,7 @@ func checkRows(plans []Plan, names []string) error {
 	return nil
 }
 
-// addRows plans the alternatives of these names, all if there are none.
+// addRows plans the alternatives of these names, or all if no name is given.
 func (p *Plan) addRows(names []string) error {
 	for _, a := range p.Table.Alternatives {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
@@ -136,7 +136,7 @@ func (p *Plan) addRows(names []string) error {
 	return nil
 }
 
-// row gives the alternative its settings over the default's.
+// row plans one alternative. Its settings override those of the default.
 func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
 	row := RowPlan{PanelPlan: p.Default, Alternative: a}
 	row.Key += "/" + a.Name
@@ -147,23 +147,26 @@ func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
 	for _, o := range a.Set {
 		name, value, err := settings.Split(o)
 		if err != nil {
-			return row, err
+			return RowPlan{}, err
 		}
 		before := row.Settings
 		if row.Settings, err = before.With(name, value); err != nil {
-			return row, err
+			return RowPlan{}, err
 		}
 		if row.Settings != before {
 			row.Changed = append(row.Changed, o)
 		}
 	}
 	row.Settings = row.Settings.Thin(max(1, a.Every))
-	return row, row.Settings.Validate()
+	if err := row.Settings.Validate(); err != nil {
+		return RowPlan{}, err
+	}
+	return row, nil
 }
 
-// withRuns is Plans with the runs. A row has those of its learners that its settings can change, told by their specs, and
-// the base, whose run is that of the default where it is the same. Slow rows are left out below the paper's scale unless
-// they are named, or all of their runs are there.
+// withRuns returns Plans with the runs. A row has the base and those of its learners that its settings can change:
+// their specs differ from the default's. Slow rows are left out below the paper's scale, unless they are named or all
+// their runs are stored.
 func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 	plans, err := Plans(l.Catalog, tables, o)
 	if err != nil {
@@ -180,12 +183,13 @@ func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 		}
 		rows := plan.Rows
 		plan.Rows = nil
+		skipSlow := o.Scale != settings.Paper && len(o.Rows) == 0
 		for _, row := range rows {
 			if err := row.AddJobs(l); err != nil {
 				return nil, err
 			}
 			row.keep(row.Jobs, known)
-			if a := row.Alternative; a.Slow != "" && o.Scale != settings.Paper && len(o.Rows) == 0 && !row.Stored(l.Store) {
+			if a := row.Alternative; skipSlow && a.Slow != "" && !row.Stored(l.Store) {
 				why := fmt.Sprintf("it takes about %s on two cores; `--row %s` makes it", a.Slow, a.Name)
 				plan.Left = append(plan.Left, LeftOut{a.Name, why})
 				continue
@@ -196,8 +200,8 @@ func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 	return plans, nil
 }
 
-// keep takes the jobs that are not known from the default, and Everything. In a row that
-// is the default all are.
+// keep keeps the jobs of the base and those that are not known from the default. A row without changed settings keeps
+// all jobs.
 func (r *RowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	series := []string{r.Series[0]}
 	r.Jobs = nil
@@ -213,8 +217,9 @@ func (r *RowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	r.Series = series
 }
 
-// Make computes what is missing of the study, prints its tables, writes them to the folder o.Out, and into the file
-// o.Update if there is one.
+// Make computes the missing runs of the study, prints its tables, and writes them to the folder o.Out and into the
+// file o.Update if it is not empty. If some runs failed it returns a result together with an error: the cells of
+// these runs say "not run", and o.Update is not changed.
 func Make(ctx context.Context, l *lab.Lab, tables []paper.Table, o Options) (*Result, error) {
 	plans, err := withRuns(l, tables, o)
 	if err != nil {
@@ -252,8 +257,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []paper.Table, o Options) (*Re
 	return r, report.Err()
 }
 
-// finish prints and writes the tables. A file is not updated with tables that lack
-// runs.
+// finish prints and writes the tables. It does not update a file with tables that lack runs.
 func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
 	page := "# What the alternatives to the interpretations do\n\n" + legend
 	for _, table := range r.Tables {
@@ -281,12 +285,12 @@ func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
 	if err := updateFile(o.Update, plans, r.Tables); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(l.Stdout, "Rewritten: the tables of %s\n", o.Update)
+	_, err := fmt.Fprintf(l.Stdout, "Tables rewritten: %s\n", o.Update)
 	return err
 }
 
-// updateFile puts tables between their marks in a file; without tables it only looks
-// whether the marks of the plans are there.
+// updateFile writes the tables between their marks in a file. If tables is nil it only checks that the marks of the
+// plans exist.
 func updateFile(path string, plans []Plan, tables []Table) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -28,12 +28,12 @@ import (
 	"tvps/replicate/usage"
 )
 
-// testCatalog is that of the paper.
+// testCatalog is the catalog of the paper.
 var testCatalog = catalog.Paper()
 
 var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
 
-// fieldsOf are the settings by name.
+// fieldsOf returns the settings by name.
 func fieldsOf(s protocol.Setup) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Fields() {
@@ -42,9 +42,8 @@ func fieldsOf(s protocol.Setup) map[string]string {
 	return out
 }
 
-// TestAlternatives: at every scale each row is valid and differs from the default in what
-// it sets and in nothing else; names and settings are said once; the interpretation that a
-// row is about exists.
+// TestAlternatives: at every scale each row is valid and differs from the default in the settings that it names and
+// in no other. Names are unique, no setting is named twice, and the interpretation that a row is about exists.
 func TestAlternatives(t *testing.T) {
 	document, err := os.ReadFile(interpretations)
 	if err != nil {
@@ -64,7 +63,7 @@ func TestAlternatives(t *testing.T) {
 				checkAlternative(t, scale, plan.Default.Settings, row)
 				for about := range strings.SplitSeq(row.Alternative.About, ", ") {
 					if !regexp.MustCompile(`(?m)^## `+about+` `).Match(document) || about == "" {
-						t.Errorf("%s is about %q, which is no interpretation", row.Key, about)
+						t.Errorf("%s is about %q, which is not an interpretation", row.Key, about)
 					}
 				}
 				if seen[row.Alternative.Name] {
@@ -85,16 +84,17 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
+// checkAlternative checks that a row differs from the default in the settings that it names and in no other.
 func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, row RowPlan) {
 	t.Helper()
 	a := row.Alternative
-	said := map[string]string{}
+	named := map[string]string{}
 	for _, o := range a.Set {
 		name, value, err := settings.Split(o)
-		if err != nil || said[name] != "" {
+		if err != nil || named[name] != "" {
 			t.Errorf("%s sets %s twice, %v", row.Key, name, err)
 		}
-		said[name] = value
+		named[name] = value
 	}
 	was, is := fieldsOf(base), fieldsOf(row.Settings)
 	differ := 0
@@ -104,40 +104,45 @@ func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, r
 		}
 		if was[name] != is[name] {
 			differ++
-			if !slices.Contains(row.Changed, name+"="+said[name]) {
-				t.Errorf("%s, %s: %s is %s instead of %s, which the row does not say", scale, row.Key, name, is[name], was[name])
+			if !slices.Contains(row.Changed, name+"="+named[name]) {
+				t.Errorf("%s, %s: %s is %s instead of %s, which the row does not name",
+					scale, row.Key, name, is[name], was[name])
 			}
 		}
 	}
 	if differ != len(row.Changed) || differ == 0 && !(a.Literal && scale == settings.Paper) {
-		t.Errorf("%s, %s: %d settings differ, %v are said to", scale, row.Key, differ, row.Changed)
+		t.Errorf("%s, %s: %d settings differ, but the row names %v", scale, row.Key, differ, row.Changed)
 	}
 	for _, at := range row.Settings.PlannedSteps() {
 		if !slices.Contains(base.PlannedSteps(), at) {
-			t.Errorf("%s, %s: step %d is none of the study's", scale, row.Key, at)
+			t.Errorf("%s, %s: step %d is not a step of the study", scale, row.Key, at)
 		}
 	}
 }
 
-// TestEveryAlternativeOccurs: what the study was asked for is in it.
+// TestEveryAlternativeOccurs: the study has a row for every alternative that INTERPRETATIONS.md discusses.
 func TestEveryAlternativeOccurs(t *testing.T) {
 	everywhere := []string{
 		"g-updates=200 g-epochs=0", "g-epochs=200", // readings of M
-		"g-rate=1e-4", "g-rate=1e-3", "g-start=previous", "g-label=false", "g-time=scalar", "g-time=fourier", "g-time=embedding",
-		"clip=exp1", "clip=none", "method=method1", "window=5", "window=20", "max-updates=0",
+		"g-rate=1e-4", "g-rate=1e-3", "g-start=previous", "g-label=false", "g-time=scalar",
+		"g-time=fourier", "g-time=embedding", "clip=exp1", "clip=none", "method=method1", "window=5", "window=20",
+		"max-updates=0",
 	}
-	robots := []string{"g-every=0", "g-every=1", "g-rate=1e-3 g-updates=40", "g-time=periods", "g-time=scalar", "clip=exp1", "clip=none", "method=method1"}
+	robots := []string{"g-every=0", "g-every=1", "g-rate=1e-3 g-updates=40", "g-time=periods", "g-time=scalar",
+		"clip=exp1", "clip=none", "method=method1"}
 	want := map[string][]string{
 		"claw":     append(slices.Clone(robots), "learn-alpha=true"),
 		"cheetah":  append(slices.Clone(robots), "learn-alpha=false"),
 		"gaussian": everywhere,
-		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage", "g-join=even", "g-network=conv5 g-input=pixels"),
+		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage",
+			"g-join=even", "g-network=conv5 g-input=pixels"),
 	}
 	for _, table := range paper.Study() {
 		key := table.Key
 		for _, set := range want[key] {
 			if !slices.ContainsFunc(table.Alternatives, func(a paper.Alternative) bool {
-				return !slices.ContainsFunc(strings.Fields(set), func(o string) bool { return !slices.Contains(a.Set, o) })
+				return !slices.ContainsFunc(strings.Fields(set),
+					func(o string) bool { return !slices.Contains(a.Set, o) })
 			}) {
 				t.Errorf("%s has no row with %s", key, set)
 			}
@@ -148,8 +153,8 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 	}
 }
 
-// TestLiteralRows: at every scale, for either reading of M, a row has every value of the
-// paper's Table 2 that concerns the scenario.
+// TestLiteralRows: at every scale, for either reading of M, a row has every value of the paper's Table 1 or 2 that
+// applies to the scenario.
 func TestLiteralRows(t *testing.T) {
 	both := map[string]string{"g-rate": "0.0001", "g-batch": "512", "clip": "min1", "rate": "0.0009", "batch": "128"}
 	images := map[string]string{"n": "200", "epochs": "20", "network": "head"} // the head of ResNet-18
@@ -158,11 +163,13 @@ func TestLiteralRows(t *testing.T) {
 	want := map[string][]map[string]string{
 		"gaussian/table2": {both, minibatches}, "gaussian/table2-epochs": {both, epochs},
 		"cifar10b/table2": {both, images, minibatches}, "cifar10b/table2-epochs": {both, images, epochs},
-		"cifar10b/table2-conv5": {both, images, conv, minibatches}, "cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
-		"cifar10b/no-limit": {{"epochs": "20", "max-updates": "0"}},
+		"cifar10b/table2-conv5":        {both, images, conv, minibatches},
+		"cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
+		"cifar10b/no-limit":            {{"epochs": "20", "max-updates": "0"}},
 	}
-	table1 := map[string]string{"hidden": "256", "layers": "2", "batch": "256", "gamma": "0.99", "tau": "0.005", "actor-rate": "0.0003", "critic-rate": "0.0003",
-		"replay": "1000000", "burn-in": "10000", "g-layers": "4", "g-rate": "0.0001", "g-updates": "4", "g-batch": "512", "clip": "min1"}
+	table1 := map[string]string{"hidden": "256", "layers": "2", "batch": "256", "gamma": "0.99", "tau": "0.005",
+		"actor-rate": "0.0003", "critic-rate": "0.0003", "replay": "1000000", "burn-in": "10000",
+		"g-layers": "4", "g-rate": "0.0001", "g-updates": "4", "g-batch": "512", "clip": "min1"}
 	for _, robot := range []string{"claw", "cheetah"} {
 		want[robot+"/table1"] = []map[string]string{table1, {"g-every": "1"}}
 		want[robot+"/table1-updates"] = []map[string]string{table1, {"g-every": "0"}}
@@ -202,38 +209,46 @@ func TestPlansErrors(t *testing.T) {
 		o     Options
 		words []string
 	}{
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}}, []string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}}, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}}, []string{`no row "block-stage" here`}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}},
+			[]string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
+			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
+			[]string{`no row "block-stage" here`}},
 		{Options{Options: lab.Options{Scale: "huge"}}, []string{`no scale "huge"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}}, []string{`did you mean "epochs"`}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"}, []string{"--update", "--row"}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
+		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}},
+			[]string{`did you mean "epochs"`}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
+			[]string{"--update", "--row"}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"},
+			Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
 	} {
 		_, err := Plans(testCatalog, paper.Study(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
-			t.Errorf("%v is not marked as a mistake of the user's", err)
+			t.Errorf("%v is not a usage error", err)
 		}
 	}
 }
 
-// An override concerns the whole study, or one scenario under its name; a row that it
-// makes the default is left out, and says so.
+// TestStudyOverrides: an override applies to the whole study, or to one scenario if it names it. A row that becomes
+// the default is left out, with the reason.
 func TestStudyOverrides(t *testing.T) {
-	plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	plans, err := Plans(testCatalog, paper.Study(),
+		Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range []int{2000, 50} {
 		s := plans[i].Default.Settings.(continual.Settings)
-		if s.Clip != "none" || s.N != n || s.Stride != 5 || fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
+		if s.Clip != "none" || s.N != n || s.Stride != 5 ||
+			fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
 			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
 		}
 	}
 }
 
-// workplace is a lab with folders of its own, the tables of its study, and what it prints.
+// workplace is a lab in temporary folders, with the tables of its study and what it prints.
 type workplace struct {
 	*lab.Lab
 	tables         []paper.Table
@@ -242,8 +257,8 @@ type workplace struct {
 	stdout, stderr bytes.Buffer
 }
 
-// newStudy is the Gaussian in miniature with three rows: an alternative that concerns the weights alone, one that concerns
-// the classifier, and the default. The Go backend has nothing to compile.
+// newStudy returns the Gaussian in miniature with three rows: the default, an alternative that changes only the
+// weights, and one that changes the classifier. It uses the Go backend, which compiles nothing.
 func newStudy(t *testing.T) (*workplace, Options) {
 	t.Helper()
 	w := &workplace{results: filepath.Join(t.TempDir(), "results"), tables: paper.Study()}
@@ -255,16 +270,17 @@ func newStudy(t *testing.T) (*workplace, Options) {
 	w.Lab = &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: settings.Tiny,
 		Panels: []string{"gaussian"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3", "g-updates=3",
-			"batch=16", "g-batch=16"}}}
+		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+			"g-updates=3", "batch=16", "g-batch=16"}}}
 	return w, w.options
 }
 
-// study makes the study.
+// study runs the study.
 func (w *workplace) study(o Options) (*Result, error) {
 	return Make(context.Background(), w.Lab, w.tables, o)
 }
 
+// read returns a file of the output folder.
 func (w *workplace) read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
@@ -274,21 +290,20 @@ func (w *workplace) read(t *testing.T, name string) []byte {
 	return text
 }
 
-// setAlternatives makes them the rows of the Gaussian.
+// setAlternatives replaces the rows of the Gaussian.
 func (w *workplace) setAlternatives(list ...paper.Alternative) { w.tables[0].Alternatives = list }
 
-// TestStudy: every run is computed once; a row has the learners that it can change, and
-// the default's Everything where that is the same; the second call computes nothing and
-// writes the same bytes.
+// TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
+// that is the same. The second call computes nothing and writes the same bytes.
 func TestStudy(t *testing.T) {
 	w, o := newStudy(t)
 	r, err := w.study(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 2 seeds of 6 learners, of ours and exact, and of all five that are compared.
+	// For each of 2 seeds: 6 learners by default, ours and exact without clip, all 5 with the linear classifier.
 	if r.Report.Computed != 2*(6+2+5) || r.Report.Cached != 0 {
-		t.Errorf("computed %d runs, took %d", r.Report.Computed, r.Report.Cached)
+		t.Errorf("computed %d runs, %d were stored", r.Report.Computed, r.Report.Cached)
 	}
 	var learners []string
 	for _, row := range r.Tables[0].Rows {
@@ -304,27 +319,32 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s lacks %v, steps %v", row.Name, row.Lacking, row.Steps)
 		}
 	}
-	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours", "false", "linear: everything exact finetune ours recent", "true"}
+	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours",
+		"false", "linear: everything exact finetune ours recent", "true"}
 	if !slices.Equal(learners, want) {
 		t.Errorf("learners %q,\nwant %q", learners, want)
 	}
-	if a, b := r.Tables[0].Rows[0].Results["everything"], r.Tables[0].Rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
+	rows := r.Tables[0].Rows
+	if a, b := rows[0].Results["everything"], rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
 		t.Errorf("Everything is %v by default and %v with another clip", a, b)
 	}
 	checkStudyFiles(t, w, o)
 	written := w.read(t, "study.md")
 	again, err := w.study(o)
 	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 26 {
-		t.Errorf("the second call computed %d runs and took %d, %v", again.Report.Computed, again.Report.Cached, err)
+		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Report.Computed, again.Report.Cached,
+			err)
 	}
 	if !bytes.Equal(w.read(t, "study.md"), written) {
 		t.Error("the second call wrote another study.md")
 	}
 }
 
+// checkStudyFiles checks the files of TestStudy and what it prints.
 func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	t.Helper()
-	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
+	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`",
+		"`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
 		if !strings.Contains(string(w.read(t, "study.md")), words) {
 			t.Errorf("study.md lacks %q:\n%s", words, w.read(t, "study.md"))
 		}
@@ -340,7 +360,8 @@ func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" || found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
+	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" ||
+		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
 		t.Errorf("study.json: %+v", found)
 	}
 	for _, words := range []string{"Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md")} {
@@ -350,8 +371,7 @@ func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 	}
 }
 
-// TestStudyFailure: a run that fails leaves its cell "not run", the others are there, and
-// no file is updated.
+// TestStudyFailure: the cell of a failed run says "not run", the others have values, and no file is updated.
 func TestStudyFailure(t *testing.T) {
 	w, o := newStudy(t)
 	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
@@ -371,8 +391,7 @@ func TestStudyFailure(t *testing.T) {
 	}
 }
 
-// TestSlowRows: one is left out with its reason, unless it is named, at the paper's scale,
-// or already there.
+// TestSlowRows: a slow row is left out with the reason, unless it is named, at the paper's scale, or stored.
 func TestSlowRows(t *testing.T) {
 	w, o := newStudy(t)
 	w.setAlternatives(paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
@@ -386,8 +405,9 @@ func TestSlowRows(t *testing.T) {
 		if len(plans[0].Rows)+len(plans[0].Left) != 1 {
 			t.Errorf("%+v", plans[0])
 		}
-		if left := plans[0].Left; len(left) == 1 && !strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
-			t.Errorf("left out because %s", left[0].Why)
+		if left := plans[0].Left; len(left) == 1 &&
+			!strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
+			t.Errorf("left out with the reason %q", left[0].Why)
 		}
 		return len(plans[0].Rows)
 	}
@@ -400,6 +420,6 @@ func TestSlowRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows(o) != 1 {
-		t.Error("a slow row whose runs are there is left out")
+		t.Error("a slow row whose runs are stored is left out")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Result is a study that was made; as JSON it is study.json.
+// Result is a finished study; as JSON it is study.json.
 type Result struct {
 	Tables []Table     `json:"tables"`
 	Record lab.Record  `json:"record"`
@@ -29,58 +29,43 @@ type Table struct {
 	Scenario string    `json:"scenario"`
 	Title    string    `json:"title"`
 	Command  string    `json:"command"`
-	Notes    []string  `json:"notes"` // what it was made from, in sentences
+	Notes    []string  `json:"notes"` // seeds, steps, data, models and commit, in sentences
 	Columns  []string  `json:"columns"`
 	Steps    []int     `json:"steps"`
 	Rows     []Row     `json:"rows"`
 	Left     []LeftOut `json:"left-out"`
 
-	factor float64 // of what the cells show
+	factor float64 // by which cells multiply the measure
 	unit   string
 }
 
-// Row is one setting: its learners, those that it can change, against Everything
-// under the same setting. The default is the row without a name.
+// Row is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the same
+// settings. The row without a name is the default.
 type Row struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
-	Own      bool                          `json:"own-everything"` // Everything is not that of the default
+	Own      bool                          `json:"own-everything"` // the base has its own runs
 	Results  map[string]figures.SummaryRow `json:"results"`        // by learner
 	Lacking  []string                      `json:"lacking"`        // learners without a finished run
-	Defaults bool                          `json:"as-default"`     // nothing in it differs from the default
+	Defaults bool                          `json:"as-default"`     // none of its settings differs from the default
 }
 
-// legend says what the cells are.
-const legend = `Mean accuracy of Everything, and of the others minus Everything under the same setting in
-points of a hundred (on the robots: return, and SAC in place of Everything), with the 95% interval
-(Student's t over seeds, paired by seed and step).
-A cell is empty where a setting changes nothing, or was not asked about.
+// legend explains the cells.
+const legend = `Accuracy of Everything in percent, and of the other learners minus Everything under the same settings
+in percentage points. On the robots: return of SAC, and of the other learners minus SAC. Means over seeds
+with the 95% interval (Student's t over seeds, paired by seed and step).
+A cell is empty if the settings cannot change it, or if the row does not include the learner.
 `
 
-// newTable condenses the finished runs of a plan and adds its rows to the result's.
+// newTable summarises the finished runs of a plan and appends their measurements to the result's rows.
 func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table {
 	d := plan.Default
-	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left}
-	t.Notes = append([]string{fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length())}, d.Notes(l.Host)...)
-	t.factor, t.unit = plan.Table.Factor, plan.Table.Unit
+	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series,
+		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit}
+	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
+	t.Notes = append(t.Notes, d.Notes(l.Host)...)
 	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
-	add := func(p lab.PanelPlan, row Row) {
-		rows := p.Rows(r.Report)
-		r.rows = append(r.rows, rows...)
-		row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
-		if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
-			for _, s := range summary.Rows {
-				row.Results[s.Series] = s
-			}
-		}
-		for _, name := range p.Series {
-			if _, ok := row.Results[name]; !ok {
-				row.Lacking = append(row.Lacking, name)
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	add(d, Row{Own: true})
+	t.Rows = append(t.Rows, r.summarise(d, Row{Own: true}))
 	base := map[string]bool{}
 	for _, job := range d.Jobs {
 		base[job.Spec.ID()] = true
@@ -91,12 +76,30 @@ func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table 
 		if !row.Defaults {
 			row.Set = p.Changed
 		}
-		add(p.PanelPlan, row)
+		t.Rows = append(t.Rows, r.summarise(p.PanelPlan, row))
 	}
 	return t
 }
 
-// commandOf is what makes one table again.
+// summarise returns the row with the results of a panel's finished runs, and appends their measurements to r.rows.
+func (r *Result) summarise(p lab.PanelPlan, row Row) Row {
+	rows := p.Rows(r.Report)
+	r.rows = append(r.rows, rows...)
+	row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
+	if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
+		for _, s := range summary.Rows {
+			row.Results[s.Series] = s
+		}
+	}
+	for _, name := range p.Series {
+		if _, ok := row.Results[name]; !ok {
+			row.Lacking = append(row.Lacking, name)
+		}
+	}
+	return row
+}
+
+// commandOf returns the command that makes one table again.
 func commandOf(o Options, keys []string, key string) string {
 	command := fmt.Sprintf("go run ./replicate study --scale %s --scenario %s", o.Scale, key)
 	if len(o.Seeds) > 0 {
@@ -114,7 +117,7 @@ func commandOf(o Options, keys []string, key string) string {
 	return command
 }
 
-// cells lays the table out, its header first.
+// cells returns the cells of the table by line, the header first.
 func (t Table) cells() [][]string {
 	header := []string{"setting", "about"}
 	for _, name := range t.Columns {
@@ -132,7 +135,7 @@ func (t Table) cells() [][]string {
 	return out
 }
 
-// label says what a row sets and what that means.
+// label names the settings of a row and explains them.
 func (t Table) label(row Row) string {
 	if row.Name == "" {
 		return "default"
@@ -150,7 +153,7 @@ func (t Table) label(row Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// cell is what a learner reached: the measure of the base, or the difference to it.
+// cell returns the result of a learner: the measure of the base, or the difference to it.
 func (t Table) cell(r Row, name string) string {
 	s, ok := r.Results[name]
 	base := t.Columns[0]
@@ -164,12 +167,13 @@ func (t Table) cell(r Row, name string) string {
 	}
 	text := rounded("%+.1f", t.factor*s.Difference.Mean)
 	if s.Difference.N > 1 {
-		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low), rounded("%.1f", t.factor*s.Difference.High))
+		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low),
+			rounded("%.1f", t.factor*s.Difference.High))
 	}
 	return text
 }
 
-// rounded is never minus zero.
+// rounded formats a number; it never returns minus zero.
 func rounded(format string, v float64) string {
 	text := fmt.Sprintf(format, v)
 	if strings.Trim(text, "-0.") == "" {
@@ -178,7 +182,7 @@ func rounded(format string, v float64) string {
 	return text
 }
 
-// markdown is the table with what it was made from.
+// markdown returns the table with its notes.
 func (t Table) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `%s`.\n", t.Title, t.Command)
@@ -207,7 +211,7 @@ func (t Table) markdown() string {
 	return b.String()
 }
 
-// print writes the table for a terminal.
+// print prints the table for a terminal.
 func (t Table) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -224,7 +228,8 @@ func (t Table) print(out io.Writer) error {
 	return err
 }
 
-// UpdateTables returns the text with each table, by its key, as the block study:KEY (package blocks).
+// UpdateTables returns the text with each table, by its key, as the block study:KEY (package blocks). Errors: a block
+// is missing.
 func UpdateTables(text []byte, tables map[string]string) ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(tables)) {
 		var err error
@@ -235,7 +240,7 @@ func UpdateTables(text []byte, tables map[string]string) ([]byte, error) {
 	return text, nil
 }
 
-// steps lists time steps, the middle ones only if they are few.
+// steps lists time steps; of more than 8, the first two and the last.
 func steps(all []int) string {
 	text := list(all)
 	if n := len(all); n > 8 {

@@ -13,38 +13,49 @@ import (
 	"tvps/replicate/paper"
 )
 
-// byHand is a table with one row of every kind.
+// byHand returns a table with one row of every kind.
 func byHand() Table {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
-		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n}, Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
+		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n},
+			Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
 	return Table{factor: 100, unit: "%",
-		Scenario: "gaussian", Title: "Drifting Gaussian", Command: "go run ./replicate study --scale small --scenario gaussian",
-		Notes: []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."}, Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
+		Scenario: "gaussian", Title: "Drifting Gaussian",
+		Command: "go run ./replicate study --scale small --scenario gaussian",
+		Notes:   []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."},
+		Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
 		Rows: []Row{
-			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
-			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}}, Steps: []int{1, 4, 7},
-				Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.7, .05, .05, .05, 1)}, Lacking: []string{"exact"}},
-			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"}, Text: "no limit"}, Steps: []int{4}, Own: true,
-				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3), "ours": of(.7, -.013, -.02, -.006, 3)}},
-			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"}, Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
+			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base,
+				"ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
+			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
+				Steps: []int{1, 4, 7}, Lacking: []string{"exact"},
+				Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.7, .05, .05, .05, 1)}},
+			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"},
+				Text: "no limit"}, Steps: []int{4}, Own: true,
+				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3),
+					"ours": of(.7, -.013, -.02, -.006, 3)}},
+			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"},
+				Text: "Table 2"}, Steps: []int{1, 4, 7}, Own: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
 		Left: []LeftOut{{"slow", "it takes about an hour on two cores; `--row slow` makes it"}},
 	}
 }
 
-// TestStudyTable: the text of a table that was made by hand.
+// TestStudyTable: the exact text of a table with given values.
 func TestStudyTable(t *testing.T) {
-	const markdown = "Drifting Gaussian: `go run ./replicate study --scale small --scenario gaussian`.\n" + `Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
+	const markdown = "Drifting Gaussian: `go run ./replicate study --scale small --scenario gaussian`." + `
+Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 N = 2000.
 
 | setting | about | Everything | Ours | Exact weights |
 |---|---|---|---|---|
 | default | | 65.0% | +26.3 [24.7, 27.9] | +0.0 [-1.0, 0.0] |
-` + "| `clip=none` | I2 | | +5.0 | not run |\n| `max-updates=0 x=1`, no limit, 1 of the steps | I3 | 59.2% | -1.3 [-2.0, -0.6] | |\n" +
-		"| `g-updates=200`, Table 2, the default here | I1 | 65.0% | | |\n\nLeft out:\n- slow: it takes about an hour on two cores; `--row slow` makes it.\n"
+` + "| `clip=none` | I2 | | +5.0 | not run |\n" +
+		"| `max-updates=0 x=1`, no limit, 1 of the steps | I3 | 59.2% | -1.3 [-2.0, -0.6] | |\n" +
+		"| `g-updates=200`, Table 2, the default here | I1 | 65.0% | | |\n\nLeft out:\n" +
+		"- slow: it takes about an hour on two cores; `--row slow` makes it.\n"
 	if got := byHand().markdown(); got != markdown {
 		t.Errorf("markdown:\n%s\nwant:\n%s", got, markdown)
 	}
@@ -65,31 +76,36 @@ Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 }
 
 func TestStudyCommand(t *testing.T) {
-	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4}, Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
-	if got, want := commandOf(o, Keys(paper.Study()), "cifar10b"), "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 --set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"; got != want {
+	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4},
+		Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
+	const want = "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 " +
+		"--set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"
+	if got := commandOf(o, Keys(paper.Study()), "cifar10b"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 func TestSteps(t *testing.T) {
-	for want, all := range map[string][]int{"1 step (7)": {7}, "3 steps (1, 5, 9)": {1, 5, 9}, "9 steps (0, 1, ..., 8)": {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
+	for want, all := range map[string][]int{"1 step (7)": {7}, "3 steps (1, 5, 9)": {1, 5, 9},
+		"9 steps (0, 1, ..., 8)": {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
 		if got := steps(all); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
 
-// TestUpdateTables: what stands between the marks is replaced, every other byte stays.
+// TestUpdateTables: the text between the marks is replaced, every other byte is kept.
 func TestUpdateTables(t *testing.T) {
 	const begin, end = "<!-- study:gaussian:begin -->\n", "<!-- study:gaussian:end -->"
 	const text = "# T\r\n\t x \n" + begin + "old\nold\n" + end + "\n\x00tail without an end"
 	got, err := UpdateTables([]byte(text), map[string]string{"gaussian": "| new |\n"})
-	if want := "# T\r\n\t x \n" + begin + "\n| new |\n\n" + end + "\n\x00tail without an end"; err != nil || string(got) != want {
+	if want := "# T\r\n\t x \n" + begin + "\n| new |\n\n" + end + "\n\x00tail without an end"; err != nil ||
+		string(got) != want {
 		t.Errorf("%v\n%q, want\n%q", err, got, want)
 	}
 	again, err := UpdateTables(got, map[string]string{"gaussian": "| new |\n"})
 	if err != nil || !bytes.Equal(again, got) {
-		t.Errorf("once more: %v, %q", err, again)
+		t.Errorf("the second time: %v, %q", err, again)
 	}
 	for _, bad := range []string{"", begin, begin + end + "\n" + begin, end + "\n" + begin + "\nrest"} {
 		_, err := UpdateTables([]byte(bad), map[string]string{"gaussian": "x"})
@@ -97,8 +113,8 @@ func TestUpdateTables(t *testing.T) {
 	}
 }
 
-// TestUpdateFile: a file without marks is refused before anything is computed; with them
-// only the chosen table changes, and the file keeps its mode.
+// TestUpdateFile: a file without marks is rejected before anything is computed. With marks only the chosen table
+// changes, and the file keeps its mode.
 func TestUpdateFile(t *testing.T) {
 	w, o := newStudy(t)
 	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
@@ -111,9 +127,10 @@ func TestUpdateFile(t *testing.T) {
 	_, err = w.study(o)
 	demand.Error(t, err, o.Update, "<!-- study:gaussian:begin -->")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
-		t.Errorf("computed before that: %v", done)
+		t.Errorf("runs were computed before the error: %v", done)
 	}
-	const before, after = "above\n<!-- study:gaussian:begin -->\n", "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
+	const before = "above\n<!-- study:gaussian:begin -->\n"
+	const after = "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
 	if err := os.WriteFile(o.Update, []byte(before+"old\n"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -125,12 +142,13 @@ func TestUpdateFile(t *testing.T) {
 	if want := before + "\n" + r.Tables[0].markdown() + "\n" + after; err != nil || string(text) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
 	}
-	if info, _ := os.Stat(o.Update); info.Mode().Perm() != 0o600 || !strings.Contains(w.stdout.String(), "Rewritten: the tables of "+o.Update) {
-		t.Errorf("mode %v, told %s", info.Mode(), &w.stdout)
+	if info, _ := os.Stat(o.Update); info.Mode().Perm() != 0o600 ||
+		!strings.Contains(w.stdout.String(), "Tables rewritten: "+o.Update) {
+		t.Errorf("mode %v, printed %s", info.Mode(), &w.stdout)
 	}
 }
 
-// The document of the interpretations takes the study's tables.
+// TestInterpretationsHaveMarks: INTERPRETATIONS.md has the marks of every table, each in a paragraph of its own.
 func TestInterpretationsHaveMarks(t *testing.T) {
 	text, err := os.ReadFile(interpretations)
 	if err != nil {

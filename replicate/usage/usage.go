@@ -1,5 +1,5 @@
-// Package usage marks errors that are mistakes in what the user asked for: an unknown name, an impossible value.
-// The command line answers them with exit code 2, every other error with 1.
+// Package usage marks usage errors: an unknown name or an impossible value in what the user asked for. The command
+// line returns exit code 2 for them and 1 for other errors.
 package usage
 
 import (
@@ -7,21 +7,21 @@ import (
 	"fmt"
 )
 
-// Err is what errors.Is finds in an error that Error or Errorf made.
+// Err is matched, with errors.Is, by every error that Error or Errorf marked.
 var Err = errors.New("usage")
 
-// Error marks err as a mistake of the user's. The text stays the same; nil stays nil.
+// Error marks err as a usage error. The text stays the same; nil stays nil.
 func Error(err error) error {
 	if err == nil {
 		return nil
 	}
-	return mistake{err}
+	return marked{err}
 }
 
-// Errorf is Error of fmt.Errorf.
+// Errorf returns the error of fmt.Errorf, marked as a usage error.
 func Errorf(format string, args ...any) error { return Error(fmt.Errorf(format, args...)) }
 
-type mistake struct{ error }
+type marked struct{ error }
 
-func (mistake) Is(target error) bool { return target == Err }
-func (m mistake) Unwrap() error      { return m.error }
+func (marked) Is(target error) bool { return target == Err }
+func (m marked) Unwrap() error      { return m.error }

@@ -12,10 +12,12 @@ import (
 func TestMarked(t *testing.T) {
 	cause := &fs.PathError{Op: "open", Path: "data.csv", Err: fs.ErrNotExist}
 	plain := fmt.Errorf("scale: %w", cause)
-	for _, marked := range []error{usage.Error(plain), usage.Errorf("scale: %w", cause), fmt.Errorf("panel b: %w", usage.Error(plain))} {
+	for _, marked := range []error{usage.Error(plain), usage.Errorf("scale: %w", cause),
+		fmt.Errorf("panel b: %w", usage.Error(plain))} {
 		var path *fs.PathError
 		if !errors.Is(marked, usage.Err) || !errors.Is(marked, fs.ErrNotExist) || !errors.As(marked, &path) {
-			t.Errorf("%v: marked %v, keeps its cause %v", marked, errors.Is(marked, usage.Err), errors.Is(marked, fs.ErrNotExist))
+			t.Errorf("%v: marked %v, keeps its cause %v", marked, errors.Is(marked, usage.Err),
+				errors.Is(marked, fs.ErrNotExist))
 		}
 	}
 	if got := usage.Error(plain).Error(); got != plain.Error() {
