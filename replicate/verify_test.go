@@ -81,9 +81,9 @@ func reportOf(t *testing.T, s *sandbox) {
 	}
 	page, err := os.ReadFile(file)
 	// Panel a of figure 1, and of figure 4, which shows the same runs.
-	if err != nil || strings.Count(string(page), "<img") != 2 ||
+	if err != nil || strings.Count(string(page), "<svg role") != 2 ||
 		!strings.Contains(string(page), "4 of 18 runs stored") {
-		t.Errorf("%v, %d pictures", err, strings.Count(string(page), "<img"))
+		t.Errorf("%v, %d pictures", err, strings.Count(string(page), "<svg role"))
 	}
 }
 
