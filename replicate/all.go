@@ -33,7 +33,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l.ECharts = pageScript(cmd.Context())
+			l.ECharts = lab.PageScript(cmd.Context(), os.Stderr)
 			made, err := l.All(cmd.Context(), o)
 			if err != nil {
 				return err

@@ -144,7 +144,7 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	if err != nil {
 		return err
 	}
-	l.ECharts = pageScript(cmd.Context())
+	l.ECharts = lab.PageScript(cmd.Context(), os.Stderr)
 	_, err = l.Make(cmd.Context(), figure, o)
 	return err
 }
@@ -155,7 +155,6 @@ func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*lab.Lab, 
 		Stdout: os.Stdout, Stderr: os.Stderr})
 }
 
-// pageScript is the text of echarts.min.js, which figures lay next to their pages: the file
 // that TVPS_ECHARTS names, or the pinned one. If it cannot be had, it is nil, with a warning.
 func pageScript(ctx context.Context) []byte {
 	own := os.Getenv("TVPS_ECHARTS")

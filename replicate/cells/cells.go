@@ -148,6 +148,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.ECharts = lab.PageScript(ctx, os.Stderr)
 	result, err := l.Make(ctx, declared, options)
 	if err != nil {
 		return nil, err
