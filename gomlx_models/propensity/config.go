@@ -64,7 +64,7 @@ type Config struct {
 
 // DefaultConfig is a g that learns: Method 2 on an MLP of 64 units, one-hot time,
 // Adam at 3e-3 for 1000 minibatches of 512. (The paper's table says rate 1e-4 and
-// "number of updates 200", which read as minibatches teaches g nothing.)
+// "number of updates 200"; read as minibatches, g learns almost nothing from that.)
 func DefaultConfig() Config {
 	return Config{Method: Method2, Network: MLP, Hidden: 64, Layers: 4, Time: TimeOneHot, Frequencies: 8,
 		Join: JoinFirst, Window: 1, LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
