@@ -153,7 +153,7 @@ func TestRealKernel(t *testing.T) {
 		}
 	}
 	chain.wanted[tools[0].module] = "v9.9.9"
-	if c := checkTool(l, chain, tools[0]); c.Status != backend.Fail || !strings.Contains(c.Detail, "go.mod says v9.9.9") {
+	if c := checkTool(l, chain, tools[0]); c.Status != backend.Fail || !strings.Contains(c.Detail, "go.mod requires v9.9.9") {
 		t.Errorf("another version in go.mod: %+v", c)
 	}
 	spec, err := readSpec(l)
