@@ -28,12 +28,15 @@ type Tolerance struct {
 	Figure string  `json:"figure"` // such as "fig01"
 	Panel  string  `json:"panel"`
 	Metric string  `json:"metric"`
-	Mean   float64 `json:"mean"`  // of a series' mean over steps and seeds
-	Value  float64 `json:"value"` // of a single value
+	Series string  `json:"series,omitempty"` // that one alone; empty for those without an entry of their own
+	Mean   float64 `json:"mean"`             // of a series' mean over steps and seeds
+	Value  float64 `json:"value"`            // of a single value
+	Why    string  `json:"why,omitempty"`
 }
 
 // ParseTolerances parses a JSON list of tolerances. It fails if the text is not such a list,
-// if a tolerance is not positive, or if two are for the same figure, panel and metric.
+// if a tolerance is not positive, or if two are for the same figure, panel, metric and
+// series.
 func ParseTolerances(text []byte) ([]Tolerance, error) {
 	var list []Tolerance
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -45,7 +48,7 @@ func ParseTolerances(text []byte) ([]Tolerance, error) {
 				t.Figure, t.Panel, t.Metric, t.Mean, t.Value)
 		}
 		if slices.ContainsFunc(list[:i], func(u Tolerance) bool {
-			return u.Figure == t.Figure && u.Panel == t.Panel && u.Metric == t.Metric
+			return u.Figure == t.Figure && u.Panel == t.Panel && u.Metric == t.Metric && u.Series == t.Series
 		}) {
 			return nil, fmt.Errorf("ci: there are two tolerances for %s panel %s %s", t.Figure, t.Panel, t.Metric)
 		}
@@ -126,14 +129,21 @@ func (c *comparison) index(to map[place]float64, rows []figures.Row) {
 	}
 }
 
-// tolerance returns the tolerance for a panel and metric, and whether there is one.
-func (c *comparison) tolerance(panel, metric string) (Tolerance, bool) {
+// tolerance returns the tolerance for a series of a panel and a metric, and whether there is one. The entry of the series
+// itself comes before that of all series.
+func (c *comparison) tolerance(panel, series, metric string) (out Tolerance, ok bool) {
 	for _, t := range c.tolerances {
-		if t.Figure == c.figure && t.Panel == panel && t.Metric == metric {
+		if t.Figure != c.figure || t.Panel != panel || t.Metric != metric {
+			continue
+		}
+		if t.Series == series {
 			return t, true
 		}
+		if t.Series == "" {
+			out, ok = t, true
+		}
 	}
-	return Tolerance{}, false
+	return out, ok
 }
 
 // check reports v unless its value is within the tolerance.
@@ -166,7 +176,7 @@ func (c *comparison) means(golden []figures.Row) {
 			What: Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all",
 			Golden: s.want / s.n, Value: s.have / s.n,
 		}
-		rule, ok := c.tolerance(k.panel, k.metric)
+		rule, ok := c.tolerance(k.panel, k.series, k.metric)
 		switch {
 		case !ok:
 			v.What, v.Tolerance = NoRule, math.NaN()
@@ -189,7 +199,7 @@ func (c *comparison) values(golden []figures.Row) {
 			c.found = append(c.found, v)
 			continue
 		}
-		if rule, ok := c.tolerance(r.Panel, r.Metric); ok {
+		if rule, ok := c.tolerance(r.Panel, r.Series, r.Metric); ok {
 			v.What, v.Tolerance = Off, rule.Value
 			c.check(v)
 		}

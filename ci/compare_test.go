@@ -112,3 +112,17 @@ func TestParseTolerances(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestToleranceOfASeries: the entry of a series comes before that of all series, wherever it stands.
+func TestToleranceOfASeries(t *testing.T) {
+	all := Tolerance{Figure: "fig01", Panel: "a", Metric: "accuracy", Mean: .02, Value: .1}
+	own := Tolerance{Figure: "fig01", Panel: "a", Metric: "accuracy", Series: "ours", Mean: .5, Value: .5}
+	golden := []figures.Row{{Panel: "a", Series: "ours", Metric: "accuracy", Value: .5}, {Panel: "a", Series: "recent", Metric: "accuracy", Value: .5}}
+	have := []figures.Row{{Panel: "a", Series: "ours", Metric: "accuracy", Value: .9}, {Panel: "a", Series: "recent", Metric: "accuracy", Value: .9}}
+	for _, list := range [][]Tolerance{{all, own}, {own, all}} {
+		found := Compare("fig01", golden, have, list)
+		if len(found) != 2 || found[0].Series != "recent" || found[1].Series != "recent" {
+			t.Errorf("%+v", found)
+		}
+	}
+}
