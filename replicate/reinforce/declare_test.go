@@ -104,6 +104,19 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// The meaning of a setting names every value that it may take.
+func TestMeaningsNameChoices(t *testing.T) {
+	choices := rules().Choices
+	delete(choices, "scenario")
+	for _, f := range (Settings{}).Fields() {
+		for _, choice := range choices[f.Name] {
+			if !strings.Contains(f.Doc, choice) {
+				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
+			}
+		}
+	}
+}
+
 // Every scenario that has scales has all of them; each says every setting and is valid.
 func TestEveryScaleIsWhole(t *testing.T) {
 	for _, scenario := range scenarios {
