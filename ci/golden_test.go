@@ -63,8 +63,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEveryFigureIsCovered: each figure of the catalog has its golden numbers, its notebook with golden numbers, and its
-// place in the gallery; and nothing else has.
+// TestEveryFigureIsCovered: each figure of the catalog has its golden numbers, its notebook with golden numbers, and
+// its place in the gallery; and nothing else has.
 func TestEveryFigureIsCovered(t *testing.T) {
 	for pattern, where := range map[string]string{
 		"golden/%s-tiny.csv":                "make it with `go test ./ci -run Golden -count=1 -update`",

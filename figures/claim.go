@@ -31,6 +31,7 @@ type Verdict struct {
 // Outcome gives a verdict its colour and mark.
 type Outcome string
 
+// The outcomes that a verdict can have.
 const (
 	Confirmed    Outcome = "confirmed"
 	Mixed        Outcome = "mixed" // confirmed in part

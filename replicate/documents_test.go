@@ -12,6 +12,7 @@ import (
 	"tvps/ci/documents"
 	"tvps/replicate/catalog"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -42,10 +43,57 @@ func TestDocumentedCommands(t *testing.T) {
 	if count < 40 {
 		t.Errorf("the documents name %d commands, want at least 40", count)
 	}
-	for _, wrong := range []string{"fig99", "fig1 --scales tiny", "fig1 --set epohcs=3", "fig1 --scale huge", "doctor now"} {
+	for _, wrong := range []string{
+		"fig99", "fig1 --scales tiny", "fig1 --set epohcs=3", "fig1 --scale huge", "doctor now",
+	} {
 		if dryRun(strings.Fields(wrong)) == nil {
 			t.Errorf("the dry run accepts %q", wrong)
 		}
+	}
+}
+
+// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table.
+func TestDocumentedFlags(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(string(text), "\n## Commands\n")
+	first, second, _ := strings.Cut(tables, "| command | its flags")
+	second, ofFigures, _ := strings.Cut(second, "\n## Flags of a figure\n")
+	ofFigures, _, _ = strings.Cut(ofFigures, "\n## ")
+	named := func(text, flag string) bool { return strings.Contains(text, "`--"+flag) }
+	visit(root(catalog.Paper()), "", func(name string, cmd *cobra.Command) {
+		if strings.HasPrefix(name, "fig") {
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if !named(ofFigures, f.Name) {
+					t.Errorf("README.md does not explain --%s of %s", f.Name, name)
+				}
+			})
+			return
+		}
+		if !strings.Contains(first, "\n| `"+name) {
+			t.Errorf("README.md does not list the command %s", name)
+		}
+		_, row, _ := strings.Cut(second, "\n| `"+name+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if ofAll := name == "study" && named(ofFigures, f.Name); !named(row, f.Name) && !ofAll {
+				t.Errorf("README.md does not name --%s of %s", f.Name, name)
+			}
+		})
+	})
+}
+
+// visit calls do for every command that does something, with its name as it is typed.
+func visit(cmd *cobra.Command, parent string, do func(name string, cmd *cobra.Command)) {
+	for _, sub := range cmd.Commands() {
+		name := strings.TrimSpace(parent + " " + sub.Name())
+		if sub.HasSubCommands() {
+			visit(sub, name, do)
+			continue
+		}
+		do(name, sub)
 	}
 }
 

@@ -43,7 +43,6 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
-
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
 		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,8 @@ func Files(root string) ([]string, error) {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "results" || name == "out" || name == "testdata") {
+		left := strings.HasPrefix(name, ".") || slices.Contains([]string{"results", "out", "testdata"}, name)
+		if entry.IsDir() && path != root && left {
 			return filepath.SkipDir
 		}
 		if !entry.IsDir() && filepath.Ext(name) == ".md" {
@@ -56,8 +58,8 @@ func Anchors(text string) []string {
 	return out
 }
 
-// Commands lists the arguments of every call of a program in a text, in inline code and in blocks of shell commands: what follows `go run ./replicate`, say,
-// up to the end of the line, a comment or the next command.
+// Commands lists the arguments of every call of a program in a text, in inline code and in blocks of shell commands:
+// what follows `go run ./replicate`, say, up to the end of the line, a comment or the next command.
 func Commands(text, program string) [][]string {
 	var code []string
 	for _, m := range shell.FindAllStringSubmatch(text, -1) {

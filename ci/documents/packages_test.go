@@ -30,7 +30,8 @@ func TestPackages(t *testing.T) {
 	}
 	imports := packages(t)
 	var listed []string
-	want := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*?) \\| .*$").ReplaceAllStringFunc(block, func(row string) string {
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*?) \\| .*$")
+	want := rows.ReplaceAllStringFunc(block, func(row string) string {
 		name, what := strings.Split(row, "`")[1], strings.Split(row, " | ")[1]
 		listed = append(listed, name)
 		cell := " "
@@ -63,7 +64,23 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// part is the part of the module that a package belongs to: the kernel and ci stand below the rest, which they know.
+// TestDataPackages: the table of packages in data/README.md has every folder of data.
+func TestDataPackages(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "data", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range packages(t) {
+		folder, inside := strings.CutPrefix(name, "data/")
+		folder, _, _ = strings.Cut(folder, "/")
+		if row := fmt.Sprintf("\n| [`%s`](%s) | ", folder, folder); inside && !strings.Contains(string(text), row) {
+			t.Errorf("the table in data/README.md lacks %s", folder)
+		}
+	}
+}
+
+// part is the part of the module that a package belongs to. kernel and ci import packages of the other parts, which
+// stand above them in the table.
 func part(name string) string {
 	if top, _, _ := strings.Cut(name, "/"); top == "kernel" || top == "ci" {
 		return top

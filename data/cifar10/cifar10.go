@@ -25,6 +25,7 @@ import (
 	"tvps/data/random"
 )
 
+// The sizes of CIFAR-10.
 const (
 	Classes     = 10
 	Pixels      = 3 * 32 * 32 // bytes of an image: planes R, G, B, each 32 rows of 32

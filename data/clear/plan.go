@@ -38,6 +38,7 @@ type UnknownTypeError struct {
 	Types      []string // the types that it has
 }
 
+// Error names the types that there are.
 func (e *UnknownTypeError) Error() string {
 	types := strings.Join(e.Types, ", ")
 	if types == "" {

@@ -147,7 +147,7 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 	return nil
 }
 
-// validateTraining checks what an Estimator reads besides.
+// validateTraining checks what only an Estimator reads.
 func (c Config) validateTraining() error {
 	if err := cmp.Or(
 		atLeast("updates", c.Updates, 0),

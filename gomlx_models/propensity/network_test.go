@@ -68,8 +68,8 @@ func trains(t *testing.T, cfg Config) {
 	}
 }
 
-// TestANetworkIsOneFile: what network_linear_test.go declares is all that a new network needs, for streams and for batched
-// seeds.
+// TestANetworkIsOneFile: what network_linear_test.go declares is all that a new network needs, for streams and for
+// batched seeds.
 func TestANetworkIsOneFile(t *testing.T) {
 	cfg := small(Method2, Linear, TimeFourier, 3)
 	if err := cfg.Validate(); err != nil {

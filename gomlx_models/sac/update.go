@@ -38,14 +38,11 @@ type Metrics struct {
 	Omega      []float32 // mean weight
 }
 
-// metricsCount is the number of fields of Metrics.
-const metricsCount = 6
-
 // update is one step of Soft Actor-Critic (Haarnoja et al. 2018) with the critic's loss
 // weighted by omega (Section 3.2, Eq. q-update of the paper). noise: [2, seeds, batch,
 // actions]; omega: [seeds, batch], 1 for plain SAC; step: int32 scalar, the number of
 // updates before this one. The losses of the seeds are summed, so that each seed has
-// the gradient of its own loss. Result: the variables afterwards, and Metrics as [metricsCount, seeds].
+// the gradient of its own loss. Result: the variables afterwards, and Metrics as [fields, seeds].
 func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (variables, *Node) {
 	c := p.cfg
 	alpha := p.alphaOf(v.alpha.values, omega) // [seeds, 1]

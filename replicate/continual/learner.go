@@ -50,6 +50,7 @@ const MethodOfSettings propensity.Method = "settings"
 // Need is a kind of model, named as the group of settings that concerns it alone.
 type Need string
 
+// The kinds of models that a learner can need.
 const (
 	AnyModel       Need = ""
 	PretrainedHead Need = "head"

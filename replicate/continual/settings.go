@@ -54,7 +54,7 @@ type Settings struct {
 	GJoin       string  `set:"g-join" of:"omega" doc:"relative scale of x, label and time in the first layer's pre-activations: first (x as it is) or even (x divided by its dimensions) (I2, I16)"`
 	GStart      string  `set:"g-start" of:"omega" doc:"initial g at every step: scratch, or previous (a fit from scratch on the samples up to t-1) (I1)"`
 	GTime       string  `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, periods, embedding or onehot (I2)"`
-	Frequencies int     `set:"g-frequencies" of:"omega" doc:"frequencies of the fourier time encoding (I2)"`
+	Frequencies int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of the time encodings fourier and periods (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
 	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g per step (M = 200, Table 2; I1)"`
 	GEpochs     int     `set:"g-epochs" of:"omega" doc:"epochs of g over the samples instead of g-updates, 0 for g-updates (M = 200, \"number of epochs\" in Algorithm 2; I1)"`
@@ -160,7 +160,8 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 		classes = 0
 	}
 	return propensity.Config{
-		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin), Hidden: s.GHidden, Layers: layersOfDeep,
+		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin),
+		Hidden: s.GHidden, Layers: layersOfDeep,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
 		LearningRate: s.GRate, Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
 	}

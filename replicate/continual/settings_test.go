@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -26,6 +27,11 @@ func TestFieldsAreComplete(t *testing.T) {
 		seen[f.Name] = true
 		if !slices.Contains(groups, f.Of) {
 			t.Errorf("%s is of the unknown group %q", f.Name, f.Of)
+		}
+		for _, choice := range choices[f.Name] {
+			if !strings.Contains(f.Doc, choice) {
+				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
+			}
 		}
 	}
 	for name := range rules().Choices {

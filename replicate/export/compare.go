@@ -29,6 +29,7 @@ type FilterError struct {
 	Values            []string // the values of this setting; none if there is no such setting
 }
 
+// Error names the value that no run has.
 func (e *FilterError) Error() string {
 	return fmt.Sprintf("no run of %s has %s=%s", e.Side, e.Name, e.Value)
 }

@@ -13,8 +13,8 @@ import (
 	"tvps/replicate/runs"
 )
 
-// drawable leaves out what failed runs make impossible to compare with the first series:
-// series without a seed and step in common with it, and panels that have no other.
+// drawable leaves out what failed runs make impossible to compare with the first series: series without a seed and
+// step in common with it, and panels that have no other.
 func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row) {
 	var panels []PanelPlan
 	var kept []figures.Row
@@ -27,10 +27,9 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 		if len(p.Series) < min(len(series), 2) {
 			continue
 		}
-		p.Absent = slices.DeleteFunc(
-			slices.Clone(series),
-			func(name string) bool { return slices.Contains(p.Series, name) },
-		)
+		p.Absent = slices.DeleteFunc(slices.Clone(series), func(name string) bool {
+			return slices.Contains(p.Series, name)
+		})
 		panels = append(panels, p)
 		for _, r := range rows {
 			if r.Panel == p.Key && slices.Contains(p.Series, r.Series) {
@@ -47,18 +46,15 @@ func (p PanelPlan) Rows(report runs.Report) []figures.Row {
 	for _, job := range p.Jobs {
 		for _, r := range finished(job.Job, report).Rows {
 			if r.Metric == p.metric() {
-				rows = append(
-					rows,
-					figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed, T: r.T, Metric: p.Shown, Value: r.Value},
-				)
+				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed,
+					T: r.T, Metric: p.Shown, Value: r.Value})
 			}
 		}
 	}
 	return rows
 }
 
-// finished returns a job's run with the steps that the job wants, or an empty one if the
-// report lacks any of them.
+// finished returns a job's run with the steps that the job wants, or an empty one if the report lacks any of them.
 func finished(job runs.Job, report runs.Report) *runs.Result {
 	if whole, ok := report.Results[job.Spec.ID()]; ok {
 		if wanted := whole.Only(job.Steps); len(wanted.Steps) == len(job.Steps) {
@@ -68,21 +64,19 @@ func finished(job runs.Job, report runs.Report) *runs.Result {
 	return &runs.Result{}
 }
 
-// complete leaves out the rows of series of which a run is missing: a claim is judged by
-// all its seeds or not at all.
+// complete leaves out the rows of series of which a run is missing: a claim is judged by all its seeds or not at all.
 func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figures.Row {
-	broken := map[[2]string]bool{}
+	incomplete := map[[2]string]bool{}
 	for _, p := range plan {
 		for _, job := range p.Jobs {
 			if len(finished(job.Job, report).Steps) == 0 {
-				broken[[2]string{p.Key, job.Series}] = true
+				incomplete[[2]string{p.Key, job.Series}] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(
-		slices.Clone(rows),
-		func(r figures.Row) bool { return broken[[2]string{r.Panel, r.Series}] },
-	)
+	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
+		return incomplete[[2]string{r.Panel, r.Series}]
+	})
 }
 
 // draw describes the figure, writes its files and prints it.
@@ -145,8 +139,8 @@ func ShortCommit(p runs.Provenance) string {
 	return p.Commit[:min(12, len(p.Commit))]
 }
 
-// chart describes one panel: the values of every series, or their differences to the
-// first one, which is then the line 0.
+// chart describes one panel: the values of every series, or their differences to the first one, which is then the
+// line 0.
 func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 	base, _ := figures.LookUp(p.Series[0])
 	panel := figures.Panel{
@@ -172,7 +166,7 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 			points, _, err = figures.Relative(rows, p.Key, p.Shown, name, p.Series[0])
 		}
 		if err != nil {
-			return panel, err
+			return figures.Panel{}, err
 		}
 		series := figures.NewSeries(name, points)
 		if slices.Contains(p.MeanLines, name) {
@@ -212,7 +206,7 @@ func (p PanelPlan) films(store *runs.Store) []figures.Film {
 	return out
 }
 
-// ends compares the series where they end, if the protocol asks for it: the interquartile mean over seeds of each seed's
+// ends compares the series where they end, if the protocol is Robust: the interquartile mean over seeds of each seed's
 // mean over the last quarter of the steps.
 func (p PanelPlan) ends(rows []figures.Row) []string {
 	if !p.Protocol.Robust {

@@ -41,8 +41,8 @@ func experimentsOf(plan []PanelPlan) []string {
 	return slices.Compact(out)
 }
 
-// pageCommand is the command that makes the figure with these options. Options given for
-// several figures may not all apply to this one: then it is the command for all figures.
+// pageCommand is the command that makes the figure with these options. Options given for several figures may not all
+// apply to this one: then it is the command for all figures.
 func (o Options) pageCommand(f paper.Figure) string {
 	name := f.Command()
 	if o.AllFigures && len(o.Overrides) > 0 {

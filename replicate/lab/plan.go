@@ -153,14 +153,22 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]PanelPlan, error) {
 		return nil, err
 	}
 	for i := range plan {
-		if err := plan[i].AddJobs(l); err != nil {
+		if err := plan[i].resolve(l); err != nil {
 			return nil, err
-		}
-		if plan[i].StandIn = plan[i].Settings.Source(l.Host).StandIn; plan[i].StandIn != "" {
-			plan[i].Shown += " (" + plan[i].StandIn + ")"
 		}
 	}
 	return plan, nil
+}
+
+// resolve sets the runs of the panel and the stand-in for its data. Errors are those of AddJobs.
+func (p *PanelPlan) resolve(l *Lab) error {
+	if err := p.AddJobs(l); err != nil {
+		return err
+	}
+	if p.StandIn = p.Settings.Source(l.Host).StandIn; p.StandIn != "" {
+		p.Shown += " (" + p.StandIn + ")"
+	}
+	return nil
 }
 
 // AddJobs sets the runs of the panel. Errors: impossible settings, missing data or checkpoints.

@@ -63,10 +63,9 @@ type reportPanel struct {
 // fact is a line of the provenance.
 type fact struct{ Name, Value string }
 
-// Report returns a page of every figure as far as it is stored, and computes nothing:
-// claims, pictures, tables, settings, provenance. The page is one file of HTML that loads
-// nothing, runs no script and names no host, path or time: the same runs give the same
-// bytes. Errors are those of Verify.
+// Report returns a page of what is stored of every figure, and computes nothing: claims, pictures, tables, settings,
+// provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or time: the
+// same runs give the same bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
 	v := l.verification(o)
@@ -87,10 +86,8 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 		maps.Copy(results, s.report.Results)
 	}
 	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
-	page.Provenance = append(
-		provenanceOf(results),
-		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))},
-	)
+	page.Provenance = append(provenanceOf(results),
+		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
 	var err error
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
 		return nil, err
@@ -116,27 +113,26 @@ func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (rep
 		out.Claims = append(out.Claims, shown)
 	}
 	r, err := s.result(l, f, o)
-	if err != nil || len(r.Figure.Panels) == 0 {
-		return out, figures.Figure{}, err
+	if err != nil {
+		return reportFigure{}, figures.Figure{}, err
+	}
+	if len(r.Figure.Panels) == 0 {
+		return out, figures.Figure{}, nil
 	}
 	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.report.Results), ", ")
 	for _, panel := range r.Figure.Panels {
 		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
 		shown, err := l.newReportPanel(r.Figure, panel, s.plan[at], o.Scale)
 		if err != nil {
-			return out, figures.Figure{}, err
+			return reportFigure{}, figures.Figure{}, err
 		}
 		out.Panels = append(out.Panels, shown)
 	}
 	return out, r.Figure, nil
 }
 
-func (c Catalog) newReportPanel(
-	f figures.Figure,
-	p figures.Panel,
-	plan PanelPlan,
-	scale settings.Scale,
-) (reportPanel, error) {
+func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPlan,
+	scale settings.Scale) (reportPanel, error) {
 	part, err := figures.NewPanelPart(f, p.Key)
 	if err != nil {
 		return reportPanel{}, err
@@ -167,8 +163,7 @@ func (c Catalog) changesOf(p PanelPlan, scale settings.Scale) ([]string, error) 
 	return out, nil
 }
 
-// scenarioTable lists the settings of each scenario of the catalogue at a scale, one row
-// a setting.
+// scenarioTable lists the settings of each scenario of the catalog at a scale, one row a setting.
 func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
 	at := map[string]int{} // of a setting's row
@@ -201,14 +196,14 @@ func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]st
 	return head, rows, nil
 }
 
-// provenanceOf says where runs come from: how many, and which commits, backends, plugins
-// and versions computed them.
+// provenanceOf says where runs come from: how many, and which commits, backends, plugins and versions computed them.
 func provenanceOf(results map[string]*runs.Result) []fact {
 	out := []fact{
 		{"Runs", fmt.Sprint(len(results))},
 		{"Commits of the runs", cmp.Or(strings.Join(commitsOf(results), ", "), "unknown")},
 	}
-	for _, name := range []string{"backend", "plugin", "plugin-sha256", "platform", "go", "github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
+	for _, name := range []string{"backend", "plugin", "plugin-sha256", "platform", "go",
+		"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
 		values := distinct(results, func(p runs.Provenance) []string {
 			switch name {
 			case "backend":

@@ -48,9 +48,7 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 		if len(panel.Seeds) > len(s.Seeds) {
 			s.Seeds = panel.Seeds
 		}
-		one := o
-		one.Panels = []string{panel.Key}
-		plan, err := l.Plan(f, one)
+		err := panel.resolve(l)
 		if errors.Is(err, usage.Err) {
 			return stored{}, err
 		}
@@ -58,7 +56,7 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 			notes = append(notes, fmt.Sprintf("panel %s: %v", panel.Key, err))
 			continue
 		}
-		if err := s.load(l.Store, plan[0]); err != nil {
+		if err := s.load(l.Store, panel); err != nil {
 			return stored{}, err
 		}
 	}

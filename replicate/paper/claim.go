@@ -24,6 +24,7 @@ type Part struct {
 // Test names the side of its bound on which a statistic is claimed to lie.
 type Test string
 
+// The tests of a part.
 const (
 	Above  Test = "above"
 	Below  Test = "below"

@@ -1,6 +1,6 @@
 package paper
 
-// Fig4 declares Figure 4: Meta-Weight-Net beside the learners of Figure 1.
+// Fig4 declares Figure 4: Meta-Weight-Net next to the learners of Figure 1.
 //
 // Panels a and b show panels a (Gaussian) and d (CLEAR) of Figure 1 with Meta-Weight-Net (Shu et al. 2019) as another
 // baseline. Its meta set is the data of the last step.

@@ -74,6 +74,49 @@ func TestDeclaredScenario(t *testing.T) {
 	demand.Error(t, err, `"paper"`)
 }
 
+// A declaration needs a name that is not taken.
+func TestDeclareTwice(t *testing.T) {
+	for what, declare := range map[string]func(){
+		"a learner":          func() { Declare(Learner{Look: figures.Look{Name: "sac-omega"}}) },
+		"a nameless learner": func() { Declare(Learner{}) },
+		"a scenario":         func() { DeclareScenario(Scenario{Name: "claw", New: newClaw}) },
+		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", what)
+				}
+			}()
+			declare()
+		}()
+	}
+}
+
+// Throughput is measured of the declared learner with the same networks and without omega.
+func TestPlain(t *testing.T) {
+	for name, want := range map[string]string{"sac": "sac", "sac-omega": "sac", "sac-context": "sac-context",
+		"sac-context-omega": "sac-context"} {
+		l, _ := learnerOf(name)
+		if got := l.plain(); got.Name != want || got.Omega || got.Context != l.Context {
+			t.Errorf("%s is measured as %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// The meaning of a setting names every value that it may take.
+func TestMeaningsNameChoices(t *testing.T) {
+	choices := rules().Choices
+	delete(choices, "scenario")
+	for _, f := range (Settings{}).Fields() {
+		for _, choice := range choices[f.Name] {
+			if !strings.Contains(f.Doc, choice) {
+				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
+			}
+		}
+	}
+}
+
 // Every scenario that has scales has all of them; each says every setting and is valid.
 func TestEveryScaleIsWhole(t *testing.T) {
 	for _, scenario := range scenarios {

@@ -47,7 +47,7 @@ type measurements struct {
 // speed.
 func candidates(n int) []int {
 	return slices.DeleteFunc(slices.Clone(groupSizes), func(k int) bool {
-		return k > 1 && (k > n || slices.Contains(runs.Shares(n, k), 1))
+		return k > 1 && (k > n || slices.Contains(runs.GroupSizes(n, k), 1))
 	})
 }
 
@@ -99,7 +99,7 @@ func (m measurements) has(k int) bool {
 // seconds is the time of a step of n seeds in groups of at most k.
 func (m measurements) seconds(n, k int) float64 {
 	sum := 0.
-	for _, size := range runs.Shares(n, k) {
+	for _, size := range runs.GroupSizes(n, k) {
 		sum += float64(size) / m.perSec(size)
 	}
 	return sum

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -60,7 +61,10 @@ func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 }
 
 // declareCart makes build the environments of jobs that are planned from now on.
-func declareCart(build newEnv) { DeclareScenario(Scenario{Name: "cart", New: build}) }
+func declareCart(build newEnv) {
+	scenarios = slices.DeleteFunc(scenarios, func(s Scenario) bool { return s.Name == "cart" })
+	DeclareScenario(Scenario{Name: "cart", New: build})
+}
 
 // carts is a Host on the Go backend, which compiles nothing, with carts as environments.
 func carts(t *testing.T) *protocol.Host { return cartsOn(t, backend.Go) }

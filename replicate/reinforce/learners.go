@@ -1,6 +1,7 @@
 package reinforce
 
 import (
+	"fmt"
 	"slices"
 
 	"tvps/figures"
@@ -25,15 +26,14 @@ var (
 		Context: true, Omega: true})
 )
 
-// Declare adds a learner and its look, or replaces those of the same name. Call it from a package's initialisation:
-// the tables are read without a lock.
+// Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read
+// without a lock. It panics on a name that is empty or taken.
 func Declare(l Learner) Learner {
-	figures.Declare(l.Look)
-	if i := slices.IndexFunc(learners, func(known Learner) bool { return known.Name == l.Name }); i >= 0 {
-		learners[i] = l
-	} else {
-		learners = append(learners, l)
+	if _, taken := learnerOf(l.Name); taken || l.Name == "" {
+		panic(fmt.Sprintf("reinforce: the learner %q needs a name of its own", l.Name))
 	}
+	figures.Declare(l.Look)
+	learners = append(learners, l)
 	return l
 }
 
@@ -55,11 +55,12 @@ func learnerOf(name string) (l Learner, ok bool) {
 	return learners[i], true
 }
 
-// plain is the learner whose throughput stands for that of l: with the same networks, but without omega, which takes
-// a small part of the time.
+// plain is the learner whose throughput stands for that of l: the first one with the same networks, but without omega,
+// which takes a small part of the time.
 func (l Learner) plain() Learner {
-	if l.Context {
-		return Learner{Look: figures.Look{Name: "sac-context"}, Context: true}
+	i := slices.IndexFunc(learners, func(other Learner) bool { return !other.Omega && other.Context == l.Context })
+	if i < 0 {
+		return Learner{Look: l.Look, Context: l.Context}
 	}
-	return Learner{Look: figures.Look{Name: "sac"}}
+	return learners[i]
 }

@@ -115,17 +115,17 @@ func (e experiment) training(ctx context.Context, seeds []int64) (t *training, s
 	if err != nil {
 		return nil, nil, err
 	}
-	fleet, err := newFleet(seeds, func(seed int64) (env.Env, error) {
+	envs, err := newEnvironments(seeds, func(seed int64) (env.Env, error) {
 		return e.scenario.New(ctx, e.settings, seed, e.host.Log)
 	})
 	if err != nil {
 		free()
 		return nil, nil, err
 	}
-	t = &training{experiment: e, engine: engine, seeds: seeds, fleet: fleet}
+	t = &training{experiment: e, engine: engine, seeds: seeds, envs: envs}
 	return t, func() {
 		t.close()
-		fleet.close()
+		envs.close()
 		free()
 	}, nil
 }

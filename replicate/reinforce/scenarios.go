@@ -71,14 +71,13 @@ var (
 	}
 )
 
-// DeclareScenario adds a scenario, or replaces the one of the same name. Call it from a package's initialisation: the
-// table is read without a lock.
+// DeclareScenario adds a scenario and returns it. Call it from a package's initialisation: the table is read without a
+// lock. It panics on a name that is empty or taken.
 func DeclareScenario(s Scenario) Scenario {
-	if i := slices.IndexFunc(scenarios, func(known Scenario) bool { return known.Name == s.Name }); i >= 0 {
-		scenarios[i] = s
-	} else {
-		scenarios = append(scenarios, s)
+	if _, taken := scenarioOf(s.Name); taken || s.Name == "" || s.New == nil {
+		panic(fmt.Sprintf("reinforce: the scenario %q needs a name of its own and a function New", s.Name))
 	}
+	scenarios = append(scenarios, s)
 	return s
 }
 

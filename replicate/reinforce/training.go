@@ -23,7 +23,7 @@ type training struct {
 	experiment
 	engine  *backend.Backend
 	seeds   []int64
-	fleet   *fleet
+	envs    *environments
 	files   runs.Files
 	members []runs.Spec // those of the seeds whose runs are missing
 
@@ -53,7 +53,7 @@ func (t *training) begin() error {
 // restart makes new agents, at episode 0.
 func (t *training) restart() error {
 	t.close()
-	observations, actions := t.fleet.sizes()
+	observations, actions := t.envs.sizes()
 	agent, err := sac.New(t.engine.Backend, t.settings.agent(t.learner, observations, actions), t.seeds)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 // train trains every agent for one episode: act, observe, update.
 func (t *training) train() error {
 	s := t.settings
-	if err := t.fleet.reset(t.episode, "train"); err != nil {
+	if err := t.envs.reset(t.episode, "train"); err != nil {
 		return err
 	}
 	sums := make([]float64, len(t.seeds))
@@ -103,18 +103,18 @@ func (t *training) train() error {
 		if t.agent.Observed() < s.BurnIn {
 			mode = sac.Uniform
 		}
-		actions, err := t.agent.Act(t.fleet.seen, mode)
+		actions, err := t.agent.Act(t.envs.seen, mode)
 		if err != nil {
 			return err
 		}
-		transitions, err := t.fleet.step(actions, t.episode, step == s.Horizon-1)
+		transitions, err := t.envs.step(actions, t.episode, step == s.Horizon-1)
 		if err != nil {
 			return err
 		}
 		if err := t.agent.Observe(transitions); err != nil {
 			return err
 		}
-		floats.Add(sums, t.fleet.rewards)
+		floats.Add(sums, t.envs.rewards)
 		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
 			if _, err := t.agent.Update(); err != nil {
 				return err
@@ -142,7 +142,7 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 			return nil, err
 		}
 		floats.Add(sums, returns)
-		for i, in := range t.fleet.atTarget() {
+		for i, in := range t.envs.atTarget() {
 			if in {
 				reached[i]++
 			}
@@ -163,30 +163,30 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 
 // evaluateEpisode runs one episode with the mean action and returns the return of each seed.
 func (t *training) evaluateEpisode(episode int, filmed bool) (returns []float64, err error) {
-	if err := t.fleet.reset(episode, "evaluate"); err != nil {
+	if err := t.envs.reset(episode, "evaluate"); err != nil {
 		return nil, err
 	}
 	var films []*film.Film
 	if filmed {
-		films = t.fleet.films(episode)
+		films = t.envs.films(episode)
 	}
 	rollout := t.agent.NewRollout("evaluate")
 	returns = make([]float64, len(t.seeds))
 	for step := range t.settings.Horizon {
-		actions, err := rollout.Act(t.fleet.seen, sac.Mean)
+		actions, err := rollout.Act(t.envs.seen, sac.Mean)
 		if err != nil {
 			return nil, err
 		}
-		transitions, err := t.fleet.step(actions, episode, step == t.settings.Horizon-1)
+		transitions, err := t.envs.step(actions, episode, step == t.settings.Horizon-1)
 		if err != nil {
 			return nil, err
 		}
 		if err := rollout.Remember(transitions); err != nil {
 			return nil, err
 		}
-		floats.Add(returns, t.fleet.rewards)
+		floats.Add(returns, t.envs.rewards)
 		for i, f := range films {
-			f.Add(t.fleet.rewards[i])
+			f.Add(t.envs.rewards[i])
 		}
 	}
 	return returns, t.attach(films)

@@ -51,15 +51,15 @@ func (b *Batch) groups(ctx context.Context) (groups [][]int64, err error) {
 		return nil, fmt.Errorf("a group of %d seeds: it must have at least 1", size)
 	}
 	rest := b.Seeds
-	for _, n := range Shares(len(b.Seeds), size) {
+	for _, n := range GroupSizes(len(b.Seeds), size) {
 		groups = append(groups, rest[:n])
 		rest = rest[n:]
 	}
 	return groups, nil
 }
 
-// Shares splits n seeds into the fewest groups of at most size seeds, as even as possible, and returns their sizes.
-func Shares(n, size int) []int {
+// GroupSizes splits n seeds into the fewest groups of at most size seeds, as even as possible, and returns their sizes.
+func GroupSizes(n, size int) []int {
 	groups := (n + size - 1) / size
 	sizes := make([]int, groups)
 	for i := range sizes {

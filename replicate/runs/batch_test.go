@@ -238,7 +238,7 @@ type noteWriter func(text string)
 
 func (w noteWriter) Write(p []byte) (int, error) { w(string(p)); return len(p), nil }
 
-func TestShares(t *testing.T) {
+func TestGroupSizes(t *testing.T) {
 	for _, c := range []struct {
 		n, size int
 		want    string
@@ -246,7 +246,7 @@ func TestShares(t *testing.T) {
 		{1, 3, "[1]"}, {3, 3, "[3]"}, {4, 3, "[2 2]"}, {7, 3, "[2 2 3]"}, {10, 3, "[2 3 2 3]"},
 		{10, 1, "[1 1 1 1 1 1 1 1 1 1]"},
 	} {
-		if got := fmt.Sprint(Shares(c.n, c.size)); got != c.want {
+		if got := fmt.Sprint(GroupSizes(c.n, c.size)); got != c.want {
 			t.Errorf("%d seeds in groups of at most %d: %s, want %s", c.n, c.size, got, c.want)
 		}
 	}

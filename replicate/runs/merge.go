@@ -26,6 +26,7 @@ type BusyError struct {
 	Dir  string // the folder in which it is being computed
 }
 
+// Error names the run and the folder.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s (%s) is being computed in %s: not merged, merge again when it is done", e.Spec,
 		e.Spec.ID(), e.Dir)
@@ -38,6 +39,7 @@ type ConflictError struct {
 	A, B string // the files
 }
 
+// Error names the run, the step and both files.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s has other values at step %d in %s than in %s: not merged, compare the folders and remove "+
 		"one of the two files", e.Spec, e.T, e.B, e.A)

@@ -84,6 +84,7 @@ type AvoidableError struct {
 	Err     error
 }
 
+// Error is that of Err.
 func (e *AvoidableError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.

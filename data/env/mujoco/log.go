@@ -9,8 +9,9 @@ import (
 
 // logMessage is the beginning of MuJoCo's mjLogMessage.
 type logMessage struct {
-	level, topic int32
-	subject      [1024]byte
+	level   int32
+	_       int32 // topic
+	subject [1024]byte
 }
 
 // logError is the level of a message after which MuJoCo exits the process, if the handler

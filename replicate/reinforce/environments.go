@@ -10,8 +10,8 @@ import (
 	"tvps/gomlx_models/sac"
 )
 
-// fleet holds one environment for each seed of a group. All are at the same step.
-type fleet struct {
+// environments holds one environment for each seed of a group. All are at the same step.
+type environments struct {
 	seeds   []int64
 	robots  []env.Env
 	now     [][]float64 // current observations, as the environments write them
@@ -19,9 +19,9 @@ type fleet struct {
 	rewards []float64   // of the last step
 }
 
-// newFleet makes an environment for each seed.
-func newFleet(seeds []int64, build func(seed int64) (env.Env, error)) (*fleet, error) {
-	f := &fleet{seeds: seeds, seen: make([][]float32, len(seeds)), rewards: make([]float64, len(seeds))}
+// newEnvironments makes an environment for each seed.
+func newEnvironments(seeds []int64, build func(seed int64) (env.Env, error)) (*environments, error) {
+	f := &environments{seeds: seeds, seen: make([][]float32, len(seeds)), rewards: make([]float64, len(seeds))}
 	for _, seed := range seeds {
 		robot, err := build(seed)
 		if err != nil {
@@ -34,19 +34,19 @@ func newFleet(seeds []int64, build func(seed int64) (env.Env, error)) (*fleet, e
 	return f, nil
 }
 
-func (f *fleet) close() {
+func (f *environments) close() {
 	for _, robot := range f.robots {
 		robot.Close()
 	}
 }
 
-func (f *fleet) sizes() (observations, actions int) {
+func (f *environments) sizes() (observations, actions int) {
 	observations, actions, _ = f.robots[0].Sizes()
 	return observations, actions
 }
 
 // each calls do for every environment, in parallel.
-func (f *fleet) each(do func(i int) error) error {
+func (f *environments) each(do func(i int) error) error {
 	errs := make([]error, len(f.robots))
 	var wait sync.WaitGroup
 	for i := range f.robots {
@@ -62,7 +62,7 @@ func (f *fleet) each(do func(i int) error) error {
 }
 
 // reset begins an episode in every environment; its noise depends on seed, purpose and number.
-func (f *fleet) reset(episode int, purpose string) error {
+func (f *environments) reset(episode int, purpose string) error {
 	return f.each(func(i int) error {
 		err := f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
 		f.seen[i] = narrow(f.now[i])
@@ -79,7 +79,7 @@ func narrow(values []float64) []float32 {
 }
 
 // step applies each environment's action.
-func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transition, error) {
+func (f *environments) step(actions [][]float32, episode int, last bool) ([]sac.Transition, error) {
 	out := make([]sac.Transition, len(f.robots))
 	err := f.each(func(i int) error {
 		action := make([]float64, len(actions[i]))
@@ -97,7 +97,7 @@ func (f *fleet) step(actions [][]float32, episode int, last bool) ([]sac.Transit
 }
 
 // films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
-func (f *fleet) films(episode int) []*film.Film {
+func (f *environments) films(episode int) []*film.Film {
 	var out []*film.Film
 	for _, robot := range f.robots {
 		one, err := film.New(robot, episode)
@@ -110,7 +110,7 @@ func (f *fleet) films(episode int) []*film.Film {
 }
 
 // atTarget tells which environments report success.
-func (f *fleet) atTarget() []bool {
+func (f *environments) atTarget() []bool {
 	out := make([]bool, len(f.robots))
 	for i, robot := range f.robots {
 		target, ok := robot.(interface{ Success() bool })
