@@ -145,7 +145,7 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 // TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
 	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained", "metaweightnet"}
-	names := append([]string{"method1", "method2", "last-three"}, all...) // the last one is declared by a test
+	names := append([]string{"method1", "method2"}, all...)
 	weighted := []string{"ours", "standard"}
 	changes := map[string][]string{
 		"finetune-epochs": {"finetune"}, "clip": {"ours", "standard", "exact"}, "stride": nil, "first": nil, "stack": nil,
