@@ -334,7 +334,8 @@ func TestPageShowsTheMeans(t *testing.T) {
 // The button copies the command as it stands there, and is hidden without scripts.
 func TestCopyButton(t *testing.T) {
 	fig, page := pageOf(t)
-	code, button := `<code id="command" tabindex="0">([^<]*)</code>`, `<button type="button" data-copy="command"[^>]* hidden>`
+	code := `<code id="command" tabindex="0">([^<]*)</code>`
+	button := `<button type="button" data-copy="command"[^>]* hidden>`
 	m := regexp.MustCompile(code + button).FindStringSubmatch(page)
 	if m == nil || html.UnescapeString(m[1]) != fig.Command {
 		t.Fatalf("the text to copy is %q, want %q", m, fig.Command)

@@ -59,7 +59,7 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) 
 // register adds all flags of a figure.
 func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
-	f.registerMaking(cmd, "figNN")
+	f.registerMaking(cmd, figure.Name())
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
 		"print all settings with their meaning and source, and stop")
 }

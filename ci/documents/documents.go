@@ -34,16 +34,19 @@ var (
 	shell   = regexp.MustCompile("(?ms)^```(?:sh|bash|console)?\n(.*?)^```")
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	named   = regexp.MustCompile(`(?m)^\[[^\]]+\]: +(\S+)$`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 	anchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Links lists the targets of links and pictures outside of code.
+// Links lists the targets of links and pictures outside of code, also of those defined by a name, as "[name]: target".
 func Links(text string) []string {
 	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "code")
 	var out []string
-	for _, m := range link.FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
+	for _, form := range []*regexp.Regexp{link, named} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			out = append(out, m[1])
+		}
 	}
 	return out
 }

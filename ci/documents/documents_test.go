@@ -76,11 +76,11 @@ func TestLines(t *testing.T) {
 }
 
 func TestReading(t *testing.T) {
-	const text = "# A `b`: c, d!\n\n[x](y.md#z) and `[no](link)`, ![p](q.png)\n\n" +
+	const text = "# A `b`: c, d!\n\n[x](y.md#z) and `[no](link)`, ![p](q.png), [n]\n\n[n]: r.md\n\n" +
 		"```\nVAR=1 go run ./replicate fig1 --set 'a=b' # note\ngo run ./replicate doctor; go run ./replicate all && ls\n" +
 		"go run ./replicate fig2 \\\n  --panel a\n# not [this](one)\n```\n" +
 		"and `go run ./replicate` or `go run ./replicates no`\n"
-	if got := documents.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png"}) {
+	if got := documents.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png", "r.md"}) {
 		t.Errorf("links %q", got)
 	}
 	if got := documents.Anchors(text); !slices.Equal(got, []string{"a-b-c-d"}) {

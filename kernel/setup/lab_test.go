@@ -172,7 +172,8 @@ func TestLabFails(t *testing.T) {
 	put(t, filepath.Join(dir, "jupyter-lab"), script, 0o755)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
-	err := Lab(t.Context(), l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
+	options := InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}
+	err := Lab(t.Context(), l, LabOptions{Install: options})
 	wantError(t, err, "JupyterLab failed: exit status 1")
 	os.Remove(filepath.Join(l.Root, "notebooks"))
 	err = Lab(t.Context(), l, LabOptions{})

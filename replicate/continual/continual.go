@@ -40,15 +40,13 @@ func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	}
 	s := Settings{Scenario: scenario}
-	list, ok := s.scenario().Scales[scale]
-	if !ok {
-		if _, err := settings.ParseScale(string(scale)); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("scenario %s has no settings at scale %s", scenario, scale)
+	list, err := s.scenario().Scales.At(scale)
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	if err := s.setAll(list); err != nil {
+	setup, err := protocol.Apply(s, list)
+	if err != nil {
 		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
 	}
-	return s, nil
+	return setup, nil
 }

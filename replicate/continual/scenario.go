@@ -45,8 +45,8 @@ func DeclareScenario(c Scenario) Scenario {
 	return c
 }
 
-// ScalesOf returns the settings of a declared scenario at every scale with others of the form name=value on top: a start
-// for a scenario that resembles it.
+// ScalesOf returns the settings of a declared scenario at every scale, with others of the form name=value on top: a
+// start for a scenario that resembles it.
 func ScalesOf(name string, over ...string) settings.ByScale {
 	out := settings.ByScale{}
 	for scale, list := range (Settings{Scenario: name}).scenario().Scales {

@@ -3,7 +3,6 @@ package continual
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	"tvps/data/gaussian"
 	"tvps/gomlx_models/propensity"
@@ -106,17 +105,6 @@ var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updat
 // Set overrides one setting by name. Errors name the setting, the valid values and, for an unknown name, the nearest
 // one.
 func (s *Settings) Set(name, value string) error { return rules().Set(s, name, value) }
-
-// setAll overrides settings that are given as name=value.
-func (s *Settings) setAll(list []string) error {
-	for _, entry := range list {
-		name, value, _ := strings.Cut(entry, "=")
-		if err := s.Set(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Validate checks every setting and those that must fit together.
 func (s Settings) Validate() error {

@@ -19,8 +19,8 @@ import (
 	"tvps/replicate/settings"
 )
 
-// TestRecipes makes the example figure of the example learner on the example scenario, at the tiny scale: all files, the
-// declared look, and the effect that the scenario has by construction.
+// TestRecipes makes the example figure of the example learner on the example scenario, at the tiny scale: all files,
+// the declared look, and the effect that the scenario has by construction.
 func TestRecipes(t *testing.T) {
 	store, err := runs.Open(t.TempDir())
 	if err != nil {

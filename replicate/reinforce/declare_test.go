@@ -151,7 +151,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 		scenario, scale string
 		words           []string
 	}{
-		{"cheta", "tiny", []string{`no scenario "cheta"`}},
+		{"cheta", "tiny", []string{`no scenario "cheta"`, `did you mean "cheetah"`}},
 		{"halfcheetah", "tiny", []string{`"halfcheetah"`, "no scale"}},
 		{"claw", "papr", []string{`no scale "papr"`, `did you mean "paper"`}},
 	} {

@@ -26,8 +26,8 @@ var Protocol = protocol.Protocol{
 	At:        At,
 }
 
-// version is part of every run's identity. Raise it when the meaning of the same settings changes, so that results of an
-// older program are not mistaken for those of this one.
+// version is part of every run's identity. Raise it when the same settings get another meaning: results of an older
+// program are then not taken for those of this one.
 const version = "1"
 
 // What a run reports.

@@ -104,15 +104,20 @@ func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
 	s, ok := scenarioOf(scenario)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("there is no scenario %q", scenario)
+		nearest := settings.Nearest(scenario, Scenarios())
+		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	case s.Scales == nil:
 		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)
 	}
 	list, err := s.Scales.At(scale)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	return protocol.Apply(Settings{Scenario: scenario}, list)
+	setup, err := protocol.Apply(Settings{Scenario: scenario}, list)
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
+	}
+	return setup, nil
 }
 
 // newCheetah returns the New of Half-Cheetah: in changing wind, or plain.
