@@ -116,7 +116,8 @@ func TestGeneratedTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := blocks.Get(text, c.block); err != nil || got != c.want {
-			t.Errorf("%s differs from figures/gallery/verify.json (%v): make both by `%s`", c.file, err, command)
+			t.Errorf("%s, block %s: it differs (%v). `%s` makes those of the gallery; the block must be\n%s",
+				c.file, c.block, err, command, c.want)
 		}
 	}
 }
