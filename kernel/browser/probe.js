@@ -1,13 +1,16 @@
 // Functions that the test calls in JupyterLab's page. Each returns plain data.
 window.probe = (() => {
   // panel is the notebook, even if nothing has the focus.
-  const panel = () => [...window.jupyterapp.shell.widgets("main")].find((w) => w.sessionContext && w.content && w.content.widgets);
+  const panel = () =>
+    [...window.jupyterapp.shell.widgets("main")].find((w) => w.sessionContext && w.content && w.content.widgets);
   const codeCells = () => panel().content.widgets.filter((c) => c.model.type === "code");
   const outputsOf = (c) => c.model.sharedModel.getOutputs();
 
   // ready says what is missing until the notebook is open and its kernel is connected; then it returns "".
   function ready() {
-    if (!window.jupyterapp) return "JupyterLab is not exposed: it must be version 4 or later, with --LabApp.expose_app_in_browser";
+    if (!window.jupyterapp) {
+      return "JupyterLab is not exposed: it must be version 4 or later, with --LabApp.expose_app_in_browser";
+    }
     const p = panel();
     if (!p) return "no notebook is open";
     if (!p.context || !p.context.isReady) return "the notebook is not read yet";
@@ -26,13 +29,14 @@ window.probe = (() => {
 
   function state() {
     const cells = codeCells();
+    const errors = cells.flatMap((c) => outputsOf(c).filter((o) => o.output_type === "error"));
     return {
       ran: window.probeRan,
       kernel: panel().sessionContext.session.kernel.name,
       cells: cells.length,
       executed: cells.filter((c) => c.model.executionCount > 0).length,
       outputs: cells.reduce((n, c) => n + outputsOf(c).length, 0),
-      errors: cells.flatMap((c) => outputsOf(c).filter((o) => o.output_type === "error").map((o) => o.ename + ": " + o.evalue)),
+      errors: errors.map((o) => o.ename + ": " + o.evalue),
     };
   }
 
@@ -44,7 +48,7 @@ window.probe = (() => {
       let n = 0;
       outputsOf(c).forEach((o) => {
         const html = o.data && o.data["text/html"];
-        if (html && (Array.isArray(html) ? html.join("") : html).includes("data-chart=")) all.push({ cell, place: n++ });
+        if (html && [html].flat().join("").includes("data-chart=")) all.push({ cell, place: n++ });
       });
     });
     return all;
@@ -68,10 +72,12 @@ window.probe = (() => {
     e.scrollIntoView({ block: "center" });
     const svg = e.querySelector("svg");
     const box = e.getBoundingClientRect();
+    const series = drawing.getOption().series;
+    const isLine = (p) => p.getBBox().width > 100 && p.getAttribute("fill") === "none";
     return {
       x: box.x, y: box.y, width: box.width, height: box.height,
-      series: drawing.getOption().series.map((s) => ({ name: s.name || "", type: s.type, points: (s.data || []).length })),
-      drawn: svg ? [...svg.querySelectorAll("path")].filter((p) => { const b = p.getBBox(); return b.width > 100 && p.getAttribute("fill") === "none"; }).length : 0,
+      series: series.map((s) => ({ name: s.name || "", type: s.type, points: (s.data || []).length })),
+      drawn: svg ? [...svg.querySelectorAll("path")].filter(isLine).length : 0,
     };
   }
 
@@ -86,20 +92,24 @@ window.probe = (() => {
     const data = series[index].data;
     const first = pixel(data[0]), last = pixel(data[data.length - 1]);
     const box = e.getBoundingClientRect();
-    return { x: box.x + 0.55 * first[0] + 0.45 * last[0], y: box.y + 0.55 * first[1] + 0.45 * last[1], name: series[index].name };
+    const between = (axis) => 0.55 * first[axis] + 0.45 * last[axis];
+    return { x: box.x + between(0), y: box.y + between(1), name: series[index].name };
   }
 
   // tooltip is the text of a chart's tooltip; empty if none is shown.
   function tooltip(at) {
     for (const d of element(at).querySelectorAll("div")) {
       const s = getComputedStyle(d);
-      if (s.position === "absolute" && s.zIndex > 1000 && s.visibility === "visible" && s.opacity > 0.5 && d.textContent) return d.innerText;
+      const onTop = s.position === "absolute" && s.zIndex > 1000;
+      const visible = s.visibility === "visible" && s.opacity > 0.5;
+      if (onTop && visible && d.textContent) return d.innerText;
     }
     return "";
   }
 
   // shownErrors lists the errors that are visible on the page.
-  const shownErrors = () => [...document.querySelectorAll('[data-mime-type="application/vnd.jupyter.error"]')].map((e) => e.innerText);
+  const errorOutputs = '[data-mime-type="application/vnd.jupyter.error"]';
+  const shownErrors = () => [...document.querySelectorAll(errorOutputs)].map((e) => e.innerText);
 
   return { ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
 })();
