@@ -130,7 +130,7 @@ func (g *guess) number() *Error {
 			"%s has a decimal comma, which is not guessed", quote(g.badNumber.text))
 	case g.badNumber.row > 0:
 		return g.at(g.badNumber, "mend it, leave it empty if it is missing, or set the kind to category",
-			"%s is not a number, as %s", quote(g.badNumber.text), g.share(g.numbers))
+			"%s is not a number%s", quote(g.badNumber.text), g.share(g.numbers))
 	case g.endless.row > 0:
 		return g.at(g.endless, "leave it empty if the value is missing, or name it as a text of missing values",
 			"%s is not a finite number", quote(g.endless.text))
@@ -138,13 +138,16 @@ func (g *guess) number() *Error {
 	return nil
 }
 
-// share is "3 of 4 other values are".
+// share is ", as 3 of 4 other values are".
 func (g *guess) share(n int) string {
-	others := g.values - 1
-	if n >= others {
-		return "all other values are"
+	switch others := g.values - 1; {
+	case n == 0:
+		return ""
+	case n >= others:
+		return ", as all other values are"
+	default:
+		return fmt.Sprintf(", as %d of %d other values are", n, others)
 	}
-	return fmt.Sprintf("%d of %d other values are", n, others)
 }
 
 // time refuses a column that is not of times, all written in one way.
@@ -153,12 +156,9 @@ func (g *guess) time() *Error {
 	case g.badTime.row > 0 && g.dates.layout != "":
 		return g.at(g.badTime, "mend it or the layout, or leave it empty", "%s is not a time of %s", quote(g.badTime.text),
 			g.dates)
-	case g.badTime.row > 0 && g.times == 0:
-		return g.at(g.badTime, "write dates as 2006-01-02, or give a layout", "%s is not a date or time",
-			quote(g.badTime.text))
 	case g.badTime.row > 0:
-		return g.at(g.badTime, "mend it, leave it empty if it is missing, or set the kind to category",
-			"%s is not a date or time, as %s", quote(g.badTime.text), g.share(g.times))
+		return g.at(g.badTime, "write it as 2006-01-02, give a layout, or set the kind to category",
+			"%s is not a date or time%s", quote(g.badTime.text), g.share(g.times))
 	case g.badFamily.row > 0:
 		return g.at(g.badFamily, "write all in the same way, or give a layout",
 			"%s is not written as the times before (%s)", quote(g.badFamily.text), g.dates)

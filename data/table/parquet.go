@@ -127,13 +127,15 @@ func (in *input) readParquet() (*Table, error) {
 	failed := make([]error, len(leaves))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	var stop atomic.Bool
+	var worst atomic.Int64 // the first column that failed: those after it need not be read
+	worst.Store(math.MaxInt64)
 	for k := range leaves {
 		group.Go(func() error {
-			if !stop.Load() {
-				columns[k], failed[k] = r.column(&meta.leaves[leaves[k]], first[k])
-				if failed[k] != nil {
-					stop.Store(true)
+			if int64(k) > worst.Load() {
+				return nil
+			}
+			if columns[k], failed[k] = r.column(&meta.leaves[leaves[k]], first[k]); failed[k] != nil {
+				for now := worst.Load(); int64(k) < now && !worst.CompareAndSwap(now, int64(k)); now = worst.Load() {
 				}
 			}
 			return nil
