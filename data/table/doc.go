@@ -1,0 +1,32 @@
+// Package table reads a table with a time column, from CSV or Parquet, and encodes it for a model.
+//
+// Open reads the file and infers what each column is: a number, a category, a boolean, a time, or text that is
+// ignored. [Table.Schema] shows it; [Options] override it. [Table.Times] groups the rows by time, [Table.Label] reads
+// the label, and [Table.Fit] fits an [Encoder] on some rows that turns any rows into features.
+//
+//   - CSV: the delimiter (comma, semicolon, tab, bar), the encoding (UTF-8, UTF-16 with a byte order mark, otherwise
+//     Latin-1, which a note says) and quotes are found. A decimal comma is not guessed.
+//   - gzip and zstd: a CSV file may be compressed with either. The first bytes of a file decide, not its name.
+//   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals and encryption are refused.
+//
+// The same table gives the same features, byte for byte, from CSV and from Parquet, if the values are the same
+// float64: a Parquet column of type FLOAT has the exact value of each float32, a CSV file the decimals it was
+// written with.
+//
+// # Errors
+//
+// What the user can mend is an [*Error]: one sentence with file, row and column, and what to do. Damaged and hostile
+// files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them,
+// and [Limits] bounds what a small compressed file may expand to. For this reason the package decodes Parquet's pages
+// itself: parquet-go, with which it writes, allocates what a file states.
+//
+// # No look ahead
+//
+// An encoder's means, scales and levels come from the rows that it was fitted on alone. The kind of a column is
+// inferred from all rows of the file.
+//
+// # Memory and speed
+//
+// A number takes 8 bytes, or 4 if float32 has all of the column's values exactly; a category takes 4, a time 8. CSV
+// is read twice, first for the kinds, then for the values, so that no text is kept.
+package table

@@ -1,0 +1,327 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/data/table"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// hostile is a file that cannot be read as asked, and what its sentence must contain.
+type hostile struct {
+	name    string
+	content string
+	options table.Options
+	ask     func(*table.Table) error // nil: Open must fail
+	want    string
+}
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.String()
+}
+
+func zstded(text string) string {
+	w, _ := zstd.NewWriter(nil)
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// parquetOf writes rows with parquet-go.
+func parquetOf[T any](t testing.TB, rows []T, options ...parquet.WriterOption) string {
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows, options...); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func utf16le(text string) string {
+	b := []byte{0xFF, 0xFE}
+	for _, r := range text {
+		b = binary.LittleEndian.AppendUint16(b, uint16(r))
+	}
+	return string(b)
+}
+
+func times(column string, bin table.Bin) func(*table.Table) error {
+	return func(t *table.Table) error {
+		_, err := t.Times(column, bin)
+		return err
+	}
+}
+
+func label(column string, kind table.LabelKind) func(*table.Table) error {
+	return func(t *table.Table) error {
+		_, err := t.Label(column, kind)
+		return err
+	}
+}
+
+func features(columns ...string) func(*table.Table) error {
+	return func(t *table.Table) error {
+		_, err := t.Fit(columns, nil, table.EncoderOptions{})
+		return err
+	}
+}
+
+// numbers is a Parquet table of numbers.
+type numbers struct {
+	A float64 `parquet:"a"`
+	B int64   `parquet:"b"`
+}
+
+func hostileFiles(t testing.TB) []hostile {
+	week, month := table.Bin{Unit: "week"}, table.Bin{Unit: "month"}
+	good := parquetOf(t, []numbers{{1, 2}, {3, 4}, {5, 6}})
+	footer := int(binary.LittleEndian.Uint32([]byte(good[len(good)-8:])))
+	wide := strings.TrimSuffix(strings.Repeat("x,", 10_001), ",")
+	var names []string
+	for i := range 10_001 {
+		names = append(names, fmt.Sprint("c", i))
+	}
+	small := table.Options{Limits: table.Limits{Free: 1000, Ratio: 2}}
+	type list struct {
+		A []int64 `parquet:"a,list"`
+	}
+	type nested struct {
+		A struct {
+			B int64 `parquet:"b"`
+		} `parquet:"a"`
+		C int64 `parquet:"c"`
+	}
+	type repeated struct {
+		A []int64 `parquet:"a"`
+	}
+	type decimal struct {
+		A int64 `parquet:"a,decimal(2:10)"`
+	}
+	type texts struct {
+		A string `parquet:"a"`
+	}
+	type binaries struct {
+		A [16]byte `parquet:"a,uuid"`
+	}
+	kinds := func(name string, kind table.Kind) table.Options {
+		return table.Options{Kinds: map[string]table.Kind{name: kind}}
+	}
+	layout := func(name, text string) table.Options {
+		return table.Options{Layouts: map[string]string{name: text}}
+	}
+	return []hostile{
+		{"empty", "", table.Options{}, nil, "empty"},
+		{"only a newline", "\n", table.Options{}, nil, "no text"},
+		{"only a byte order mark", "\xEF\xBB\xBF", table.Options{}, nil, "no text"},
+		{"only a header", "a,b\n", table.Options{}, nil, "no rows"},
+		{"one row", "a,b\n1,2\n", table.Options{}, nil, "one row"},
+		{"too many fields", "a,b\n1,2\n1,2,3\n4,5\n", table.Options{}, nil, "row 2 (line 3): 3 fields, but the header has 2"},
+		{"too few fields", "a,b,c\n1,2,3\n1,2\n", table.Options{}, nil, "row 2 (line 3): 2 fields, but the header has 3"},
+		{"duplicate names", "a,b,a\n1,2,3\n1,2,3\n", table.Options{}, nil,
+			`line 1, column "a": columns 1 and 3 have the same name`},
+		{"duplicate names with spaces", "a, a\n1,2\n1,2\n", table.Options{}, nil, "columns 1 and 2 have the same name"},
+		{"no header", "1,2\n3,4\n5,6\n", table.Options{}, nil, "numbers instead of the columns' names"},
+		{"mixed types", "a,b\n1,2\n3,x\n5,6\n7,8\n", table.Options{}, nil,
+			`row 2 (line 3), column "b": "x" is not a number, as all other values are`},
+		{"mixed types after a long field", "n,a\n\"x\ny\",1\nz,2\nz,hello\nz,2\n", table.Options{}, nil, `row 3 (line 5), column "a"`},
+		{"NaN", "a,b\n1,2\n3,NaN\n5,6\n", table.Options{}, nil, `row 2 (line 3), column "b": "NaN" is not a finite number`},
+		{"nan at the end", "a\n1\n2\nnan\n", table.Options{}, nil, `row 3 (line 4), column "a": "nan"`},
+		{"infinity", "a,b\n1,2\n3,-inf\n5,6\n", table.Options{}, nil, `"-inf" is not a finite number`},
+		{"overflow", "a,b\n1,2\n3,1e999\n5,6\n", table.Options{}, nil, `"1e999" is not a finite number`},
+		{"square overflows", "a,b\n1,2\n3,1e300\n5,6\n", table.Options{}, nil, `"1e300" is not a finite number`},
+		{"decimal comma", "a;b\n1,5;2\n2,5;3\n", table.Options{}, nil, "decimal comma, which is not guessed"},
+		{"open quote", "a,b\n1,\"2\n3,4\n5,6\n", table.Options{}, nil, "line 2: a quote is not closed"},
+		{"text after a quote", "a,b\n1,\"2\"x\n3,4\n", table.Options{}, nil, "follows a closing quote"},
+		{"carriage return after a quote", "a,b\n1,\"2\"\rx\n3,4\n", table.Options{}, nil, "carriage return"},
+		{"NUL byte", "a,b\n1,2\n3,\x00\n", table.Options{}, nil, "line 3: a NUL byte"},
+		{"NUL byte in quotes", "a,b\n1,2\n3,\"\x00\"\n", table.Options{}, nil, "a NUL byte"},
+		{"UTF-16 without a mark", utf16le("a,b\n1,2\n")[2:], table.Options{}, nil, "a NUL byte"},
+		{"half of UTF-16", utf16le("a,b\n1,2\n3,4\n") + "x", table.Options{}, nil, "odd number of bytes"},
+		{"UTF-32", "\xFF\xFE\x00\x00a\x00\x00\x00", table.Options{}, nil, "UTF-32"},
+		{"10,001 duplicate columns", wide + "\n", table.Options{}, nil, "10001 columns; at most 10000"},
+		{"10,001 columns", strings.Join(names, ",") + "\n", table.Options{}, nil, "10001 columns; at most 10000"},
+		{"long row", "a,b\n" + strings.Repeat("x", 1<<20) + ",1\n2,3\n", table.Options{Limits: table.Limits{Record: 1 << 10}},
+			nil, "longer than 1024 bytes"},
+		{"too many cells", "a,b\n1,2\n3,4\n5,6\n", table.Options{Limits: table.Limits{Cells: 5}}, nil, "more than 2 rows"},
+		{"kind does not fit", "a,b\n1,x\n2,y\n", kinds("b", table.Number), nil, `"x" is not a number`},
+		{"kind boolean does not fit", "a,b\n1,2\n2,1\n", kinds("b", table.Boolean), nil, `row 1 (line 2), column "b": "2"`},
+		{"kind time does not fit", "a,b\n1,2\n2,1\n", kinds("b", table.Time), nil, `"2" is not a date or time`},
+		{"kind unknown", "a,b\n1,2\n2,1\n", kinds("b", "factor"), nil, `"factor" is not one of`},
+		{"kind of no column", "a,b\n1,2\n2,1\n", kinds("c", table.Number), nil, `no column "c"`},
+		{"drop of no column", "a,b\n1,2\n2,1\n", table.Options{Drop: []string{"c"}}, nil, `no column "c"`},
+		{"drop of all columns", "a,b\n1,2\n2,1\n", table.Options{Drop: []string{"a", "b"}}, nil, "no column is left"},
+		{"delimiter", "a,b\n1,2\n2,1\n", table.Options{Delim: '"'}, nil, "cannot be one"},
+		{"decimal mark", "a,b\n1,2\n2,1\n", table.Options{Decimal: 'x'}, nil, "neither a point nor a comma"},
+		{"layout without a year", "a,b\n1,2\n2,1\n", layout("a", "%H:%M"), nil, "has no year"},
+		{"layout unknown", "a,b\n1,2\n2,1\n", layout("a", "%Q"), nil, "not one of strftime's"},
+		{"layout does not fit", "a,b\n2024-01-02,2\n2,1\n", layout("a", "%Y-%m-%d"), nil, `row 2 (line 3), column "a": "2"`},
+		{"a day that does not exist", "a,b\n2024-01-02,2\n2023-02-29,1\n2023-03-01,1\n", table.Options{}, nil,
+			`row 2 (line 3), column "a": "2023-02-29" is not a date or time`},
+		{"orders of day and month", "a,b\n13/01/2024,2\n01/13/2024,1\n", table.Options{}, nil, "not written as the times before"},
+		{"time zones", "a,b\n2024-01-02T10:00:00Z,2\n2024-01-02 11:00,1\n", table.Options{}, nil, "without a zone"},
+		{"dates that are ambiguous", "a,b\n01/02/2024,2\n03/04/2024,1\n", table.Options{}, times("a", week),
+			"day and month cannot be told apart"},
+		{"one time", "a,b\n2024-01-02,2\n2024-01-02,1\n", table.Options{}, times("a", table.Bin{}), "all rows have one time, 2024-01-02"},
+		{"one bin", "a,b\n2024-01-02,2\n2024-01-30,1\n", table.Options{}, times("a", month), "2024-01 in bins of month"},
+		{"one block", "a,b\n1,2\n2,1\n", table.Options{}, times("", table.Bin{Rows: 9}), "all rows have one time"},
+		{"time of no column", "a,b\n1,2\n2,1\n", table.Options{}, times("c", week), `no column "c"; the columns are a, b`},
+		{"time is text", "a,b\nx,2\ny,1\n", table.Options{}, times("a", week), "is a category, not a time"},
+		{"bins of numbers", "a,b\n1,2\n2,1\n", table.Options{}, times("a", week), "a bin of week needs dates"},
+		{"bin unknown", "a,b\n1,2\n2,1\n", table.Options{}, times("a", table.Bin{Unit: "era"}), "is not a unit"},
+		{"bins of nothing", "a,b\n1,2\n2,1\n", table.Options{}, times("", table.Bin{}), "there is no time column"},
+		{"missing time", "a,b\n2024-01-02,2\n,1\n2024-01-03,1\n", table.Options{}, times("a", week),
+			`row 2 (line 3), column "a": the time is missing`},
+		{"constant label", "a,b\n1,x\n2,x\n", table.Options{}, label("b", ""), `the label is "x" in all rows`},
+		{"constant number as label", "a,b\n1,3\n2,3\n", table.Options{}, label("b", ""), `the label is "3" in all rows`},
+		{"missing label", "a,b\n1,x\n2,\n3,y\n", table.Options{}, label("b", ""), `row 2 (line 3), column "b": the label is missing`},
+		{"label is a time", "a,b\n1,2024-01-02\n2,2024-01-03\n", table.Options{}, label("b", ""), "the label is a time"},
+		{"label is a category", "a,b\n1,x\n2,y\n", table.Options{}, label("b", table.Regression), "not a number"},
+		{"label of no column", "a,b\n1,2\n2,1\n", table.Options{}, label("c", ""), `no column "c"`},
+		{"feature without values", "a,b\n1,\n2,\n", table.Options{}, features("b"), "is text and cannot be a feature"},
+		{"feature twice", "a,b\n1,2\n2,3\n", table.Options{}, features("a", "a"), "named twice"},
+		{"gzip bomb", zipped("a,b\n" + strings.Repeat("1,2\n", 100_000)), small, nil, "expand to more than"},
+		{"zstd bomb", zstded("a,b\n" + strings.Repeat("1,2\n", 100_000)), small, nil, "expand to more than"},
+		{"truncated gzip", zipped("a,b\n" + strings.Repeat("1,2\n", 1000))[:30], table.Options{}, nil, "damaged or truncated"},
+		{"truncated zstd", zstded("a,b\n" + strings.Repeat("1,2\n", 1000))[:20], table.Options{}, nil, "damaged or truncated"},
+		{"gzip of gzip", zipped(zipped("a,b\n1,2\n3,4\n")), table.Options{}, nil, "NUL byte"},
+		{"gzip of Parquet", zipped(good), table.Options{}, nil, "NUL byte"},
+		{"gzip of nothing", zipped(""), table.Options{}, nil, "no text"},
+		{"zip", "PK\x03\x04........", table.Options{}, nil, "zip archive or a spreadsheet"},
+		{"Arrow", "ARROW1\x00\x00", table.Options{}, nil, "Arrow file"},
+		{"bzip2", "BZh91AY", table.Options{}, nil, "bzip2"},
+		{"Parquet, only its magic", "PAR1", table.Options{}, nil, "damaged or truncated"},
+		{"Parquet, truncated", good[:len(good)/2], table.Options{}, nil, "damaged or truncated"},
+		{"Parquet, last byte missing", good[:len(good)-1], table.Options{}, nil, "does not end with PAR1"},
+		{"Parquet, data missing", good[:4] + good[len(good)-8-footer:], table.Options{}, nil, "damaged or truncated"},
+		{"Parquet, footer of 4 GiB", good[:len(good)-8] + "\xFF\xFF\xFF\xFFPAR1", table.Options{}, nil, "footer would have 4095 MiB"},
+		{"Parquet, footer of zeros", "PAR1" + strings.Repeat("\x00", 100) + "\x64\x00\x00\x00PAR1", table.Options{}, nil, "schema cannot be read"},
+		{"Parquet, a list of 2^31 elements", "PAR1\x15\x02\x19\xFC\xFF\xFF\xFF\xFF\x07\x09\x00\x00\x00PAR1", table.Options{}, nil,
+			"footer cannot be read"},
+		{"Parquet, encrypted", "PARE\x00\x00\x00\x00\x00\x00\x00\x00PARE", table.Options{}, nil, "encrypted"},
+		{"Parquet, one row", parquetOf(t, []numbers{{1, 2}}), table.Options{}, nil, "one row"},
+		{"Parquet, no rows", parquetOf(t, []numbers{}), table.Options{}, nil, "no rows"},
+		{"Parquet, NaN", parquetOf(t, []numbers{{1, 2}, {math.NaN(), 4}}), table.Options{}, nil, `row 2, column "a": "NaN" is not a finite`},
+		{"Parquet, infinity", parquetOf(t, []numbers{{1, 2}, {math.Inf(-1), 4}}), table.Options{}, nil, `"-Inf" is not a finite`},
+		{"Parquet, list", parquetOf(t, []list{{}, {}}), table.Options{}, nil, `column "a": the column is nested`},
+		{"Parquet, struct", parquetOf(t, []nested{{}, {}}), table.Options{}, nil, `column "a": the column is nested`},
+		{"Parquet, repeated", parquetOf(t, []repeated{{}, {}}), table.Options{}, nil, `column "a": the column is a list`},
+		{"Parquet, decimal", parquetOf(t, []decimal{{1}, {2}}), table.Options{}, nil, `column "a": the column is a decimal`},
+		{"Parquet, not UTF-8", parquetOf(t, []texts{{"\xFF"}, {"b"}}), table.Options{}, nil, `row 1, column "a": bytes that are not UTF-8`},
+		{"Parquet, UUID as a number", parquetOf(t, []binaries{{}, {}}), kinds("a", table.Number), nil, "no kind but text"},
+		{"Parquet, mixed types", parquetOf(t, []texts{{"1"}, {"2"}, {"x"}}), table.Options{}, nil, `row 3, column "a": "x" is not a number`},
+		{"Parquet, Brotli", parquetOf(t, []numbers{{1, 2}, {3, 4}}, parquet.Compression(&parquet.Brotli)), table.Options{}, nil, "Brotli"},
+		{"Parquet, run lengths", parquetOf(t, make([]numbers, 100_000), parquet.Compression(&parquet.Zstd)), small, nil, "too many for its size"},
+		{"Parquet, cells", parquetOf(t, make([]numbers, 1000)), table.Options{Limits: table.Limits{Cells: 100}}, nil, "rows of 2 columns"},
+	}
+}
+
+// checkSentence fails unless err is an *Error of one printable sentence.
+func checkSentence(t *testing.T, err error, want string) {
+	t.Helper()
+	var e *table.Error
+	switch {
+	case err == nil:
+		t.Fatal("no error")
+	case !errors.As(err, &e):
+		t.Fatalf("%v is of type %T", err, err)
+	case !strings.Contains(err.Error(), want):
+		t.Errorf("the sentence is %q, without %q", err, want)
+	case strings.ContainsAny(err.Error(), "\n\r\x00") || len(err.Error()) > 400 || strings.HasSuffix(err.Error(), "."):
+		t.Errorf("not one sentence: %q", err)
+	}
+}
+
+// TestHostileFiles: every file gives one sentence that says where and what, and never a panic.
+func TestHostileFiles(t *testing.T) {
+	files := hostileFiles(t)
+	if len(files) < 60 {
+		t.Errorf("%d files", len(files))
+	}
+	for _, h := range files {
+		t.Run(h.name, func(t *testing.T) {
+			tab, err := table.Read("x.csv", strings.NewReader(h.content), int64(len(h.content)), h.options)
+			if err == nil && h.ask != nil {
+				err = h.ask(tab)
+			} else if h.ask != nil {
+				t.Fatalf("the table was not read: %v", err)
+			}
+			checkSentence(t, err, h.want)
+			if testing.Verbose() {
+				t.Log(err)
+			}
+		})
+	}
+}
+
+// TestDamagedParquet: a Parquet file with any byte changed, or cut off anywhere, is read or refused with a sentence.
+func TestDamagedParquet(t *testing.T) {
+	type row struct {
+		A float64  `parquet:"a"`
+		B *string  `parquet:"b,dict"`
+		C int32    `parquet:"c,delta"`
+		D bool     `parquet:"d"`
+		E *float32 `parquet:"e"`
+	}
+	text, number := "x", float32(1)
+	file := []byte(parquetOf(t, []row{{1, &text, 2, true, nil}, {2, nil, 3, false, &number}, {3, &text, 4, true, nil}},
+		parquet.Compression(&parquet.Snappy)))
+	try := func(b []byte) {
+		_, err := table.Read("x", bytes.NewReader(b), int64(len(b)), table.Options{})
+		if err != nil {
+			checkSentence(t, err, "")
+		}
+	}
+	for i := range file {
+		try(file[:i])
+		for _, change := range []byte{0x01, 0x10, 0x80, 0xFF} {
+			damaged := bytes.Clone(file)
+			damaged[i] ^= change
+			try(damaged)
+		}
+	}
+}
+
+// TestNoFile: what is not a file is an *Error, too.
+func TestNoFile(t *testing.T) {
+	_, err := table.Open(filepath.Join(t.TempDir(), "none.csv"), table.Options{})
+	checkSentence(t, err, "there is no such file")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v does not wrap fs.ErrNotExist", err)
+	}
+	_, err = table.Open(t.TempDir(), table.Options{})
+	checkSentence(t, err, "is not a file")
+}
+
+// TestNothingWritten: a column that cannot be written leaves the file that was there, and no other.
+func TestNothingWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.parquet")
+	os.WriteFile(path, []byte("before"), 0o644)
+	for _, columns := range [][]table.Column{
+		{}, {{Name: "a", Values: []uint8{1}}}, {{Name: "", Values: []int{1}}},
+		{{Name: "a", Values: []int{1}}, {Name: "b", Values: []int{1, 2}}},
+		{{Name: "a", Values: []int{1}}, {Name: "a", Values: []int{1}}},
+		{{Name: "a", Values: []int{1}, Missing: []bool{}}},
+	} {
+		if err := table.Write(path, columns...); err == nil {
+			t.Errorf("%v was written", columns)
+		}
+	}
+	entries, _ := os.ReadDir(dir)
+	if text, _ := os.ReadFile(path); string(text) != "before" || len(entries) != 1 {
+		t.Errorf("the file has %q, and the folder %d files", text, len(entries))
+	}
+}

@@ -1,0 +1,308 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Open reads a table. All errors are of type *Error, except those of the system that have nothing to do with the file's
+// content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
+func Open(path string, o Options) (*Table, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{File: path, Problem: "there is no such file", Err: err}
+	} else if err != nil {
+		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err), Err: err}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
+	}
+	return Read(path, f, info.Size(), o)
+}
+
+// Read reads a table of size bytes from r, as Open does. The name is for errors.
+func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
+	in := &input{name: name, r: r, size: size, o: o, limits: o.Limits.withDefaults()}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	t, err := in.read()
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) && e.File == "" {
+			e.File = name
+		}
+		return nil, err
+	}
+	return t, nil
+}
+
+// input is a file to read, and how.
+type input struct {
+	name    string
+	r       io.ReaderAt
+	size    int64
+	o       Options
+	limits  Limits
+	missing [][]byte
+	notes   []string
+}
+
+// check refuses impossible options.
+func (in *input) check() error {
+	o := in.o
+	for name, kind := range o.Kinds {
+		if !slices.Contains(Kinds, kind) {
+			return &Error{Column: name, Problem: fmt.Sprintf("kind %s is not one of %s", quote(string(kind)), Kinds)}
+		}
+	}
+	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
+		return &Error{Problem: fmt.Sprintf("decimal mark %q is neither a point nor a comma", o.Decimal)}
+	}
+	if o.Delim == '"' || o.Delim == '\n' || o.Delim == '\r' || o.Delim >= 0x80 {
+		return &Error{Problem: fmt.Sprintf("delimiter %q cannot be one", o.Delim)}
+	}
+	missing := o.Missing
+	if missing == nil {
+		missing = DefaultMissing
+	}
+	for _, text := range missing {
+		in.missing = append(in.missing, []byte(strings.TrimSpace(text)))
+	}
+	if o.Location == nil {
+		in.o.Location = time.UTC
+	}
+	return nil
+}
+
+// magics are the first bytes of files that are not tables.
+var magics = []struct{ bytes, what, fix string }{
+	{"PK\x03\x04", "is a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"},
+	{"\xD0\xCF\x11\xE0", "is a spreadsheet of an old format", "export the sheet as CSV"},
+	{"ARROW1", "is an Arrow file", "write it as Parquet"},
+	{"FEA1", "is a Feather file", "write it as Parquet"},
+	{"ORC", "is an ORC file", "write it as Parquet"},
+	{"PARE", "is an encrypted Parquet file", "write it without encryption"},
+	{"\x89HDF", "is an HDF5 file", "write it as Parquet"},
+	{"SQLite format", "is an SQLite database", "export the table as CSV"},
+	{"BZh", "is compressed with bzip2", "unpack it, or use gzip or zstd"},
+	{"\xFD7zXZ\x00", "is compressed with xz", "unpack it, or use gzip or zstd"},
+	{"7z\xBC\xAF", "is a 7z archive", "unpack it"},
+	{"%PDF", "is a PDF document", "export the table as CSV"},
+	{"\xFF\xFE\x00\x00", "is UTF-32", "write it as UTF-8"},
+}
+
+// read finds the format and reads the table.
+func (in *input) read() (*Table, error) {
+	if in.size == 0 {
+		return nil, &Error{Problem: "the file is empty", Fix: "a table needs a header and at least two rows"}
+	}
+	head := make([]byte, min(in.size, 16))
+	if _, err := io.ReadFull(io.NewSectionReader(in.r, 0, in.size), head); err != nil {
+		return nil, &Error{Problem: "cannot be read: " + cause(err), Err: err}
+	}
+	starts := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+	for _, m := range magics {
+		// ORC and similar words may begin a CSV file.
+		if starts(m.bytes) && !(m.bytes == "ORC" && len(head) > 3 && head[3] >= ' ') {
+			return nil, &Error{Problem: "the file " + m.what, Fix: m.fix}
+		}
+	}
+	switch {
+	case starts("PAR1"):
+		return in.readParquet()
+	case starts("\x1F\x8B"):
+		return in.readCSV("gzip")
+	case starts("\x28\xB5\x2F\xFD"):
+		return in.readCSV("zstd")
+	}
+	return in.readCSV("")
+}
+
+// open returns the decompressed content of a text file.
+func (in *input) open(compression string) (io.ReadCloser, error) {
+	raw := io.NewSectionReader(in.r, 0, in.size)
+	limit := in.limits.expanded(in.size)
+	switch compression {
+	case "gzip":
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, damaged(compression, err)
+		}
+		return &expanding{r: z, close: func() { z.Close() }, left: limit, limit: limit, what: compression}, nil
+	case "zstd":
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, damaged(compression, err)
+		}
+		return &expanding{r: z, close: z.Close, left: limit, limit: limit, what: compression}, nil
+	}
+	return io.NopCloser(raw), nil
+}
+
+// damaged is the error of a compressed file that cannot be decompressed.
+func damaged(what string, err error) error {
+	return &Error{Problem: fmt.Sprintf("the %s data are damaged or truncated (%s)", what, cause(err)),
+		Fix: "make the file again", Err: err}
+}
+
+// expanding reads decompressed bytes up to a limit.
+type expanding struct {
+	r           io.Reader
+	close       func()
+	left, limit int64
+	what        string
+}
+
+func (e *expanding) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	if e.left -= int64(n); e.left < 0 {
+		return 0, &Error{Problem: fmt.Sprintf("the %s data expand to more than %s, too much for the file's size",
+			e.what, bytesText(e.limit)), Fix: "unpack the file if you trust it, or raise the limit"}
+	}
+	if err != nil && err != io.EOF {
+		err = damaged(e.what, err)
+	}
+	return n, err
+}
+
+func (e *expanding) Close() error {
+	e.close()
+	return nil
+}
+
+// bytesText is a size for a sentence.
+func bytesText(n int64) string {
+	for _, unit := range []string{"bytes", "KiB", "MiB"} {
+		if n < 10<<10 {
+			return fmt.Sprintf("%d %s", n, unit)
+		}
+		n >>= 10
+	}
+	return fmt.Sprintf("%d GiB", n)
+}
+
+// cause is the text of an error from elsewhere, on one line.
+func cause(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "?")), " ")
+}
+
+// isMissing says whether a trimmed text means a missing value.
+func (in *input) isMissing(text []byte) bool {
+	for _, m := range in.missing {
+		if string(m) == string(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted says which columns are read, and refuses options about columns that the file does not have.
+func (in *input) wanted(names []string) ([]bool, error) {
+	has := func(name, option string) error {
+		if slices.Contains(names, name) {
+			return nil
+		}
+		t := Table{file: in.name}
+		for _, name := range names {
+			t.columns = append(t.columns, &column{name: name})
+		}
+		return &Error{Problem: fmt.Sprintf("there is no column %s, which option %s names; %s", quote(name), option,
+			t.list())}
+	}
+	check := func(option string, list []string) error {
+		slices.Sort(list)
+		for _, name := range list {
+			if err := has(name, option); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var kinds, layouts []string
+	for name := range in.o.Kinds {
+		kinds = append(kinds, name)
+	}
+	for name := range in.o.Layouts {
+		layouts = append(layouts, name)
+	}
+	for _, err := range []error{
+		check("Drop", slices.Clone(in.o.Drop)), check("Keep", slices.Clone(in.o.Keep)),
+		check("Kinds", kinds), check("Layouts", layouts),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	want := make([]bool, len(names))
+	n := 0
+	for i, name := range names {
+		want[i] = (len(in.o.Keep) == 0 || slices.Contains(in.o.Keep, name)) && !slices.Contains(in.o.Drop, name)
+		if want[i] {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
+	}
+	return want, nil
+}
+
+// checkNames refuses names that are not unique. at says where the header is.
+func (in *input) checkNames(names []string, line int) error {
+	if len(names) > in.limits.Columns {
+		return &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
+			in.limits.Columns), Fix: "leave some out"}
+	}
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		if first, twice := at[name]; twice {
+			return &Error{Line: line, Column: name,
+				Problem: fmt.Sprintf("columns %d and %d have the same name", first+1, i+1), Fix: "rename one"}
+		}
+		at[name] = i
+	}
+	return nil
+}
+
+// finish makes the table of its columns.
+func (in *input) finish(format string, rows int, columns []*column) (*Table, error) {
+	t := &Table{file: in.name, format: format, rows: rows, columns: columns, notes: in.notes, location: in.o.Location}
+	t.byName = make(map[string]*column, len(columns))
+	for _, c := range columns {
+		t.byName[c.name] = c
+	}
+	return t, nil
+}
+
+// checkRows refuses a table that is too small or too large.
+func (in *input) checkRows(rows int64, columns int) error {
+	switch {
+	case rows == 0:
+		return &Error{Problem: "the table has a header, but no rows", Fix: "a table needs at least two rows"}
+	case rows == 1:
+		return &Error{Problem: "the table has one row", Fix: "a table needs at least two rows"}
+	case rows > in.limits.Cells/int64(max(columns, 1)) || rows > 1<<31-2:
+		return &Error{Problem: fmt.Sprintf("the table has more than %d rows of %s", rows-1, plural(columns, "column")),
+			Fix: "leave columns or rows out, or raise the limit"}
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Kind is what a column holds.
+type Kind string
+
+// Kinds of columns.
+const (
+	Number   Kind = "number"
+	Category Kind = "category" // texts that repeat
+	Boolean  Kind = "boolean"  // true and false
+	Time     Kind = "time"     // dates and timestamps
+	Text     Kind = "text"     // ignored: texts that hardly repeat, or no values at all
+)
+
+// Kinds lists them.
+var Kinds = []Kind{Number, Category, Boolean, Time, Text}
+
+// Options change how a file is read. The zero value infers everything.
+type Options struct {
+	Kinds    map[string]Kind   // kinds of columns, instead of the inferred ones
+	Layouts  map[string]string // how times are written: a Go layout, a strftime format, "unix" or "unixms"
+	Drop     []string          // columns to leave out
+	Keep     []string          // columns to read; empty: all
+	Missing  []string          // texts that mean a missing value; nil: DefaultMissing
+	Decimal  byte              // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
+	Delim    byte              // delimiter of a CSV file; 0: found
+	Location *time.Location    // zone of times without one, and of bins; nil: UTC
+	Limits   Limits
+}
+
+// DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
+// failed computation: add it with Options.Missing. Texts are compared after surrounding spaces are removed.
+var DefaultMissing = []string{"", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
+
+// Limits bounds what a file may use. A field that is 0 has its default.
+type Limits struct {
+	Columns int   // number of columns; 10,000
+	Cells   int64 // rows times columns; 2^31
+	Bytes   int64 // size after decompression; 64 GiB
+	Free    int64 // size after decompression that Ratio does not limit; 256 MiB
+	Ratio   int64 // size after decompression, relative to the file's; 200
+	Record  int   // size of one row of a CSV file; 16 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(v *int64, d int64) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	columns, record := int64(l.Columns), int64(l.Record)
+	def(&columns, 10_000)
+	def(&record, 16<<20)
+	l.Columns, l.Record = int(columns), int(record)
+	def(&l.Cells, 1<<31)
+	def(&l.Bytes, 64<<30)
+	def(&l.Free, 256<<20)
+	def(&l.Ratio, 200)
+	return l
+}
+
+// expanded is the number of bytes that a file of the given size may decompress to.
+func (l Limits) expanded(size int64) int64 {
+	if size > math.MaxInt64/l.Ratio {
+		return l.Bytes
+	}
+	return min(l.Bytes, max(l.Free, size*l.Ratio))
+}
+
+// Table is a table in memory. It does not change; its methods may be called concurrently.
+type Table struct {
+	file     string
+	format   string
+	rows     int
+	lines    []int32 // CSV: line of each row, nil if row i is at line i + firstLine
+	first    int     // CSV: line of the first row; 0 if rows have no lines
+	columns  []*column
+	byName   map[string]*column
+	notes    []string
+	location *time.Location
+	missing  []string
+}
+
+// column is a column in memory: one of the slices, by its kind.
+type column struct {
+	name    string
+	kind    Kind
+	f32     []float32 // Number whose values are float32; NaN is missing
+	f64     []float64 // other Number
+	code    []uint32  // Category: 0 is missing, i + 1 is levels[i]
+	levels  []string  // sorted
+	bit     []uint8   // Boolean: 0, 1, or absent
+	micro   []int64   // Time: microseconds since 1970 in UTC, or noTime
+	missing int
+	dates   dates  // Time: how its values are written
+	note    string // why it is Text, and other remarks
+	problem *Error // of Times, if a column is Text because its dates cannot be read
+}
+
+// absent is a missing boolean, noTime a missing time.
+const (
+	absent = 2
+	noTime = math.MinInt64
+)
+
+// number returns the value of row i as a number, NaN if it is missing. Times are in days since 1970.
+func (c *column) number(i int) float64 {
+	switch {
+	case c.f32 != nil:
+		return float64(c.f32[i])
+	case c.f64 != nil:
+		return c.f64[i]
+	case c.bit != nil && c.bit[i] != absent:
+		return float64(c.bit[i])
+	case c.micro != nil && c.micro[i] != noTime:
+		return float64(c.micro[i]) / microsPerDay
+	}
+	return math.NaN()
+}
+
+// isMissing says whether row i has no value.
+func (c *column) isMissing(i int) bool {
+	switch c.kind {
+	case Category:
+		return c.code[i] == 0
+	case Text:
+		return true
+	}
+	return math.IsNaN(c.number(i))
+}
+
+// Rows is the number of rows.
+func (t *Table) Rows() int { return t.rows }
+
+// Schema describes the columns.
+func (t *Table) Schema() Schema {
+	s := Schema{File: t.file, Format: t.format, Rows: t.rows, Notes: slices.Clone(t.notes)}
+	for _, c := range t.columns {
+		s.Columns = append(s.Columns, ColumnSchema{
+			Name: c.name, Kind: c.kind, Missing: c.missing, Levels: slices.Clone(c.levels), Note: c.note,
+		})
+	}
+	return s
+}
+
+// Schema is what a table consists of.
+type Schema struct {
+	File    string         `json:"file"`
+	Format  string         `json:"format"` // as found: "CSV, delimiter ;, Latin-1, gzip"
+	Rows    int            `json:"rows"`
+	Columns []ColumnSchema `json:"columns"`
+	Notes   []string       `json:"notes,omitempty"` // what the user should know about the file
+}
+
+// ColumnSchema is what a column holds.
+type ColumnSchema struct {
+	Name    string   `json:"name"`
+	Kind    Kind     `json:"kind"`
+	Missing int      `json:"missing"`          // rows without a value
+	Levels  []string `json:"levels,omitempty"` // Category: all levels, sorted
+	Note    string   `json:"note,omitempty"`   // why it is ignored, or how its times are written
+}
+
+// String is the schema as text: a line on the file, one for each column, and the notes.
+func (s Schema) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range s.Columns {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", strings.Trim(quote(c.Name), `"`), c.Kind, c.detail())
+	}
+	w.Flush()
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// detail is what String says of a column after its kind.
+func (c ColumnSchema) detail() string {
+	var parts []string
+	if n := len(c.Levels); n > 0 {
+		shown := c.Levels[:min(n, 4)]
+		text := plural(n, "level") + ": "
+		for i, level := range shown {
+			if i > 0 {
+				text += ", "
+			}
+			text += strings.Trim(quote(level), `"`)
+		}
+		if n > len(shown) {
+			text += ", ..."
+		}
+		parts = append(parts, text)
+	}
+	if c.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d missing", c.Missing))
+	}
+	if c.Note != "" {
+		parts = append(parts, c.Note)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// errorf is an error about the table. row is an index from 0, or -1.
+func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error {
+	e := &Error{File: t.file, Column: column, Problem: fmt.Sprintf(problem, args...), Fix: fix}
+	if row >= 0 {
+		e.Row, e.Line = row+1, t.line(row)
+	}
+	return e
+}
+
+// line is the line of a row of a CSV file, 0 for Parquet.
+func (t *Table) line(row int) int {
+	switch {
+	case t.lines != nil:
+		return int(t.lines[row])
+	case t.first > 0:
+		return t.first + row
+	}
+	return 0
+}
+
+// column finds a column by its name.
+func (t *Table) column(name string) (*column, error) {
+	if c, ok := t.byName[name]; ok {
+		return c, nil
+	}
+	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), t.list())
+}
+
+// list names the columns for a sentence.
+func (t *Table) list() string {
+	const most = 12
+	var names []string
+	for _, c := range t.columns[:min(len(t.columns), most)] {
+		names = append(names, strings.Trim(quote(c.name), `"`))
+	}
+	if len(t.columns) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(t.columns)-most))
+	}
+	return "the columns are " + strings.Join(names, ", ")
+}
