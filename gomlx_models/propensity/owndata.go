@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"tvps/data/random"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // OwnData is a table of the caller's own: n rows in any order, each with a time. A row's outcome
@@ -228,14 +230,15 @@ type Diagnostics struct {
 }
 
 // Own is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
-// did not see the rows of that fold. It is safe for concurrent use, except Close.
+// did not see the rows of that fold. It is safe for concurrent use, and is valid until its
+// OwnFitter is closed.
 type Own struct {
 	Notes []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
 
 	cfg         OwnConfig
-	backend     compute.Backend
+	fitter      *OwnFitter
 	models      map[Kind]*ownModel // Joint and Covariate
 	shape       ownShape
 	first, last float64 // times u = 0 and u = 1
@@ -252,7 +255,45 @@ type ownShape struct {
 	TargetMean, TargetScale float64
 }
 
-// FitOwn fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
+// OwnFitter holds the compiled programs of Fit, which take longer to compile than to run. One
+// serves many fits: other rows, other T, other seeds. It is safe for concurrent use.
+type OwnFitter struct {
+	backend compute.Backend
+	mu      sync.Mutex
+	nets    map[netKey]*ownNet
+}
+
+// NewOwnFitter returns a fitter for a backend. Close it, after the last use of what it fitted.
+func NewOwnFitter(backend compute.Backend) *OwnFitter {
+	return &OwnFitter{backend: backend, nets: map[netKey]*ownNet{}}
+}
+
+// Close frees the compiled programs.
+func (f *OwnFitter) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.nets {
+		w.close()
+	}
+	clear(f.nets)
+}
+
+// net returns the programs of that key.
+func (f *OwnFitter) net(key netKey) (*ownNet, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.nets[key]; w != nil {
+		return w, nil
+	}
+	w, err := newOwnNet(f.backend, key)
+	if err != nil {
+		return nil, err
+	}
+	f.nets[key] = w
+	return w, nil
+}
+
+// Fit fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
 // kind needs it, by logistic regression of a row's own time against the time of another row
 // (Algorithm 2), in this way:
 //
@@ -268,16 +309,15 @@ type ownShape struct {
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
 // order give the same bytes. Errors: those of Fit, impossible settings, fewer rows than two for
-// each fold, and kinds that need an outcome which the rows do not have. Close the result when it
-// is no longer needed.
-func FitOwn(ctx context.Context, backend compute.Backend, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
+// each fold, and kinds that need an outcome which the rows do not have.
+func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	o := &Own{cfg: cfg, backend: backend, models: map[Kind]*ownModel{}, data: d}
+	o := &Own{cfg: cfg, fitter: f, models: map[Kind]*ownModel{}, data: d}
 	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	rows := sortRows(d)
 	o.first, o.last = d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
@@ -296,7 +336,6 @@ func FitOwn(ctx context.Context, backend compute.Backend, d OwnData, cfg OwnConf
 	o.shape = shapeOfRows(d, rows.at)
 	o.note(d, rows)
 	if err := o.fit(ctx, d, rows, seed, nil); err != nil {
-		o.Close()
 		return nil, err
 	}
 	return o, nil
@@ -340,12 +379,24 @@ func (o *Own) fit(ctx context.Context, d OwnData, rows *ownRows, seed int64, fro
 	for i, row := range rows.at {
 		u[i] = float32(o.unit(d.Time[row]))
 	}
+	var x *tensors.Tensor // on the device, of all kinds
+	defer func() {
+		if x != nil {
+			x.FinalizeAll()
+		}
+	}()
 	for _, kind := range o.needs() {
+		table := newOwnTable(d, o.shape, kind)
+		defer table.free()
+		if err := table.load(x); err != nil {
+			return err
+		}
+		x = table.tensors[2]
 		var old *ownModel
 		if from != nil {
 			old = from.models[kind]
 		}
-		m, found, err := o.fitModel(ctx, kind, d, rows, u, random.Seed(seed, "own", kind), old)
+		m, found, err := o.fitModel(ctx, table, rows, u, random.Seed(seed, "own", kind), old)
 		if err != nil {
 			return err
 		}
@@ -379,11 +430,4 @@ func (o *Own) String() string {
 		return err.Error()
 	}
 	return string(text)
-}
-
-// Close frees the compiled programs.
-func (o *Own) Close() {
-	for _, m := range o.models {
-		m.close()
-	}
 }

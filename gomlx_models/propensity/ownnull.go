@@ -40,7 +40,7 @@ const (
 var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, LearningRate: 1e-2, Decay: .1}
 
 // null tests for drift.
-func (o *Own) null(ctx context.Context, kind Kind, table *ownTable, row []int32, u []float32, rows *ownRows,
+func (o *Own) null(ctx context.Context, table *ownTable, row []int32, u []float32, rows *ownRows,
 	seed int64) (*Null, error) {
 	row, u, chunk := thin(row, u, rows.nullChunks(table.d))
 	fold := make([]uint8, len(row))
@@ -65,11 +65,10 @@ func (o *Own) null(ctx context.Context, kind Kind, table *ownTable, row []int32,
 			rngs = append(rngs, random.New(seed, "null draws", p, k))
 		}
 	}
-	w, err := newOwnNet(o.backend, o.cfg.Method, o.cfg.Time, o.shape, kind, nullCandidate, len(lanes), nullBatch, nullStride)
+	w, err := o.fitter.net(o.key(nullCandidate, len(lanes), nullBatch, nullStride))
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
 	plan := schedule{rate: nullCandidate.LearningRate, decay: nullCandidate.Decay, updates: nullUpdates, stride: nullStride,
 		patience: nullUpdates, stopAt: nullUpdates}
 	c, err := w.train(ctx, table, lanes, net.InitSeeds(w.params, seeds, "propensity"), plan, rngs)

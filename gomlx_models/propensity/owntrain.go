@@ -1,7 +1,6 @@
 package propensity
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,41 +27,42 @@ type ownModel struct {
 	chosen int          // index in Candidates
 }
 
-func (m *ownModel) close() { m.net.close() }
+// netKey names the compiled programs of g. They serve Joint and Covariate: without outcome, label
+// and target of every row are 0.
+type netKey struct {
+	method               Method
+	time                 TimeEncoding
+	dim, classes         int
+	target               bool
+	hidden, frequencies  int
+	lanes, batch, stride int
+}
 
 // ownNet holds the compiled programs of several g of one shape, the lanes, that train at the same
 // time on rows of their own: one for each fold, or for each fold of each permutation.
 type ownNet struct {
-	cfg     Config // of G
-	shape   ownShape
-	kind    Kind
-	lanes   int
-	batch   int
+	netKey
+	cfg     Config      // of G
 	params  []net.Param // of g, with a leading axis of lanes
 	state   []net.Param // params, then their first and second moments
 	trainer *loop.Trainer
 	eval    *Exec
-	fixed   []*tensors.Tensor // mean and scale of x
 }
 
 // evalRows is the number of rows of each lane in one evaluation.
 const evalRows = 2048
 
-// newOwnNet prepares the programs; stride is the number of updates of one call to train.
-func newOwnNet(backend compute.Backend, method Method, time TimeEncoding, shape ownShape, kind Kind, c Candidate, lanes, batch,
-	stride int) (*ownNet, error) {
-	w := &ownNet{kind: kind, shape: shape, lanes: lanes, batch: batch}
-	w.cfg = Config{Method: method, Network: MLP, Hidden: c.Hidden, Time: time, Frequencies: c.Frequencies, Join: JoinFirst}
-	if kind == Joint {
-		w.cfg.Classes = shape.Classes
-	}
-	if shape.Dim >= 100 {
+// newOwnNet prepares the programs.
+func newOwnNet(backend compute.Backend, key netKey) (*ownNet, error) {
+	w := &ownNet{netKey: key}
+	w.cfg = Config{Method: key.method, Network: MLP, Hidden: key.hidden, Time: key.time, Frequencies: key.frequencies,
+		Classes: key.classes, Join: JoinFirst}
+	if key.dim >= 100 {
 		w.cfg.Join = JoinEven
 	}
-	w.fixed = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(shape.Mean, shape.Dim),
-		tensors.FromFlatDataAndDimensions(shape.Scale, shape.Dim)}
+	lanes, batch := key.lanes, key.batch
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
-	inputs := []shapes.Shape{float(shape.Dim), float(shape.Dim), float(lanes, batch, shape.Dim),
+	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(lanes, batch, key.dim),
 		shapes.Make(dtypes.Int32, lanes, batch), float(lanes, batch), float(lanes, batch), float(lanes, batch)}
 	var err error
 	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.both(s.Copies(lanes), in) })
@@ -75,8 +75,8 @@ func newOwnNet(backend compute.Backend, method Method, time TimeEncoding, shape 
 			w.state = append(w.state, net.Param{Name: moment + "/" + p.Name, Dims: p.Dims})
 		}
 	}
-	problem := loop.Problem{Name: "propensity " + string(kind), Params: w.state, Step: w.step, Data: 5, Feeds: 6}
-	if w.trainer, err = loop.New(backend, problem, stride); err != nil {
+	problem := loop.Problem{Name: "propensity", Params: w.state, Step: w.step, Data: 5, Feeds: 6}
+	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
 		return nil, err
 	}
 	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
@@ -96,22 +96,19 @@ func (w *ownNet) close() {
 	w.eval.Finalize()
 }
 
-var trendColumn = true
-
 // both is g at two times for rows of each lane, [lanes, rows] each. in: mean and scale of x; x
 // [lanes, rows, dim]; label, target, and the two times, [lanes, rows].
 func (w *ownNet) both(s *net.Scope, in []*Node) (own, other *Node) {
 	x := Div(Sub(in[2], ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
-	if w.kind == Joint && w.shape.Target {
+	if w.target {
 		x = Concatenate([]*Node{x, ExpandAxes(in[4], -1)}, -1)
 	}
 	last := Ones(x.Graph(), shapeOf(w.lanes, 1))
 	times := Continuous(in[5], last).concatenate(Continuous(in[6], last))
 	input := Input{X: x, Label: in[3]}.twice(1)
-	if trendColumn {
-		trend := AddScalar(MulScalar(times.values(), 2), -1)
-		input.X = Concatenate([]*Node{input.X, ExpandAxes(trend, -1)}, -1)
-	}
+	// The time itself is one more input: at both ends of the times cos(pi u) is flat.
+	trend := AddScalar(MulScalar(times.values(), 2), -1)
+	input.X = Concatenate([]*Node{input.X, ExpandAxes(trend, -1)}, -1)
 	g := w.cfg.G(s, input, times)
 	n := g.Shape().Dim(1) / 2
 	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
@@ -210,34 +207,61 @@ func (l *lane) draws(rng *rand.Rand) func() pair {
 	}
 }
 
-// ownTable is a table on the device, with y standardised.
+// ownTable is a table with y standardised; for training also on the device.
 type ownTable struct {
 	d       OwnData
 	label   []int32
 	target  []float32
-	tensors []*tensors.Tensor // x [n, dim]; label, target [n]
+	fixed   []*tensors.Tensor // mean and scale of x
+	tensors []*tensors.Tensor // fixed; x [capacity, dim]; label, target [capacity]
 }
 
-func newOwnTable(d OwnData, s ownShape) *ownTable {
+// newOwnTable prepares rows for g; for Covariate without their outcome.
+func newOwnTable(d OwnData, s ownShape, kind Kind) *ownTable {
 	n := len(d.Time)
 	t := &ownTable{d: d, label: d.Label, target: make([]float32, n)}
-	if t.label == nil {
+	if t.label == nil || kind == Covariate {
 		t.label = make([]int32, n)
 	}
-	for i, y := range d.Target {
-		t.target[i] = float32((y - s.TargetMean) / s.TargetScale)
+	if kind == Joint {
+		for i, y := range d.Target {
+			t.target[i] = float32((y - s.TargetMean) / s.TargetScale)
+		}
 	}
+	t.fixed = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
+		tensors.FromFlatDataAndDimensions(s.Scale, s.Dim)}
 	return t
 }
 
-// load copies the table to the device.
-func (t *ownTable) load() {
-	n := len(t.label)
-	t.tensors = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(t.d.X, n, t.d.Dim),
-		tensors.FromFlatDataAndDimensions(t.label, n), tensors.FromFlatDataAndDimensions(t.target, n)}
+// load copies the table to the device. It has room for more rows, so that tables of similar sizes
+// use the same program. x: that of a table of the same rows that is loaded, or nil.
+func (t *ownTable) load(x *tensors.Tensor) error {
+	capacity := 1024
+	for capacity < len(t.label) && capacity < 1<<16 {
+		capacity *= 2
+	}
+	capacity = (len(t.label) + capacity - 1) / capacity * capacity
+	if x == nil {
+		x = tensors.FromShape(shapes.Make(dtypes.Float32, capacity, t.d.Dim))
+		if err := tensors.MutableFlatData(x, func(flat []float32) { copy(flat, t.d.X) }); err != nil {
+			return fmt.Errorf("propensity: %w", err)
+		}
+	}
+	label, target := make([]int32, capacity), make([]float32, capacity)
+	copy(label, t.label)
+	copy(target, t.target)
+	t.tensors = append(slices.Clone(t.fixed), x, tensors.FromFlatDataAndDimensions(label, capacity),
+		tensors.FromFlatDataAndDimensions(target, capacity))
+	return nil
 }
 
-func (t *ownTable) free() { net.Free(t.tensors...) }
+// free frees the table on the device, except x.
+func (t *ownTable) free() {
+	net.Free(t.fixed...)
+	if t.tensors != nil {
+		net.Free(t.tensors[3:]...)
+	}
+}
 
 // curve is the held-out loss of one training at each check, with the networks at its lowest.
 type curve struct {
@@ -267,7 +291,7 @@ func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, star
 	for _, p := range w.state[len(w.params):] {
 		state = append(state, make([]float32, p.Size()))
 	}
-	data := slices.Concat(w.fixed, table.tensors)
+	data := table.tensors
 	look := func(done int) error {
 		values := state[:len(w.params)]
 		losses, err := w.heldOut(ctx, table, lanes, values)
@@ -358,10 +382,8 @@ func (w *ownNet) evaluate(ctx context.Context, table *ownTable, pairs [][]pair, 
 	}
 	params := values.Tensors(w.params)
 	defer func() { net.Free(params...) }()
-	rows, dim := min(evalRows, max(64, 1<<22/(w.lanes*w.shape.Dim))), w.shape.Dim
-	if rows < evalRows && w.lanes > maxFolds {
-		rows = min(rows, evalRows)
-	}
+	dim := w.dim
+	rows := min(evalRows, max(64, 1<<22/(w.lanes*dim)))
 	for from := 0; from < longest; from += rows {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -380,7 +402,7 @@ func (w *ownNet) evaluate(ctx context.Context, table *ownTable, pairs [][]pair, 
 		columns := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, w.lanes, rows, dim),
 			tensors.FromFlatDataAndDimensions(label, w.lanes, rows), tensors.FromFlatDataAndDimensions(target, w.lanes, rows),
 			tensors.FromFlatDataAndDimensions(at, w.lanes, rows), tensors.FromFlatDataAndDimensions(to, w.lanes, rows)}
-		out, err := net.Run(w.eval, w.fixed, columns, params)
+		out, err := net.Run(w.eval, table.fixed, columns, params)
 		net.Free(columns...)
 		if err != nil {
 			return nil, nil, fmt.Errorf("propensity: %w", err)
@@ -406,11 +428,8 @@ func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 16384) 
 
 // fitModel chooses the candidate, trains the ensemble and the null of one kind. u: scaled time by
 // position. old, if not nil, is continued with its candidate.
-func (o *Own) fitModel(ctx context.Context, kind Kind, d OwnData, rows *ownRows, u []float32, seed int64,
+func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, u []float32, seed int64,
 	old *ownModel) (*ownModel, *Diagnostics, error) {
-	table := newOwnTable(d, o.shape)
-	table.load()
-	defer table.free()
 	row := make([]int32, len(rows.at))
 	for i, r := range rows.at {
 		row[i] = int32(r)
@@ -424,16 +443,15 @@ func (o *Own) fitModel(ctx context.Context, kind Kind, d OwnData, rows *ownRows,
 		}
 	}
 	found := &Diagnostics{Candidates: make([]float64, len(o.cfg.Candidates))}
-	t := &ownTraining{o: o, kind: kind, table: table, lanes: lanes, seed: seed, nets: map[Candidate]*ownNet{}}
+	t := &ownTraining{o: o, table: table, lanes: lanes, seed: seed}
 	m := &ownModel{scale: 1}
 	curves := make([]*curve, len(o.cfg.Candidates))
 	for i, c := range o.cfg.Candidates {
-		if found.Candidates[i] = math.NaN(); old != nil && i != old.chosen {
+		if found.Candidates[i] = math.Log(2); old != nil && i != old.chosen {
 			continue
 		}
 		var err error
 		if curves[i], err = t.run(ctx, c, 0, old, o.cfg.Updates); err != nil {
-			t.close(nil)
 			return nil, nil, err
 		}
 		found.Candidates[i] = mean(curves[i].losses[curves[i].best])
@@ -443,30 +461,25 @@ func (o *Own) fitModel(ctx context.Context, kind Kind, d OwnData, rows *ownRows,
 	}
 	best := curves[m.chosen]
 	found.Chosen, found.Updates = o.cfg.Candidates[m.chosen], best.updates[best.best]
-	m.net = t.nets[netKey(found.Chosen)]
-	t.close(m.net)
-	err := func() error {
-		m.values = append(m.values, best.values)
-		for s := 1; s < o.cfg.Ensemble; s++ {
-			c, err := t.run(ctx, found.Chosen, s, old, found.Updates)
-			if err != nil {
-				return err
-			}
-			m.values = append(m.values, c.values)
-		}
-		if err := m.rescale(ctx, table, lanes, found); err != nil {
-			return err
-		}
-		if o.cfg.Permutations == 0 || old != nil {
-			return nil
-		}
-		var err error
-		found.Null, err = o.null(ctx, kind, table, row, u, rows, seed)
-		return err
-	}()
-	if err != nil {
-		m.close()
+	var err error
+	if m.net, err = o.foldNet(found.Chosen); err != nil {
 		return nil, nil, err
+	}
+	m.values = append(m.values, best.values)
+	for s := 1; s < o.cfg.Ensemble; s++ {
+		c, err := t.run(ctx, found.Chosen, s, old, found.Updates)
+		if err != nil {
+			return nil, nil, err
+		}
+		m.values = append(m.values, c.final)
+	}
+	if err := m.rescale(ctx, table, lanes, found); err != nil {
+		return nil, nil, err
+	}
+	if o.cfg.Permutations > 0 && old == nil {
+		if found.Null, err = o.null(ctx, table, row, u, rows, seed); err != nil {
+			return nil, nil, err
+		}
 	}
 	return m, found, nil
 }
@@ -474,38 +487,32 @@ func (o *Own) fitModel(ctx context.Context, kind Kind, d OwnData, rows *ownRows,
 // ownTraining trains candidates and seeds on the same lanes.
 type ownTraining struct {
 	o     *Own
-	kind  Kind
 	table *ownTable
 	lanes []*lane
 	seed  int64
-	nets  map[Candidate]*ownNet // by netKey
 }
 
-// netKey is the part of a candidate that shapes the programs.
-func netKey(c Candidate) Candidate { return Candidate{Hidden: c.Hidden, Frequencies: c.Frequencies} }
+// stride is the number of updates between two checks.
+func (c OwnConfig) stride() int { return (c.Updates + c.Checks - 1) / c.Checks }
 
-// close frees all programs except keep.
-func (t *ownTraining) close(keep *ownNet) {
-	for _, w := range t.nets {
-		if w != keep {
-			w.close()
-		}
-	}
+// key names the programs of a candidate.
+func (o *Own) key(c Candidate, lanes, batch, stride int) netKey {
+	return netKey{o.cfg.Method, o.cfg.Time, o.shape.Dim, o.shape.Classes, o.shape.Target, c.Hidden, c.Frequencies, lanes,
+		batch, stride}
+}
+
+// foldNet returns the programs that train a candidate, with a lane for each fold.
+func (o *Own) foldNet(c Candidate) (*ownNet, error) {
+	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.stride()))
 }
 
 // run trains one g for each fold. With a stopAt below Updates, of a seed after the first, there
 // is no early stopping: the networks after stopAt updates are taken.
 func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *ownModel, stopAt int) (*curve, error) {
 	cfg := t.o.cfg
-	stride := (cfg.Updates + cfg.Checks - 1) / cfg.Checks
-	w := t.nets[netKey(c)]
-	if w == nil {
-		var err error
-		w, err = newOwnNet(t.o.backend, cfg.Method, cfg.Time, t.o.shape, t.kind, c, cfg.Folds, cfg.Batch, stride)
-		if err != nil {
-			return nil, err
-		}
-		t.nets[netKey(c)] = w
+	w, err := t.o.foldNet(c)
+	if err != nil {
+		return nil, err
 	}
 	seeds, rngs := make([]int64, cfg.Folds), make([]*rand.Rand, cfg.Folds)
 	for k := range seeds {
@@ -516,7 +523,7 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 	if old != nil {
 		start = old.values[member]
 	}
-	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: cfg.Updates, stride: stride, patience: cfg.Patience,
+	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: cfg.Updates, stride: cfg.stride(), patience: cfg.Patience,
 		stopAt: stopAt}
 	if old != nil {
 		plan.rate /= 3 // it starts near its optimum
@@ -524,8 +531,7 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 	if member > 0 {
 		plan.patience = cfg.Updates + 1
 	}
-	out, err := w.train(ctx, t.table, t.lanes, start, plan, rngs)
-	return out, err
+	return w.train(ctx, t.table, t.lanes, start, plan, rngs)
 }
 
 // rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0
@@ -577,7 +583,7 @@ func (m *ownModel) rescale(ctx context.Context, table *ownTable, lanes []*lane, 
 		}
 	}
 	found.HeldOutError = math.Sqrt(squares / float64(len(own)) / float64(len(rows)))
-	if cmp.Or(found.Updates, 0) == 0 && m.scale > 1 {
+	if found.Updates == 0 && len(m.values) > 0 && loss(1) == loss(0) { // g is 0
 		m.scale = 1
 	}
 	found.Scale = m.scale

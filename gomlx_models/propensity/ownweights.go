@@ -194,7 +194,7 @@ func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (log
 func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64, count []int, err error) {
 	m := o.models[kind]
 	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
-		m = o.models[Covariate]
+		kind, m = Covariate, o.models[Covariate]
 	}
 	if m == nil {
 		return nil, nil, fmt.Errorf("propensity: kind %s was not fitted; name it in Kinds", kind)
@@ -217,7 +217,8 @@ func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind)
 		}
 		count[i] = folds * len(m.values)
 	}
-	table := newOwnTable(d, o.shape)
+	table := newOwnTable(d, o.shape, kind)
+	defer table.free()
 	logs = make([][]float64, len(d.Time))
 	for i := range logs {
 		logs[i] = make([]float64, count[i])
@@ -255,7 +256,7 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use FitOwn",
 			first, last, o.first, o.last)
 	}
-	next := &Own{cfg: o.cfg, backend: o.backend, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first, last: o.last,
+	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first, last: o.last,
 		until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
 	rows.deal(d, o.cfg.Folds)
 	for h, k := range o.fold {
@@ -269,7 +270,6 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 	}
 	next.Notes = append(next.Notes, fmt.Sprintf("continued with %d rows up to time %v", len(rows.at), last))
 	if err := next.fit(ctx, d, rows, seed, o); err != nil {
-		next.Close()
 		return nil, err
 	}
 	return next, nil
