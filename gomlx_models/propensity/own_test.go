@@ -1,0 +1,526 @@
+package propensity
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tvps/data/random"
+)
+
+// noDrift draws n rows of dim values and a label of two classes, at so many times.
+func noDrift(seed int64, n, dim, times int) OwnData {
+	rng := random.New(seed, "own test", "no drift")
+	d := OwnData{Data: Data{Dim: dim}, Classes: 2}
+	for i := range n {
+		for range dim {
+			d.X = append(d.X, float32(rng.NormFloat64()))
+		}
+		d.Label = append(d.Label, int32(rng.IntN(2)))
+		d.Time = append(d.Time, float64(i%times))
+	}
+	return d
+}
+
+// moving draws n rows of one value from N(mean(t), 1), where mean goes from 0 to 1.9 while the
+// time goes from 1e9 to 1e9 + 19e5 seconds: at 20 times, or every row at its own.
+func moving(seed int64, n int, raw bool) OwnData {
+	rng := random.New(seed, "own test", "moving")
+	d := OwnData{Data: Data{Dim: 1}}
+	for range n {
+		t := 1e9 + 19e5*rng.Float64()
+		if !raw {
+			t = 1e9 + 1e5*float64(rng.IntN(20))
+		}
+		d.X, d.Time = append(d.X, float32(movingMean(t)+rng.NormFloat64())), append(d.Time, t)
+	}
+	return d
+}
+
+func movingMean(t float64) float64 { return (t - 1e9) / 1e6 }
+
+// ruleDrift draws n rows of two values from N(0, 1), and y = 1 with probability
+// sigmoid(slope(t) x_1), with slope going from -1.5 to 1.5 over 20 times.
+func ruleDrift(seed int64, n int) OwnData {
+	rng := random.New(seed, "own test", "rule")
+	d := OwnData{Data: Data{Dim: 2}, Classes: 2}
+	for i := range n {
+		t, x := float64(i%20), rng.NormFloat64()
+		d.X, d.Time = append(d.X, float32(x), float32(rng.NormFloat64())), append(d.Time, t)
+		y := int32(0)
+		if rng.Float64() < 1/(1+math.Exp(-ruleSlope(t)*x)) {
+			y = 1
+		}
+		d.Label = append(d.Label, y)
+	}
+	return d
+}
+
+func ruleSlope(t float64) float64 { return -1.5 + 3*t/19 }
+
+// ruleLog is log p_T(y|x) / p_t(y|x) of every row of ruleDrift.
+func ruleLog(d OwnData, T float64) []float64 {
+	out := make([]float64, len(d.Time))
+	for i, t := range d.Time {
+		z := float64(2*d.Label[i]-1) * float64(d.X[2*i])
+		out[i] = softplus(-ruleSlope(t)*z) - softplus(-ruleSlope(T)*z)
+	}
+	return out
+}
+
+// ownFitter is one fitter for all tests, so that they compile once.
+func ownFitter(tb testing.TB) *OwnFitter {
+	fitterOnce.Do(func() { testFitter = NewOwnFitter(open(tb, "")) })
+	return testFitter
+}
+
+var (
+	fitterOnce sync.Once
+	testFitter *OwnFitter
+)
+
+func fitOwn(tb testing.TB, d OwnData, cfg OwnConfig, seed int64) *Own {
+	tb.Helper()
+	begin := time.Now()
+	o, err := ownFitter(tb).Fit(context.Background(), d, cfg, seed)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for kind, f := range map[Kind]*Diagnostics{Joint: o.Joint, Covariate: o.Covariate} {
+		if f == nil {
+			continue
+		}
+		tb.Logf("%s: %d updates of %+v, held-out loss %.4f +- %.4f, scale %.2f, candidates %.4f, %v", kind, f.Updates,
+			f.Chosen, f.HeldOut, f.HeldOutError, f.Scale, f.Candidates, time.Since(begin).Round(time.Millisecond))
+		if n := f.Null; n != nil {
+			tb.Logf("null: drift %v, p %.2f, loss %.4f, null %.4f +- %.4f, share %.3f, null %.3f", n.Drift, n.P, n.Loss,
+				n.LossMean, n.LossSpread, n.Share, n.ShareMean)
+		}
+	}
+	return o
+}
+
+func weigh(tb testing.TB, o *Own, T float64, options WeightOptions) *OwnWeights {
+	tb.Helper()
+	w, err := o.Weights(context.Background(), T, options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+func weighRows(tb testing.TB, o *Own, d OwnData, T float64, options WeightOptions) *OwnWeights {
+	tb.Helper()
+	w, err := o.WeightsOf(context.Background(), d, T, options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// tiny are settings for tests of what does not depend on a good fit.
+func tiny() OwnConfig {
+	return OwnConfig{Method: Method1, Time: TimeFourier, Kinds: Kinds(),
+		Candidates: []Candidate{{Hidden: 8, Frequencies: 2, LearningRate: 1e-2, Decay: .01}},
+		Updates:    60, Checks: 3, Patience: 3, Batch: 128, Folds: 2, Ensemble: 2}
+}
+
+// TestOwnNoDrift: without drift weights are near 1 and drift is not called. OWN_SEEDS=20 runs the
+// seeds of the benchmark.
+func TestOwnNoDrift(t *testing.T) {
+	slow(t)
+	seeds := 3
+	if os.Getenv("OWN_SEEDS") == "20" {
+		seeds = 20
+	}
+	share, called, worst := 0.0, 0, 0.0
+	for seed := range int64(seeds) {
+		cfg := DefaultOwn()
+		cfg.Kinds = []Kind{Joint}
+		o := fitOwn(t, noDrift(seed, 2000, 5, 20), cfg, seed)
+		w := weigh(t, o, 19, WeightOptions{Kind: Joint, Clip: ClipNone})
+		_, rmse := agreement(w.LogOmega, make([]float64, len(w.LogOmega)))
+		worst, share = max(worst, rmse), share+w.Share/float64(seeds)
+		t.Logf("share %.3f, rmse %.3f", w.Share, rmse)
+		if o.Joint.Null.Drift {
+			called++
+		}
+	}
+	t.Logf("mean share %.3f, largest rmse %.3f, drift called in %d of %d", share, worst, called, seeds)
+	if share < .95 || worst > .2 || called > seeds/20 {
+		t.Errorf("without drift the mean effective share is %.3f, the largest rmse %.3f, and drift is called in %d of %d seeds",
+			share, worst, called, seeds)
+	}
+}
+
+// TestOwnGaussian: log omega of rows that g never saw agrees with the exact log ratio, at 20 times
+// and with raw timestamps; drift is called.
+func TestOwnGaussian(t *testing.T) {
+	slow(t)
+	for _, raw := range []bool{false, true} {
+		o := fitOwn(t, moving(1, 4000, raw), DefaultOwn(), 0)
+		first, T := o.Times()
+		fresh := moving(2, 4000, raw)
+		for i := range fresh.Time {
+			fresh.Time[i] = min(max(fresh.Time[i], first), T)
+		}
+		w := weighRows(t, o, fresh, T, WeightOptions{Kind: Joint, Clip: ClipNone})
+		correlation, rms := agreement(w.LogOmega, exactLog(fresh.Data, movingMean, T))
+		var omega []float64
+		for _, v := range w.LogOmega {
+			omega = append(omega, math.Exp(v))
+		}
+		t.Logf("raw %v: correlation %.3f, rms %.3f, mean omega %.3f, mean spread %.3f, share %.3f", raw, correlation, rms,
+			mean(omega), mean(w.Spread), w.Share)
+		if correlation < .95 || math.Abs(mean(omega)-1) > .1 || !o.Covariate.Null.Drift {
+			t.Errorf("raw %v: correlation %.3f with the exact ratio, mean of omega %.3f, drift called %v", raw, correlation,
+				mean(omega), o.Covariate.Null.Drift)
+		}
+		if raw && !strings.Contains(strings.Join(o.Notes, " "), "1 rows a time") {
+			t.Errorf("the notes do not name raw timestamps: %q", o.Notes)
+		}
+	}
+}
+
+// TestOwnConditional: weights of kind conditional agree with log p_T(y|x) / p_t(y|x).
+func TestOwnConditional(t *testing.T) {
+	slow(t)
+	o := fitOwn(t, ruleDrift(1, 8000), DefaultOwn(), 0)
+	fresh := ruleDrift(2, 4000)
+	w := weighRows(t, o, fresh, 19, WeightOptions{Kind: Conditional})
+	correlation, rms := agreement(w.LogOmega, ruleLog(fresh, 19))
+	t.Logf("correlation %.3f, rms %.3f, slope %.3f", correlation, rms, slope(w.LogOmega, ruleLog(fresh, 19)))
+	if correlation < .95 || rms > .3 {
+		t.Errorf("correlation %.3f, rms %.3f with the exact ratio", correlation, rms)
+	}
+	if !o.Joint.Null.Drift || o.Covariate.Null.Drift {
+		t.Errorf("drift of (x, y) called %v, of x %v; only the rule drifts", o.Joint.Null.Drift, o.Covariate.Null.Drift)
+	}
+}
+
+// TestOwnRegression: a numeric y enters g, in any unit.
+func TestOwnRegression(t *testing.T) {
+	slow(t)
+	d := noDrift(3, 3000, 2, 20)
+	rng := random.New(3, "target")
+	for _, t := range d.Time {
+		d.Target = append(d.Target, 1e4*(5+.1*t+rng.NormFloat64()))
+	}
+	d.Label, d.Classes = nil, 0
+	cfg := DefaultOwn()
+	cfg.Candidates = cfg.Candidates[:1]
+	o := fitOwn(t, d, cfg, 0)
+	w := weigh(t, o, 19, WeightOptions{Kind: Joint})
+	want := make([]float64, len(d.Time))
+	for i, y := range d.Target {
+		at := func(t float64) float64 { return logNormal(y/1e4 - 5 - .1*t) }
+		want[i] = at(19) - at(d.Time[i])
+	}
+	correlation, _ := agreement(w.LogOmega, want)
+	if t.Logf("correlation %.3f", correlation); correlation < .95 || o.Covariate.Null.Drift {
+		t.Errorf("correlation %.3f, drift of x called %v", correlation, o.Covariate.Null.Drift)
+	}
+}
+
+// TestOwnPast: rows after T change no weight at T.
+func TestOwnPast(t *testing.T) {
+	d := ruleDrift(1, 400)
+	changed := d
+	changed.X, changed.Label = slices.Clone(d.X), slices.Clone(d.Label)
+	for i, time := range d.Time {
+		if time > 12 {
+			changed.X[2*i], changed.Label[i] = 1e3, 1-d.Label[i]
+		}
+	}
+	a := weigh(t, fitOwn(t, d.Until(12), tiny(), 0), 12, WeightOptions{Kind: Conditional})
+	b := weigh(t, fitOwn(t, changed.Until(12), tiny(), 0), 12, WeightOptions{Kind: Conditional})
+	if !slices.Equal(a.Weight, b.Weight) || !slices.Equal(a.Spread, b.Spread) {
+		t.Error("rows after T changed weights at T")
+	}
+	if slices.Max(a.Weight) == slices.Min(a.Weight) {
+		t.Error("all weights are equal")
+	}
+}
+
+// TestOwnOrder: the order of rows changes nothing, also with equal times and equal rows.
+func TestOwnOrder(t *testing.T) {
+	d := ruleDrift(1, 300)
+	d.X, d.Label, d.Time = append(d.X, d.X[:20]...), append(d.Label, d.Label[:10]...), append(d.Time, d.Time[:10]...)
+	perm := random.New(0, "order").Perm(len(d.Time))
+	other := OwnData{Data: Data{Dim: 2, Label: pick(d.Label, perm), Time: pick(d.Time, perm)}, Classes: 2}
+	for _, i := range perm {
+		other.X = append(other.X, d.X[2*i:2*i+2]...)
+	}
+	a := weigh(t, fitOwn(t, d, tiny(), 0), 19, WeightOptions{Kind: Joint})
+	b := weigh(t, fitOwn(t, other, tiny(), 0), 19, WeightOptions{Kind: Joint})
+	for j, i := range perm {
+		if math.Abs(a.LogOmega[i]-b.LogOmega[j]) > 1e-6 {
+			t.Fatalf("row %d has log omega %v, and %v in another order", i, a.LogOmega[i], b.LogOmega[j])
+		}
+	}
+	for i := range 10 {
+		if a.LogOmega[i] != a.LogOmega[300+i] {
+			t.Errorf("equal rows have log omega %v and %v", a.LogOmega[i], a.LogOmega[300+i])
+		}
+	}
+}
+
+// TestOwnUnits: units of x and time change nothing beyond rounding.
+func TestOwnUnits(t *testing.T) {
+	d := moving(1, 300, true)
+	other := OwnData{Data: Data{Dim: 1}}
+	for i := range d.Time {
+		other.X, other.Time = append(other.X, 7*d.X[i]+3), append(other.Time, (d.Time[i]-1e9)/86400)
+	}
+	_, T := fitOwn(t, other, tiny(), 0).Times()
+	a := weigh(t, fitOwn(t, d, tiny(), 0), slices.Max(d.Time), WeightOptions{Kind: Covariate})
+	b := weigh(t, fitOwn(t, other, tiny(), 0), T, WeightOptions{Kind: Covariate})
+	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
+		t.Errorf("other units change log omega by %v", rms)
+	}
+}
+
+// TestOwnFolds: folds are contiguous stretches of time, and each has its share of rows.
+func TestOwnFolds(t *testing.T) {
+	for _, d := range []OwnData{noDrift(1, 2000, 1, 20), moving(1, 2000, true), noDrift(1, 2000, 1, 400)} {
+		r := sortRows(d)
+		r.deal(d, 3)
+		var size [3]int
+		changes := 0
+		for i, k := range r.fold {
+			size[k]++
+			if i > 0 && k != r.fold[i-1] {
+				changes++
+			}
+		}
+		if slices.Min(size[:]) < 600 || changes > 60 {
+			t.Errorf("%d times: folds of %v rows, %d changes", r.times, size, changes)
+		}
+	}
+}
+
+// TestOwnNewRows: a row of the fit is known again by its contents; a new T needs no new fit.
+func TestOwnNewRows(t *testing.T) {
+	d := moving(1, 300, true)
+	o := fitOwn(t, d, tiny(), 0)
+	for _, T := range []float64{1e9 + 5e5, 1e9 + 1.2345e6} {
+		all := weigh(t, o, T, WeightOptions{Kind: Covariate})
+		some := weighRows(t, o, OwnData{Data: Data{Dim: 1, X: d.X[40:90], Time: d.Time[40:90]}}, T, WeightOptions{Kind: Covariate})
+		if !slices.Equal(all.LogOmega[40:90], some.LogOmega) {
+			t.Errorf("T = %v: fitted rows are not known again", T)
+		}
+	}
+	for _, T := range []float64{0, math.NaN(), slices.Max(d.Time) + 1} {
+		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
+			t.Errorf("T = %v was accepted", T)
+		}
+	}
+}
+
+// TestOwnOptions: mean, clip, floor and half-life of the weights.
+func TestOwnOptions(t *testing.T) {
+	w := &OwnWeights{Shrink: 1, LogOmega: []float64{-8, -4, 0, 3}}
+	times := []float64{0, 1, 2, 3}
+	w.weigh(times, 3, WeightOptions{Kind: Joint, Floor: .6})
+	if math.Abs(mean(w.Weight)-1) > 1e-12 || w.Share < .6-1e-9 || w.Share > .61 || w.Shrink >= 1 || len(w.Notes) != 1 {
+		t.Errorf("floor .6 gave %+v", w)
+	}
+	w = &OwnWeights{Shrink: 1, LogOmega: make([]float64, 4)}
+	w.weigh(times, 3, WeightOptions{Kind: Joint, HalfLife: 1})
+	for i := range 3 {
+		if math.Abs(w.Weight[i+1]/w.Weight[i]-2) > 1e-12 {
+			t.Errorf("a half-life of 1 gave %v", w.Weight)
+		}
+	}
+	w = &OwnWeights{Shrink: 1, LogOmega: []float64{-1, 0, 1, 2}}
+	w.weigh(times, 3, WeightOptions{Kind: Joint})
+	if w.Weight[1] != w.Weight[3] || math.Abs(w.Weight[0]/w.Weight[1]-math.Exp(-1)) > 1e-12 {
+		t.Errorf("clip min1 gave %v", w.Weight)
+	}
+	for _, bad := range []WeightOptions{{}, {Kind: "x"}, {Kind: Joint, Clip: "x"}, {Kind: Joint, Floor: 2},
+		{Kind: Joint, Floor: math.NaN()}, {Kind: Joint, HalfLife: -1}, {Kind: Joint, HalfLife: math.NaN()}} {
+		if bad.check() == nil {
+			t.Errorf("options %+v were accepted", bad)
+		}
+	}
+}
+
+// TestNullVerdict: the rule by which drift is called.
+func TestNullVerdict(t *testing.T) {
+	null := []float64{.70, .71, .69, .70, .70}
+	share := make([]float64, 6)
+	for real, want := range map[float64]bool{.5: true, .69: false, .685: false, .8: false} {
+		if got := verdict(append([]float64{real}, null...), share); got.Drift != want {
+			t.Errorf("loss %v: %+v", real, got)
+		}
+	}
+}
+
+// TestOwnFile: a loaded g gives the same bytes; damaged files are errors.
+func TestOwnFile(t *testing.T) {
+	ctx := context.Background()
+	d := ruleDrift(1, 300)
+	o := fitOwn(t, d, tiny(), 0)
+	path := filepath.Join(t.TempDir(), "g")
+	if err := o.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := ownFitter(t).Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := weigh(t, o, 7, WeightOptions{Kind: Conditional}), weighRows(t, loaded, d, 7, WeightOptions{Kind: Conditional})
+	if !slices.Equal(a.Weight, b.Weight) || loaded.String() != o.String() {
+		t.Error("the loaded g differs")
+	}
+	if _, err := loaded.Weights(ctx, 7, WeightOptions{Kind: Joint}); err == nil {
+		t.Error("a loaded g has no rows, but gave weights of them")
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(content); i += 97 {
+		bad := slices.Clone(content)
+		bad[i] ^= 4
+		if _, err := ownFitter(t).decode(bad); err == nil {
+			t.Fatalf("byte %d was changed, and the file was read", i)
+		}
+		if _, err := ownFitter(t).decode(content[:i]); err == nil {
+			t.Fatalf("the first %d bytes were read", i)
+		}
+	}
+	headers := []func(h *ownHeader){
+		func(h *ownHeader) { h.Config.Folds = 1 << 30 },
+		func(h *ownHeader) { h.Config.Candidates[0].Hidden = 4096 },
+		func(h *ownHeader) { h.Shape.Dim = 1 << 20 },
+		func(h *ownHeader) { h.Shape.Classes = 1 << 20; h.Shape.Target = false },
+		func(h *ownHeader) { h.Models[0].Chosen = -1 },
+		func(h *ownHeader) { h.Models = append(h.Models, h.Models[0]) },
+		func(h *ownHeader) { h.Rows++ },
+		func(h *ownHeader) { h.First = h.Last },
+	}
+	for i, change := range headers {
+		if _, err := ownFitter(t).decode(reheaded(t, content, change)); err == nil {
+			t.Errorf("damaged header %d was read", i)
+		}
+	}
+	if _, err := ownFitter(t).decode(reheaded(t, content, func(*ownHeader) {})); err != nil {
+		t.Errorf("an unchanged header was not read: %v", err)
+	}
+}
+
+// reheaded changes the header of a file and gives it the right checksum.
+func reheaded(t *testing.T, content []byte, change func(h *ownHeader)) []byte {
+	t.Helper()
+	start := len(fileMagic) + 8
+	size := int(content[start-4]) | int(content[start-3])<<8 | int(content[start-2])<<16
+	var h ownHeader
+	if err := json.Unmarshal(content[start:start+size], &h); err != nil {
+		t.Fatal(err)
+	}
+	change(&h)
+	header, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed(header, content[start+size:len(content)-32])
+}
+
+// TestOwnContinue: new rows are taken up without a new choice, old rows keep their fold.
+func TestOwnContinue(t *testing.T) {
+	ctx := context.Background()
+	d := moving(1, 400, true)
+	old := d.Until(1e9 + 14e5)
+	cfg := tiny()
+	o := fitOwn(t, old, cfg, 0)
+	next, err := o.Continue(ctx, d, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hash, k := range o.fold {
+		if next.fold[hash] != k {
+			t.Fatal("a row changed its fold")
+		}
+	}
+	_, T := next.Times()
+	w := weigh(t, next, T, WeightOptions{Kind: Joint})
+	if T != slices.Max(d.Time) || len(w.Weight) != 400 || next.Covariate.HeldOut > math.Log(2) {
+		t.Errorf("continued to %v with loss %v", T, next.Covariate.HeldOut)
+	}
+	late := OwnData{Data: Data{Dim: 1, X: d.X, Time: slices.Clone(d.Time)}}
+	late.Time[0] = 1e10
+	if _, err := o.Continue(ctx, late, 0); err == nil {
+		t.Error("times far beyond the fitted ones were continued")
+	}
+}
+
+// TestOwnErrors: impossible data and settings are errors.
+func TestOwnErrors(t *testing.T) {
+	good := func() OwnData { return ruleDrift(1, 60) }
+	for name, c := range map[string]struct {
+		data   func(d *OwnData)
+		config func(c *OwnConfig)
+	}{
+		"no rows":       {data: func(d *OwnData) { *d = OwnData{Data: Data{Dim: 2}} }},
+		"Dim":           {data: func(d *OwnData) { d.Dim = 0 }},
+		"values":        {data: func(d *OwnData) { d.X = d.X[1:] }},
+		"NaN":           {data: func(d *OwnData) { d.X[5] = float32(math.NaN()) }},
+		"time":          {data: func(d *OwnData) { d.Time[5] = math.Inf(1) }},
+		"one time":      {data: func(d *OwnData) { clear(d.Time) }},
+		"label":         {data: func(d *OwnData) { d.Label[3] = 2 }},
+		"labels":        {data: func(d *OwnData) { d.Label = d.Label[1:] }},
+		"classes":       {data: func(d *OwnData) { d.Classes = 0 }},
+		"two outcomes":  {data: func(d *OwnData) { d.Target = d.Time }},
+		"order":         {data: func(d *OwnData) { d.Order = d.Time[1:] }},
+		"few":           {data: func(d *OwnData) { *d = OwnData{Data: Data{Dim: 1, X: []float32{1, 2}, Time: []float64{1, 2}}} }},
+		"no outcome":    {data: func(d *OwnData) { d.Label, d.Classes = nil, 0 }, config: func(c *OwnConfig) { c.Kinds = []Kind{Conditional} }},
+		"folds":         {config: func(c *OwnConfig) { c.Folds = 1 }},
+		"candidates":    {config: func(c *OwnConfig) { c.Candidates = nil }},
+		"rate":          {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, math.NaN(), 0}} }},
+		"decay":         {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 1e-2, 100}} }},
+		"kind":          {config: func(c *OwnConfig) { c.Kinds = []Kind{"x"} }},
+		"method":        {config: func(c *OwnConfig) { c.Method = Standard }},
+		"updates":       {config: func(c *OwnConfig) { c.Updates = 0 }},
+		"no such shape": {config: func(c *OwnConfig) { c.Ensemble = 0 }},
+	} {
+		d, cfg := good(), tiny()
+		if c.data != nil {
+			c.data(&d)
+		}
+		if c.config != nil {
+			c.config(&cfg)
+		}
+		_, err := ownFitter(t).Fit(context.Background(), d, cfg, 0)
+		if err == nil || !strings.HasPrefix(err.Error(), "propensity: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := ownFitter(t).Fit(ctx, good(), tiny(), 0); err == nil {
+		t.Error("a cancelled fit succeeded")
+	}
+}
+
+// BenchmarkOwn times the fit and the weights of 1e6 rows of 50 columns, the default settings, of
+// kind joint.
+func BenchmarkOwn(b *testing.B) {
+	d := noDrift(1, 1_000_000, 50, 100)
+	cfg := DefaultOwn()
+	cfg.Kinds = []Kind{Joint}
+	for b.Loop() {
+		begin := time.Now()
+		o := fitOwn(b, d, cfg, 0)
+		fit := time.Since(begin)
+		weigh(b, o, 99, WeightOptions{Kind: Joint})
+		b.Logf("fit %v, weights %v", fit.Round(time.Millisecond), (time.Since(begin) - fit).Round(time.Millisecond))
+	}
+}

@@ -1,0 +1,433 @@
+package propensity
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"tvps/data/random"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// OwnData is a table of the caller's own: n rows in any order, each with a time. A row's outcome
+// y is a class (Label), a number (Target) or missing (both nil).
+type OwnData struct {
+	Data              // X, Dim, Label (in 0..Classes-1, or nil) and Time
+	Classes int       // number of labels; 0 without Label
+	Target  []float64 // [n], a numeric y in any unit, which g sees as one more input; nil without
+	// Order puts rows of equal time in their order, such as the exact moment when Time is a
+	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
+	// that the held-out rows are contiguous in time.
+	Order []float64
+}
+
+// Until returns the rows whose time is at most T, in their order. A fit on them cannot depend
+// on later rows.
+func (d OwnData) Until(T float64) OwnData {
+	var keep []int
+	for i, t := range d.Time {
+		if t <= T {
+			keep = append(keep, i)
+		}
+	}
+	out := OwnData{Data: Data{Dim: d.Dim, Time: pick(d.Time, keep), Label: pick(d.Label, keep)}, Classes: d.Classes,
+		Target: pick(d.Target, keep), Order: pick(d.Order, keep)}
+	out.X = make([]float32, 0, len(keep)*max(0, d.Dim))
+	for _, i := range keep {
+		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
+	}
+	return out
+}
+
+func pick[T any](list []T, at []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(at))
+	for j, i := range at {
+		out[j] = list[i]
+	}
+	return out
+}
+
+// hasY tells whether the rows have an outcome.
+func (d OwnData) hasY() bool { return d.Label != nil || d.Target != nil }
+
+// check returns an error for the first impossible row.
+func (d OwnData) check() error {
+	n := len(d.Time)
+	switch {
+	case d.Dim < 1 || d.Dim > maxDim:
+		return fmt.Errorf("propensity: samples of %d values; Dim must be from 1 to %d", d.Dim, maxDim)
+	case n == 0:
+		return errors.New("propensity: there are no samples")
+	case n > math.MaxInt32:
+		return fmt.Errorf("propensity: %d samples; at most %d are possible", n, math.MaxInt32)
+	case len(d.X) != n*d.Dim:
+		return fmt.Errorf("propensity: %d values of x for %d times; there must be %d for each time", len(d.X), n, d.Dim)
+	case d.Label != nil && d.Target != nil:
+		return errors.New("propensity: rows have labels and targets; give one of them")
+	case d.Label != nil && len(d.Label) != n:
+		return fmt.Errorf("propensity: %d samples but %d labels", n, len(d.Label))
+	case d.Label != nil && (d.Classes < 1 || d.Classes > maxClasses):
+		return fmt.Errorf("propensity: labels of %d classes; Classes must be from 1 to %d", d.Classes, maxClasses)
+	case d.Label == nil && d.Classes != 0:
+		return fmt.Errorf("propensity: Classes is %d, but there are no labels; set it to 0", d.Classes)
+	case d.Target != nil && len(d.Target) != n:
+		return fmt.Errorf("propensity: %d samples but %d targets", n, len(d.Target))
+	case d.Order != nil && len(d.Order) != n:
+		return fmt.Errorf("propensity: %d samples but %d values of Order", n, len(d.Order))
+	}
+	for _, column := range []struct {
+		name   string
+		values []float64
+	}{{"time", d.Time}, {"target", d.Target}, {"order", d.Order}} {
+		for i, v := range column.values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("propensity: the %s of sample %d is %v; remove or replace it", column.name, i, v)
+			}
+		}
+	}
+	for i, v := range d.X {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove or replace it", i/d.Dim, i%d.Dim, v)
+		}
+	}
+	for i, y := range d.Label {
+		if y < 0 || int(y) >= d.Classes {
+			return fmt.Errorf("propensity: sample %d has label %d; labels go from 0 to %d", i, y, d.Classes-1)
+		}
+	}
+	return nil
+}
+
+// Kind is which ratio of densities a weight estimates, for a sample (x, y) seen at time t.
+type Kind string
+
+const (
+	// Joint is p_T(x,y) / p_t(x,y).
+	Joint Kind = "joint"
+	// Covariate is p_T(x) / p_t(x). Without outcomes it equals Joint.
+	Covariate Kind = "covariate"
+	// Conditional is p_T(y|x) / p_t(y|x) = omega(x,y) / omega(x): the drift of y given x alone.
+	Conditional Kind = "conditional"
+)
+
+// Kinds lists all kinds.
+func Kinds() []Kind { return []Kind{Joint, Covariate, Conditional} }
+
+// Candidate is one setting of g's training. FitOwn takes the one with the lowest held-out loss.
+type Candidate struct {
+	Hidden       int     // units of each of two hidden layers
+	Frequencies  int     // pairs of sine and cosine of the time
+	LearningRate float64 // of Adam at the start; it falls to 0 as half a cosine over Updates
+	// Decay is the decoupled weight decay (Loshchilov and Hutter 2019): an update also takes
+	// rate * Decay of every weight; biases have none.
+	Decay float64
+}
+
+// OwnConfig are the settings of FitOwn. DefaultOwn is a start that works.
+type OwnConfig struct {
+	Method Method // Method1 or Method2
+	// Time is TimeFourier or TimeScalar. A learned encoding, which knows no time that it has not
+	// seen, is replaced by TimeFourier, and Notes say so.
+	Time       TimeEncoding
+	Kinds      []Kind      // the kinds that Weights will be asked for; Conditional needs two fits of g
+	Candidates []Candidate // the grid
+	Updates    int         // largest number of minibatches of one training
+	Checks     int         // how often the held-out loss is looked at during Updates
+	Patience   int         // checks without improvement that end a training
+	Batch      int         // samples per minibatch
+	Folds      int         // K of cross-fitting, 2 to 16
+	Ensemble   int         // seeds for each fold, 1 to 32; the spread of log omega needs 2
+	// Permutations is the number of trainings with shuffled times; 0: drift is not tested.
+	Permutations int
+}
+
+// DefaultOwn is Method 1 with Fourier time, an ensemble of three seeds in each of three folds,
+// early stopping within 600 minibatches of 512, and a permutation null of 19. All were chosen
+// by held-out loss.
+func DefaultOwn() OwnConfig {
+	return OwnConfig{Method: Method1, Time: TimeFourier, Kinds: Kinds(),
+		Candidates: []Candidate{
+			{Hidden: 32, Frequencies: 8, LearningRate: 1e-2, Decay: .01},
+			{Hidden: 32, Frequencies: 8, LearningRate: 3e-3, Decay: .3},
+			{Hidden: 32, Frequencies: 2, LearningRate: 1e-2, Decay: .01},
+		},
+		Updates: 600, Checks: 15, Patience: 4, Batch: 512, Folds: 3, Ensemble: 3, Permutations: 19}
+}
+
+// Largest settings and sizes. They bound what a damaged file can ask for.
+const (
+	maxDim, maxClasses     = 1 << 20, 1 << 20
+	maxHidden, maxFrequent = 4096, 1024
+	maxFolds, maxEnsemble  = 16, 32
+	maxUpdates, maxBatch   = 1 << 20, 1 << 16
+	maxPermutations        = 199
+	maxCandidates          = 64
+)
+
+// Validate returns an error that names the first impossible setting.
+func (c OwnConfig) Validate() error {
+	err := cmp.Or(
+		oneOf("method", c.Method, TimeVaryingMethods()),
+		oneOf("time encoding", c.Time, Encodings()),
+		between("updates", c.Updates, 1, maxUpdates),
+		between("checks", c.Checks, 1, c.Updates),
+		between("patience", c.Patience, 1, maxUpdates),
+		between("batch", c.Batch, 1, maxBatch),
+		between("folds", c.Folds, 2, maxFolds),
+		between("ensemble", c.Ensemble, 1, maxEnsemble),
+		between("permutations", c.Permutations, 0, maxPermutations),
+		between("number of candidates", len(c.Candidates), 1, maxCandidates),
+		between("number of kinds", len(c.Kinds), 1, 3),
+	)
+	for _, k := range c.Kinds {
+		err = cmp.Or(err, oneOf("kind", k, Kinds()))
+	}
+	for _, g := range c.Candidates {
+		err = cmp.Or(err, between("hidden", g.Hidden, 1, maxHidden), between("frequencies", g.Frequencies, 1, maxFrequent))
+		if err == nil && (!(g.LearningRate > 0) || math.IsInf(g.LearningRate, 0)) {
+			err = fmt.Errorf("the learning rate is %v; it must be a positive number", g.LearningRate)
+		}
+		if err == nil && (!(g.Decay >= 0) || g.Decay*g.LearningRate >= 1) {
+			err = fmt.Errorf("the weight decay is %v; it must be at least 0, and below 1 times the learning rate", g.Decay)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	return nil
+}
+
+func between(name string, value, least, most int) error {
+	if value < least || value > most {
+		return fmt.Errorf("%s is %d; it must be from %d to %d", name, value, least, most)
+	}
+	return nil
+}
+
+// Diagnostics say what g found, for one set of inputs.
+type Diagnostics struct {
+	Chosen  Candidate // the candidate with the lowest held-out loss
+	Updates int       // minibatches at its lowest held-out loss; 0: no training helped, and omega is 1
+	// HeldOut is the mean logistic loss of g on rows that it did not see; log 2 without drift.
+	HeldOut float64
+	// HeldOutError is the standard error of HeldOut - log 2.
+	HeldOutError float64
+	// Scale multiplies g: the factor with the lowest held-out loss, below 1 if g is too sure.
+	Scale float64
+	// Candidates holds the lowest held-out loss of each candidate.
+	Candidates []float64
+	Null       *Null // nil if Permutations is 0
+}
+
+// Own is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
+// did not see the rows of that fold. It is safe for concurrent use, and is valid until its
+// OwnFitter is closed.
+type Own struct {
+	Notes []string // what was done with the data, in sentences; for the user
+	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
+	Joint, Covariate *Diagnostics
+
+	cfg         OwnConfig
+	fitter      *OwnFitter
+	models      map[Kind]*ownModel // Joint and Covariate
+	shape       ownShape
+	first, last float64 // times u = 0 and u = 1
+	until       float64 // last time of the fitted rows
+	fold        map[uint64]uint8
+	data        OwnData // nil after LoadOwn
+}
+
+// ownShape is what rows must have to be given to g, and how they are standardised.
+type ownShape struct {
+	Dim, Classes            int
+	Target                  bool
+	Mean, Scale             []float32
+	TargetMean, TargetScale float64
+}
+
+// OwnFitter holds the compiled programs of Fit, which take longer to compile than to run. One
+// serves many fits: other rows, other T, other seeds. It is safe for concurrent use.
+type OwnFitter struct {
+	backend compute.Backend
+	mu      sync.Mutex
+	nets    map[netKey]*ownNet
+}
+
+// NewOwnFitter returns a fitter for a backend. Close it, after the last use of what it fitted.
+func NewOwnFitter(backend compute.Backend) *OwnFitter {
+	return &OwnFitter{backend: backend, nets: map[netKey]*ownNet{}}
+}
+
+// Close frees the compiled programs.
+func (f *OwnFitter) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.nets {
+		w.close()
+	}
+	clear(f.nets)
+}
+
+// net returns the programs of that key.
+func (f *OwnFitter) net(key netKey) (*ownNet, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.nets[key]; w != nil {
+		return w, nil
+	}
+	w, err := newOwnNet(f.backend, key)
+	if err != nil {
+		return nil, err
+	}
+	f.nets[key] = w
+	return w, nil
+}
+
+// Fit fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
+// kind needs it, by logistic regression of a row's own time against the time of another row
+// (Algorithm 2), in this way:
+//
+//   - Rows are sorted by Time, then Order, and cut into contiguous chunks, which are dealt to
+//     Folds folds. Equal rows stay together.
+//   - For each candidate one g a fold is trained on the rows of the other folds. The mean loss
+//     over the folds' own rows is its held-out loss. The candidate and the number of updates
+//     with the lowest one are taken for all, and Ensemble seeds trained with them.
+//   - g is multiplied by the factor that has the lowest held-out loss (Diagnostics.Scale).
+//   - The other time is drawn from all rows. The optimum of Method 1 then is log p_t + a
+//     function of x, that of Method 2 log p_t - log p, whatever the numbers of rows are.
+//   - Permutations more trainings with shuffled times give the null (Null).
+//
+// The number of updates is bounded, so the time hardly depends on n. The same rows in another
+// order give the same bytes. Errors: those of Fit, impossible settings, fewer rows than two for
+// each fold, and kinds that need an outcome which the rows do not have.
+func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	o := &Own{cfg: cfg, fitter: f, models: map[Kind]*ownModel{}, data: d}
+	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
+	rows := sortRows(d)
+	o.first, o.last = d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
+	o.until = o.last
+	if o.first == o.last {
+		return nil, errors.New("propensity: all samples are from one time; drift needs at least two")
+	}
+	if math.IsInf(o.last-o.first, 0) {
+		return nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
+	}
+	if least := 2 * cfg.Folds; len(rows.at) < least {
+		return nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d", len(rows.at), cfg.Folds, least)
+	}
+	rows.deal(d, cfg.Folds)
+	o.fold = rows.folds()
+	o.shape = shapeOfRows(d, rows.at)
+	o.note(d, rows)
+	if err := o.fit(ctx, d, rows, seed, nil); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// note says what was done with times and sizes.
+func (o *Own) note(d OwnData, rows *ownRows) {
+	n := len(rows.at)
+	if o.cfg.Time.spec().learned != nil || o.cfg.Time.spec().absolute {
+		o.Notes = append(o.Notes, fmt.Sprintf("time encoding %s is for fitted times; fourier was taken instead", o.cfg.Time))
+		o.cfg.Time = TimeFourier
+	}
+	if perTime := float64(n) / float64(rows.times); perTime < 30 {
+		o.Notes = append(o.Notes, fmt.Sprintf("there are %.3g rows a time (%d rows, %d times): g sees the time as a number "+
+			"(%s), and neighbouring times share what it learns", perTime, n, rows.times, o.cfg.Time))
+	} else if d.Order == nil {
+		o.Notes = append(o.Notes, "rows of one time have no order; if they depend on their neighbours, give Order")
+	}
+}
+
+// needs lists the models that the kinds need.
+func (o *Own) needs() []Kind {
+	var out []Kind
+	for _, m := range []Kind{Joint, Covariate} {
+		if slices.ContainsFunc(o.cfg.Kinds, func(k Kind) bool { return k == m || k == Conditional }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// fit trains every model. from, if not nil, holds the fit to continue.
+func (o *Own) fit(ctx context.Context, d OwnData, rows *ownRows, seed int64, from *Own) error {
+	if !d.hasY() {
+		if !slices.Contains(o.cfg.Kinds, Joint) && !slices.Contains(o.cfg.Kinds, Covariate) {
+			return errors.New("propensity: conditional weights need labels or targets; the rows have none")
+		}
+		o.cfg.Kinds = []Kind{Covariate}
+	}
+	u := make([]float32, len(rows.at))
+	for i, row := range rows.at {
+		u[i] = float32(o.unit(d.Time[row]))
+	}
+	var x *tensors.Tensor // on the device, of all kinds
+	defer func() {
+		if x != nil {
+			x.FinalizeAll()
+		}
+	}()
+	for _, kind := range o.needs() {
+		table := newOwnTable(d, o.shape, kind)
+		defer table.free()
+		if err := table.load(x); err != nil {
+			return err
+		}
+		x = table.tensors[2]
+		var old *ownModel
+		if from != nil {
+			old = from.models[kind]
+		}
+		m, found, err := o.fitModel(ctx, table, rows, u, random.Seed(seed, "own", kind), old)
+		if err != nil {
+			return err
+		}
+		o.models[kind] = m
+		*o.diagnostics(kind) = found
+	}
+	return nil
+}
+
+func (o *Own) diagnostics(kind Kind) **Diagnostics {
+	if kind == Joint {
+		return &o.Joint
+	}
+	return &o.Covariate
+}
+
+// unit scales a time: 0 is the first and 1 the last one of the rows of FitOwn.
+func (o *Own) unit(t float64) float64 { return (t - o.first) / (o.last - o.first) }
+
+// Config returns the settings that were used.
+func (o *Own) Config() OwnConfig { return o.cfg }
+
+// Times returns the first and the last time that g knows.
+func (o *Own) Times() (first, last float64) { return o.first, o.until }
+
+// String returns settings, notes and diagnostics as JSON.
+func (o *Own) String() string {
+	text, err := json.MarshalIndent(map[string]any{"settings": o.cfg, "notes": o.Notes, "joint": o.Joint,
+		"covariate": o.Covariate, "first": o.first, "last": o.until}, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,166 @@
+package propensity
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+)
+
+// Null compares the real times with shuffled ones. Small g, alike in all but the times, are
+// trained for each shuffle, and one for the real times. A shuffle moves whole contiguous chunks of rows to
+// other places in time, so that rows that depend on their neighbours keep them: shuffled one by
+// one, they would make drift of what is dependence.
+//
+// Drift is called if the real held-out loss is below each of the P shuffled ones, and below
+// their mean by 3 of their standard deviations. Without drift, where chunks are exchangeable,
+// the first alone has a probability of at most 1/(P+1), 5% for P = 19; both together about .4%
+// (t distribution of 18 degrees of freedom, if the losses are normal).
+type Null struct {
+	Drift bool
+	P     float64 // (1 + shuffles whose loss is at most the real one) / (P + 1)
+	// Loss is the held-out loss of the real times, and Share the share of the effective sample
+	// size of omega(x, last time, t) on held-out rows. It differs from Diagnostics.HeldOut, which
+	// is that of a larger g.
+	Loss, Share          float64
+	NullLoss, NullShare  []float64 // of each shuffle
+	LossMean, LossSpread float64   // mean and standard deviation of NullLoss
+	ShareMean            float64
+}
+
+// The null's g and its training: small, since all shuffles train at the same time.
+const (
+	nullFolds, nullRows, nullPairs = 2, 20000, 1024
+	nullUpdates, nullStride        = 150, 30
+	nullBatch, nullChunks          = 256, 100
+)
+
+var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, LearningRate: 1e-2, Decay: .1}
+
+// null tests for drift.
+func (o *Own) null(ctx context.Context, table *ownTable, row []int32, u []float32, rows *ownRows,
+	seed int64) (*Null, error) {
+	row, u, chunk := thin(row, u, rows.nullChunks(table.d))
+	fold := make([]uint8, len(row))
+	for i, c := range chunk {
+		fold[i] = uint8(c % nullFolds)
+	}
+	var lanes []*lane
+	var seeds []int64
+	var rngs []*rand.Rand
+	for p := range o.cfg.Permutations + 1 {
+		moved := row
+		if p > 0 {
+			moved = shuffleChunks(row, chunk, random.New(seed, "null", p))
+		}
+		for k := range nullFolds {
+			l, err := newLane(moved, u, fold, k, nullPairs, random.New(seed, "null held", p, k))
+			if err != nil {
+				return nil, err
+			}
+			lanes = append(lanes, l)
+			seeds = append(seeds, random.Seed(seed, "null start", p, k))
+			rngs = append(rngs, random.New(seed, "null draws", p, k))
+		}
+	}
+	w, err := o.fitter.net(o.key(nullCandidate, len(lanes), nullBatch, nullStride))
+	if err != nil {
+		return nil, err
+	}
+	plan := schedule{rate: nullCandidate.LearningRate, decay: nullCandidate.Decay, updates: nullUpdates, stride: nullStride,
+		patience: nullUpdates, stopAt: nullUpdates}
+	c, err := w.train(ctx, table, lanes, net.InitSeeds(w.params, seeds, "propensity"), plan, rngs)
+	if err != nil {
+		return nil, err
+	}
+	// Every shuffle has its own best check after training has begun, as the real times have.
+	losses := make([]float64, o.cfg.Permutations+1)
+	for p := range losses {
+		losses[p] = math.Inf(1)
+		for _, check := range c.losses[1:] {
+			losses[p] = min(losses[p], mean(check[p*nullFolds:(p+1)*nullFolds]))
+		}
+	}
+	shares, err := w.lastShares(ctx, table, lanes, c.final)
+	if err != nil {
+		return nil, err
+	}
+	return verdict(losses, shares), nil
+}
+
+// verdict compares the first of the losses with the others.
+func verdict(losses, shares []float64) *Null {
+	n := &Null{Loss: losses[0], Share: shares[0], NullLoss: losses[1:], NullShare: shares[1:]}
+	n.LossMean, n.ShareMean = mean(n.NullLoss), mean(n.NullShare)
+	below := 0
+	for _, l := range n.NullLoss {
+		n.LossSpread += (l - n.LossMean) * (l - n.LossMean)
+		if l <= n.Loss {
+			below++
+		}
+	}
+	n.LossSpread = math.Sqrt(n.LossSpread / float64(max(1, len(n.NullLoss)-1)))
+	n.P = float64(1+below) / float64(len(losses))
+	n.Drift = below == 0 && n.Loss < n.LossMean-3*n.LossSpread
+	return n
+}
+
+// lastShares is the share of the effective sample size of omega(x, 1, u) in the held-out rows of
+// each shuffle.
+func (w *ownNet) lastShares(ctx context.Context, table *ownTable, lanes []*lane, values net.Values) ([]float64, error) {
+	pairs := heldPairs(lanes)
+	for k := range pairs {
+		list := make([]pair, len(pairs[k]))
+		for i, p := range pairs[k] {
+			list[i] = pair{p.row, p.own, 1}
+		}
+		pairs[k] = list
+	}
+	own, last, err := w.evaluate(ctx, table, pairs, values)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(lanes)/nullFolds)
+	for p := range out {
+		var weights []float64
+		for k := p * nullFolds; k < (p+1)*nullFolds; k++ {
+			for i := range own[k] {
+				weights = append(weights, math.Exp(clamp(float64(last[k][i])-float64(own[k][i]))))
+			}
+		}
+		out[p] = EffectiveSampleSize(weights) / float64(len(weights))
+	}
+	return out, nil
+}
+
+// thin takes every n-th row, so that at most nullRows are left.
+func thin(row []int32, u []float32, chunk []int32) ([]int32, []float32, []int32) {
+	every := (len(row) + nullRows - 1) / nullRows
+	if every <= 1 {
+		return row, u, chunk
+	}
+	var r, c []int32
+	var v []float32
+	for i := 0; i < len(row); i += every {
+		r, v, c = append(r, row[i]), append(v, u[i]), append(c, chunk[i])
+	}
+	return r, v, c
+}
+
+// shuffleChunks returns the rows with their chunks in random order.
+func shuffleChunks(row, chunk []int32, rng *rand.Rand) []int32 {
+	var from []int
+	for i := range chunk {
+		if i == 0 || chunk[i] != chunk[i-1] {
+			from = append(from, i)
+		}
+	}
+	from = append(from, len(chunk))
+	out := make([]int32, 0, len(row))
+	for _, c := range rng.Perm(len(from) - 1) {
+		out = append(out, row[from[c]:from[c+1]]...)
+	}
+	return out
+}

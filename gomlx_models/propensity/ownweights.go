@@ -1,0 +1,276 @@
+package propensity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// WeightOptions say which weights Own.Weights returns. The zero value of every field but Kind is
+// a default.
+type WeightOptions struct {
+	Kind Kind
+	Clip ClipPolicy // limit of omega; "" means ClipOne
+	// Floor is the least share of the effective sample size, from 0 to 1. If the weights have a
+	// smaller one, log omega is multiplied by the largest factor in [0, 1] that reaches it.
+	Floor float64
+	// HalfLife, if positive, multiplies each weight by 2^(-|T - t| / HalfLife), in units of time:
+	// exponential forgetting.
+	HalfLife float64
+}
+
+func (w WeightOptions) check() error {
+	if w.Clip == "" {
+		w.Clip = ClipOne
+	}
+	err := oneOf("kind", w.Kind, Kinds())
+	if err == nil {
+		err = oneOf("clip", w.Clip, Clips())
+	}
+	if err == nil && !(w.Floor >= 0 && w.Floor <= 1) {
+		err = fmt.Errorf("the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
+	}
+	if err == nil && !(w.HalfLife >= 0) {
+		err = fmt.Errorf("the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
+	}
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	return nil
+}
+
+// OwnWeights are the weights of a table's rows, in its order.
+type OwnWeights struct {
+	Weight []float64 // [n], mean 1; for the sample_weight of a trainer
+	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. omegaformula), the mean over the
+	// ensemble, within +-60, before clip, floor and half-life.
+	LogOmega []float64
+	Spread   []float64 // standard deviation of log omega over the ensemble; 0 for one member
+	Share    float64   // effective sample size of Weight divided by n, Kish's (sum w)^2 / (n sum w^2)
+	Shrink   float64   // factor of log omega that the floor asked for; 1: none
+	Notes    []string
+}
+
+// Weights returns the weights of the fitted rows for time T:
+//
+//	weight_i = c min(omega(x_i, T, t_i)^Shrink, limit of Clip) 2^(-|T - t_i| / HalfLife),
+//
+// with c such that their mean is 1. A row's log omega comes from the networks that did not see
+// it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
+// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and an Own from
+// LoadOwn, which has no rows (use WeightsOf).
+func (o *Own) Weights(ctx context.Context, T float64, options WeightOptions) (*OwnWeights, error) {
+	if o.data.Time == nil {
+		return nil, errors.New("propensity: a loaded g has no rows; use WeightsOf")
+	}
+	return o.weightsOf(ctx, o.data, T, options)
+}
+
+// WeightsOf is Weights for any rows, such as new ones. Their times lie in the range of Times, and
+// they have the columns of the fitted rows. A row that equals a fitted one is treated as that
+// one. Others get the mean log omega over all folds and the ensemble.
+func (o *Own) WeightsOf(ctx context.Context, d OwnData, T float64, options WeightOptions) (*OwnWeights, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if d.Dim != o.shape.Dim || d.Classes != o.shape.Classes || (d.Target != nil) != o.shape.Target {
+		return nil, fmt.Errorf("propensity: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
+			d.Dim, d.Classes, d.Target != nil, o.shape.Dim, o.shape.Classes, o.shape.Target)
+	}
+	for i, t := range d.Time {
+		if t < o.first || t > o.until {
+			return nil, fmt.Errorf("propensity: the time of sample %d, %v, is outside the fitted range %v to %v; "+
+				"use Continue with rows up to it", i, t, o.first, o.until)
+		}
+	}
+	return o.weightsOf(ctx, d, T, options)
+}
+
+func (o *Own) weightsOf(ctx context.Context, d OwnData, T float64, options WeightOptions) (*OwnWeights, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	if !(T >= o.first && T <= o.until) {
+		return nil, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit with rows up to it",
+			T, o.first, o.until)
+	}
+	members, count, err := o.members(ctx, d, T, options.Kind)
+	if err != nil {
+		return nil, err
+	}
+	out := &OwnWeights{Shrink: 1}
+	out.LogOmega, out.Spread = make([]float64, len(d.Time)), make([]float64, len(d.Time))
+	for i := range out.LogOmega {
+		m, ss := 0.0, 0.0
+		for _, v := range members[i][:count[i]] {
+			m += v / float64(count[i])
+		}
+		for _, v := range members[i][:count[i]] {
+			ss += (v - m) * (v - m)
+		}
+		out.LogOmega[i] = clamp(m)
+		if count[i] > 1 {
+			out.Spread[i] = math.Sqrt(ss / float64(count[i]-1))
+		}
+	}
+	out.weigh(d.Time, T, options)
+	return out, nil
+}
+
+// weigh applies clip, floor and half-life to LogOmega.
+func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
+	clip := options.Clip
+	if clip == "" {
+		clip = ClipOne
+	}
+	n := float64(len(time))
+	omega := func(factor float64) []float64 {
+		out := make([]float64, len(w.LogOmega))
+		for i, v := range w.LogOmega {
+			out[i] = clip.Omega(factor * v)
+		}
+		return out
+	}
+	w.Weight = omega(1)
+	if share := EffectiveSampleSize(w.Weight) / n; share < options.Floor {
+		lo, hi := 0., 1.
+		for range 40 {
+			if m := (lo + hi) / 2; EffectiveSampleSize(omega(m))/n >= options.Floor {
+				lo = m
+			} else {
+				hi = m
+			}
+		}
+		w.Shrink, w.Weight = lo, omega(lo)
+		w.Notes = append(w.Notes, fmt.Sprintf("the effective share was %.3g, below the floor %g: log omega was multiplied by %.3g",
+			share, options.Floor, lo))
+	}
+	if options.HalfLife > 0 {
+		least := math.Inf(1) // the smallest distance counts 1: a short half-life cannot make all weights 0
+		for _, t := range time {
+			least = min(least, math.Abs(T-t))
+		}
+		for i, t := range time {
+			w.Weight[i] *= math.Exp2((least - math.Abs(T-t)) / options.HalfLife)
+		}
+	}
+	sum := 0.0
+	for _, v := range w.Weight {
+		sum += v
+	}
+	for i := range w.Weight {
+		w.Weight[i] *= n / sum
+	}
+	w.Share = EffectiveSampleSize(w.Weight) / n
+}
+
+// members returns log omega of each row by each network that may be asked: the ensemble of the
+// row's own fold, or of all folds. count is their number.
+func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64, count []int, err error) {
+	if kind != Conditional {
+		return o.modelMembers(ctx, d, T, kind)
+	}
+	if o.models[Joint] == nil || o.models[Covariate] == nil {
+		return nil, nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome, and a place in Kinds")
+	}
+	logs, count, err = o.modelMembers(ctx, d, T, Joint)
+	if err != nil {
+		return nil, nil, err
+	}
+	minus, _, err := o.modelMembers(ctx, d, T, Covariate)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range logs {
+		for j := range logs[i] {
+			logs[i][j] -= minus[i][j]
+		}
+	}
+	return logs, count, nil
+}
+
+func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64, count []int, err error) {
+	m := o.models[kind]
+	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
+		kind, m = Covariate, o.models[Covariate]
+	}
+	if m == nil {
+		return nil, nil, fmt.Errorf("propensity: kind %s was not fitted; name it in Kinds", kind)
+	}
+	folds := o.cfg.Folds
+	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: row * folds + place
+	count = make([]int, len(d.Time))
+	ask := func(i, k, place int) {
+		pairs[k] = append(pairs[k], pair{int32(i), float32(o.unit(d.Time[i])), float32(o.unit(T))})
+		slots[k] = append(slots[k], i*folds+place)
+	}
+	for i := range d.Time {
+		if k, seen := o.fold[rowHash(d, i)]; seen {
+			ask(i, int(k), 0)
+			count[i] = len(m.values)
+			continue
+		}
+		for k := range folds {
+			ask(i, k, k)
+		}
+		count[i] = folds * len(m.values)
+	}
+	table := newOwnTable(d, o.shape, kind)
+	defer table.free()
+	logs = make([][]float64, len(d.Time))
+	for i := range logs {
+		logs[i] = make([]float64, count[i])
+	}
+	for s, values := range m.values {
+		own, at, err := m.net.evaluate(ctx, table, pairs, values)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := range folds {
+			for j, slot := range slots[k] {
+				place := slot % folds * len(m.values)
+				logs[slot/folds][place+s] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
+			}
+		}
+	}
+	return logs, count, nil
+}
+
+// Continue fits again with more rows: d are the old rows and new ones, or new ones alone. It
+// starts from the networks of o, takes its candidate and standardisation, trains at a third of
+// the learning rate, and stops early. A row that o has seen keeps its fold. Drift is not tested
+// again. Times may go on to half of the old range beyond its end; later, and for earlier times,
+// use FitOwn. o stays as it is.
+func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if d.Dim != o.shape.Dim || d.Classes != o.shape.Classes || (d.Target != nil) != o.shape.Target {
+		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use FitOwn")
+	}
+	rows := sortRows(d)
+	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
+	if first < o.first || o.unit(last) > 1.5 {
+		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use FitOwn",
+			first, last, o.first, o.last)
+	}
+	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first, last: o.last,
+		until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
+	rows.deal(d, o.cfg.Folds)
+	for h, k := range o.fold {
+		next.fold[h] = k
+	}
+	for i, h := range rows.hash {
+		if k, seen := o.fold[h]; seen {
+			rows.fold[i] = k
+		}
+		next.fold[h] = rows.fold[i]
+	}
+	next.Notes = append(next.Notes, fmt.Sprintf("continued with %d rows up to time %v", len(rows.at), last))
+	if err := next.fit(ctx, d, rows, seed, o); err != nil {
+		return nil, err
+	}
+	return next, nil
+}
