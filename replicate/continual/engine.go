@@ -8,12 +8,27 @@ import (
 	"tvps/replicate/protocol"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // Engine is a client of the backend with everything that is compiled and stored for it.
 type Engine struct {
 	compute.Backend
-	kept kept
+	kept    kept
+	loading sync.Mutex
+}
+
+// load copies the pools of a stream to the device, once. Every run does so before it uses them: GoMLX checks a tensor
+// without a lock, so that one that two runs use for the first time at the same moment can look empty to one of them.
+func (e *Engine) load(s *Stream) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	for _, pool := range []*tensors.Tensor{s.Pool, s.GPool.X} {
+		if err := pool.MaterializeOnDevice(e.Backend, true, 0); err != nil {
+			return fmt.Errorf("cannot load the samples: %w", err)
+		}
+	}
+	return nil
 }
 
 // Stream returns the stream of a key. The first call that succeeds makes it; runs of other settings or seeds must

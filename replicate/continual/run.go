@@ -31,6 +31,9 @@ func (x experiment) newRunContext(ctx context.Context, engine *Engine, seed int6
 	if err != nil {
 		return nil, err
 	}
+	if err := engine.load(stream); err != nil {
+		return nil, err
+	}
 	run := &RunContext{Learner: x.learner, Settings: x.settings, Seed: seed, Stream: stream, Engine: engine}
 	if x.measure.prepare != nil {
 		if err := x.measure.prepare(run); err != nil {
