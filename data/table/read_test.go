@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -399,11 +400,12 @@ func drifting(rows int) []table.Column {
 	rng := rand.New(rand.NewPCG(1, 2))
 	day := make([]time.Time, rows)
 	number, whole, label := make([]float64, rows), make([]int64, rows), make([]bool, rows)
+	short := make([]float32, rows)
 	city, missing := make([]string, rows), make([]bool, rows)
 	for i := range rows {
 		day[i] = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i*365/rows)
 		number[i] = rng.NormFloat64() + float64(i)/float64(rows)
-		whole[i] = rng.Int64N(100)
+		whole[i], short[i] = rng.Int64N(100), rng.Float32()
 		city[i] = []string{"Rome", "Paris", "Zürich", "a, \"b\"", "two\nlines"}[rng.IntN(5)]
 		label[i] = number[i] > float64(i)/float64(rows)
 		if missing[i] = rng.IntN(10) == 0; missing[i] {
@@ -411,7 +413,8 @@ func drifting(rows int) []table.Column {
 		}
 	}
 	return []table.Column{{Name: "day", Values: day}, {Name: "number", Values: number}, {Name: "whole", Values: whole},
-		{Name: "city", Values: city, Missing: missing}, {Name: "y", Values: label}}
+		{Name: "city", Values: city, Missing: missing}, {Name: "y", Values: label},
+		{Name: "short", Values: short}}
 }
 
 // TestSameFeatures: a table as CSV, compressed CSV and Parquet gives the same schema and the same bytes, and what is
@@ -445,7 +448,7 @@ func TestSameFeatures(t *testing.T) {
 		for k := range s.Columns {
 			s.Columns[k].Note = ""
 		}
-		x := encoded(t, tab, "number", "whole", "city", "y", "day")
+		x := encoded(t, tab, "number", "whole", "city", "y", "day", "short")
 		if i == 0 {
 			first, want = s, x
 		}
@@ -460,7 +463,7 @@ func TestSameFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, c := range back {
-			if !reflect.DeepEqual(c.Values, columns[k].Values) && c.Name != "number" && c.Name != "city" {
+			if !reflect.DeepEqual(c.Values, columns[k].Values) && c.Name != "number" && c.Name != "city" && c.Name != "short" {
 				t.Errorf("%s: column %s is not read as it was written", path, c.Name)
 			}
 		}
@@ -646,6 +649,8 @@ func TestParquetEncodings(t *testing.T) {
 					switch {
 					case c.Name == "date":
 						want = time.Unix(int64(i)*86400, 0).UTC()
+					case c.Name == "f32":
+						want, _ = strconv.ParseFloat(fmt.Sprint(v.Interface()), 64)
 					case v.CanFloat():
 						want = v.Float()
 					case v.CanInt() && c.Name == "i64":
