@@ -32,11 +32,11 @@
 // A number takes 8 bytes, or 4 if float32 has all of the column's values exactly; a category takes 4, a time 8. CSV
 // is read twice, first for the kinds, then for the values, so that no text is kept.
 //
-// A table of 1,000,000 rows and 50 columns, encoded as 251 features, on two cores of a Xeon that other work shared:
+// A table of 1,000,000 rows and 50 columns, encoded as 260 features, on two cores of a Xeon that other work shared:
 //
-//	file                 size     open, times, label   encode   peak memory
-//	CSV                  881 MB   10.2 s               1.1 s    1.4 GiB
-//	Parquet with zstd    329 MB   1.3 s                1.1 s    1.5 GiB
+//	file                 size     open     encode, times, label   peak memory
+//	CSV                  881 MB   10.2 s   1.1 s                  1.4 GiB
+//	Parquet with zstd    329 MB   1.3 s    1.1 s                  1.5 GiB
 //
 // The features themselves take 1.0 GiB of the peak. The commands, to make the files and to read one:
 //
