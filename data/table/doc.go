@@ -9,9 +9,8 @@
 //   - gzip and zstd: a CSV file may be compressed with either. The first bytes of a file decide, not its name.
 //   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals and encryption are refused.
 //
-// The same table gives the same features, byte for byte, from CSV and from Parquet, if the values are the same
-// float64: a Parquet column of type FLOAT has the exact value of each float32, a CSV file the decimals it was
-// written with.
+// The same table gives the same features from CSV and from Parquet, byte for byte. A float32 of a Parquet file counts as
+// the shortest decimal that means it, as in a CSV file.
 //
 // # Errors
 //
@@ -19,6 +18,9 @@
 // files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them,
 // and [Limits] bounds what a small compressed file may expand to. For this reason the package decodes Parquet's pages
 // itself: parquet-go, with which it writes, allocates what a file states.
+//
+// A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty fields,
+// nulls, and the texts of [DefaultMissing].
 //
 // # No look ahead
 //
@@ -29,4 +31,15 @@
 //
 // A number takes 8 bytes, or 4 if float32 has all of the column's values exactly; a category takes 4, a time 8. CSV
 // is read twice, first for the kinds, then for the values, so that no text is kept.
+//
+// A table of 1,000,000 rows and 50 columns, encoded as 260 features, on two cores of a Xeon that other work shared:
+//
+//	file                 size     open     encode, times, label   peak memory
+//	CSV                  881 MB   10.2 s   1.1 s                  1.4 GiB
+//	Parquet with zstd    329 MB   1.3 s    1.1 s                  1.5 GiB
+//
+// The features themselves take 1.0 GiB of the peak. The commands, to make the files and to read one:
+//
+//	TVPS_TABLE_KEEP=/tmp TVPS_TABLE_ROWS=1000000 go test ./data/table -run - -bench Write -benchtime 1x
+//	TVPS_TABLE_FILE=/tmp/x.parquet go test ./data/table -run - -bench Open -benchtime 1x
 package table

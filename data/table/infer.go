@@ -328,7 +328,7 @@ func (b *builder) setLevel(i int, text []byte) bool {
 	code, ok := b.index[string(text)]
 	if !ok {
 		level := string(text)
-		if b.bytes += len(level); len(b.levels) == mostLevels && !b.given || b.bytes > mostLevelBytes {
+		if b.bytes += len(level); !b.given && (len(b.levels) == mostLevels || b.bytes > mostLevelBytes) {
 			b.ignore()
 			return true
 		}

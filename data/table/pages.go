@@ -585,7 +585,7 @@ func (d *pageDecoder) decompress(b []byte, size int64) ([]byte, error) {
 		}
 		return exactly(d.zstd, size, bad)
 	case 7:
-		out, ok := lz4(b, int(size))
+		out, ok := unlz4(b, int(size))
 		if !ok {
 			return nil, bad(nil)
 		}
@@ -615,8 +615,8 @@ func exactly(r io.Reader, size int64, bad func(error) error) ([]byte, error) {
 	return out, nil
 }
 
-// lz4 decompresses a block of LZ4 of size bytes.
-func lz4(b []byte, size int) (out []byte, ok bool) {
+// unlz4 decompresses a block of LZ4 of size bytes.
+func unlz4(b []byte, size int) (out []byte, ok bool) {
 	if size > 255*len(b) {
 		return nil, false
 	}

@@ -599,7 +599,9 @@ func (l *leaf) native() Kind {
 // float is a number of a page.
 func (l *leaf) float(p *page, k int) float64 {
 	switch {
-	case l.physical == typeFloat || l.physical == typeDouble:
+	case l.physical == typeFloat:
+		return shortest(p.floats[k])
+	case l.physical == typeDouble:
 		return p.floats[k]
 	case l.means == meansUnsigned && l.physical == typeInt32:
 		return float64(uint32(p.ints[k]))
@@ -607,6 +609,17 @@ func (l *leaf) float(p *page, k int) float64 {
 		return float64(uint64(p.ints[k]))
 	}
 	return float64(p.ints[k])
+}
+
+// shortest is the number whose digits are the fewest that mean the float32 v: what a CSV file of it would have, .1 and not
+// .10000000149.
+func shortest(v float64) float64 {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<24 || v != v || math.IsInf(v, 0) {
+		return v
+	}
+	var buf [32]byte
+	v, _, _ = parseNumber(strconv.AppendFloat(buf[:0], v, 'g', -1, 32), '.')
+	return v
 }
 
 // micro is a time of a page in microseconds. Times without a zone are of the given location.

@@ -47,7 +47,7 @@ func (c Column) prepare() (*cells, error) {
 	case []float32:
 		out.rows, out.node = len(v), parquet.Leaf(parquet.FloatType)
 		out.value = func(i int) parquet.Value { return parquet.FloatValue(v[i]) }
-		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, float64(v[i]), 'g', -1, 64) }
+		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, float64(v[i]), 'g', -1, 32) }
 		if slices.ContainsFunc(v, func(v float32) bool { return v != v }) {
 			nan = func(i int) bool { return v[i] != v[i] }
 		}

@@ -1,0 +1,131 @@
+package table_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"tvps/data/table"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// fuzz reads a file and asks everything of its table. All errors must be sentences, all features finite.
+func fuzz(t *testing.T, content []byte) {
+	limits := table.Limits{Cells: 1 << 16, Free: 1 << 20, Ratio: 50, Record: 1 << 16}
+	tab, err := table.Read("x", bytes.NewReader(content), int64(len(content)), table.Options{Limits: limits})
+	sentence := func(err error) {
+		var e *table.Error
+		if err != nil && (!errors.As(err, &e) || strings.ContainsAny(err.Error(), "\n\r\x00")) {
+			t.Fatalf("%T, not a sentence: %q", err, err)
+		}
+	}
+	if err != nil {
+		sentence(err)
+		return
+	}
+	schema := tab.Schema()
+	_ = schema.String()
+	if schema.Rows < 2 || schema.Rows != tab.Rows() || len(schema.Columns) == 0 {
+		t.Fatalf("%d rows, %d columns", schema.Rows, len(schema.Columns))
+	}
+	for _, c := range schema.Columns[:min(len(schema.Columns), 20)] {
+		for _, bin := range []table.Bin{{}, {Unit: "hour"}, {Unit: "week"}, {Unit: "quarter"}, {Rows: 2}} {
+			times, err := tab.Times(c.Name, bin)
+			if err != nil {
+				sentence(err)
+				continue
+			}
+			total := 0
+			for i, n := range times.Counts {
+				total += n
+				if i > 0 && times.Values[i] <= times.Values[i-1] {
+					t.Fatalf("times %v", times.Values)
+				}
+				_, err := times.At(times.Names[i])
+				sentence(err)
+			}
+			if total != tab.Rows() || len(times.Names) != len(times.Values) || len(times.Of()) != tab.Rows() {
+				t.Fatalf("%d of %d rows have times", total, tab.Rows())
+			}
+		}
+		for _, kind := range []table.LabelKind{table.AnyLabel, table.Classes, table.Regression} {
+			_, err := tab.Label(c.Name, kind)
+			sentence(err)
+		}
+	}
+	if _, err := tab.Columns(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	names, err := tab.Features()
+	if err != nil {
+		sentence(err)
+		return
+	}
+	e, err := tab.Fit(names, []int{0, 1}, table.EncoderOptions{Levels: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := e.Encode(tab, nil)
+	if err != nil {
+		sentence(err)
+	} else if len(x) != tab.Rows()*e.Dim() {
+		t.Fatalf("%d features of %d rows", len(x), tab.Rows())
+	}
+	for i, v := range x {
+		if !(math.Abs(float64(v)) <= 1e6) {
+			t.Fatalf("feature %s is %g", e.Names()[i%e.Dim()], v)
+		}
+	}
+}
+
+// FuzzCSV reads any bytes as a file.
+func FuzzCSV(f *testing.F) {
+	for _, h := range hostileFiles(f) {
+		if len(h.content) < 2000 && !strings.HasPrefix(h.content, "PAR1") {
+			f.Add([]byte(h.content))
+		}
+	}
+	for _, seed := range []string{
+		"day,n,city,y\n2024-01-01,1,Rome,true\n2024-01-02,,Paris,false\n",
+		"a;b\n\"x\ny\";1,5\n\"\"\"\";2,5\n", "sep=|\na|b\n1|2\n3|4\n", "t,x\n02.01.2006 15:04,1\n13.01.2006,2\n",
+		"t,x\n2 Jan 2006,1e99\n3 Jan 2006,-1e99\n", "t\n2006-W05\n2006-W52\n", "a\rb\rc\r", "caf\xe9,b\n1,2\n3,4\n",
+	} {
+		f.Add([]byte(seed))
+		f.Add([]byte(utf16le(seed)))
+	}
+	f.Fuzz(fuzz)
+}
+
+// FuzzParquet reads any bytes between the marks of a Parquet file.
+func FuzzParquet(f *testing.F) {
+	type row struct {
+		A int64    `parquet:"a,delta"`
+		B float32  `parquet:"b"`
+		C *string  `parquet:"c,dict"`
+		D bool     `parquet:"d"`
+		E string   `parquet:"e,delta"`
+		G *float64 `parquet:"g,split"`
+		H int32    `parquet:"h,date"`
+		I int64    `parquet:"i,timestamp(millisecond)"`
+		J uint32   `parquet:"j,dict"`
+	}
+	text, number := "x", 2.5
+	rows := []row{{A: 1, B: 2, C: &text, D: true, E: "abc", H: 3, I: 4}, {A: 2, E: "abd", G: &number}, {A: -3, C: &text}}
+	for _, options := range [][]parquet.WriterOption{
+		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)}, {parquet.Compression(&parquet.Zstd)},
+		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
+	} {
+		f.Add([]byte(parquetOf(f, rows, options...)))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if len(content) < 12 {
+			return
+		}
+		copy(content, "PAR1")
+		copy(content[len(content)-4:], "PAR1")
+		fuzz(t, content)
+	})
+}

@@ -1,0 +1,723 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/data/table"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// read reads a table from a text.
+func read(t testing.TB, content string, o table.Options) *table.Table {
+	t.Helper()
+	tab, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// encoded are the features of all rows, the encoder fitted on all.
+func encoded(t testing.TB, tab *table.Table, columns ...string) []float32 {
+	t.Helper()
+	if columns == nil {
+		var err error
+		if columns, err = tab.Features(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := tab.Fit(columns, nil, table.EncoderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := e.Encode(tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestCSV: delimiters, encodings, quotes and ends of lines are found, and give the same values.
+func TestCSV(t *testing.T) {
+	want := "name,n,city\nx,1.5,Zürich\ny,2,\"Bern, CH\"\nx,-3e2,\"a \"\"b\"\"\"\n"
+	with := func(delim string) string {
+		return strings.ReplaceAll(want, ",", delim)
+	}
+	latin := func(text string) string {
+		var b []byte
+		for _, r := range text {
+			b = append(b, byte(r))
+		}
+		return string(b)
+	}
+	big := func(text string) string {
+		b := []byte{0xFE, 0xFF}
+		for _, r := range text {
+			b = append(b, byte(r>>8), byte(r))
+		}
+		return string(b)
+	}
+	for _, test := range []struct{ name, content, format string }{
+		{"comma", want, "CSV, delimiter ,"},
+		{"semicolon", with(";"), "CSV, delimiter ;"},
+		{"tab", with("\t"), "CSV, delimiter tab"},
+		{"bar", with("|"), "CSV, delimiter |"},
+		{"byte order mark", "\xEF\xBB\xBF" + want, "CSV, delimiter ,, UTF-8 with a byte order mark"},
+		{"UTF-16", utf16le(want), "CSV, delimiter ,, UTF-16"},
+		{"UTF-16, high byte first", big(want), "CSV, delimiter ,, UTF-16"},
+		{"Latin-1", latin(want), "CSV, delimiter ,, Latin-1"},
+		{"carriage returns and newlines", strings.ReplaceAll(want, "\n", "\r\n"), "CSV, delimiter ,"},
+		{"carriage returns", strings.ReplaceAll(want, "\n", "\r"), "CSV, delimiter ,"},
+		{"no last newline", strings.TrimSuffix(want, "\n"), "CSV, delimiter ,"},
+		{"blank lines", strings.ReplaceAll(want, "\n", "\n\n"), "CSV, delimiter ,"},
+		{"spaces", strings.ReplaceAll(want, ",", " , ")[:len("name , n , city")] + want[len("name,n,city"):], "CSV, delimiter ,"},
+		{"all in quotes", "\"name\",\"n\",\"city\"\n\"x\",\"1.5\",\"Zürich\"\n\"y\", \"2\" ,\"Bern, CH\"\n\"x\",\"-3e2\",\"a \"\"b\"\"\"\n", "CSV, delimiter ,"},
+		{"Excel's sep", "sep=;\n" + with(";"), "CSV, delimiter ;"},
+		{"gzip", zipped(want), "CSV, delimiter ,, gzip"},
+		{"zstd", zstded(want), "CSV, delimiter ,, zstd"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tab := read(t, test.content, table.Options{})
+			s := tab.Schema()
+			if s.Format != test.format {
+				t.Errorf("format %q, want %q", s.Format, test.format)
+			}
+			if (len(s.Notes) > 0) != (test.name == "Latin-1") {
+				t.Errorf("notes %q", s.Notes)
+			}
+			columns, err := tab.Columns(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := []any{columns[0].Values, columns[1].Values, columns[2].Values}
+			city := "Bern, CH"
+			for _, delim := range []string{";", "\t", "|"} {
+				if strings.Contains(test.content, "Bern"+delim) {
+					city = "Bern" + delim + " CH"
+				}
+			}
+			want := []any{[]string{"x", "y", "x"}, []float64{1.5, 2, -300}, []string{"Zürich", city, `a "b"`}}
+			if !reflect.DeepEqual(values, want) {
+				t.Errorf("%q, want %q", values, want)
+			}
+		})
+	}
+}
+
+// TestKinds: kinds of columns are inferred from all rows, and can be given.
+func TestKinds(t *testing.T) {
+	many := make([]string, 60)
+	for i := range many {
+		many[i] = fmt.Sprint("text ", i)
+	}
+	for _, test := range []struct {
+		name   string
+		values []string
+		given  table.Kind
+		want   table.Kind
+	}{
+		{"integers", []string{"1", "-2", "+3"}, "", table.Number},
+		{"decimals", []string{"1.5", ".5", "5.", "1e-3"}, "", table.Number},
+		{"years", []string{"2011", "2012"}, "", table.Number},
+		{"some missing", []string{"1", "", "NA", "2"}, "", table.Number},
+		{"names", []string{"a", "b", "a"}, "", table.Category},
+		{"codes", []string{"A1", "2", "B7", "C"}, "", table.Category},
+		{"postcodes", []string{"01234", "99999"}, "", table.Category},
+		{"padded numbers", []string{"01", "5", "123"}, "", table.Number},
+		{"dates", []string{"2024-01-02", "2024-02-03"}, "", table.Time},
+		{"booleans", []string{"true", "False", "TRUE"}, "", table.Boolean},
+		{"booleans and others", []string{"true", "false", "maybe"}, "", table.Category},
+		{"hexadecimal", []string{"0x10", "0x11"}, "", table.Category},
+		{"thousands", []string{"1_000", "2_000"}, "", table.Category},
+		{"nothing", []string{"", "", ""}, "", table.Text},
+		{"different texts", many, "", table.Text},
+		{"different texts as asked", many, table.Category, table.Category},
+		{"numbers as a category", []string{"1", "2"}, table.Category, table.Category},
+		{"numbers as booleans", []string{"1", "0"}, table.Boolean, table.Boolean},
+		{"mixed types as a category", []string{"1", "2", "x"}, table.Category, table.Category},
+		{"ignored as asked", []string{"1", "2", "x"}, table.Text, table.Text},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var o table.Options
+			if test.given != "" {
+				o.Kinds = map[string]table.Kind{"v": test.given}
+			}
+			tab := read(t, "k;v\n-;"+strings.Join(test.values, "\n-;")+"\n", o)
+			if c := tab.Schema().Columns[1]; c.Kind != test.want {
+				t.Errorf("%v is a %s, want %s", test.values, c.Kind, test.want)
+			}
+		})
+	}
+}
+
+// TestDates: times in usual formats are found, and binned.
+func TestDates(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, test := range []struct {
+		first, second string
+		layout        string
+		location      *time.Location
+		bin           table.Bin
+		names         string
+		values        [2]float64
+	}{
+		{"2024-01-02", "2024-01-10", "", nil, table.Bin{}, "2024-01-02 2024-01-10", [2]float64{19724, 19732}},
+		{"2024-01-02", "2024-01-10", "", nil, table.Bin{Unit: "week"}, "2024-W01 2024-W02", [2]float64{2818, 2819}},
+		{"2023-12-31", "2024-01-01", "", nil, table.Bin{Unit: "week"}, "2023-W52 2024-W01", [2]float64{2817, 2818}},
+		{"2024-01-02", "2024-03-10", "", nil, table.Bin{Unit: "month"}, "2024-01 2024-03", [2]float64{648, 650}},
+		{"2024-01-02", "2024-04-10", "", nil, table.Bin{Unit: "quarter"}, "2024-Q1 2024-Q2", [2]float64{216, 217}},
+		{"1969-01-02", "2024-04-10", "", nil, table.Bin{Unit: "year"}, "1969 2024", [2]float64{-1, 54}},
+		{"1969-12-02", "1969-11-10", "", nil, table.Bin{Unit: "month"}, "1969-11 1969-12", [2]float64{-2, -1}},
+		{"2024-01-02T03:04:05Z", "2024-01-02T03:04:06+01:00", "", nil, table.Bin{Unit: "hour"},
+			"2024-01-02 02:00 2024-01-02 03:00", [2]float64{473378, 473379}},
+		{"2024-01-02 03:04", "2024-01-02 04:04:05.25", "", nil, table.Bin{Unit: "hour"},
+			"2024-01-02 03:00 2024-01-02 04:00", [2]float64{473379, 473380}},
+		{"2024-01-02T23:30:00Z", "2024-01-02T00:00:00Z", "", berlin, table.Bin{Unit: "day"}, "2024-01-02 2024-01-03",
+			[2]float64{19724, 19725}},
+		{"02.01.2006", "1.2.2006", "", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},
+		{"01/02/2006", "13/03/2006", "", nil, table.Bin{Unit: "month"}, "2006-02 2006-03", [2]float64{433, 434}},
+		{"01/02/2006", "03/13/2006", "", nil, table.Bin{Unit: "month"}, "2006-01 2006-03", [2]float64{432, 434}},
+		{"01/02/2006", "03/04/2006", "%m/%d/%Y", nil, table.Bin{Unit: "month"}, "2006-01 2006-03", [2]float64{432, 434}},
+		{"01/02/2006", "03/04/2006", "02/01/2006", nil, table.Bin{Unit: "month"}, "2006-02 2006-04", [2]float64{433, 435}},
+		{"2006-01", "2006-05", "", nil, table.Bin{Unit: "month"}, "2006-01 2006-05", [2]float64{432, 436}},
+		{"2006-W05", "2006-W06", "", nil, table.Bin{Unit: "week"}, "2006-W05 2006-W06", [2]float64{1883, 1884}},
+		{"2 Jan 2006", "10 February 2006", "", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},
+		{"20060102", "20060203", "%Y%m%d", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},
+		{"1136214245", "1138892645", "unix", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},
+		{"1136214245000", "1138892645000", "unixms", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},
+		{"3", "7.5", "", nil, table.Bin{}, "3 7.5", [2]float64{3, 7.5}},
+	} {
+		o := table.Options{Location: test.location}
+		if test.layout != "" {
+			o.Layouts = map[string]string{"t": test.layout}
+		}
+		tab := read(t, fmt.Sprintf("t;x\n%s;1\n%s;2\n", test.first, test.second), o)
+		got, err := tab.Times("t", test.bin)
+		if err != nil {
+			t.Errorf("%s, %s: %v", test.first, test.second, err)
+			continue
+		}
+		if names := strings.Join(got.Names, " "); names != test.names || [2]float64(got.Values) != test.values {
+			t.Errorf("%s, %s in bins of %s: %s %v, want %s %v", test.first, test.second, test.bin, names, got.Values,
+				test.names, test.values)
+		}
+		for i, name := range got.Names {
+			if at, err := got.At(name); err != nil || at != i {
+				t.Errorf("time %s is number %d (%v), want %d", name, at, err, i)
+			}
+		}
+	}
+}
+
+// TestAt: a time is found by any text that means it.
+func TestAt(t *testing.T) {
+	tab := read(t, "t,x\n2024-01-15,1\n2024-02-15,2\n2024-06-01,3\n", table.Options{})
+	months, _ := tab.Times("t", table.Bin{Unit: "month"})
+	blocks, _ := tab.Times("t", table.Bin{Rows: 2})
+	for _, test := range []struct {
+		times *table.Times
+		text  string
+		want  int
+		err   string
+	}{
+		{months, "2024-02", 1, ""}, {months, "2024-02-29", 1, ""}, {months, "2024-06-01 12:00", 2, ""},
+		{months, "2024-03", 0, `no row has time "2024-03"; the nearest: 2024-02 and 2024-06`},
+		{months, "soon", 0, `"soon" is not a time; times are written as 2024-06`},
+		{months, "", 0, "is not a time"},
+		{blocks, "block 2", 1, ""}, {blocks, "2024-03-01", 0, ""}, {blocks, "2025", 1, ""},
+		{blocks, "2023-03-01", 0, "is before all rows"},
+	} {
+		at, err := test.times.At(test.text)
+		if test.err != "" {
+			checkSentence(t, err, test.err)
+		} else if at != test.want || err != nil {
+			t.Errorf("%q is time %d (%v), want %d", test.text, at, err, test.want)
+		}
+	}
+}
+
+// TestBlocks: blocks have equal numbers of rows in time order, and equal times are in one block.
+func TestBlocks(t *testing.T) {
+	tab := read(t, "t,x\n5,1\n1,1\n2,1\n2,1\n2,1\n3,1\n4,1\n", table.Options{})
+	for _, test := range []struct {
+		column string
+		bin    table.Bin
+		index  []int32
+		counts []int
+	}{
+		{"t", table.Bin{Rows: 2}, []int32{2, 0, 0, 0, 0, 1, 1}, []int{4, 2, 1}},
+		{"t", table.Bin{Rows: 3}, []int32{2, 0, 0, 0, 0, 1, 1}, []int{4, 2, 1}},
+		{"t", table.Bin{Blocks: 2}, []int32{1, 0, 0, 0, 0, 1, 1}, []int{4, 3}},
+		{"", table.Bin{Rows: 3}, []int32{0, 0, 0, 1, 1, 1, 2}, []int{3, 3, 1}},
+		{"", table.Bin{Blocks: 3}, []int32{0, 0, 1, 1, 2, 2, 2}, []int{2, 2, 3}},
+	} {
+		got, err := tab.Times(test.column, test.bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Index, test.index) || !slices.Equal(got.Counts, test.counts) {
+			t.Errorf("%q in %s: %v %v, want %v %v", test.column, test.bin, got.Index, got.Counts, test.index, test.counts)
+		}
+		if rows := got.Rows(1, len(got.Counts)); len(rows) != 7-test.counts[0] {
+			t.Errorf("%d rows from time 1 on", len(rows))
+		}
+	}
+	for _, text := range []string{"none", "week", "365 rows", "20 blocks"} {
+		if bin, err := table.ParseBin(text); err != nil || bin.String() != text {
+			t.Errorf("%q is parsed as %s (%v)", text, bin, err)
+		}
+	}
+	for _, text := range []string{"weeks", "0 rows", "-1 rows", "7", "rows"} {
+		_, err := table.ParseBin(text)
+		checkSentence(t, err, "is not none, one of hour")
+	}
+}
+
+// TestLabel: classes have names, and numbers are classes only if they are few and whole.
+func TestLabel(t *testing.T) {
+	tab := read(t, "c,b,few,real,p\nx,true,10,.5,1\nz,false,9,1.5,2\nx,true,10,2.5,3\n", table.Options{})
+	for _, test := range []struct {
+		column string
+		kind   table.LabelKind
+		names  []string
+		class  []int32
+		target []float64
+	}{
+		{"c", "", []string{"x", "z"}, []int32{0, 1, 0}, nil},
+		{"b", "", []string{"false", "true"}, []int32{1, 0, 1}, nil},
+		{"few", "", []string{"9", "10"}, []int32{1, 0, 1}, nil},
+		{"few", table.Regression, nil, nil, []float64{10, 9, 10}},
+		{"real", "", nil, nil, []float64{.5, 1.5, 2.5}},
+		{"real", table.Classes, []string{"0.5", "1.5", "2.5"}, []int32{0, 1, 2}, nil},
+	} {
+		l, err := tab.Label(test.column, test.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(l.Names, test.names) || !slices.Equal(l.Class, test.class) || !slices.Equal(l.Target, test.target) {
+			t.Errorf("label %s: %v %v %v, want %v %v %v", test.column, l.Names, l.Class, l.Target, test.names, test.class,
+				test.target)
+		}
+	}
+}
+
+// TestEncoder: the features by hand, from rows 1 to 4 alone.
+func TestEncoder(t *testing.T) {
+	tab := read(t, `n,c,b,k,m
+1,x,true,7,1
+3,y,false,7,
+,x,,7,3
+2,,true,7,5
+100,new,true,8,
+`, table.Options{})
+	columns, err := tab.Features()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := tab.Fit(columns, []int{0, 1, 2, 3}, table.EncoderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"n", "n (missing)", "c=x", "c=y", "c (missing)", "b", "b (missing)", "k", "m", "m (missing)"}
+	if got := e.Names(); !slices.Equal(got, names) || e.Dim() != len(names) || len(e.Of()) != len(names) {
+		t.Errorf("features %v, want %v", got, names)
+	}
+	x, err := e.Encode(tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, m, b := float32(math.Sqrt(1.5)), float32(math.Sqrt(8./3)), float32(2./3)
+	far := float32((100 - 2) / math.Sqrt(2./3))
+	want := []float32{
+		-a, 0, 1, 0, 0, 1, 0, 0, -2 / m, 0,
+		a, 0, 0, 1, 0, 0, 0, 0, 0, 1,
+		0, 1, 1, 0, 0, b, 1, 0, 0, 0,
+		0, 0, 0, 0, 1, 1, 0, 0, 2 / m, 0,
+		far, 0, 0, 0, 0, 1, 0, 0, 0, 1,
+	}
+	for i := range want {
+		if math.Abs(float64(x[i]-want[i])) > 1e-5 {
+			t.Errorf("row %d, feature %s: %g, want %g", i/len(names), names[i%len(names)], x[i], want[i])
+		}
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored table.Encoder
+	if err := json.Unmarshal(text, &stored); err != nil {
+		t.Fatal(err)
+	}
+	again, err := stored.Encode(tab, nil)
+	if err != nil || !slices.Equal(again, x) {
+		t.Errorf("a stored encoder gives %v (%v)", again, err)
+	}
+	other := read(t, "b,m,k,n,c\nfalse,3,7,2,y\nfalse,3,7,2,zzz\n", table.Options{})
+	x, err = stored.Encode(other, []int{1, 0})
+	if want := []float32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}; err != nil || !slices.Equal(x, want) {
+		t.Errorf("another table gives %v (%v), want %v", x, err, want)
+	}
+	_, err = stored.Encode(read(t, "b,m,k,n,c\nfalse,3,7,a,y\nfalse,3,7,b,y\n", table.Options{}), nil)
+	checkSentence(t, err, `column "n": the column is a category; it was a number when the encoding was fitted`)
+	_, err = stored.Encode(read(t, "b,m\nfalse,3\nfalse,4\n", table.Options{}), nil)
+	checkSentence(t, err, `there is no column "n"`)
+}
+
+// TestRareLevels: the rarest levels share a feature.
+func TestRareLevels(t *testing.T) {
+	tab := read(t, "c,x\na,1\nb,1\nb,2\nc,1\nc,1\nc,1\nd,1\n", table.Options{})
+	e, err := tab.Fit([]string{"c"}, nil, table.EncoderOptions{Levels: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"c=b", "c=c", "c (other)"}; !slices.Equal(e.Names(), want) {
+		t.Errorf("features %v, want %v", e.Names(), want)
+	}
+	x, _ := e.Encode(tab, []int{0, 1, 6})
+	if want := []float32{0, 0, 1, 1, 0, 0, 0, 0, 1}; !slices.Equal(x, want) {
+		t.Errorf("%v, want %v", x, want)
+	}
+}
+
+// drifting makes a table of all kinds of columns.
+func drifting(rows int) []table.Column {
+	rng := rand.New(rand.NewPCG(1, 2))
+	day := make([]time.Time, rows)
+	number, whole, label := make([]float64, rows), make([]int64, rows), make([]bool, rows)
+	short := make([]float32, rows)
+	city, missing := make([]string, rows), make([]bool, rows)
+	for i := range rows {
+		day[i] = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i*365/rows)
+		number[i] = rng.NormFloat64() + float64(i)/float64(rows)
+		whole[i], short[i] = rng.Int64N(100), rng.Float32()
+		city[i] = []string{"Rome", "Paris", "Zürich", "a, \"b\"", "two\nlines"}[rng.IntN(5)]
+		label[i] = number[i] > float64(i)/float64(rows)
+		if missing[i] = rng.IntN(10) == 0; missing[i] {
+			number[i] = math.NaN()
+		}
+	}
+	return []table.Column{{Name: "day", Values: day}, {Name: "number", Values: number}, {Name: "whole", Values: whole},
+		{Name: "city", Values: city, Missing: missing}, {Name: "y", Values: label},
+		{Name: "short", Values: short}}
+}
+
+// TestSameFeatures: a table as CSV, compressed CSV and Parquet gives the same schema and the same bytes, and what is
+// written can be read back.
+func TestSameFeatures(t *testing.T) {
+	dir := t.TempDir()
+	columns := drifting(1000)
+	paths := []string{filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.parquet")}
+	for _, path := range paths {
+		if err := table.Write(path, columns...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, content := range []string{zipped(string(text)), zstded(string(text))} {
+		path := filepath.Join(dir, fmt.Sprint("z", i))
+		os.WriteFile(path, []byte(content), 0o644)
+		paths = append(paths, path)
+	}
+	var first table.Schema
+	var want []float32
+	for i, path := range paths {
+		tab, err := table.Open(path, table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := tab.Schema()
+		for k := range s.Columns {
+			s.Columns[k].Note = ""
+		}
+		x := encoded(t, tab, "number", "whole", "city", "y", "day", "short")
+		if i == 0 {
+			first, want = s, x
+		}
+		if !reflect.DeepEqual(s.Columns, first.Columns) {
+			t.Errorf("%s: schema %v, want %v", path, s.Columns, first.Columns)
+		}
+		if !slices.Equal(x, want) {
+			t.Errorf("%s: other features than CSV", path)
+		}
+		back, err := tab.Columns(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range back {
+			if !reflect.DeepEqual(c.Values, columns[k].Values) && c.Name != "number" && c.Name != "city" && c.Name != "short" {
+				t.Errorf("%s: column %s is not read as it was written", path, c.Name)
+			}
+		}
+		for k, v := range back[1].Values.([]float64) {
+			if w := columns[1].Values.([]float64)[k]; v != w && !(v != v && w != w) {
+				t.Fatalf("%s: number %g, want %g", path, v, w)
+			}
+		}
+		for k, missing := range columns[3].Missing {
+			if back[3].Missing[k] != missing || !missing && back[3].Values.([]string)[k] != columns[3].Values.([]string)[k] {
+				t.Fatalf("%s: row %d of city is %q", path, k, back[3].Values.([]string)[k])
+			}
+		}
+	}
+}
+
+// TestOrder: the order of the rows changes no kind, level, time, class, or feature beyond rounding.
+func TestOrder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.csv")
+	if err := table.Write(path, drifting(300)...); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.Open(path, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := rand.New(rand.NewPCG(3, 4)).Perm(300)
+	columns, _ := tab.Columns(nil, order)
+	if err := table.Write(path, columns...); err != nil {
+		t.Fatal(err)
+	}
+	shuffled, err := table.Open(path, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := tab.Schema().String(), shuffled.Schema().String(); a != b {
+		t.Errorf("schema\n%s\nof shuffled rows\n%s", a, b)
+	}
+	x, y := encoded(t, tab), encoded(t, shuffled)
+	dim := len(x) / 300
+	for _, bin := range []table.Bin{{}, {Unit: "week"}, {Rows: 40}} {
+		a, err := tab.Times("day", bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := shuffled.Times("day", bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.Sorted || b.Sorted || !slices.Equal(a.Names, b.Names) || !slices.Equal(a.Counts, b.Counts) {
+			t.Errorf("bins of %s depend on the order of the rows", bin)
+		}
+		for k, i := range order {
+			if a.Index[i] != b.Index[k] {
+				t.Fatalf("bins of %s: row %d is at time %d, want %d", bin, i, b.Index[k], a.Index[i])
+			}
+		}
+	}
+	for k, i := range order {
+		for d := range dim {
+			if math.Abs(float64(x[i*dim+d]-y[k*dim+d])) > 1e-5 {
+				t.Fatalf("row %d, feature %d: %g, want %g", i, d, y[k*dim+d], x[i*dim+d])
+			}
+		}
+	}
+}
+
+// TestNoLookAhead: rows that the encoder was not fitted on change nothing, bit for bit.
+func TestNoLookAhead(t *testing.T) {
+	past := "t,n,c\n1,1.5,a\n2,2.5,b\n3,-1,a\n"
+	rows := []int{0, 1, 2}
+	var want []float32
+	for i, future := range []string{"4,1,a\n", "4,1e9,zzz\n5,,\n", "4,,new\n5,0.1,\n6,7,newer\n"} {
+		tab := read(t, past+future, table.Options{})
+		e, err := tab.Fit([]string{"t", "n", "c"}, rows, table.EncoderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := e.Encode(tab, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			want = x
+		} else if !slices.Equal(x, want) {
+			t.Errorf("later rows %q change the features of the past: %v, want %v", future, x, want)
+		}
+	}
+}
+
+// TestUnits: a unit of a number, an offset and a factor, changes no feature beyond rounding.
+func TestUnits(t *testing.T) {
+	var a, b strings.Builder
+	a.WriteString("x,y\n")
+	b.WriteString("x,y\n")
+	for i := range 50 {
+		v := math.Sin(float64(i))
+		fmt.Fprintf(&a, "%v,1\n", v)
+		fmt.Fprintf(&b, "%v,1\n", 1.7e9+86400*v)
+	}
+	x, y := encoded(t, read(t, a.String(), table.Options{})), encoded(t, read(t, b.String(), table.Options{}))
+	for i := range x {
+		if math.Abs(float64(x[i]-y[i])) > 1e-6 {
+			t.Fatalf("value %d: %g in one unit, %g in another", i, x[i], y[i])
+		}
+	}
+}
+
+// TestParquetEncodings: pages of all encodings, codecs and versions that parquet-go writes are read.
+func TestParquetEncodings(t *testing.T) {
+	type row struct {
+		I32   int32      `parquet:"i32,delta"`
+		I64   int64      `parquet:"i64,delta"`
+		P32   int32      `parquet:"p32"`
+		U32   uint32     `parquet:"u32"`
+		U64   uint64     `parquet:"u64"`
+		F32   float32    `parquet:"f32,split"`
+		F64   float64    `parquet:"f64,split"`
+		Dict  int64      `parquet:"dict,dict"`
+		Real  float64    `parquet:"real,dict"`
+		Text  string     `parquet:"text,dict"`
+		Delta string     `parquet:"delta,delta"`
+		Plain string     `parquet:"plain,plain"`
+		Bool  bool       `parquet:"bool"`
+		Null  *float64   `parquet:"null"`
+		Word  *string    `parquet:"word,dict"`
+		Time  time.Time  `parquet:"time,timestamp(millisecond)"`
+		Nano  time.Time  `parquet:"nano,timestamp(nanosecond)"`
+		Date  int32      `parquet:"date,date"`
+		When  *time.Time `parquet:"when,timestamp(microsecond)"`
+	}
+	const n = 5000
+	rng := rand.New(rand.NewPCG(5, 6))
+	rows := make([]row, n)
+	words := []string{"one", "two", "three", "four"}
+	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range rows {
+		r := &rows[i]
+		*r = row{I32: int32(rng.Uint32()), I64: int64(rng.Uint64() >> 8), P32: -int32(i), U32: 1<<31 + uint32(i),
+			U64: 1<<40 + uint64(i), F32: rng.Float32(), F64: rng.NormFloat64(), Dict: int64(i % 7), Real: float64(i%300) / 8,
+			Text: words[i%4], Delta: words[i%3] + words[i%4], Plain: words[i/2%4], Bool: i%3 == 0,
+			Time: at.Add(time.Duration(i) * time.Hour), Nano: at.Add(time.Duration(i) * time.Second), Date: int32(i)}
+		if i%5 > 0 {
+			v := float64(i)
+			r.Null, r.Word, r.When = &v, &words[i%4], &r.Time
+		}
+	}
+	for _, options := range [][]parquet.WriterOption{
+		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)}, {parquet.Compression(&parquet.Zstd)},
+		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
+		{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},
+		{parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(777)},
+	} {
+		content := parquetOf(t, rows, options...)
+		tab := read(t, content, table.Options{})
+		columns, err := tab.Columns(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(columns) != 19 {
+			t.Fatalf("%d columns: %s", len(columns), tab.Schema())
+		}
+		for _, c := range columns {
+			for i := range rows {
+				got, want := reflect.ValueOf(c.Values).Index(i).Interface(), any(nil)
+				field, _ := reflect.TypeFor[row]().FieldByNameFunc(func(s string) bool { return strings.EqualFold(s, c.Name) })
+				v := reflect.ValueOf(rows[i]).FieldByIndex(field.Index)
+				if v.Kind() == reflect.Pointer {
+					number, isNumber := got.(float64)
+					if missing := v.IsNil(); missing != (c.Missing != nil && c.Missing[i] || isNumber && number != number) {
+						t.Fatalf("%s, row %d: %v, want missing %v", c.Name, i, got, missing)
+					} else if missing {
+						continue
+					}
+					v = v.Elem()
+				}
+				switch want = v.Interface(); w := want.(type) {
+				case time.Time:
+					want = w.UTC()
+				case string, bool:
+				default:
+					switch {
+					case c.Name == "date":
+						want = time.Unix(int64(i)*86400, 0).UTC()
+					case c.Name == "f32":
+						want, _ = strconv.ParseFloat(fmt.Sprint(v.Interface()), 64)
+					case v.CanFloat():
+						want = v.Float()
+					case v.CanInt() && c.Name == "i64":
+						want, got = float64(v.Int()), reflect.ValueOf(got).Convert(reflect.TypeFor[float64]()).Float()
+					case v.CanInt():
+						want = v.Int()
+					case v.CanUint():
+						want = int64(v.Uint())
+					}
+				}
+				if got != want {
+					t.Fatalf("%s, row %d: %v, want %v", c.Name, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSchemaText: the schema as a user sees it.
+func TestSchemaText(t *testing.T) {
+	tab := read(t, "day,n,city,id,empty\n2024-01-01,1,Rome,0007,\n2024-01-02,,Paris,0008,\n", table.Options{})
+	want := `x.csv: CSV, delimiter ,, 2 rows, 5 columns
+  day    time      year first
+  n      number    1 missing
+  city   category  2 levels: Paris, Rome
+  id     category  2 levels: 0007, 0008; numbers with leading zeros
+  empty  text      2 missing; no values
+`
+	if got := tab.Schema().String(); got != want {
+		t.Errorf("schema\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestOptions: options change what is read.
+func TestOptions(t *testing.T) {
+	tab := read(t, "a;b;c\n1,5;-;x\n2,5;NaN;y\n", table.Options{Decimal: ',', Missing: []string{"-", "NaN"}, Drop: []string{"c"}})
+	columns, err := tab.Columns(nil, nil)
+	if err != nil || len(columns) != 1 || !slices.Equal(columns[0].Values.([]float64), []float64{1.5, 2.5}) {
+		t.Errorf("%v (%v)", columns, err)
+	}
+	tab = read(t, "a,b\n1,x\n2,y\n", table.Options{Keep: []string{"b"}})
+	if s := tab.Schema(); len(s.Columns) != 1 || s.Columns[0].Name != "b" {
+		t.Errorf("schema %s", s)
+	}
+	content := parquetOf(t, []numbers{{math.NaN(), 1}, {2, 2}, {3, 2}})
+	tab = read(t, content, table.Options{Missing: []string{"NaN"}, Kinds: map[string]table.Kind{"b": table.Category}})
+	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Kind != table.Category || !slices.Equal(s[1].Levels, []string{"1", "2"}) {
+		t.Errorf("schema %v", s)
+	}
+}
+
+// TestManyColumns: 10,000 columns are read.
+func TestManyColumns(t *testing.T) {
+	var b bytes.Buffer
+	for row := range 4 {
+		for c := range 10_000 {
+			if c > 0 {
+				b.WriteByte(',')
+			}
+			if row == 0 {
+				b.WriteByte('c')
+			}
+			fmt.Fprint(&b, c*(row+1))
+		}
+		b.WriteByte('\n')
+	}
+	if x := encoded(t, read(t, b.String(), table.Options{})); len(x) != 30_000 {
+		t.Errorf("%d features", len(x))
+	}
+}
