@@ -424,7 +424,7 @@ func (w *ownNet) evaluate(ctx context.Context, table *ownTable, pairs [][]pair, 
 
 // heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with
 // different other times.
-func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 16384) }
+func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
 // fitModel chooses the candidate, trains the ensemble and the null of one kind. u: scaled time by
 // position. old, if not nil, is continued with its candidate.
@@ -451,7 +451,7 @@ func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, u []
 			continue
 		}
 		var err error
-		if curves[i], err = t.run(ctx, c, 0, old, o.cfg.Updates); err != nil {
+		if curves[i], err = t.run(ctx, c, 0, old, c.Updates); err != nil {
 			return nil, nil, err
 		}
 		found.Candidates[i] = mean(curves[i].losses[curves[i].best])
@@ -492,9 +492,6 @@ type ownTraining struct {
 	seed  int64
 }
 
-// stride is the number of updates between two checks.
-func (c OwnConfig) stride() int { return (c.Updates + c.Checks - 1) / c.Checks }
-
 // key names the programs of a candidate.
 func (o *Own) key(c Candidate, lanes, batch, stride int) netKey {
 	return netKey{o.cfg.Method, o.cfg.Time, o.shape.Dim, o.shape.Classes, o.shape.Target, c.Hidden, c.Frequencies, lanes,
@@ -503,7 +500,7 @@ func (o *Own) key(c Candidate, lanes, batch, stride int) netKey {
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.
 func (o *Own) foldNet(c Candidate) (*ownNet, error) {
-	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.stride()))
+	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.Stride))
 }
 
 // run trains one g for each fold. With a stopAt below Updates, of a seed after the first, there
@@ -523,13 +520,13 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 	if old != nil {
 		start = old.values[member]
 	}
-	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: cfg.Updates, stride: cfg.stride(), patience: cfg.Patience,
+	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: c.Updates, stride: cfg.Stride, patience: cfg.Patience,
 		stopAt: stopAt}
 	if old != nil {
 		plan.rate /= 3 // it starts near its optimum
 	}
 	if member > 0 {
-		plan.patience = cfg.Updates + 1
+		plan.patience = c.Updates + 1
 	}
 	return w.train(ctx, t.table, t.lanes, start, plan, rngs)
 }
