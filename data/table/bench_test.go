@@ -73,8 +73,8 @@ func peak() float64 {
 	return 0
 }
 
-// BenchmarkOpen reads a table of 50 columns and encodes 48 of them. Writing the file first uses memory, too: the peak is
-// that of reading only if the process reads a file that exists, which TVPS_TABLE_FILE names.
+// BenchmarkOpen reads a table of 50 columns and encodes 48 of them. Writing the file first uses memory, too: for the
+// peak of reading alone, TVPS_TABLE_FILE names a file that exists.
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"x.csv", "x.parquet"} {
 		b.Run(filepath.Ext(name)[1:], func(b *testing.B) {

@@ -283,7 +283,8 @@ func (in *input) text(compression string, latin1 bool) (s *scanner, close func()
 		s.r = &returnReader{text} // lines of an old Macintosh
 		start = bytes.ReplaceAll(start, []byte{'\r'}, []byte{'\n'})
 	}
-	if first, _, found := bytes.Cut(start, []byte{'\n'}); found && len(first) < 8 && bytes.HasPrefix(first, []byte("sep=")) {
+	if first, _, found := bytes.Cut(start, []byte{'\n'}); found && len(first) < 8 && bytes.HasPrefix(first,
+		[]byte("sep=")) {
 		if first = endless(first); len(first) == 5 && s.delim == 0 { // Excel's own way to name a delimiter
 			s.delim = first[4]
 		}

@@ -338,7 +338,8 @@ func unixMicros(v, scale float64) (micro int64, ok bool) {
 }
 
 // strftime has the directives of Python's and C's formats.
-var strftime = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04",
+var strftime = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03",
+	'M': "04",
 	'S': "05", 'f': "000000", 'p': "PM", 'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'z': "-0700",
 	'Z': "MST", 'j': "002", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", '%': "%"}
 

@@ -7,10 +7,11 @@
 //   - CSV: the delimiter (comma, semicolon, tab, bar), the encoding (UTF-8, UTF-16 with a byte order mark, otherwise
 //     Latin-1, which a note says) and quotes are found. A decimal comma is not guessed.
 //   - gzip and zstd: a CSV file may be compressed with either. The first bytes of a file decide, not its name.
-//   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals and encryption are refused.
+//   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals
+//     and encryption are refused.
 //
-// The same table gives the same features from CSV and from Parquet, byte for byte. A float32 of a Parquet file counts as
-// the shortest decimal that means it, as in a CSV file.
+// The same table gives the same features from CSV and from Parquet, byte for byte. A float32 of a Parquet file counts
+// as the shortest decimal that means it, as in a CSV file.
 //
 // # Errors
 //
@@ -19,8 +20,8 @@
 // and [Limits] bounds what a small compressed file may expand to. For this reason the package decodes Parquet's pages
 // itself: parquet-go, with which it writes, allocates what a file states.
 //
-// A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty fields,
-// nulls, and the texts of [DefaultMissing].
+// A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty
+// fields, nulls, and the texts of [DefaultMissing].
 //
 // # No look ahead
 //
@@ -32,11 +33,12 @@
 // A number takes 8 bytes, or 4 if float32 has all of the column's values exactly; a category takes 4, a time 8. CSV
 // is read twice, first for the kinds, then for the values, so that no text is kept.
 //
-// A table of 1,000,000 rows and 50 columns, encoded as 260 features, on two cores of a Xeon that other work shared:
+// A table of 1,000,000 rows and 50 columns, encoded as 260 features, on two cores of a Xeon that other work shared,
+// measured twice:
 //
-//	file                 size     open     encode, times, label   peak memory
-//	CSV                  881 MB   10.2 s   1.1 s                  1.4 GiB
-//	Parquet with zstd    329 MB   1.3 s    1.1 s                  1.5 GiB
+//	file                 size     open           encode, times, label   peak memory
+//	CSV                  881 MB   10.2, 10.8 s   1.1, 1.7 s             1.4 GiB
+//	Parquet with zstd    329 MB   1.3, 2.4 s     1.1, 3.5 s             1.5 GiB
 //
 // The features themselves take 1.0 GiB of the peak. The commands, to make the files and to read one:
 //

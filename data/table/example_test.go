@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -74,7 +75,14 @@ func Example() {
 func ExampleError() {
 	const text = "day,price\n2024-01-08,10.5\n2024-01-09,eleven\n2024-01-10,9.5\n"
 	_, err := table.Read("orders.csv", strings.NewReader(text), int64(len(text)), table.Options{})
-	fmt.Println(err)
+	var mistake *table.Error
+	if errors.As(err, &mistake) { // the command line exits with 2
+		where, what, _ := strings.Cut(mistake.Error(), ": ")
+		fmt.Println(where)
+		fmt.Println(strings.ReplaceAll(what, "; ", ";\n"))
+	}
 	// Output:
-	// orders.csv, row 2 (line 3), column "price": "eleven" is not a number, as all other values are; mend it, leave it empty if it is missing, or set the kind to category
+	// orders.csv, row 2 (line 3), column "price"
+	// "eleven" is not a number, as all other values are;
+	// mend it, leave it empty if it is missing, or set the kind to category
 }

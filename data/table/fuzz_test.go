@@ -115,7 +115,8 @@ func FuzzParquet(f *testing.F) {
 	text, number := "x", 2.5
 	rows := []row{{A: 1, B: 2, C: &text, D: true, E: "abc", H: 3, I: 4}, {A: 2, E: "abd", G: &number}, {A: -3, C: &text}}
 	for _, options := range [][]parquet.WriterOption{
-		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)}, {parquet.Compression(&parquet.Zstd)},
+		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)},
+		{parquet.Compression(&parquet.Zstd)},
 		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
 	} {
 		f.Add([]byte(parquetOf(f, rows, options...)))

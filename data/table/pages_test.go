@@ -13,7 +13,8 @@ func FuzzPages(f *testing.F) {
 			f.Add(physical, encoding, byte(0), false, uint16(3), []byte{2, 3, 3, 3, 0x80, 1, 4, 3, 2, 2, 0, 0, 0, 1, 2, 3, 4})
 		}
 	}
-	f.Add(byte(6), byte(0), byte(1), true, uint16(9), snappy.Encode(nil, []byte("\x02\x00\x00\x00\x12\x01\x00\x00\x00\x00")))
+	f.Add(byte(6), byte(0), byte(1), true, uint16(9), snappy.Encode(nil,
+		[]byte("\x02\x00\x00\x00\x12\x01\x00\x00\x00\x00")))
 	f.Fuzz(func(t *testing.T, physical, encoding, codec byte, second bool, n uint16, body []byte) {
 		l := &leaf{physical: int64(physical % 8), length: 3, optional: encoding&16 > 0}
 		d := pageDecoder{leaf: l, codec: int64(codec % 8)}

@@ -611,8 +611,8 @@ func (l *leaf) float(p *page, k int) float64 {
 	return float64(p.ints[k])
 }
 
-// shortest is the number whose digits are the fewest that mean the float32 v: what a CSV file of it would have, .1 and not
-// .10000000149.
+// shortest is the number whose digits are the fewest that mean the float32 v: what a CSV file of it would have, .1 and
+// not .10000000149.
 func shortest(v float64) float64 {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<24 || v != v || math.IsInf(v, 0) {
 		return v

@@ -83,8 +83,11 @@ func TestCSV(t *testing.T) {
 		{"carriage returns", strings.ReplaceAll(want, "\n", "\r"), "CSV, delimiter ,"},
 		{"no last newline", strings.TrimSuffix(want, "\n"), "CSV, delimiter ,"},
 		{"blank lines", strings.ReplaceAll(want, "\n", "\n\n"), "CSV, delimiter ,"},
-		{"spaces", strings.ReplaceAll(want, ",", " , ")[:len("name , n , city")] + want[len("name,n,city"):], "CSV, delimiter ,"},
-		{"all in quotes", "\"name\",\"n\",\"city\"\n\"x\",\"1.5\",\"Zürich\"\n\"y\", \"2\" ,\"Bern, CH\"\n\"x\",\"-3e2\",\"a \"\"b\"\"\"\n", "CSV, delimiter ,"},
+		{"spaces", strings.ReplaceAll(want, ",", " , ")[:len("name , n , city")] + want[len("name,n,city"):],
+			"CSV, delimiter ,"},
+		{"all in quotes",
+			"\"name\",\"n\",\"city\"\n\"x\",\"1.5\",\"Zürich\"\n\"y\", \"2\" ,\"Bern, CH\"\n\"x\",\"-3e2\",\"a \"\"b\"\"\"\n",
+			"CSV, delimiter ,"},
 		{"Excel's sep", "sep=;\n" + with(";"), "CSV, delimiter ;"},
 		{"gzip", zipped(want), "CSV, delimiter ,, gzip"},
 		{"zstd", zstded(want), "CSV, delimiter ,, zstd"},
@@ -370,7 +373,8 @@ func TestEncoder(t *testing.T) {
 	}
 	other := read(t, "b,m,k,n,c\nfalse,3,7,2,y\nfalse,3,7,2,zzz\n", table.Options{})
 	x, err = stored.Encode(other, []int{1, 0})
-	if want := []float32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}; err != nil || !slices.Equal(x, want) {
+	if want := []float32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}; err != nil || !slices.Equal(x,
+		want) {
 		t.Errorf("another table gives %v (%v), want %v", x, err, want)
 	}
 	_, err = stored.Encode(read(t, "b,m,k,n,c\nfalse,3,7,a,y\nfalse,3,7,b,y\n", table.Options{}), nil)
@@ -613,7 +617,8 @@ func TestParquetEncodings(t *testing.T) {
 		}
 	}
 	for _, options := range [][]parquet.WriterOption{
-		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)}, {parquet.Compression(&parquet.Zstd)},
+		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)},
+		{parquet.Compression(&parquet.Zstd)},
 		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
 		{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},
 		{parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(777)},
@@ -686,7 +691,8 @@ func TestSchemaText(t *testing.T) {
 
 // TestOptions: options change what is read.
 func TestOptions(t *testing.T) {
-	tab := read(t, "a;b;c\n1,5;-;x\n2,5;NaN;y\n", table.Options{Decimal: ',', Missing: []string{"-", "NaN"}, Drop: []string{"c"}})
+	tab := read(t, "a;b;c\n1,5;-;x\n2,5;NaN;y\n", table.Options{Decimal: ',', Missing: []string{"-", "NaN"},
+		Drop: []string{"c"}})
 	columns, err := tab.Columns(nil, nil)
 	if err != nil || len(columns) != 1 || !slices.Equal(columns[0].Values.([]float64), []float64{1.5, 2.5}) {
 		t.Errorf("%v (%v)", columns, err)
@@ -697,7 +703,8 @@ func TestOptions(t *testing.T) {
 	}
 	content := parquetOf(t, []numbers{{math.NaN(), 1}, {2, 2}, {3, 2}})
 	tab = read(t, content, table.Options{Missing: []string{"NaN"}, Kinds: map[string]table.Kind{"b": table.Category}})
-	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Kind != table.Category || !slices.Equal(s[1].Levels, []string{"1", "2"}) {
+	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Kind != table.Category || !slices.Equal(s[1].Levels,
+		[]string{"1", "2"}) {
 		t.Errorf("schema %v", s)
 	}
 }
