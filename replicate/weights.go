@@ -26,7 +26,7 @@ type weightsFlags struct {
 	request                   own.Request
 	bin, kind, clip, label    string
 	out, model, json, backend string
-	permutations              int
+	permutations, updates     int
 }
 
 func weightsCommand() *cobra.Command {
@@ -38,7 +38,12 @@ func weightsCommand() *cobra.Command {
 			"time-varying propensity score on the rows up to T, and write row, weight (mean 1), log_omega and spread.\n" +
 			"Multiply each sample's loss by its weight, or hand it to a trainer as sample_weight. Says whether the\n" +
 			"data drift at all, by a test against shuffled times.",
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage.Errorf("%s takes one table, but got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
@@ -53,6 +58,7 @@ func weightsCommand() *cobra.Command {
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0, "half-life of exponential forgetting, in units of time; 0: none")
 	flags.StringSliceVar(&f.request.Read.Drop, "drop", nil, "columns to leave out")
 	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, "number of shuffles of the times in the test for drift; 0: no test")
+	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.Int64Var(&f.request.Seed, "seed", 0, "seed of all random numbers")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
 	flags.StringVar(&f.model, "model", "", "file for the fitted score (default: not kept)")
@@ -68,9 +74,17 @@ func (f *weightsFlags) resolve(file string) error {
 	q.Weights.Kind, q.Weights.Clip = propensity.Kind(f.kind), propensity.ClipPolicy(f.clip)
 	q.Fit = propensity.DefaultOwn()
 	q.Fit.Permutations = f.permutations
+	for i := range q.Fit.Candidates {
+		if c := &q.Fit.Candidates[i]; f.updates > 0 {
+			c.Updates = min(c.Updates, f.updates)
+		}
+	}
 	var err error
 	if q.Bin, err = table.ParseBin(f.bin); err != nil {
 		return usage.Errorf("--bin: %w", err)
+	}
+	if f.updates < 0 {
+		return usage.Errorf("--updates %d: give at least 0", f.updates)
 	}
 	if q.Time == "" {
 		return usage.Errorf("--time is missing: name the column of the time")
@@ -90,7 +104,7 @@ func (f *weightsFlags) resolve(file string) error {
 	if err := lab.CheckBackend(f.backend); err != nil {
 		return err
 	}
-	return q.Fit.Validate()
+	return usage.Error(q.Fit.Validate())
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {

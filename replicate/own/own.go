@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Request says what is to be weighted, and how. Only File and Time are needed.
@@ -98,7 +100,7 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 		return nil, err
 	}
 	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
-	r.Notes = slices.Concat(r.own.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(r.clocks(data), r.own.Notes, r.weights.Notes)
 	return r, nil
 }
 
@@ -138,6 +140,29 @@ func (r *Result) data(t *table.Table, times *table.Times, q Request) (propensity
 	}
 	return d, nil
 }
+
+// clocks names the features that tell the time by themselves, such as a row number or the year: with them no row of the
+// past resembles the present.
+func (r *Result) clocks(d propensity.OwnData) []string {
+	var names []string
+	column := make([]float64, len(d.Time))
+	for j, name := range r.Features {
+		for i := range column {
+			column[i] = float64(d.X[i*d.Dim+j])
+		}
+		if c := math.Abs(stat.Correlation(column, d.Time, nil)); c > clock {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s follow the time almost exactly: leave out with --drop what no model may learn from",
+		strings.Join(names, ", "))}
+}
+
+// clock is the correlation with time above which a feature is taken for a clock.
+const clock = .95
 
 // choose fills in the kind of weight, and has only those g fitted that it needs.
 func (r *Result) choose(q *Request, d propensity.OwnData) {

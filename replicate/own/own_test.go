@@ -1,0 +1,141 @@
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
+)
+
+// quick is a fit of a second.
+func quick() propensity.OwnConfig {
+	c := propensity.DefaultOwn()
+	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
+	c.Candidates[0].Updates = 150
+	return c
+}
+
+// drifting writes a table of 12 months in which the rule from x to y turns round in the middle of the year, with a column
+// that is the number of the row. Rows of December have the rule of the second half.
+func drifting(t *testing.T, extra string) string {
+	t.Helper()
+	rng := random.New(1, "own-test")
+	var b strings.Builder
+	b.WriteString("month;x;noise;row;y\n")
+	for i := range 2400 {
+		month := i / 200
+		x, y := rng.NormFloat64(), "no"
+		if (x > 0) == (month < 6) {
+			y = "yes"
+		}
+		fmt.Fprintf(&b, "2024-%02d;%.6f;%.6f;%d;%s\n", month+1, x, rng.NormFloat64(), i, y)
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(b.String()+extra), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func weigh(t *testing.T, q Request) *Result {
+	t.Helper()
+	r, err := Weigh(context.Background(), backendtest.Open(t, "").Backend, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+// TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T have no
+// weight and change none.
+func TestWeigh(t *testing.T) {
+	q := Request{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"}, Fit: quick(),
+		Read: table.Options{Drop: []string{"row"}}}
+	r := weigh(t, q)
+	if r.Kind != propensity.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
+		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
+	}
+	first, second := mean(r.weights.Weight[:1200]), mean(r.weights.Weight[1200:])
+	if first > .5*second || math.Abs((first+second)/2-1) > 1e-9 {
+		t.Errorf("the first half weighs %.2f, the second %.2f", first, second)
+	}
+	q.At = "2024-11"
+	until := weigh(t, q)
+	q.File = drifting(t, "2025-01;99;0;1;yes\n2025-02;-99;0;1;no\n")
+	later := weigh(t, q)
+	if until.Rows != 2200 || later.Rows != 2200 {
+		t.Fatalf("%d and %d rows up to November", until.Rows, later.Rows)
+	}
+	for i, w := range until.weights.Weight {
+		if w != later.weights.Weight[i] {
+			t.Fatalf("rows after T change the weight of row %d from %v to %v", i, w, later.weights.Weight[i])
+		}
+	}
+}
+
+func mean(v []float64) float64 {
+	sum := 0.
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// TestFiles: the weights can be read again, one line a row; a row number among the features is named.
+func TestFiles(t *testing.T) {
+	r := weigh(t, Request{File: drifting(t, ""), Time: "month", Bin: table.Bin{Unit: "month"}, Fit: quick()})
+	if r.Kind != propensity.Covariate || len(r.Notes) == 0 || !strings.HasPrefix(r.Notes[0], "row follow") {
+		t.Errorf("%s, notes %q", r.Kind, r.Notes)
+	}
+	for _, name := range []string{"w.parquet", "w.csv"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := r.WriteWeights(path); err != nil {
+			t.Fatal(err)
+		}
+		read, err := table.Open(path, table.Options{})
+		if err != nil || read.Rows() != 2400 {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		columns, err := read.Features()
+		if err != nil || strings.Join(columns, " ") != "row weight log_omega spread" {
+			t.Errorf("%s has %v, %v", name, columns, err)
+		}
+	}
+	model := filepath.Join(t.TempDir(), "model")
+	if err := r.SaveModel(model); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.fitter.Load(model); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMistakes are *table.Error: the command line answers them with exit code 2.
+func TestMistakes(t *testing.T) {
+	file := drifting(t, "")
+	for want, q := range map[string]Request{
+		`no column "date"`: {File: file, Time: "date"},
+		"first time":       {File: file, Time: "month", At: "2024-01"},
+		"2023":             {File: file, Time: "month", At: "2023-01"},
+		`no column "z"`:    {File: file, Time: "month", Label: "z"},
+		"none.csv":         {File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"},
+	} {
+		q.Fit = quick()
+		_, err := Weigh(context.Background(), backendtest.Open(t, "go").Backend, q)
+		var mistake *table.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a *table.Error with %q", err, want)
+		}
+	}
+}
