@@ -155,7 +155,7 @@ func TestOwnNoDrift(t *testing.T) {
 	}
 	t.Logf("mean share %.3f, largest rmse %.3f, drift called in %d of %d", share, worst, called, seeds)
 	if share < .95 || worst > .2 || called > seeds/20 {
-		t.Errorf("without drift the mean effective share is %.3f, the largest rmse %.3f, and drift is called in %d of %d seeds",
+		t.Errorf("without drift: mean effective share %.3f, largest rmse %.3f, drift called in %d of %d seeds",
 			share, worst, called, seeds)
 	}
 }
@@ -197,7 +197,8 @@ func TestOwnConditional(t *testing.T) {
 	w, want := weighRows(t, o, fresh, 19, WeightOptions{Kind: Conditional}), ruleLog(fresh, 19)
 	correlation, rms := agreement(w.LogOmega, want)
 	_, nothing := agreement(make([]float64, len(want)), want)
-	t.Logf("correlation %.3f, rms %.3f (of a constant 0: %.3f), slope %.3f", correlation, rms, nothing, slope(w.LogOmega, want))
+	t.Logf("correlation %.3f, rms %.3f (of a constant 0: %.3f), slope %.3f", correlation, rms, nothing,
+		slope(w.LogOmega, want))
 	if correlation < .95 || rms > .4*nothing {
 		t.Errorf("correlation %.3f, rms %.3f with the exact ratio, of a constant 0 %.3f", correlation, rms, nothing)
 	}
@@ -216,7 +217,7 @@ func TestOwnRegression(t *testing.T) {
 	}
 	d.Label, d.Classes = nil, 0
 	cfg := DefaultOwn()
-	cfg.Candidates = cfg.Candidates[:1]
+	cfg.Candidates = cfg.Candidates[2:3]
 	o := fitOwn(t, d, cfg, 0)
 	w := weigh(t, o, 19, WeightOptions{Kind: Joint})
 	want := make([]float64, len(d.Time))
@@ -313,7 +314,8 @@ func TestOwnNewRows(t *testing.T) {
 	o := fitOwn(t, d, tiny(), 0)
 	for _, T := range []float64{1e9 + 5e5, 1e9 + 1.2345e6} {
 		all := weigh(t, o, T, WeightOptions{Kind: Covariate})
-		some := weighRows(t, o, OwnData{Data: Data{Dim: 1, X: d.X[40:90], Time: d.Time[40:90]}}, T, WeightOptions{Kind: Covariate})
+		part := OwnData{Data: Data{Dim: 1, X: d.X[40:90], Time: d.Time[40:90]}}
+		some := weighRows(t, o, part, T, WeightOptions{Kind: Covariate})
 		if !slices.Equal(all.LogOmega[40:90], some.LogOmega) {
 			t.Errorf("T = %v: fitted rows are not known again", T)
 		}
@@ -321,6 +323,25 @@ func TestOwnNewRows(t *testing.T) {
 	for _, T := range []float64{0, math.NaN(), slices.Max(d.Time) + 1} {
 		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
 			t.Errorf("T = %v was accepted", T)
+		}
+	}
+}
+
+// TestOwnNotes: what was changed is said.
+func TestOwnNotes(t *testing.T) {
+	for _, c := range []struct {
+		time TimeEncoding
+		data OwnData
+		want string
+	}{
+		{TimeOneHot, moving(1, 300, true), "fourier was taken instead"},
+		{TimeFourier, moving(1, 300, true), "1 rows a time (300 rows, 300 times)"},
+		{TimeFourier, ruleDrift(1, 1200), "give Order"},
+	} {
+		cfg := tiny()
+		cfg.Time = c.time
+		if o := fitOwn(t, c.data, cfg, 0); !strings.Contains(strings.Join(o.Notes, "\n"), c.want) {
+			t.Errorf("the notes %q do not say %q", o.Notes, c.want)
 		}
 	}
 }
@@ -377,7 +398,8 @@ func TestOwnFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := weigh(t, o, 7, WeightOptions{Kind: Conditional}), weighRows(t, loaded, d, 7, WeightOptions{Kind: Conditional})
+	options := WeightOptions{Kind: Conditional}
+	a, b := weigh(t, o, 7, options), weighRows(t, loaded, d, 7, options)
 	if !slices.Equal(a.Weight, b.Weight) || loaded.String() != o.String() {
 		t.Error("the loaded g differs")
 	}
@@ -470,27 +492,30 @@ func TestOwnErrors(t *testing.T) {
 		data   func(d *OwnData)
 		config func(c *OwnConfig)
 	}{
-		"no rows":       {data: func(d *OwnData) { *d = OwnData{Data: Data{Dim: 2}} }},
-		"Dim":           {data: func(d *OwnData) { d.Dim = 0 }},
-		"values":        {data: func(d *OwnData) { d.X = d.X[1:] }},
-		"NaN":           {data: func(d *OwnData) { d.X[5] = float32(math.NaN()) }},
-		"time":          {data: func(d *OwnData) { d.Time[5] = math.Inf(1) }},
-		"one time":      {data: func(d *OwnData) { clear(d.Time) }},
-		"label":         {data: func(d *OwnData) { d.Label[3] = 2 }},
-		"labels":        {data: func(d *OwnData) { d.Label = d.Label[1:] }},
-		"classes":       {data: func(d *OwnData) { d.Classes = 0 }},
-		"two outcomes":  {data: func(d *OwnData) { d.Target = d.Time }},
-		"order":         {data: func(d *OwnData) { d.Order = d.Time[1:] }},
-		"few":           {data: func(d *OwnData) { *d = OwnData{Data: Data{Dim: 1, X: []float32{1, 2}, Time: []float64{1, 2}}} }},
-		"no outcome":    {data: func(d *OwnData) { d.Label, d.Classes = nil, 0 }, config: func(c *OwnConfig) { c.Kinds = []Kind{Conditional} }},
-		"folds":         {config: func(c *OwnConfig) { c.Folds = 1 }},
-		"candidates":    {config: func(c *OwnConfig) { c.Candidates = nil }},
-		"rate":          {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 60, math.NaN(), 0}} }},
-		"decay":         {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 60, 1e-2, 100}} }},
-		"kind":          {config: func(c *OwnConfig) { c.Kinds = []Kind{"x"} }},
-		"method":        {config: func(c *OwnConfig) { c.Method = Standard }},
-		"updates":       {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 0, 1e-2, 0}} }},
-		"no such shape": {config: func(c *OwnConfig) { c.Ensemble = 0 }},
+		"no rows":      {data: func(d *OwnData) { *d = OwnData{Data: Data{Dim: 2}} }},
+		"Dim":          {data: func(d *OwnData) { d.Dim = 0 }},
+		"values":       {data: func(d *OwnData) { d.X = d.X[1:] }},
+		"NaN":          {data: func(d *OwnData) { d.X[5] = float32(math.NaN()) }},
+		"time":         {data: func(d *OwnData) { d.Time[5] = math.Inf(1) }},
+		"one time":     {data: func(d *OwnData) { clear(d.Time) }},
+		"label":        {data: func(d *OwnData) { d.Label[3] = 2 }},
+		"labels":       {data: func(d *OwnData) { d.Label = d.Label[1:] }},
+		"classes":      {data: func(d *OwnData) { d.Classes = 0 }},
+		"two outcomes": {data: func(d *OwnData) { d.Target = d.Time }},
+		"order":        {data: func(d *OwnData) { d.Order = d.Time[1:] }},
+		"few": {data: func(d *OwnData) {
+			*d = OwnData{Data: Data{Dim: 1, X: []float32{1, 2}, Time: []float64{1, 2}}}
+		}},
+		"no outcome": {data: func(d *OwnData) { d.Label, d.Classes = nil, 0 },
+			config: func(c *OwnConfig) { c.Kinds = []Kind{Conditional} }},
+		"folds":      {config: func(c *OwnConfig) { c.Folds = 1 }},
+		"candidates": {config: func(c *OwnConfig) { c.Candidates = nil }},
+		"rate":       {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 60, math.NaN(), 0}} }},
+		"decay":      {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 60, 1e-2, 100}} }},
+		"kind":       {config: func(c *OwnConfig) { c.Kinds = []Kind{"x"} }},
+		"method":     {config: func(c *OwnConfig) { c.Method = Standard }},
+		"updates":    {config: func(c *OwnConfig) { c.Candidates = []Candidate{{8, 2, 0, 1e-2, 0}} }},
+		"ensemble":   {config: func(c *OwnConfig) { c.Ensemble = 0 }},
 	} {
 		d, cfg := good(), tiny()
 		if c.data != nil {
@@ -515,6 +540,9 @@ func TestOwnErrors(t *testing.T) {
 // kind joint.
 func BenchmarkOwn(b *testing.B) {
 	d := noDrift(1, 1_000_000, 50, 100)
+	for i, t := range d.Time {
+		d.X[50*i] += float32(t / 50)
+	}
 	cfg := DefaultOwn()
 	cfg.Kinds = []Kind{Joint}
 	for b.Loop() {

@@ -317,7 +317,8 @@ func (f *OwnFitter) net(key netKey) (*ownNet, error) {
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
 // order give the same bytes. Errors: those of Fit, impossible settings, fewer rows than two for
-// each fold, and kinds that need an outcome which the rows do not have.
+// each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
+// of d, which must not change as long as Weights is used.
 func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -337,7 +338,8 @@ func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int6
 		return nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
 	}
 	if least := 2 * cfg.Folds; len(rows.at) < least {
-		return nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d", len(rows.at), cfg.Folds, least)
+		return nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d",
+			len(rows.at), cfg.Folds, least)
 	}
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
@@ -353,12 +355,13 @@ func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int6
 func (o *Own) note(d OwnData, rows *ownRows) {
 	n := len(rows.at)
 	if o.cfg.Time.spec().learned != nil || o.cfg.Time.spec().absolute {
-		o.Notes = append(o.Notes, fmt.Sprintf("time encoding %s is for fitted times; fourier was taken instead", o.cfg.Time))
+		o.Notes = append(o.Notes, fmt.Sprintf("time encoding %s is for fitted times; fourier was taken instead",
+			o.cfg.Time))
 		o.cfg.Time = TimeFourier
 	}
 	if perTime := float64(n) / float64(rows.times); perTime < 30 {
-		o.Notes = append(o.Notes, fmt.Sprintf("there are %.3g rows a time (%d rows, %d times): g sees the time as a number "+
-			"(%s), and neighbouring times share what it learns", perTime, n, rows.times, o.cfg.Time))
+		o.Notes = append(o.Notes, fmt.Sprintf("there are %.3g rows a time (%d rows, %d times): g sees the time as a "+
+			"number (%s), and neighbouring times share what it learns", perTime, n, rows.times, o.cfg.Time))
 	} else if d.Order == nil {
 		o.Notes = append(o.Notes, "rows of one time have no order; if they depend on their neighbours, give Order")
 	}

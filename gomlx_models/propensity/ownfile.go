@@ -160,8 +160,8 @@ func (f *OwnFitter) decode(content []byte) (*Own, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	o := &Own{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, cfg: h.Config, fitter: f, models: map[Kind]*ownModel{},
-		shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
+	o := &Own{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, cfg: h.Config, fitter: f,
+		models: map[Kind]*ownModel{}, shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
 	rest := body[start+size:]
 	for _, m := range h.Models {
 		model := &ownModel{scale: m.Scale, chosen: m.Chosen}

@@ -125,7 +125,8 @@ func (w *ownNet) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
 	own, other := w.both(s, []*Node{data[0], data[1], Gather(data[2], row), Gather(data[3], row), Gather(data[4], row),
 		feeds[1], feeds[2]})
 	loss := ReduceMean(logisticLoss(w.cfg.Method, own, other), 1)
-	next, m, v := loop.Adam(values, Gradient(ReduceAllSum(loss), values...), state[n:2*n], state[2*n:], feeds[3], feeds[4])
+	grads := Gradient(ReduceAllSum(loss), values...)
+	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[3], feeds[4])
 	for i, p := range w.params {
 		if p.Decay {
 			next[i] = Sub(next[i], Mul(values[i], feeds[5]))
@@ -520,8 +521,8 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 	if old != nil {
 		start = old.values[member]
 	}
-	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: c.Updates, stride: cfg.Stride, patience: cfg.Patience,
-		stopAt: stopAt}
+	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: c.Updates, stride: cfg.Stride,
+		patience: cfg.Patience, stopAt: stopAt}
 	if old != nil {
 		plan.rate /= 3 // it starts near its optimum
 	}

@@ -144,8 +144,8 @@ func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
 			}
 		}
 		w.Shrink, w.Weight = lo, omega(lo)
-		w.Notes = append(w.Notes, fmt.Sprintf("the effective share was %.3g, below the floor %g: log omega was multiplied by %.3g",
-			share, options.Floor, lo))
+		w.Notes = append(w.Notes, fmt.Sprintf("the effective share was %.3g, below the floor %g: log omega was multiplied "+
+			"by %.3g", share, options.Floor, lo))
 	}
 	if options.HalfLife > 0 {
 		least := math.Inf(1) // the smallest distance counts 1: a short half-life cannot make all weights 0
@@ -168,12 +168,14 @@ func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
 
 // members returns log omega of each row by each network that may be asked: the ensemble of the
 // row's own fold, or of all folds. count is their number.
-func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64, count []int, err error) {
+func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64,
+	count []int, err error) {
 	if kind != Conditional {
 		return o.modelMembers(ctx, d, T, kind)
 	}
 	if o.models[Joint] == nil || o.models[Covariate] == nil {
-		return nil, nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome, and a place in Kinds")
+		return nil, nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome and a place in " +
+			"Kinds")
 	}
 	logs, count, err = o.modelMembers(ctx, d, T, Joint)
 	if err != nil {
@@ -191,7 +193,8 @@ func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (log
 	return logs, count, nil
 }
 
-func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64, count []int, err error) {
+func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64,
+	count []int, err error) {
 	m := o.models[kind]
 	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
 		kind, m = Covariate, o.models[Covariate]
@@ -256,8 +259,8 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use FitOwn",
 			first, last, o.first, o.last)
 	}
-	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first, last: o.last,
-		until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
+	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first,
+		last: o.last, until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
 	rows.deal(d, o.cfg.Folds)
 	for h, k := range o.fold {
 		next.fold[h] = k
