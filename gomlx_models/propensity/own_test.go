@@ -289,6 +289,22 @@ func TestOwnUnits(t *testing.T) {
 	}
 }
 
+// TestOwnBackends: the pure Go backend gives the same log omega up to rounding.
+func TestOwnBackends(t *testing.T) {
+	d := ruleDrift(1, 300)
+	f := NewOwnFitter(open(t, "go"))
+	defer f.Close()
+	o, err := f.Fit(context.Background(), d, tiny(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := weigh(t, fitOwn(t, d, tiny(), 0), 19, WeightOptions{Kind: Joint})
+	b := weigh(t, o, 19, WeightOptions{Kind: Joint})
+	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
+		t.Errorf("XLA and Go differ by %v", rms)
+	}
+}
+
 // TestOwnFolds: folds are contiguous stretches of time, and each has its share of rows.
 func TestOwnFolds(t *testing.T) {
 	for _, d := range []OwnData{noDrift(1, 2000, 1, 20), moving(1, 2000, true), noDrift(1, 2000, 1, 400)} {
