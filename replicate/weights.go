@@ -47,7 +47,7 @@ func weightsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.request.Time, "time", "", "column of the time (required)")
+	flags.StringVar(&f.request.Time, "time", "", "column of the time; without it the rows are in time order, and --bin cuts them into blocks")
 	flags.StringVar(&f.request.Label, "label", "", "column of the outcome (default: none, so weights are of x alone)")
 	flags.StringVar(&f.label, "label-kind", "", "kind of the label: class or number (default: found)")
 	flags.StringVar(&f.bin, "bin", "none", "grouping of times: none, hour, day, week, month, quarter, year, \"365 rows\" or \"20 blocks\"")
@@ -86,8 +86,8 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.updates < 0 {
 		return usage.Errorf("--updates %d: give at least 0", f.updates)
 	}
-	if q.Time == "" {
-		return usage.Errorf("--time is missing: name the column of the time")
+	if q.Time == "" && q.Bin.Rows == 0 && q.Bin.Blocks == 0 {
+		return usage.Errorf("--time is missing: name the column of the time, or, for rows in time order, give --bin \"20 blocks\"")
 	}
 	if kinds := propensity.Names(propensity.Kinds()); f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))

@@ -119,9 +119,13 @@ func (r *Result) data(t *table.Table, times *table.Times, q Request) (propensity
 		return d, err
 	}
 	d.Dim = r.Encoder.Dim()
+	order, err := orderOf(t, times, q)
+	if err != nil {
+		return d, err
+	}
 	all := times.Of()
 	for _, row := range r.row {
-		d.Time = append(d.Time, all[row])
+		d.Time, d.Order = append(d.Time, all[row]), append(d.Order, order[row])
 	}
 	if q.Label == "" {
 		return d, nil
@@ -139,6 +143,23 @@ func (r *Result) data(t *table.Table, times *table.Times, q Request) (propensity
 		}
 	}
 	return d, nil
+}
+
+// orderOf puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in time
+// order, otherwise by their exact time.
+func orderOf(t *table.Table, times *table.Times, q Request) ([]float64, error) {
+	if !times.Sorted {
+		exact, err := t.Times(q.Time, table.Bin{})
+		if err != nil {
+			return nil, err
+		}
+		return exact.Of(), nil
+	}
+	order := make([]float64, t.Rows())
+	for i := range order {
+		order[i] = float64(i)
+	}
+	return order, nil
 }
 
 // clocks names the features that tell the time by themselves, such as a row number or the year: with them no row of the
