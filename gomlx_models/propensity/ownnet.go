@@ -1,0 +1,150 @@
+package propensity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// ownModel is a fitted g of one kind: Ensemble networks for each fold.
+type ownModel struct {
+	net    *ownNet
+	values []net.Values // [ensemble], each with a leading axis of folds
+	scale  float64      // factor of g
+	chosen int          // index in Candidates
+}
+
+// netKey names the compiled programs of g. They serve Joint and Covariate: without outcome, label
+// and target of every row are 0.
+type netKey struct {
+	method               Method
+	time                 TimeEncoding
+	dim, classes         int
+	target               bool
+	hidden, frequencies  int
+	lanes, batch, stride int
+}
+
+// ownNet holds the compiled programs of several g of one shape, the lanes, that train at the same
+// time on rows of their own: one for each fold, or for each fold of each permutation.
+type ownNet struct {
+	netKey
+	cfg     Config      // of G
+	params  []net.Param // of g, with a leading axis of lanes
+	state   []net.Param // params, then their first and second moments
+	trainer *loop.Trainer
+	eval    *Exec
+}
+
+// evalRows is the number of rows of each lane in one evaluation.
+const evalRows = 2048
+
+// newOwnNet prepares the programs.
+func newOwnNet(backend compute.Backend, key netKey) (*ownNet, error) {
+	w := &ownNet{netKey: key}
+	w.cfg = Config{Method: key.method, Network: MLP, Hidden: key.hidden, Time: key.time, Frequencies: key.frequencies,
+		Classes: key.classes, Join: JoinFirst}
+	if key.dim >= 100 {
+		w.cfg.Join = JoinEven
+	}
+	lanes, batch := key.lanes, key.batch
+	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
+	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(lanes, batch, key.dim),
+		shapes.Make(dtypes.Int32, lanes, batch), float(lanes, batch), float(lanes, batch), float(lanes, batch)}
+	var err error
+	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.both(s.Copies(lanes), in) })
+	if err != nil {
+		return nil, fmt.Errorf("propensity: %w", err)
+	}
+	w.state = slices.Clone(w.params)
+	for _, moment := range []string{"first", "second"} {
+		for _, p := range w.params {
+			w.state = append(w.state, net.Param{Name: moment + "/" + p.Name, Dims: p.Dims})
+		}
+	}
+	problem := loop.Problem{Name: "propensity", Params: w.state, Step: w.step, Data: 5, Feeds: 6}
+	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
+		return nil, err
+	}
+	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
+		s := net.Bind(in[0].Graph(), w.params, in[7:], false)
+		own, other := w.both(s.Copies(lanes), in[:7])
+		return []*Node{own, other}
+	})
+	if err != nil {
+		w.trainer.Close()
+		return nil, fmt.Errorf("propensity: %w", err)
+	}
+	return w, nil
+}
+
+func (w *ownNet) close() {
+	w.trainer.Close()
+	w.eval.Finalize()
+}
+
+// both is g at two times for rows of each lane, [lanes, rows] each. in: mean and scale of x; x
+// [lanes, rows, dim]; label, target, and the two times, [lanes, rows].
+func (w *ownNet) both(s *net.Scope, in []*Node) (own, other *Node) {
+	x := Div(Sub(in[2], ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
+	if w.target {
+		x = Concatenate([]*Node{x, ExpandAxes(in[4], -1)}, -1)
+	}
+	last := Ones(x.Graph(), shapeOf(w.lanes, 1))
+	times := Continuous(in[5], last).concatenate(Continuous(in[6], last))
+	input := Input{X: x, Label: in[3]}.twice(1)
+	// The time itself is one more input: at both ends of the times cos(pi u) is flat.
+	trend := AddScalar(MulScalar(times.values(), 2), -1)
+	input.X = Concatenate([]*Node{input.X, ExpandAxes(trend, -1)}, -1)
+	g := w.cfg.G(s, input, times)
+	n := g.Shape().Dim(1) / 2
+	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
+}
+
+// step is one update of every lane: Adam on the logistic loss, then decoupled weight decay.
+// feeds: row [lanes, batch] int32; own and other time [lanes, batch]; number of updates before
+// this one, learning rate and rate times decay, scalars.
+func (w *ownNet) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
+	n := len(w.params)
+	values := state[:n]
+	s := net.Bind(state[0].Graph(), w.params, values, true).Copies(w.lanes)
+	row := ExpandAxes(feeds[0], -1)
+	own, other := w.both(s, []*Node{data[0], data[1], Gather(data[2], row), Gather(data[3], row), Gather(data[4], row),
+		feeds[1], feeds[2]})
+	loss := ReduceMean(logisticLoss(w.cfg.Method, own, other), 1)
+	grads := Gradient(ReduceAllSum(loss), values...)
+	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[3], feeds[4])
+	for i, p := range w.params {
+		if p.Decay {
+			next[i] = Sub(next[i], Mul(values[i], feeds[5]))
+		}
+	}
+	return ReduceAllMean(loss), slices.Concat(next, m, v)
+}
+
+// logisticLoss is the loss of Algorithm 2, line 8, for a row with its own time and another: the
+// mean over z = +1 and z = -1, which needs no draw. own, other and the result: [lanes, rows].
+func logisticLoss(method Method, own, other *Node) *Node {
+	if method == Method1 {
+		return Softplus(Sub(other, own))
+	}
+	return MulScalar(Add(Softplus(Neg(own)), Softplus(other)), .5)
+}
+
+// hostLoss is logisticLoss on the host, for g multiplied by scale.
+func hostLoss(method Method, own, other, scale float64) float64 {
+	if method == Method1 {
+		return softplus(scale * (other - own))
+	}
+	return (softplus(-scale*own) + softplus(scale*other)) / 2
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
