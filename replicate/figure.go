@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"tvps/data/artifact"
-	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
@@ -153,24 +151,6 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 func (f *figureFlags) lab(ctx context.Context, opts backend.Options) (*lab.Lab, error) {
 	return lab.Open(ctx, f.catalog, lab.OpenOptions{Backend: f.backend, Open: opts, Results: f.results,
 		Stdout: os.Stdout, Stderr: os.Stderr})
-}
-
-// that TVPS_ECHARTS names, or the pinned one. If it cannot be had, it is nil, with a warning.
-func pageScript(ctx context.Context) []byte {
-	own := os.Getenv("TVPS_ECHARTS")
-	if strings.Contains(own, "://") {
-		own = "" // an address, for notebooks
-	}
-	cache, err := artifact.CacheDir()
-	var text []byte
-	if err == nil {
-		text, err = echarts.Cached(ctx, cache, echarts.Options{File: own, Log: os.Stderr})
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "warning: without a network the charts will be static pictures: %v; "+
-			"get echarts.min.js elsewhere and name it with TVPS_ECHARTS\n", err)
-	}
-	return text
 }
 
 // printConfig prints the settings of every panel with their meaning and source.
