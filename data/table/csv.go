@@ -161,10 +161,7 @@ func (in *input) csv(compression string, latin1 bool) (*Table, error) {
 			format += ", " + part
 		}
 	}
-	t, err := in.finish(format, rows, columns)
-	if err != nil {
-		return nil, err
-	}
+	t := in.finish(format, rows, columns)
 	t.first, t.lines = lines.first, lines.list
 	return t, nil
 }

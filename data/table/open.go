@@ -284,13 +284,13 @@ func (in *input) checkNames(names []string, line int) error {
 }
 
 // finish makes the table of its columns.
-func (in *input) finish(format string, rows int, columns []*column) (*Table, error) {
+func (in *input) finish(format string, rows int, columns []*column) *Table {
 	t := &Table{file: in.name, format: format, rows: rows, columns: columns, notes: in.notes, location: in.o.Location}
 	t.byName = make(map[string]*column, len(columns))
 	for _, c := range columns {
 		t.byName[c.name] = c
 	}
-	return t, nil
+	return t
 }
 
 // checkRows refuses a table that is too small or too large.

@@ -144,7 +144,7 @@ func (in *input) readParquet() (*Table, error) {
 			return nil, err
 		}
 	}
-	return in.finish("Parquet", int(meta.rows), columns)
+	return in.finish("Parquet", int(meta.rows), columns), nil
 }
 
 // parquetFooter reads and checks the metadata.
