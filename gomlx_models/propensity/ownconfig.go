@@ -21,7 +21,7 @@ const (
 // Kinds lists all kinds.
 func Kinds() []Kind { return []Kind{Joint, Covariate, Conditional} }
 
-// Candidate is one setting of g's training. FitOwn takes the one with the lowest held-out loss.
+// Candidate is one setting of g's training. OwnFitter.Fit takes the one with the lowest held-out loss.
 type Candidate struct {
 	Hidden       int     // units of each of two hidden layers
 	Frequencies  int     // pairs of sine and cosine of the time
@@ -32,7 +32,7 @@ type Candidate struct {
 	Decay float64
 }
 
-// OwnConfig are the settings of FitOwn. DefaultOwn is a start that works.
+// OwnConfig are the settings of OwnFitter.Fit. DefaultOwn is a start that works.
 type OwnConfig struct {
 	Method Method // Method1 or Method2
 	// Time is TimeFourier or TimeScalar. A learned encoding, which knows no time that it has not

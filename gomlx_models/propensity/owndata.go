@@ -140,7 +140,7 @@ type Own struct {
 	first, last float64 // times u = 0 and u = 1
 	until       float64 // last time of the fitted rows
 	fold        map[uint64]uint8
-	data        OwnData // nil after LoadOwn
+	data        OwnData // nil after OwnFitter.Load
 }
 
 // ownShape is what rows must have to be given to g, and how they are standardised.
@@ -149,6 +149,11 @@ type ownShape struct {
 	Target                  bool
 	Mean, Scale             []float32
 	TargetMean, TargetScale float64
+}
+
+// fits tells whether rows have the columns of the fitted ones.
+func (s ownShape) fits(d OwnData) bool {
+	return d.Dim == s.Dim && d.Classes == s.Classes && (d.Target != nil) == s.Target
 }
 
 // OwnFitter holds the compiled programs of Fit, which take longer to compile than to run. One
@@ -204,7 +209,7 @@ func (f *OwnFitter) net(key netKey) (*ownNet, error) {
 //   - Permutations more trainings with shuffled times give the null (Null).
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
-// order give the same bytes. Errors: those of Fit, impossible settings, fewer rows than two for
+// order give the same bytes. Errors: impossible rows and settings, fewer rows than two for
 // each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
 // of d, which must not change as long as Weights is used.
 func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
@@ -312,7 +317,7 @@ func (o *Own) diagnostics(kind Kind) **Diagnostics {
 	return &o.Covariate
 }
 
-// unit scales a time: 0 is the first and 1 the last one of the rows of FitOwn.
+// unit scales a time: 0 is the first and 1 the last one of the rows of Fit.
 func (o *Own) unit(t float64) float64 { return (t - o.first) / (o.last - o.first) }
 
 // Config returns the settings that were used.

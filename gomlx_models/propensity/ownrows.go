@@ -87,19 +87,13 @@ func (r *ownRows) deal(d OwnData, folds int) {
 	} else {
 		cuts = cutEvenly(n, chunksPerFold*folds)
 	}
-	r.chunk, r.fold = make([]int32, n), make([]uint8, n)
-	for c, from := range cuts {
-		to := n
-		if c+1 < len(cuts) {
-			to = cuts[c+1]
-		}
-		fold := c % folds
+	r.chunk, r.fold = chunksOf(cuts, n), make([]uint8, n)
+	for i, chunk := range r.chunk {
+		c := int(chunk)
 		if few {
-			fold = (c + c/folds) % folds // another fold gets the first chunk of the next time
+			c += c / folds // another fold gets the first chunk of the next time
 		}
-		for i := from; i < to; i++ {
-			r.chunk[i], r.fold[i] = int32(c), uint8(fold)
-		}
+		r.fold[i] = uint8(c % folds)
 	}
 	for i := 1; i < n; i++ { // equal rows stay together
 		if r.hash[i] == r.hash[i-1] {
@@ -133,6 +127,22 @@ func cutEvenly(n, parts int) []int {
 	return cuts
 }
 
+// chunksOf returns the chunk of each of n positions. cuts: the first position of each chunk, from 0; a chunk that starts
+// where the next one does is empty.
+func chunksOf(cuts []int, n int) []int32 {
+	out := make([]int32, n)
+	for c, from := range cuts {
+		to := n
+		if c+1 < len(cuts) {
+			to = cuts[c+1]
+		}
+		for i := from; i < to; i++ {
+			out[i] = int32(c)
+		}
+	}
+	return out
+}
+
 // nullChunks are the chunks that a shuffle of the null moves, by position: about 100 or more, of
 // one time each if there are few times. With fewer, a shuffle could be close to the real order.
 func (r *ownRows) nullChunks(d OwnData) []int32 {
@@ -140,15 +150,7 @@ func (r *ownRows) nullChunks(d OwnData) []int32 {
 	if r.times < nullChunks {
 		cuts = r.cutTimes(d, max(2, (nullChunks+r.times-1)/r.times))
 	}
-	out := make([]int32, len(r.at))
-	for c, from := range cuts {
-		for i := from; i < len(out); i++ {
-			if out[i] = int32(c); c+1 < len(cuts) && i+1 >= cuts[c+1] {
-				break
-			}
-		}
-	}
-	return out
+	return chunksOf(cuts, len(r.at))
 }
 
 // folds maps each row's hash to its fold.

@@ -310,7 +310,7 @@ func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, u []
 	m := &ownModel{scale: 1}
 	curves := make([]*curve, len(o.cfg.Candidates))
 	for i, c := range o.cfg.Candidates {
-		if found.Candidates[i] = math.Log(2); old != nil && i != old.chosen {
+		if found.Candidates[i] = math.Ln2; old != nil && i != old.chosen {
 			continue
 		}
 		var err error

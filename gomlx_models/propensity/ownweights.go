@@ -60,7 +60,7 @@ type OwnWeights struct {
 // with c such that their mean is 1. A row's log omega comes from the networks that did not see
 // it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
 // another T, a Kind that was not fitted, impossible options, a cancelled ctx, and an Own from
-// LoadOwn, which has no rows (use WeightsOf).
+// OwnFitter.Load, which has no rows (use WeightsOf).
 func (o *Own) Weights(ctx context.Context, T float64, options WeightOptions) (*OwnWeights, error) {
 	if o.data.Time == nil {
 		return nil, errors.New("propensity: a loaded g has no rows; use WeightsOf")
@@ -75,7 +75,7 @@ func (o *Own) WeightsOf(ctx context.Context, d OwnData, T float64, options Weigh
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if d.Dim != o.shape.Dim || d.Classes != o.shape.Classes || (d.Target != nil) != o.shape.Target {
+	if !o.shape.fits(d) {
 		return nil, fmt.Errorf("propensity: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
 			d.Dim, d.Classes, d.Target != nil, o.shape.Dim, o.shape.Classes, o.shape.Target)
 	}
@@ -245,18 +245,18 @@ func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind)
 // starts from the networks of o, takes its candidate and standardisation, trains at a third of
 // the learning rate, and stops early. A row that o has seen keeps its fold. Drift is not tested
 // again. Times may go on to half of the old range beyond its end; later, and for earlier times,
-// use FitOwn. o stays as it is.
+// use OwnFitter.Fit. o stays as it is.
 func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if d.Dim != o.shape.Dim || d.Classes != o.shape.Classes || (d.Target != nil) != o.shape.Target {
-		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use FitOwn")
+	if !o.shape.fits(d) {
+		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use OwnFitter.Fit")
 	}
 	rows := sortRows(d)
 	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
 	if first < o.first || o.unit(last) > 1.5 {
-		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use FitOwn",
+		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use OwnFitter.Fit",
 			first, last, o.first, o.last)
 	}
 	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first,

@@ -224,7 +224,7 @@ func (r *Result) String() string {
 			continue
 		}
 		fmt.Fprintf(&b, "g that sees %s: held-out loss %.4f (%.4f without drift), standard error %.4f", g.name, g.d.HeldOut,
-			noDrift, g.d.HeldOutError)
+			math.Ln2, g.d.HeldOutError)
 		if n := g.d.Null; n != nil {
 			verdict := "no drift is found"
 			if n.Drift {
@@ -240,6 +240,3 @@ func (r *Result) String() string {
 	}
 	return b.String()
 }
-
-// noDrift is the logistic loss of a g that knows nothing, log 2.
-const noDrift = 0.6931
