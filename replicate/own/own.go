@@ -14,22 +14,15 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
-	"gonum.org/v1/gonum/stat"
 )
 
-// Request says what is to be weighted, and how. Only File and Time are needed.
+// Request says what is to be weighted, and how.
 type Request struct {
-	File  string // CSV (also .gz, .zst) or Parquet
-	Time  string // column of the time; empty: the order of the rows, which Bin then cuts into blocks
-	Label string // column of the outcome; empty: none
-	// LabelKind says whether the label is a class or a number; empty: found.
-	LabelKind table.LabelKind
-	Bin       table.Bin
-	At        string // T, as the table has its times; empty: the last one
-	Read      table.Options
-	Weights   propensity.WeightOptions // Kind empty: Conditional with a label, else Covariate
-	Fit       propensity.OwnConfig
-	Seed      int64
+	Source
+	At      string                   // T, as the table has its times; empty: the last one
+	Weights propensity.WeightOptions // Kind empty: Conditional with a label, else Covariate
+	Fit     propensity.OwnConfig
+	Seed    int64
 }
 
 // Result has the weight of every row up to T. Rows after T take no part in anything.
@@ -52,8 +45,9 @@ type Result struct {
 	Covar    *propensity.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
 	Notes    []string                 `json:"notes,omitempty"`
 	Encoder  *table.Encoder           `json:"encoder"`
-	row      []int                    // in the file, from 0
-	weights  *propensity.OwnWeights   // in the order of row
+	stream   *Stream
+	row      []int                  // in the file, from 0
+	weights  *propensity.OwnWeights // in the order of row
 	own      *propensity.Own
 	fitter   *propensity.OwnFitter
 }
@@ -64,126 +58,34 @@ func (r *Result) Close() { r.fitter.Close() }
 // Weigh reads the table, fits g on the rows up to T and weights them. Errors are *table.Error where the user can mend the
 // file or the request, and those of package propensity. Close the result after its last use.
 func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
-	t, err := table.Open(q.File, q.Read)
+	s, err := Open(q.Source)
 	if err != nil {
 		return nil, err
 	}
-	times, err := t.Times(q.Time, q.Bin)
+	at, err := s.At(q.At)
 	if err != nil {
 		return nil, err
 	}
-	at := len(times.Values) - 1
-	if q.At != "" {
-		if at, err = times.At(q.At); err != nil {
-			return nil, err
-		}
-	}
-	if at == 0 {
-		return nil, &table.Error{File: q.File, Column: q.Time, Problem: fmt.Sprintf("%s is the first time", times.Names[0]),
-			Fix: "there is no past to weight; name a later time with --at"}
-	}
-	rows := times.Rows(0, at+1)
-	slices.Sort(rows)
-	r := &Result{File: q.File, Schema: t.Schema(), At: times.Names[at], First: times.Names[0], Times: at + 1, Rows: len(rows),
-		Settings: q.Fit, Seed: q.Seed, row: rows}
-	data, err := r.data(t, times, q)
+	rows := s.Rows(0, at+1)
+	data, encoder, err := s.Data(rows)
 	if err != nil {
 		return nil, err
 	}
+	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
+		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), stream: s, row: rows}
 	r.choose(&q, data)
 	r.fitter = propensity.NewOwnFitter(backend)
 	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
-		r.weights, err = r.own.Weights(ctx, times.Values[at], r.Weights)
+		r.weights, err = r.own.Weights(ctx, s.Times.Values[at], r.Weights)
 	}
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
 	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
-	r.Notes = slices.Concat(r.clocks(data), r.own.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(Clocks(r.Features, data), r.own.Notes, r.weights.Notes)
 	return r, nil
 }
-
-// data encodes the rows up to T. The encoder is fitted on them alone.
-func (r *Result) data(t *table.Table, times *table.Times, q Request) (propensity.OwnData, error) {
-	var d propensity.OwnData
-	columns, err := t.Features(slices.DeleteFunc([]string{q.Time, q.Label}, func(c string) bool { return c == "" })...)
-	if err != nil {
-		return d, err
-	}
-	if r.Encoder, err = t.Fit(columns, r.row, table.EncoderOptions{}); err != nil {
-		return d, err
-	}
-	r.Features = r.Encoder.Names()
-	if d.X, err = r.Encoder.Encode(t, r.row); err != nil {
-		return d, err
-	}
-	d.Dim = r.Encoder.Dim()
-	order, err := orderOf(t, times, q)
-	if err != nil {
-		return d, err
-	}
-	all := times.Of()
-	for _, row := range r.row {
-		d.Time, d.Order = append(d.Time, all[row]), append(d.Order, order[row])
-	}
-	if q.Label == "" {
-		return d, nil
-	}
-	label, err := t.Label(q.Label, q.LabelKind)
-	if err != nil {
-		return d, err
-	}
-	d.Classes = label.Classes()
-	for _, row := range r.row {
-		if label.Target != nil {
-			d.Target = append(d.Target, label.Target[row])
-		} else {
-			d.Label = append(d.Label, label.Class[row])
-		}
-	}
-	return d, nil
-}
-
-// orderOf puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in time
-// order, otherwise by their exact time.
-func orderOf(t *table.Table, times *table.Times, q Request) ([]float64, error) {
-	if !times.Sorted {
-		exact, err := t.Times(q.Time, table.Bin{})
-		if err != nil {
-			return nil, err
-		}
-		return exact.Of(), nil
-	}
-	order := make([]float64, t.Rows())
-	for i := range order {
-		order[i] = float64(i)
-	}
-	return order, nil
-}
-
-// clocks names the features that tell the time by themselves, such as a row number or the year: with them no row of the
-// past resembles the present.
-func (r *Result) clocks(d propensity.OwnData) []string {
-	var names []string
-	column := make([]float64, len(d.Time))
-	for j, name := range r.Features {
-		for i := range column {
-			column[i] = float64(d.X[i*d.Dim+j])
-		}
-		if c := math.Abs(stat.Correlation(column, d.Time, nil)); c > clock {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s follow the time almost exactly: leave out with --drop what no model may learn from",
-		strings.Join(names, ", "))}
-}
-
-// clock is the correlation with time above which a feature is taken for a clock.
-const clock = .95
 
 // choose fills in the kind of weight, and has only those g fitted that it needs.
 func (r *Result) choose(q *Request, d propensity.OwnData) {
@@ -215,7 +117,7 @@ func (r *Result) SaveModel(path string) error { return r.own.Save(path) }
 // String is the summary for a terminal.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %d features\n", r.Rows, r.Times, r.First, r.At, len(r.Features))
+	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.stream)
 	for _, g := range []struct {
 		name string
 		d    *propensity.Diagnostics

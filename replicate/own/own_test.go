@@ -59,8 +59,8 @@ func weigh(t *testing.T, q Request) *Result {
 // TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T have no
 // weight and change none.
 func TestWeigh(t *testing.T) {
-	q := Request{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"}, Fit: quick(),
-		Read: table.Options{Drop: []string{"row"}}}
+	q := Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
+		Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}
 	r := weigh(t, q)
 	if r.Kind != propensity.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
 		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
@@ -93,7 +93,7 @@ func mean(v []float64) float64 {
 
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
-	r := weigh(t, Request{File: drifting(t, ""), Time: "month", Bin: table.Bin{Unit: "month"}, Fit: quick()})
+	r := weigh(t, Request{Source: Source{File: drifting(t, ""), Time: "month", Bin: table.Bin{Unit: "month"}}, Fit: quick()})
 	if r.Kind != propensity.Covariate || len(r.Notes) == 0 || !strings.HasPrefix(r.Notes[0], "row follow") {
 		t.Errorf("%s, notes %q", r.Kind, r.Notes)
 	}
@@ -125,11 +125,11 @@ func TestFiles(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	file := drifting(t, "")
 	for want, q := range map[string]Request{
-		`no column "date"`: {File: file, Time: "date"},
-		"first time":       {File: file, Time: "month", At: "2024-01"},
-		"2023":             {File: file, Time: "month", At: "2023-01"},
-		`no column "z"`:    {File: file, Time: "month", Label: "z"},
-		"none.csv":         {File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"},
+		`no column "date"`: {Source: Source{File: file, Time: "date"}},
+		"first time":       {Source: Source{File: file, Time: "month"}, At: "2024-01"},
+		"2023":             {Source: Source{File: file, Time: "month"}, At: "2023-01"},
+		`no column "z"`:    {Source: Source{File: file, Time: "month", Label: "z"}},
+		"none.csv":         {Source: Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
 		q.Fit = quick()
 		_, err := Weigh(context.Background(), backendtest.Open(t, "go").Backend, q)

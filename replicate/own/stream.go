@@ -1,0 +1,178 @@
+package own
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Source says which table is meant, and which of its columns are time and label.
+type Source struct {
+	File  string // CSV (also .gz, .zst) or Parquet
+	Time  string // column of the time; empty: the order of the rows, which Bin then cuts into blocks
+	Label string // column of the outcome; empty: none
+	// LabelKind says whether the label is a class or a number; empty: found.
+	LabelKind table.LabelKind
+	Bin       table.Bin
+	Read      table.Options
+}
+
+// Stream is a table whose rows have times. It does not change.
+type Stream struct {
+	Source   Source
+	Table    *table.Table
+	Times    *table.Times
+	Label    *table.Label // nil without a label
+	Features []string     // the columns that a model learns from
+	order    []float64    // of every row, for rows of equal time
+}
+
+// Open reads the table. Its errors are *table.Error where the user can mend the file or the request.
+func Open(source Source) (*Stream, error) {
+	t, err := table.Open(source.File, source.Read)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream{Source: source, Table: t}
+	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
+		return nil, err
+	}
+	others := slices.DeleteFunc([]string{source.Time, source.Label}, func(c string) bool { return c == "" })
+	if s.Features, err = t.Features(others...); err != nil {
+		return nil, err
+	}
+	if s.order, err = s.ordered(); err != nil {
+		return nil, err
+	}
+	if source.Label != "" {
+		s.Label, err = t.Label(source.Label, source.LabelKind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in time
+// order, otherwise by their exact time.
+func (s *Stream) ordered() ([]float64, error) {
+	if !s.Times.Sorted {
+		exact, err := s.Table.Times(s.Source.Time, table.Bin{})
+		if err != nil {
+			return nil, err
+		}
+		return exact.Of(), nil
+	}
+	order := make([]float64, s.Table.Rows())
+	for i := range order {
+		order[i] = float64(i)
+	}
+	return order, nil
+}
+
+// At is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an error,
+// since it has no past.
+func (s *Stream) At(text string) (int, error) {
+	at := len(s.Times.Values) - 1
+	if text != "" {
+		var err error
+		if at, err = s.Times.At(text); err != nil {
+			return 0, err
+		}
+	}
+	if at == 0 {
+		return 0, &table.Error{File: s.Source.File, Column: s.Source.Time,
+			Problem: fmt.Sprintf("%s is the first time", s.Times.Names[0]),
+			Fix:     "there is no past to weight; name a later time with --at"}
+	}
+	return at, nil
+}
+
+// Rows lists the rows of the times from..to-1, in the order of the file.
+func (s *Stream) Rows(from, to int) []int {
+	rows := s.Times.Rows(from, to)
+	slices.Sort(rows)
+	return rows
+}
+
+// Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.
+func (s *Stream) Data(rows []int) (propensity.OwnData, *table.Encoder, error) {
+	var d propensity.OwnData
+	encoder, err := s.Table.Fit(s.Features, rows, table.EncoderOptions{})
+	if err != nil {
+		return d, nil, err
+	}
+	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
+		return d, nil, err
+	}
+	d.Dim = encoder.Dim()
+	all := s.Times.Of()
+	for _, row := range rows {
+		d.Time, d.Order = append(d.Time, all[row]), append(d.Order, s.order[row])
+	}
+	if s.Label == nil {
+		return d, encoder, nil
+	}
+	d.Classes = s.Label.Classes()
+	for _, row := range rows {
+		if s.Label.Target != nil {
+			d.Target = append(d.Target, s.Label.Target[row])
+		} else {
+			d.Label = append(d.Label, s.Label.Class[row])
+		}
+	}
+	return d, encoder, nil
+}
+
+// Clocks is a note that names the features that tell the time by themselves, such as a row number or the year: with them
+// no row of the past resembles the present. It is empty without such features. names: the encoder's.
+func Clocks(names []string, d propensity.OwnData) []string {
+	var found []string
+	column := make([]float64, len(d.Time))
+	for j, name := range names {
+		for i := range column {
+			column[i] = float64(d.X[i*d.Dim+j])
+		}
+		if c := math.Abs(stat.Correlation(column, d.Time, nil)); c > clock {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s follow the time almost exactly: leave out with --drop what no model may learn from",
+		strings.Join(found, ", "))}
+}
+
+// clock is the correlation with time above which a feature is taken for a clock.
+const clock = .95
+
+// String names the columns that a model learns from by their kinds, and those that it does not see.
+func (s *Stream) String() string {
+	var parts, ignored []string
+	for _, kind := range table.Kinds {
+		n := 0
+		for _, c := range s.Table.Schema().Columns {
+			switch {
+			case c.Kind == kind && slices.Contains(s.Features, c.Name):
+				n++
+			case c.Kind == kind && c.Name != s.Source.Time && c.Name != s.Source.Label:
+				ignored = append(ignored, fmt.Sprintf("%s (%s)", c.Name, kind))
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of type %s", n, kind))
+		}
+	}
+	text := fmt.Sprintf("%d columns: %s", len(s.Features), strings.Join(parts, ", "))
+	if len(ignored) > 0 {
+		text += "; not used: " + strings.Join(ignored, ", ")
+	}
+	return text
+}

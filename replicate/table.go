@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // for --zone on machines without a time zone database
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/lab"
+	"tvps/replicate/own"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// tableFlags are those of the commands on a user's own table.
+type tableFlags struct {
+	time, label, labelKind, bin string
+	drop, missing               []string
+	kinds, layouts              map[string]string
+	delimiter, decimal, zone    string
+	seed                        int64
+	json, backend               string
+}
+
+func (f *tableFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.time, "time", "",
+		"column of the time; without it the rows are in time order, and --bin cuts them into blocks")
+	flags.StringVar(&f.label, "label", "", "column of the outcome (default: none)")
+	flags.StringVar(&f.labelKind, "label-kind", "", "kind of the label: class or number (default: found)")
+	flags.StringVar(&f.bin, "bin", "none",
+		"grouping of times: none, hour, day, week, month, quarter, year, \"365 rows\" or \"20 blocks\"")
+	flags.StringSliceVar(&f.drop, "drop", nil, "columns to leave out")
+	flags.StringToStringVar(&f.kinds, "type", nil,
+		"types of columns instead of the inferred ones, as zip=category; one of number, category, boolean, time, text")
+	flags.StringToStringVar(&f.layouts, "layout", nil,
+		"how times are written, as day=%d.%m.%Y: a strftime format, a Go layout, unix or unixms")
+	flags.StringSliceVar(&f.missing, "missing", nil,
+		"texts that mean a missing value (default: empty, NA, null and the like)")
+	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
+	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
+	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
+	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
+	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
+	flags.StringVar(&f.backend, "backend", "",
+		"backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)")
+}
+
+// oneTable returns a usage error unless a command gets one table.
+func oneTable(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage.Errorf("%s takes one table, but got %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+// source is the table that the flags describe. All its errors are usage errors.
+func (f *tableFlags) source(file string) (own.Source, error) {
+	s := own.Source{File: file, Time: f.time, Label: f.label, LabelKind: table.LabelKind(f.labelKind)}
+	var err error
+	if s.Read, err = f.reading(); err != nil {
+		return s, err
+	}
+	if s.Bin, err = table.ParseBin(f.bin); err != nil {
+		return s, usage.Errorf("--bin: %w", err)
+	}
+	if s.Time == "" && s.Bin.Rows == 0 && s.Bin.Blocks == 0 {
+		return s, usage.Errorf("--time is missing: name the column of the time, or, for rows in time order, " +
+			"give --bin \"20 blocks\"")
+	}
+	if f.labelKind != "" && s.LabelKind != table.Classes && s.LabelKind != table.Regression {
+		return s, usage.Errorf("--label-kind %s is neither %s nor %s", f.labelKind, table.Classes, table.Regression)
+	}
+	return s, lab.CheckBackend(f.backend)
+}
+
+// reading says how the file is read. All its errors are usage errors.
+func (f *tableFlags) reading() (table.Options, error) {
+	o := table.Options{Drop: f.drop, Missing: f.missing, Layouts: f.layouts, Kinds: map[string]table.Kind{}}
+	for column, kind := range f.kinds {
+		o.Kinds[column] = table.Kind(kind)
+		if !slices.Contains(table.Kinds, o.Kinds[column]) {
+			return o, usage.Errorf("--type %s=%s: the type is not one of %s", column, kind,
+				strings.Join(propensity.Names(table.Kinds), ", "))
+		}
+	}
+	switch delimiter := f.delimiter; {
+	case delimiter == "tab":
+		o.Delim = '\t'
+	case len(delimiter) == 1:
+		o.Delim = delimiter[0]
+	case delimiter != "":
+		return o, usage.Errorf("--delimiter %q is not one character; a tab is written tab", delimiter)
+	}
+	if f.decimal != "." && f.decimal != "," {
+		return o, usage.Errorf("--decimal %q is neither . nor ,", f.decimal)
+	}
+	if f.decimal == "," {
+		o.Decimal = ','
+	}
+	var err error
+	if o.Location, err = time.LoadLocation(f.zone); err != nil {
+		return o, usage.Errorf("--zone %s: there is no such time zone; give one such as Europe/Paris", f.zone)
+	}
+	return o, nil
+}
+
+// mistake marks an error that the user can mend in the table or the request as a usage error.
+func mistake(err error) error {
+	var m *table.Error
+	if errors.As(err, &m) {
+		return usage.Error(err)
+	}
+	return err
+}
+
+// tryWrite returns an error if one of the files could not be written; an empty name is none.
+func tryWrite(paths ...string) error {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if err := runs.TryWrite(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("cannot write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// writeJSON writes a value to a file in one atomic step; an empty name is none.
+func writeJSON(path string, value any) error {
+	if path == "" {
+		return nil
+	}
+	return lab.WriteJSON(path, value)
+}
