@@ -14,18 +14,15 @@ import (
 // different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
-// fitModel chooses the candidate, trains the ensemble and the null of one kind. u: scaled time by
-// position. old, if not nil, is continued with its candidate.
-func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, u []float32, seed int64,
+// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position. old, if not nil, is
+// continued with its candidate.
+func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, samples []sample, seed int64,
 	old *ownModel) (*ownModel, *Diagnostics, error) {
-	row := make([]int32, len(rows.at))
-	for i, r := range rows.at {
-		row[i] = int32(r)
-	}
 	lanes := make([]*lane, o.cfg.Folds)
 	for k := range lanes {
 		var err error
-		lanes[k], err = newLane(row, u, rows.fold, k, heldPairsPerFold(len(row), o.cfg.Folds), random.New(seed, "held", k))
+		lanes[k], err = newLane(samples, rows.fold, k, heldPairsPerFold(len(samples), o.cfg.Folds),
+			random.New(seed, "held", k))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -65,7 +62,7 @@ func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, u []
 		return nil, nil, err
 	}
 	if o.cfg.Permutations > 0 && old == nil {
-		if found.Null, err = o.null(ctx, table, row, u, rows, seed); err != nil {
+		if found.Null, err = o.null(ctx, table, rows, samples, seed); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -82,8 +79,8 @@ type ownTraining struct {
 
 // key names the programs of a candidate.
 func (o *Own) key(c Candidate, lanes, batch, stride int) netKey {
-	return netKey{o.cfg.Method, o.cfg.Time, o.shape.Dim, o.shape.Classes, o.shape.Target, c.Hidden, c.Frequencies, lanes,
-		batch, stride}
+	return netKey{method: o.cfg.Method, time: o.cfg.Time, dim: o.shape.Dim, classes: o.shape.Classes,
+		target: o.shape.Target, hidden: c.Hidden, frequencies: c.Frequencies, lanes: lanes, batch: batch, stride: stride}
 }
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.
@@ -125,17 +122,17 @@ func (m *ownModel) rescale(ctx context.Context, table *ownTable, lanes []*lane, 
 	method := m.net.cfg.Method
 	var own, other []float64
 	for s, values := range m.values {
-		a, b, err := m.net.evaluate(ctx, table, heldPairs(lanes), values)
+		answer, err := m.net.evaluate(ctx, table, heldPairs(lanes), values)
 		if err != nil {
 			return err
 		}
-		a, b = [][]float32{slices.Concat(a...)}, [][]float32{slices.Concat(b...)}
+		a, b := slices.Concat(answer[0]...), slices.Concat(answer[1]...)
 		if s == 0 {
-			own, other = make([]float64, len(a[0])), make([]float64, len(a[0]))
+			own, other = make([]float64, len(a)), make([]float64, len(a))
 		}
 		for i := range own {
-			own[i] += float64(a[0][i]) / float64(len(m.values))
-			other[i] += float64(b[0][i]) / float64(len(m.values))
+			own[i] += float64(a[i]) / float64(len(m.values))
+			other[i] += float64(b[i]) / float64(len(m.values))
 		}
 	}
 	loss := func(scale float64) float64 {

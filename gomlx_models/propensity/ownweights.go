@@ -206,11 +206,11 @@ func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind)
 	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: row * folds + place
 	count = make([]int, len(d.Time))
 	ask := func(i, k, place int) {
-		pairs[k] = append(pairs[k], pair{int32(i), float32(o.unit(d.Time[i])), float32(o.unit(T))})
+		pairs[k] = append(pairs[k], pair{o.sample(d, i, kind), float32(o.unit(T))})
 		slots[k] = append(slots[k], i*folds+place)
 	}
 	for i := range d.Time {
-		if k, seen := o.fold[rowHash(d, i)]; seen {
+		if k, seen := o.fold[rowHash(d, o.shape.Columns, i)]; seen {
 			ask(i, int(k), 0)
 			count[i] = len(m.values)
 			continue
@@ -220,17 +220,21 @@ func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind)
 		}
 		count[i] = folds * len(m.values)
 	}
-	table := newOwnTable(d, o.shape, kind)
+	table, err := newOwnTable(d, o.shape)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer table.free()
 	logs = make([][]float64, len(d.Time))
 	for i := range logs {
 		logs[i] = make([]float64, count[i])
 	}
 	for s, values := range m.values {
-		own, at, err := m.net.evaluate(ctx, table, pairs, values)
+		answer, err := m.net.evaluate(ctx, table, pairs, values)
 		if err != nil {
 			return nil, nil, err
 		}
+		own, at := answer[0], answer[1]
 		for k := range folds {
 			for j, slot := range slots[k] {
 				place := slot % folds * len(m.values)
@@ -253,7 +257,7 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 	if !o.shape.fits(d) {
 		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use OwnFitter.Fit")
 	}
-	rows := sortRows(d)
+	rows := sortRows(d, o.shape.Columns)
 	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
 	if first < o.first || o.unit(last) > 1.5 {
 		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use OwnFitter.Fit",

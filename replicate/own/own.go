@@ -34,22 +34,23 @@ type Result struct {
 	Times  int          `json:"times"` // number of times up to T
 	Rows   int          `json:"rows"`  // number of rows up to T
 
-	Features []string                 `json:"features"` // what g sees of x
-	Kind     propensity.Kind          `json:"kind"`
-	Weights  propensity.WeightOptions `json:"weights"`
-	Settings propensity.OwnConfig     `json:"settings"`
-	Seed     int64                    `json:"seed"`
-	Share    float64                  `json:"effective-share"`
-	Shrink   float64                  `json:"shrink"`
-	Joint    *propensity.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
-	Covar    *propensity.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
-	Notes    []string                 `json:"notes,omitempty"`
-	Encoder  *table.Encoder           `json:"encoder"`
-	stream   *Stream
-	row      []int                  // in the file, from 0
-	weights  *propensity.OwnWeights // in the order of row
-	own      *propensity.Own
-	fitter   *propensity.OwnFitter
+	Features    []string                 `json:"features"` // what g sees of x
+	Kind        propensity.Kind          `json:"kind"`
+	Weights     propensity.WeightOptions `json:"weights"`
+	Settings    propensity.OwnConfig     `json:"settings"`
+	Seed        int64                    `json:"seed"`
+	Share       float64                  `json:"effective-share"`
+	Shrink      float64                  `json:"shrink"`
+	Joint       *propensity.Diagnostics  `json:"joint,omitempty"`       // of g that sees (x, y)
+	Covar       *propensity.Diagnostics  `json:"covariate,omitempty"`   // of g that sees x
+	Conditional *propensity.Null         `json:"conditional,omitempty"` // the test of y given x
+	Notes       []string                 `json:"notes,omitempty"`
+	Encoder     *table.Encoder           `json:"encoder"`
+	stream      *Stream
+	row         []int                  // in the file, from 0
+	weights     *propensity.OwnWeights // in the order of row
+	own         *propensity.Own
+	fitter      *propensity.OwnFitter
 }
 
 // Close frees the compiled programs.
@@ -82,7 +83,8 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 		r.Close()
 		return nil, err
 	}
-	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
+	r.Joint, r.Covar, r.Conditional = r.own.Joint, r.own.Covariate, r.own.Conditional
+	r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
 	r.Notes = slices.Concat(Clocks(r.Features, data), r.own.Notes, r.weights.Notes)
 	return r, nil
 }
@@ -128,17 +130,27 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "g that sees %s: held-out loss %.4f (%.4f without drift), standard error %.4f", g.name, g.d.HeldOut,
 			math.Ln2, g.d.HeldOutError)
 		if n := g.d.Null; n != nil {
-			verdict := "no drift is found"
-			if n.Drift {
-				verdict = "the data drift"
-			}
-			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P, verdict)
+			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P,
+				verdict(n, "the data drift", "no drift is found"))
 		}
 		b.WriteString("\n")
+	}
+	if n := r.Conditional; n != nil {
+		fmt.Fprintf(&b, "y given x: held-out loss %.4f, %.4f on average if y is redrawn from x alone; against %d redraws "+
+			"p = %.3f: %s\n", n.Loss, n.LossMean, len(n.NullLoss), n.P,
+			verdict(n, "the rule from x to y drifts", "no drift of the rule from x to y is found"))
 	}
 	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", r.Kind, r.At, r.Share)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()
+}
+
+// verdict is one of two texts.
+func verdict(n *propensity.Null, drift, none string) string {
+	if n.Drift {
+		return drift
+	}
+	return none
 }
