@@ -46,9 +46,9 @@ type Result struct {
 	Conditional *propensity.Null         `json:"conditional,omitempty"` // the test of y given x
 	Notes       []string                 `json:"notes,omitempty"`
 	Encoder     *table.Encoder           `json:"encoder"`
-	stream      *Stream
-	row         []int                  // in the file, from 0
-	weights     *propensity.OwnWeights // in the order of row
+	table       string                   // what was read, in words
+	row         []int                    // in the file, from 0
+	weights     *propensity.OwnWeights   // in the order of row
 	own         *propensity.Own
 	fitter      *propensity.OwnFitter
 }
@@ -73,11 +73,13 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 		return nil, err
 	}
 	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
-		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), stream: s, row: rows}
+		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), table: s.String(), row: rows}
+	T := s.Times.Values[at]
+	s = nil // the encoded rows are enough: the table may be freed
 	r.choose(&q, data)
 	r.fitter = propensity.NewOwnFitter(backend)
 	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
-		r.weights, err = r.own.Weights(ctx, s.Times.Values[at], r.Weights)
+		r.weights, err = r.own.Weights(ctx, T, r.Weights)
 	}
 	if err != nil {
 		r.Close()
@@ -119,7 +121,7 @@ func (r *Result) SaveModel(path string) error { return r.own.Save(path) }
 // String is the summary for a terminal.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.stream)
+	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.table)
 	for _, g := range []struct {
 		name string
 		d    *propensity.Diagnostics
