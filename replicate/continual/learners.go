@@ -57,7 +57,7 @@ var learners = []Learner{
 		Groups:   []string{"omega", "clip"},
 		Method:   MethodOfSettings,
 	}, {
-		Look:      figures.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#8c564b"},
+		Look:      figures.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#9030f0"},
 		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
 		Groups:    []string{"omega", "clip"},
 		Method:    MethodOfSettings,
