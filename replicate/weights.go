@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -65,8 +66,15 @@ func (f *weightsFlags) resolve(file string) error {
 			c.Updates = min(c.Updates, f.updates)
 		}
 	}
-	if f.updates < 0 {
+	switch w := q.Weights; {
+	case f.updates < 0:
 		return usage.Errorf("--updates %d: give at least 0", f.updates)
+	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:
+		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
+	case !(w.Floor >= 0 && w.Floor <= 1):
+		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
+	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
+		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
 	}
 	if kinds := propensity.Names(propensity.Kinds()); f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
@@ -84,7 +92,11 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.resolve(file); err != nil {
 		return err
 	}
-	if err := tryWrite(f.out, f.model, f.json); err != nil {
+	p, err := own.Prepare(f.request)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := checkOutputs(file, f.out, f.model, f.json); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -92,7 +104,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
-	r, err := own.Weigh(cmd.Context(), b.Backend, f.request)
+	r, err := p.Weigh(cmd.Context(), b.Backend)
 	if err != nil {
 		return mistake(err)
 	}

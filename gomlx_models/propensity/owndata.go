@@ -230,9 +230,9 @@ func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int6
 	if math.IsInf(o.last-o.first, 0) {
 		return nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
 	}
-	if least := 2 * cfg.Folds; len(rows.at) < least {
-		return nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d",
-			len(rows.at), cfg.Folds, least)
+	if least := cfg.LeastRows(); len(rows.at) < least {
+		return nil, fmt.Errorf("propensity: %w: %d samples for %d folds; there must be at least %d",
+			ErrFewRows, len(rows.at), cfg.Folds, least)
 	}
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
