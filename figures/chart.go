@@ -100,6 +100,9 @@ func setAxes(line *charts.Line, p Panel) {
 	if p.wholeX() {
 		x.MinInterval = 1
 	}
+	if p.XNames != nil {
+		x.Type, x.Data, x.Min, x.Max, x.MinInterval = "category", p.XNames, nil, nil, 0
+	}
 	low, high, step := roundRange(p.yRange())
 	if p.YRange != nil {
 		low, high = p.YRange[0], p.YRange[1]

@@ -26,9 +26,10 @@
     };
   }
 
-  // The text of a point is its name; bands and reference lines have none.
+  // The text of a point is its name; bands and reference lines have none. A cell of a heat map comes alone.
   function tooltip(xlabel) {
     return function (items) {
+      if (!Array.isArray(items)) return items.name;
       var lines = items.filter(function (p) { return p.name; })
         .map(function (p) { return p.marker + p.name; });
       return lines.length ? xlabel + " = " + items[0].axisValue + "<br>" + lines.join("<br>") : "";
