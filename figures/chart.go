@@ -101,7 +101,8 @@ func setAxes(line *charts.Line, p Panel) {
 		x.MinInterval = 1
 	}
 	if p.XNames != nil {
-		x.Type, x.Data, x.Min, x.Max, x.MinInterval = "category", p.XNames, nil, nil, 0
+		x.Type, x.Min, x.Max, x.MinInterval = "category", nil, nil, 0
+		line.SetXAxis(p.XNames)
 	}
 	low, high, step := roundRange(p.yRange())
 	if p.YRange != nil {

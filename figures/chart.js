@@ -26,13 +26,22 @@
     };
   }
 
-  // The text of a point is its name; bands and reference lines have none. A cell of a heat map comes alone.
+  // The text of a point is its name; bands and reference lines have none.
   function tooltip(xlabel) {
     return function (items) {
-      if (!Array.isArray(items)) return items.name;
       var lines = items.filter(function (p) { return p.name; })
         .map(function (p) { return p.marker + p.name; });
       return lines.length ? xlabel + " = " + items[0].axisValue + "<br>" + lines.join("<br>") : "";
+    };
+  }
+
+  // The text of a cell of a heat map: its column, row and value with their labels.
+  function cell(option) {
+    return function (item) {
+      var at = item.value, names = option.series[0].dimensions;
+      return [option.xAxis[0].data[at[0]], option.yAxis[0].data[at[1]], at[2]].map(function (value, i) {
+        return window.echarts.format.encodeHTML(names[i] + ": " + value);
+      }).join("<br>");
     };
   }
 
@@ -64,7 +73,7 @@
         s.silent = true;
         s.z = 1;
       });
-      option.tooltip.formatter = tooltip(chart.xlabel);
+      option.tooltip.formatter = option.series[0].type === "heatmap" ? cell(option) : tooltip(chart.xlabel);
       option.tooltip.confine = true;
       var drawing = window.echarts.init(element, null, { renderer: "svg" });
       var show = function () { drawing.setOption(dress ? dress(option, element) : option); };

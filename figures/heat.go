@@ -113,12 +113,10 @@ func (m HeatMap) svg() (template.HTML, error) {
 
 // chart is the map as chart.js takes it.
 func (m HeatMap) chart(fig Figure) chart {
-	var data []any
+	var data [][3]float64
 	for i, row := range m.Values {
 		for j, v := range row {
-			name := html.EscapeString(fmt.Sprintf("%s: %s, %s: %s", m.XLabel, m.XNames[j], m.YLabel, m.YNames[i]))
-			name += fmt.Sprintf("<br>%s: <b>%.2f</b>", html.EscapeString(m.ValueLabel), v)
-			data = append(data, map[string]any{"name": name, "value": []float64{float64(j), float64(i), v}})
+			data = append(data, [3]float64{float64(j), float64(i), math.Round(1e4*v) / 1e4})
 		}
 	}
 	axis := func(names []string) []any {
@@ -133,6 +131,7 @@ func (m HeatMap) chart(fig Figure) chart {
 		"xAxis": x, "yAxis": axis(m.YNames),
 		"visualMap": map[string]any{"min": m.Low, "max": m.High, "calculable": true, "orient": "horizontal", "left": "center",
 			"bottom": "0", "inRange": map[string]any{"color": scale}},
-		"series": []any{map[string]any{"type": "heatmap", "data": data}},
+		"series": []any{map[string]any{"type": "heatmap", "data": data,
+			"dimensions": []string{m.XLabel, m.YLabel, m.ValueLabel}}},
 	}}
 }

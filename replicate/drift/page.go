@@ -18,7 +18,7 @@ var (
 	//go:embed page.html
 	pageText     string
 	pageTemplate = template.Must(figures.Parts().New("drift").Funcs(template.FuncMap{
-		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) }, "p": pText, "short": short,
+		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) }, "p": pText, "base": filepath.Base,
 	}).Parse(pageText))
 )
 
@@ -33,6 +33,9 @@ type pageParts struct {
 	Found    []foundTest
 	Script   template.JS
 }
+
+// shownColumns bounds the columns on the page.
+const shownColumns = 40
 
 type section struct {
 	figures.PanelPart
@@ -98,7 +101,7 @@ func (r *Result) page() ([]byte, error) {
 		part.Live = true
 		out.Maps = append(out.Maps, section{part, titles[i]})
 	}
-	for _, c := range r.Columns.List {
+	for _, c := range r.Columns.List[:min(shownColumns, len(r.Columns.List))] {
 		out.Titled = append(out.Titled, titled{c, c.title()})
 	}
 	for _, t := range r.Tests.List {
