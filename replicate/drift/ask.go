@@ -14,9 +14,8 @@ import (
 func (m *measurement) ask() error {
 	cfg := propensity.DefaultOwn()
 	cfg.Permutations = m.q.Permutations
-	hasY := m.d.Label != nil || m.d.Target != nil
 	cfg.Kinds = []propensity.Kind{propensity.Covariate}
-	if hasY {
+	if m.hasY() {
 		cfg.Kinds = propensity.Kinds()
 	}
 	m.progress(0, "propensity score")
@@ -26,7 +25,7 @@ func (m *measurement) ask() error {
 	}
 	m.Notes = append(m.Notes, m.g.Notes...)
 	m.question(InX, m.g.Covariate.Null)
-	if hasY {
+	if m.hasY() {
 		m.progress(fitShare, "drift of y")
 		if err := m.askY(cfg); err != nil {
 			return err

@@ -32,9 +32,12 @@ type Contribution struct {
 	Share  float64 `json:"share"`
 }
 
-// kind is the kind of omega that columns and map describe.
+// hasY tells whether the rows have an outcome.
+func (m *measurement) hasY() bool { return m.d.Label != nil || m.d.Target != nil }
+
+// kind is the kind of omega whose columns are permuted.
 func (m *measurement) kind() propensity.Kind {
-	if m.d.Label != nil || m.d.Target != nil {
+	if m.hasY() {
 		return propensity.Joint
 	}
 	return propensity.Covariate
@@ -97,7 +100,7 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 			return nil, err
 		}
 	}
-	if m.kind() == propensity.Joint {
+	if m.hasY() {
 		perm := random.New(m.q.Seed, "drift", "label").Perm(n)
 		changed, y := d, pick(d, perm)
 		changed.Label, changed.Target = y.Label, y.Target

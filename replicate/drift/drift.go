@@ -58,8 +58,7 @@ type Result struct {
 	Questions []Question `json:"questions"`
 	Tests     *Tests     `json:"tests"`
 	Columns   *Columns   `json:"columns"`
-	Map       *Map       `json:"map"` // omega of (x, y), or of x without a label
-	Rule      *Map       `json:"rule-map,omitempty"`
+	Maps      []Map      `json:"maps"` // of x; with a label also of x and y, and of y given x
 	Verdict   Verdict    `json:"verdict"`
 	Notes     []string   `json:"notes,omitempty"`
 	about     string     // columns of the table by kind
@@ -83,7 +82,7 @@ type Question struct {
 	null  *propensity.Null // of a shuffle
 }
 
-// Names of what may drift.
+// Names of what may drift. InBoth is that of tests and maps.
 const (
 	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
 )

@@ -2,8 +2,11 @@ package drift
 
 import (
 	"math"
+	"slices"
 
 	"tvps/gomlx_models/propensity"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Map says how much each block is worth at each other one:
@@ -14,11 +17,11 @@ import (
 // they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of that of the
 // two distributions of y. Each row is weighted by the networks that did not see it.
 type Map struct {
-	Kind  propensity.Kind `json:"kind"`
-	Worth [][]float64     `json:"worth"`
+	In    string      `json:"in"` // InX, InBoth or InRule
+	Worth [][]float64 `json:"worth"`
 }
 
-// maps makes Map, and with a label Rule.
+// maps makes the maps.
 func (m *measurement) maps(progress func(share float64)) error {
 	var rows, of []int
 	for b := range m.Blocks {
@@ -27,32 +30,41 @@ func (m *measurement) maps(progress func(share float64)) error {
 		}
 	}
 	d := pick(m.d, rows)
-	kinds := []propensity.Kind{m.kind()}
-	m.Map = &Map{Kind: m.kind()}
-	if m.kind() == propensity.Joint {
-		kinds = append(kinds, propensity.Covariate)
-		m.Rule = &Map{Kind: propensity.Conditional}
+	kinds := []propensity.Kind{propensity.Covariate}
+	m.Maps = []Map{{In: InX}}
+	if m.hasY() {
+		kinds = append(kinds, propensity.Joint)
+		m.Maps = append(m.Maps, Map{In: InBoth}, Map{In: InRule})
 	}
 	for at, block := range m.Blocks {
 		progress(float64(at) / float64(len(m.Blocks)))
-		var logs [2][]float64
-		for i, kind := range kinds {
+		var logs [][]float64
+		for _, kind := range kinds {
 			w, err := m.g.WeightsOf(m.ctx, d, block.Value, propensity.WeightOptions{Kind: kind})
 			if err != nil {
 				return err
 			}
-			logs[i] = w.LogOmega
+			logs = append(logs, w.LogOmega)
 		}
-		m.Map.add(logs[0], of, len(m.Blocks))
-		if m.Rule != nil {
-			for i := range logs[0] {
-				logs[0][i] -= logs[1][i]
-			}
-			m.Rule.add(logs[0], of, len(m.Blocks))
+		if m.hasY() {
+			rule := make([]float64, len(rows))
+			floats.SubTo(rule, logs[1], logs[0])
+			logs = append(logs, rule)
+		}
+		for i := range m.Maps {
+			m.Maps[i].add(logs[i], of, len(m.Blocks))
 		}
 	}
 	return nil
 }
+
+// mapOf is the map of a subject.
+func (r *Result) mapOf(in string) *Map {
+	return &r.Maps[slices.IndexFunc(r.Maps, func(m Map) bool { return m.In == in })]
+}
+
+// whole is the map of all that a row has: x, and y if there is a label.
+func (r *Result) whole() *Map { return &r.Maps[min(1, len(r.Maps)-1)] }
 
 // add appends the row of a T. logs: log omega of rows, of: their blocks.
 func (m *Map) add(logs []float64, of []int, blocks int) {

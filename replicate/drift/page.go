@@ -80,8 +80,8 @@ func (r *Result) WritePage(dir string, script []byte) error {
 // page is index.html.
 func (r *Result) page() ([]byte, error) {
 	fig := figures.Figure{Name: "drift", Panels: []figures.Panel{
-		r.panel("before", "against the stretch before", Before),
-		r.panel("present", "against the present, the last stretch", Present),
+		r.panel("before", "Against the stretch before", Before),
+		r.panel("present", "Against the present, the last stretch", Present),
 	}}
 	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
 	for _, p := range fig.Panels {
@@ -145,19 +145,15 @@ func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
 	for i, b := range r.Blocks {
 		names[i] = short(b.Name)
 	}
-	add := func(key, title, what string, m *Map) {
-		maps = append(maps, figures.HeatMap{Key: key, XLabel: "block t of the data", YLabel: "present T",
+	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
+		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
+	for i, m := range r.Maps {
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), XLabel: "block t of the data", YLabel: "present T",
 			ValueLabel: "worth of block t at T", XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
 			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
-				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " + what +
-				": 1 if nothing has changed, 0 if no row of block t could come from T."}})
-		titles = append(titles, title)
+				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
+				densities[m.In] + ": 1 if nothing has changed."}})
+		titles = append(titles, "In "+m.In)
 	}
-	if r.Rule == nil {
-		add("map", "x", "p_T(x) and p_t(x)", r.Map)
-		return maps, titles
-	}
-	add("map", "x and y", "p_T(x, y) and p_t(x, y)", r.Map)
-	add("rule", "y given x, the rule", "p_T(y | x) and p_t(y | x)", r.Rule)
 	return maps, titles
 }

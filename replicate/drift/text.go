@@ -38,14 +38,12 @@ func (m *measurement) judge() Verdict {
 	if len(no) > 0 {
 		sentence += ", not in " + joined(no, "or")
 	}
-	what, turns := "x", m.Map
+	what, turns := "x", m.mapOf(InX)
 	switch {
 	case slices.Contains(v.Drift, InRule):
-		what, turns = "the rule", m.Rule
-	case slices.Contains(v.Drift, InX) && m.Rule != nil:
-		what, turns = "x and y", m.Map
+		what, turns = "the rule", m.mapOf(InRule)
 	case !slices.Contains(v.Drift, InX):
-		what, turns = "y", m.Map
+		what, turns = "y", m.mapOf(InBoth)
 	}
 	v.Turn = m.Blocks[turns.turn()].Name
 	sentence += fmt.Sprintf("; %s changed most around %s", what, short(v.Turn))
@@ -193,7 +191,7 @@ func (r *Result) present() Block { return r.Blocks[len(r.Blocks)-1] }
 
 // alike lists the blocks of the past by falling worth at the present.
 func (r *Result) alike() []int {
-	worth := r.Map.Worth[len(r.Blocks)-1]
+	worth := r.whole().Worth[len(r.Blocks)-1]
 	order := make([]int, len(r.Blocks)-1)
 	for i := range order {
 		order[i] = i
@@ -206,7 +204,7 @@ func (r *Result) alike() []int {
 func (r *Result) worthText(blocks []int) string {
 	var parts []string
 	for _, b := range blocks {
-		parts = append(parts, fmt.Sprintf("%s %.2f", short(r.Blocks[b].Name), r.Map.Worth[len(r.Blocks)-1][b]))
+		parts = append(parts, fmt.Sprintf("%s %.2f", short(r.Blocks[b].Name), r.whole().Worth[len(r.Blocks)-1][b]))
 	}
 	return strings.Join(parts, ", ")
 }
