@@ -67,6 +67,8 @@ func (f *weightsFlags) resolve(file string) error {
 		}
 	}
 	switch w := q.Weights; {
+	case f.out == "":
+		return usage.Errorf("--out is empty: name a file")
 	case f.updates < 0:
 		return usage.Errorf("--updates %d: give at least 0", f.updates)
 	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:

@@ -41,7 +41,7 @@ func newLane(row []int32, u []float32, fold []uint8, k, pairs int, rng *rand.Ran
 		}
 	}
 	if len(held) == 0 || len(l.row) == 0 {
-		return nil, fmt.Errorf("propensity: %w: a fold has no sample that differs from the others'; use fewer folds", ErrFewRows)
+		return nil, fmt.Errorf("propensity: %w: a fold has no samples of its own; use fewer folds", ErrFewRows)
 	}
 	for i := range pairs {
 		at := held[i%len(held)]

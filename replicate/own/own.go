@@ -123,8 +123,8 @@ func (p *Prepared) later() string {
 func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result, error) {
 	times := p.stream.Times
 	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
-		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder, Features: p.encoder.Names(),
-		stream: p.stream, row: p.rows}
+		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder,
+		Features: p.encoder.Names(), stream: p.stream, row: p.rows}
 	r.choose(&p.Request, p.data)
 	r.fitter = propensity.NewOwnFitter(backend)
 	var err error
