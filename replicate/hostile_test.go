@@ -382,6 +382,8 @@ func hostileParquet(t *testing.T) []hostile {
 		t.Fatalf("the file begins with %q", file[:16])
 	}
 	huge := header + "\xFE\xFF\xFF\xFF\x0F" + file[len(header)+2:]
+	// A footer in Thrift's compact protocol: version 1, a schema of a root without children, 9 rows, no row groups.
+	const noColumns = "\x15\x02\x19\x1C\x48\x01r\x15\x00\x00\x16\x12\x19\x0C\x00"
 	return []hostile{
 		{name: "Parquet, only its magic", table: "PAR1", want: []string{"damaged or truncated"}},
 		{name: "Parquet, wrong magic", table: "PAR2" + file[4:], want: nil},
@@ -396,6 +398,7 @@ func hostileParquet(t *testing.T) []hostile {
 			want: []string{"schema"}},
 		{name: "Parquet, encrypted", table: "PARE\x00\x00\x00\x00PARE", want: []string{"encrypted"}},
 		{name: "Parquet, no rows", table: parquetOf(t, rows[:0]), want: []string{"no rows", "at least two"}},
+		{name: "Parquet, no columns", table: "PAR1" + noColumns + string(rune(len(noColumns))) + "\x00\x00\x00PAR1", want: nil},
 		{name: "Parquet, one row", table: parquetOf(t, rows[:1]), want: []string{"one row"}},
 		{name: "Parquet, NaN", table: parquetOf(t, bad), want: []string{"row 8", `column "x"`, "not a finite"}},
 		{name: "Parquet, list", table: parquetOf(t, make([]list, 60)),
