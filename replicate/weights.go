@@ -78,6 +78,8 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	q.Fit.Permutations = f.permutations
 	switch w := q.Weights; {
+	case f.out == "":
+		return usage.Errorf("--out is empty: name a file")
 	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:
 		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
 	case !(w.Floor >= 0 && w.Floor <= 1):
