@@ -71,10 +71,14 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	q.Seed = f.seed
-	if err := q.Check(); err != nil {
-		return err
+	if f.workers < 1 {
+		return usage.Errorf("--workers %d: give at least 1", f.workers)
 	}
-	if err := tryWrite(f.json, filepath.Join(f.out, "index.html"), filepath.Join(f.results, "x")); err != nil {
+	p, err := backtest.Prepare(*q)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := checkOutputs(file, f.json, filepath.Join(f.out, "index.html")); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -86,7 +90,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	r, err := backtest.Run(cmd.Context(), h, *q)
+	r, err := p.Run(cmd.Context(), h)
 	if err != nil {
 		return mistake(err)
 	}
@@ -102,9 +106,6 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 
 // backtestHost is what a back test runs on.
 func backtestHost(b *backend.Backend, results string, workers int) (backtest.Host, error) {
-	if workers < 1 {
-		return backtest.Host{}, usage.Errorf("--workers %d: give at least 1", workers)
-	}
 	store, err := runs.Open(results)
 	if err != nil {
 		return backtest.Host{}, err

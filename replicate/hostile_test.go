@@ -32,6 +32,9 @@ var onTables = []struct {
 }{
 	{"weights", []string{"--permutations", "0", "--updates", "30"},
 		[]string{"--out", "w.csv", "--model", "w.model", "--json", "w.json"}},
+	{"backtest", []string{"--rules", "last", "--updates", "30"},
+		[]string{"--out", "page", "--json", "b.json", "--results", "runs"}},
+	{"drift", []string{"--permutations", "19"}, []string{"--out", "page", "--json", "d.json"}},
 }
 
 // hostile is a table, or flags that contradict it, and what the sentence about it must contain.

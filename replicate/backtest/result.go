@@ -65,7 +65,7 @@ type Verdict struct {
 func tuning(tests int) int { return max(2, tests/5) }
 
 // newResult summarises the stored rows.
-func newResult(p *plan, rows []runs.Row) *Result {
+func newResult(p *Prepared, rows []runs.Row) *Result {
 	type key struct {
 		t      int
 		metric string
@@ -228,7 +228,7 @@ func (r *Result) life(before string, halfLife float64) string {
 }
 
 // timeUnit names the unit of half-lives.
-func (p *plan) timeUnit() string {
+func (p *Prepared) timeUnit() string {
 	switch {
 	case p.Bin.Unit != "":
 		return p.Bin.Unit + "s"
