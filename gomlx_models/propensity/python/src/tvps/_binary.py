@@ -129,11 +129,12 @@ def run(arguments, table, quiet=False, environment=None):
     tail = collections.deque(maxlen=30)
 
     def forward(stream, keep):
-        for line in stream:
-            keep.append(line)
-            if not quiet and not ERROR.match(line) and str(table.parent) not in line:
-                sys.stderr.write(line)
-                sys.stderr.flush()
+        with stream:
+            for line in stream:
+                keep.append(line)
+                if not quiet and not ERROR.match(line) and str(table.parent) not in line:
+                    sys.stderr.write(line)
+                    sys.stderr.flush()
 
     readers = [
         threading.Thread(target=forward, args=(child.stdout, collections.deque(maxlen=0)), daemon=True),

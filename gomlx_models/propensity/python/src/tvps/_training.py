@@ -100,7 +100,9 @@ def serving(model):
     new.write_bytes(data)
     new.replace(path)
     command = shlex.join([sys.executable, "-m", "tvps._serve", str(path)])
-    return f"serve:{command}", {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
+    path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
+    threads = os.environ.get("OMP_NUM_THREADS", "1")  # workers are parallel
+    return f"serve:{command}", {"PYTHONPATH": path, "OMP_NUM_THREADS": threads}
 
 
 def of_estimator(estimator):
