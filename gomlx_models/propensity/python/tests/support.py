@@ -31,7 +31,7 @@ if mode == "slow":
         open(record + ".interrupted", "a").write("x")
         sys.exit(130)
     signal.signal(signal.SIGINT, stop)
-    open(record + ".started", "w").close()
+    print("waiting", file=sys.stderr, flush=True)
     time.sleep(60)
     sys.exit("replicate: it was not interrupted")
 print("halfway", file=sys.stderr)
@@ -54,7 +54,7 @@ else:
              "against-uniform": {{"mean": -.1, "low": -.2, "high": -.05}}, "half-life": 4}},
         ],
         "blocks": [{{"time": "2024-02", "rows": 3, "scores": {{"uniform": .5, "forgetting": .4}}}}],
-        "verdict": {{"sentence": "forgetting is enough", "rule": "forgetting", "kind": "", "half-life": 4, "helps": True}},
+        "verdict": {{"sentence": "forgetting is enough", "rule": "forgetting", "kind": "", "half-life": 4}},
     }}
 with open(flags["json"], "w") as f:
     json.dump(result, f)
@@ -73,7 +73,8 @@ class WithFake(unittest.TestCase):
         program = self.folder / "fake"
         program.write_text(FAKE.format(python=sys.executable))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        self.setenv(TVPS_BINARY=str(program), FAKE_RECORD=str(self.folder / "record"), TVPS_CACHE=str(self.folder / "cache"))
+        setenv(self, TVPS_BINARY=str(program), TVPS_CACHE=str(self.folder / "cache"))
+        setenv(self, FAKE_RECORD=str(self.folder / "record"))
 
     def setenv(self, **values):
         setenv(self, **values)

@@ -36,7 +36,8 @@ class Find(unittest.TestCase):
             PATH=f"{self.bin}:{git}",
         )
         which = _binary.shutil.which
-        local = mock.patch.object(_binary.shutil, "which", lambda name: None if name.endswith("/go/bin/go") else which(name))
+        only_path = lambda name: None if name.endswith("/go/bin/go") else which(name)
+        local = mock.patch.object(_binary.shutil, "which", only_path)
         local.start()
         self.addCleanup(local.stop)
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
 from pathlib import Path
 
@@ -85,18 +84,15 @@ class Interrupt(WithFake):
         """Ctrl-C interrupts the program once, waits for it, and leaves no file."""
         script = (
             "import sys; sys.path[:0] = %r\nimport tvps\n"
-            "tvps.weights({'day': [1, 2], 'x': [1, 2]}, 'day', quiet=True)" % [str(Path(tvps.__file__).parents[1])]
+            "tvps.weights({'day': [1, 2], 'x': [1, 2]}, 'day')" % [str(Path(tvps.__file__).parents[1])]
         )
         self.setenv(FAKE="slow")
-        started, interrupted = self.folder / "record.started", self.folder / "record.interrupted"
         with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True) as child:
-            deadline = time.monotonic() + 60
-            while not started.exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
+            self.assertEqual(child.stderr.readline(), b"waiting\n")
             os.killpg(child.pid, signal.SIGINT)  # as a terminal does
             stderr = child.stderr.read().decode()
         self.assertIn("KeyboardInterrupt", stderr)
-        self.assertEqual(interrupted.read_text(), "x")
+        self.assertEqual((self.folder / "record.interrupted").read_text(), "x")
         self.assertFalse(os.path.exists(os.path.dirname(self.call["table"])))
 
 

@@ -140,16 +140,17 @@ def run(arguments, table, quiet=False, environment=None):
         threading.Thread(target=forward, args=(child.stdout, collections.deque(maxlen=0)), daemon=True),
         threading.Thread(target=forward, args=(child.stderr, tail), daemon=True),
     ]
-    for reader in readers:
-        reader.start()
     try:
+        for reader in readers:
+            reader.start()
         child.wait()
     except BaseException:
         _interrupt(child)
         raise
     finally:
         for reader in readers:
-            reader.join(GRACE)
+            if reader.ident:
+                reader.join(GRACE)
     if child.returncode == 0:
         return
     sentences = [ERROR.sub("", line) for line in tail if ERROR.match(line)]

@@ -190,10 +190,10 @@ def _flat(rule):
 
 
 def _arrays(rows):
-    """Turn dicts into a dict of arrays; what one lacks is NaN among numbers and otherwise None."""
+    """Turn dicts into a dict of arrays; what a dict lacks is NaN among numbers, otherwise None."""
     out = {}
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
         numbers = all(v is None or isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-        out[name] = np.array([np.nan if v is None else v for v in values]) if numbers else np.array(values, dtype=object)
+        out[name] = np.array(values, dtype=float if numbers else object)  # None becomes NaN among numbers
     return out

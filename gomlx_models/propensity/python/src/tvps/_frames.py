@@ -56,7 +56,7 @@ class Written:
         if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
             try:
                 column = pyarrow.array(column, from_pandas=True)
-            except (pyarrow.ArrowException, TypeError, OverflowError):  # of several types, or of a type unknown to Arrow
+            except (pyarrow.ArrowException, TypeError, OverflowError):  # of several types, or of one unknown to Arrow
                 column = pyarrow.array([text or None for text in self._texts(name, column)])
         types = pyarrow.types
         if isinstance(column.type, pyarrow.BaseExtensionType):
@@ -79,7 +79,7 @@ class Written:
         return column
 
     def _texts(self, name, column):
-        """Return a column as the texts of a CSV file."""
+        """Return a column as the texts of a CSV file, made one by one to save memory."""
         dtype = getattr(column, "dtype", None)
         zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)  # of pandas, of polars
         if zone:
@@ -90,12 +90,12 @@ class Written:
         if str(dtype).lower() in ("float16", "float32"):  # as Python's floats they would have other digits
             column = np.asarray(column, dtype=np.float32)
         elif hasattr(column, "isna"):  # pandas
-            column = [None if lacks else value for value, lacks in zip(column.astype(object), column.isna())]
+            column = (None if lacks else value for value, lacks in zip(column, column.isna()))
         elif isinstance(column, np.ndarray) and dtype.kind == "M":
-            return ["" if text == "NaT" else text for text in np.datetime_as_string(column, unit="us").tolist()]
+            return ("" if text == "NaT" else text for text in np.datetime_as_string(column, unit="us"))
         if category:  # the level 1.0 is called 1
-            column = [int(v) if isinstance(v, float) and v.is_integer() else v for v in column]
-        return [_text(value) for value in column]
+            column = (int(v) if isinstance(v, float) and v.is_integer() else v for v in column)
+        return map(_text, column)
 
 
 def _text(value):
