@@ -5,6 +5,7 @@ package own
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/gomlx/compute"
 )
+
+// NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
+const NoOmega propensity.Kind = "none"
 
 // Request says what is to be weighted, and how.
 type Request struct {
@@ -34,26 +38,31 @@ type Result struct {
 	Times  int          `json:"times"` // number of times up to T
 	Rows   int          `json:"rows"`  // number of rows up to T
 
-	Features []string                 `json:"features"` // what g sees of x
-	Kind     propensity.Kind          `json:"kind"`
-	Weights  propensity.WeightOptions `json:"weights"`
-	Settings propensity.OwnConfig     `json:"settings"`
-	Seed     int64                    `json:"seed"`
-	Share    float64                  `json:"effective-share"`
-	Shrink   float64                  `json:"shrink"`
-	Joint    *propensity.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
-	Covar    *propensity.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
-	Notes    []string                 `json:"notes,omitempty"`
-	Encoder  *table.Encoder           `json:"encoder"`
-	stream   *Stream
-	row      []int                  // in the file, from 0
-	weights  *propensity.OwnWeights // in the order of row
-	own      *propensity.Own
-	fitter   *propensity.OwnFitter
+	Features    []string                 `json:"features"` // what g sees of x
+	Kind        propensity.Kind          `json:"kind"`
+	Weights     propensity.WeightOptions `json:"weights"`
+	Settings    propensity.OwnConfig     `json:"settings"`
+	Seed        int64                    `json:"seed"`
+	Share       float64                  `json:"effective-share"`
+	Shrink      float64                  `json:"shrink"`
+	Joint       *propensity.Diagnostics  `json:"joint,omitempty"`       // of g that sees (x, y)
+	Covar       *propensity.Diagnostics  `json:"covariate,omitempty"`   // of g that sees x
+	Conditional *propensity.Null         `json:"conditional,omitempty"` // the test of y given x
+	Notes       []string                 `json:"notes,omitempty"`
+	Encoder     *table.Encoder           `json:"encoder"`
+	table       string                   // what was read, in words
+	row         []int                    // in the file, from 0
+	weights     *propensity.OwnWeights   // in the order of row
+	own         *propensity.Own
+	fitter      *propensity.OwnFitter
 }
 
 // Close frees the compiled programs.
-func (r *Result) Close() { r.fitter.Close() }
+func (r *Result) Close() {
+	if r.fitter != nil {
+		r.fitter.Close()
+	}
+}
 
 // Weigh reads the table, fits g on the rows up to T and weights them. Errors are *table.Error where the user can mend the
 // file or the request, and those of package propensity. Close the result after its last use.
@@ -72,18 +81,27 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 		return nil, err
 	}
 	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
-		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), stream: s, row: rows}
+		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), table: s.String(), row: rows}
+	T := s.Times.Values[at]
+	s = nil // the encoded rows are enough: the table may be freed
 	r.choose(&q, data)
+	r.Notes = Clocks(r.Features, data)
+	if r.Kind == NoOmega {
+		r.weights = propensity.Forgetting(data.Time, T, r.Weights.HalfLife)
+		r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
+		return r, nil
+	}
 	r.fitter = propensity.NewOwnFitter(backend)
 	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
-		r.weights, err = r.own.Weights(ctx, s.Times.Values[at], r.Weights)
+		r.weights, err = r.own.Weights(ctx, T, r.Weights)
 	}
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
-	r.Notes = slices.Concat(Clocks(r.Features, data), r.own.Notes, r.weights.Notes)
+	r.Joint, r.Covar, r.Conditional = r.own.Joint, r.own.Covariate, r.own.Conditional
+	r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
+	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
 	return r, nil
 }
 
@@ -112,12 +130,17 @@ func (r *Result) WriteWeights(path string) error {
 }
 
 // SaveModel writes the fitted g, for propensity.OwnFitter.Load.
-func (r *Result) SaveModel(path string) error { return r.own.Save(path) }
+func (r *Result) SaveModel(path string) error {
+	if r.own == nil {
+		return errors.New("there is no fitted score: these weights are without omega")
+	}
+	return r.own.Save(path)
+}
 
 // String is the summary for a terminal.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.stream)
+	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.table)
 	for _, g := range []struct {
 		name string
 		d    *propensity.Diagnostics
@@ -128,17 +151,34 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "g that sees %s: held-out loss %.4f (%.4f without drift), standard error %.4f", g.name, g.d.HeldOut,
 			math.Ln2, g.d.HeldOutError)
 		if n := g.d.Null; n != nil {
-			verdict := "no drift is found"
-			if n.Drift {
-				verdict = "the data drift"
-			}
-			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P, verdict)
+			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P,
+				verdict(n, "the data drift", "no drift is found"))
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", r.Kind, r.At, r.Share)
+	if n := r.Conditional; n != nil {
+		fmt.Fprintf(&b, "y given x: held-out loss %.4f, %.4f on average if y is redrawn from x alone; against %d redraws "+
+			"p = %.3f: %s\n", n.Loss, n.LossMean, len(n.NullLoss), n.P,
+			verdict(n, "the rule from x to y drifts", "no drift of the rule from x to y is found"))
+	}
+	kind := string(r.Kind)
+	if r.Kind == NoOmega {
+		kind = "equal"
+		if r.Weights.HalfLife > 0 {
+			kind = fmt.Sprintf("forgetting (half-life %g)", r.Weights.HalfLife)
+		}
+	}
+	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", kind, r.At, r.Share)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()
+}
+
+// verdict is one of two texts.
+func verdict(n *propensity.Null, drift, none string) string {
+	if n.Drift {
+		return drift
+	}
+	return none
 }
