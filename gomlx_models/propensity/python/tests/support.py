@@ -22,7 +22,7 @@ if mode == "mistake":
     print(f'replicate: {{table}}, row 3 (line 4), column "x": "1,5" is not a number; mend it', file=sys.stderr)
     sys.exit(2)
 if mode == "failure":
-    sys.exit("replicate: no space left")
+    sys.exit("replicate: the trainer failed:\\nTraceback\\nKeyError")
 if mode == "crash":
     print("panic: a bug", file=sys.stderr)
     sys.exit(2)
@@ -51,7 +51,7 @@ else:
         "rules": [
             {{"rule": "uniform", "kind": "", "tuned": False, "scores": {{"log-loss": .5, "accuracy": .8}}}},
             {{"rule": "forgetting", "kind": "joint", "tuned": True, "scores": {{"log-loss": .4, "accuracy": .9}},
-             "against-uniform": {{"mean": -.1, "low": -.2, "high": -.05}}, "half-life": 4}},
+             "against-uniform": {{"mean": -.1, "low": -.2, "high": -.05}}, "half-life": 4, "chosen": ["none", "4"]}},
         ],
         "blocks": [{{"time": "2024-02", "rows": 3, "scores": {{"uniform": .5, "forgetting": .4}}}}],
         "verdict": {{"sentence": "forgetting is enough", "rule": "forgetting", "kind": "", "half-life": 4}},

@@ -36,6 +36,7 @@ class Weights(WithFake):
             type={"x": "number"},
             missing=["", "NaN"],
             permutations=0,
+            results="here",
         )
         self.assertEqual(self.call["command"], "weights")
         self.assertCountEqual(
@@ -51,6 +52,7 @@ class Weights(WithFake):
                 ["missing", '""'],
                 ["missing", "NaN"],
                 ["permutations", "0"],
+                ["results", "here"],
             ],
         )
         with self.assertRaisesRegex(ValueError, "rename it"):
@@ -69,14 +71,14 @@ class Weights(WithFake):
     def test_errors(self):
         for mode, kind, sentence in (
             ("mistake", ValueError, 'frame, row 3, column "x": "1,5" is not a number; mend it'),
-            ("failure", RuntimeError, "no space left"),
+            ("failure", RuntimeError, "the trainer failed:\nTraceback\nKeyError"),
             ("crash", RuntimeError, "panic: a bug"),
         ):
             self.setenv(FAKE=mode)
             with contextlib.redirect_stderr(io.StringIO()) as stderr, self.assertRaises(kind) as caught:
                 tvps.weights(COLUMNS, "day")
             self.assertEqual(str(caught.exception), sentence)
-            self.assertNotIn("replicate: ", stderr.getvalue())
+            self.assertEqual(stderr.getvalue(), "panic: a bug\n" if mode == "crash" else "")
 
 
 class Interrupt(WithFake):
@@ -117,6 +119,8 @@ class Backtest(WithFake):
         self.assertIn("forgetting is enough", repr(result))
         self.assertIn(["model", "logistic"], self.flags)
         self.assertIn(["last", "3"], self.flags)
+        self.assertIn(["results", str(self.folder / "cache" / "python" / "results")], self.flags)
+        self.assertNotIn("chosen", result.rules)
 
     def test_pandas(self):
         try:

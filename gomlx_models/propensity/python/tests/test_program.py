@@ -1,8 +1,11 @@
 """The real program, if TVPS_BINARY names it: weights of a table whose rule from x to y turns round in the middle."""
 
+import contextlib
 import functools
 import importlib.util
+import io
 import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -51,6 +54,35 @@ class Program(unittest.TestCase):
         want["y"] = "category"
         self.assertEqual(kinds, {name: (kind, 35 if name == "small" else 0) for name, kind in want.items()})
         self.assertEqual(details.json["kind"], "conditional")
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
+    def test_backtest(self):
+        """Where the rule turned round, the last block is a better teacher than all blocks: with an estimator in another
+        process as with the built-in model."""
+        from sklearn.linear_model import LogisticRegression
+
+        frame = columns()
+        request = dict(time="month", label="y", at="2024-10", last=4, rules=["last"], drop=["small", "when", "text"])
+        with tempfile.TemporaryDirectory() as folder:
+            request.update(results=folder, quiet=True)
+            tests = [tvps.backtest(frame, model=model, **request) for model in ("logistic", LogisticRegression())]
+            stderr = io.StringIO()
+            with contextlib.redirect_stderr(stderr):
+                again = tvps.backtest(frame, model=LogisticRegression(), **{**request, "quiet": False})
+        for test in tests:
+            rule = test.rules["rule"].tolist()
+            self.assertLess(test.rules["log_loss"][rule.index("last")], test.rules["log_loss"][rule.index("uniform")] - 0.1)
+            self.assertEqual(test.blocks["rows"].tolist(), [20] * len(test.blocks["rows"]))
+            self.assertIn(test.verdict, test.json["verdict"]["sentence"])
+        self.assertEqual(again.json["rules"], tests[1].json["rules"])
+        self.assertIn(again.verdict, stderr.getvalue())
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
+    def test_failing_estimator(self):
+        from sklearn.svm import LinearSVC
+
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(RuntimeError, "predict_proba"):
+            tvps.backtest(columns(), "month", "y", model=LinearSVC(), drop=["text", "small"], results=folder, quiet=True)
 
     def test_mistakes(self):
         frame = columns()

@@ -125,7 +125,7 @@ class Training(unittest.TestCase):
         self.check(self.execute(EXAMPLES / "tvps_trainer.py"), labels=(0, 1), number=True)
 
     def served(self, model):
-        return self.serve(_training.serving(model)[0].removeprefix("serve:"))
+        return self.serve(_training.served(model)[0].removeprefix("serve:"))
 
     @has("sklearn")
     def test_estimators(self):

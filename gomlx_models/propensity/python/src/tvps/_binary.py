@@ -126,13 +126,15 @@ def run(arguments, table, quiet=False, environment=None):
         env={**os.environ, **(environment or {})},
         start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on once
     )
-    tail = collections.deque(maxlen=30)
+    tail = collections.deque(maxlen=100)
 
     def forward(stream, keep):
+        failed = False
         with stream:
             for line in stream:
                 keep.append(line)
-                if not quiet and not ERROR.match(line) and str(table.parent) not in line:
+                failed = failed or ERROR.match(line) is not None
+                if not quiet and not failed and str(table.parent) not in line:
                     sys.stderr.write(line)
                     sys.stderr.flush()
 
@@ -153,10 +155,11 @@ def run(arguments, table, quiet=False, environment=None):
                 reader.join(GRACE)
     if child.returncode == 0:
         return
-    sentences = [ERROR.sub("", line) for line in tail if ERROR.match(line)]
-    text = (sentences[-1] if sentences else "".join(tail)).strip()
+    lines = list(tail)
+    first = next((i for i, line in enumerate(lines) if ERROR.match(line)), None)
+    text = ERROR.sub("", "".join(lines[first:]).strip())
     text = re.sub(r" \(line \d+\)", "", text.replace(str(table), "frame"))
-    if child.returncode == 2 and sentences:
+    if child.returncode == 2 and first is not None:
         raise ValueError(text)
     raise RuntimeError(text or f"`{' '.join(command[:2])}` ended with exit code {child.returncode}")
 

@@ -52,6 +52,7 @@ def weights(
     half_life=None,
     floor=None,
     clip=None,
+    test_model=None,
     seed=None,
     details=False,
     quiet=False,
@@ -64,8 +65,9 @@ def weights(
     time: column of the time (or level of a pandas index); None: the rows are in time order, and bin cuts them.
     label: column of the outcome; None: there is none.
     at: T, a date or a text such as "2024-06"; None: the last time.
-    kind: "conditional" (drift of y given x), "joint" (of x and y), "covariate" (of x), or "auto": what a back test on
-        the rows up to T recommends. None: conditional with a label, otherwise covariate.
+    kind: "conditional" (drift of y given x), "joint" (of x and y), "covariate" (of x), "none" (forgetting alone), or
+        "auto": what a back test of test_model (as model of `backtest`) on the rows up to T advises. None: conditional
+        with a label, otherwise covariate.
     bin: grouping of times: "day", "week", "month", ..., "365 rows" or "20 blocks".
     drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective share.
     clip: of omega: "min1", "exp1" or "none". seed: of all random numbers.
@@ -74,11 +76,12 @@ def weights(
 
     Raise ValueError if the frame or the request has a mistake, RuntimeError if the program fails.
     """
+    test_model, environment = _training.served(test_model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
         given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, floor=floor, clip=clip, seed=seed)
-        given.update(flags, out=out, json=report)
-        rows, _ = _run("weights", frame, time, label, given, Path(folder), quiet)
+        given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
+        rows, _ = _run("weights", frame, time, label, given, Path(folder), quiet, environment)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
         result = _read(report)
     weight, log_omega, spread = np.zeros(rows), np.full(rows, np.nan), np.full(rows, np.nan)
@@ -100,27 +103,49 @@ def drift(frame, time=None, label=None, *, bin=None, drop=None, seed=None, out=N
 
 
 def backtest(
-    frame, time=None, label=None, *, model=None, bin=None, drop=None, seed=None, out=None, quiet=False, **flags
+    frame,
+    time=None,
+    label=None,
+    *,
+    model=None,
+    rules=None,
+    at=None,
+    last=None,
+    bin=None,
+    drop=None,
+    workers=None,
+    results=None,
+    seed=None,
+    quiet=False,
+    **flags,
 ):
     """Say whether weights would have helped on a frame, and which: return a Backtest.
 
-    Each model learns from the rows up to a time and is tested on the next time.
+    For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts the block.
 
-    model: "logistic", "mlp", "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a classifier with
-        predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function fit_predict as in
-        `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one a worker, which
-        need pandas and pyarrow.
-    out: folder for the program's output; None: it is not kept. Other arguments and errors as for `weights`.
-    flags: other flags of the command, with _ for -: rules="uniform,forgetting,conditional", last=20, workers=2.
+    model: "logistic" (the default), "mlp", "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
+        classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
+        fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
+        a worker, which need pandas and pyarrow.
+    rules: to compare with "uniform" and "forgetting", as ["last", "conditional"]; None: all.
+    at: the last test block, as text or date; None: the last one. last: number of test blocks.
+    workers: number of models that train at the same time; None: one for each processor.
+    results: folder of the finished blocks, where a back test that was interrupted continues and a repeated one finds
+        its results; None: in the cache folder.
+    Other arguments and errors as for `weights`.
     """
-    environment = None
-    if model is not None and not isinstance(model, str):
-        model, environment = _training.serving(model)
+    model, environment = _training.served(model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
-        given = dict(flags, model=model, bin=bin, drop=drop, seed=seed, json=report, out=out or Path(folder, "page"))
+        given = dict(flags, model=model, rules=rules, at=at, last=last, bin=bin, drop=drop, workers=workers, seed=seed)
+        given.update(results=results or _results(), json=report)
         _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
         return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
+
+
+def _results():
+    """Return the folder of the runs of back tests."""
+    return _binary.cache() / "results"
 
 
 def _run(command, frame, time, label, flags, folder, quiet, environment=None):
@@ -176,14 +201,13 @@ def _read(report):
 
 def _flat(rule):
     """Flatten a rule of a back test: {"against-uniform": {"mean": 1, "low": 0}} is against_uniform=1,
-    against_uniform_low=0; scores have their own names."""
+    against_uniform_low=0; scores have their own names. Lists stay in the JSON."""
     row = {}
     for key, value in rule.items():
         name = key.replace("-", "_")
-        if not isinstance(value, dict):
+        if not isinstance(value, (dict, list)):
             row[name] = value
-            continue
-        for part, number in value.items():
+        for part, number in value.items() if isinstance(value, dict) else ():
             part = part.replace("-", "_")
             row[part if name == "scores" else name if part == "mean" else f"{name}_{part}"] = number
     return row

@@ -78,9 +78,11 @@ def _days(times):
     return (times - np.datetime64(0, "s")) / np.timedelta64(1, "D")
 
 
-def serving(model):
-    """Return the value of --model, and the environment, that serve an estimator or a function. It is pickled to the
-    cache folder under a name of its content, so that a repeated back test finds its runs again."""
+def served(model):
+    """Return the value of --model for a model, and the environment that it needs. An estimator or a function is pickled
+    to the cache folder under a name of its content, so that a repeated back test finds its runs again."""
+    if model is None or isinstance(model, str):
+        return model, None
     if not hasattr(model, "fit") and not callable(model):
         raise ValueError(f"the model {model!r} is neither a text nor an estimator nor a function")
     try:
