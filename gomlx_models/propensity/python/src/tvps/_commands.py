@@ -121,7 +121,7 @@ def backtest(
 ):
     """Say whether weights would have helped on a frame, and which: return a Backtest.
 
-    For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts the block.
+    For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts it.
 
     model: "logistic" (the default), "mlp", "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
