@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
+	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -21,6 +22,7 @@ type backtestFlags struct {
 	tableFlags
 	request backtest.Request
 	results string
+	out     string
 	workers int
 	updates int
 }
@@ -54,6 +56,7 @@ func backtestCommand() *cobra.Command {
 	flags.IntVar(&f.request.Last, "last", 0, "number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
 	return cmd
 }
@@ -71,7 +74,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := q.Check(); err != nil {
 		return err
 	}
-	if err := tryWrite(f.json, filepath.Join(f.results, "backtest", "x")); err != nil {
+	if err := tryWrite(f.json, filepath.Join(f.out, "index.html"), filepath.Join(f.results, "x")); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -90,7 +93,10 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := writeJSON(f.json, r); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), r)
+	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
 	return err
 }
 

@@ -244,9 +244,9 @@ func (f *OwnFitter) prepare(d OwnData, cfg OwnConfig) (*Own, *ownRows, error) {
 	if math.IsInf(o.last-o.first, 0) {
 		return nil, nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
 	}
-	if least := 2 * cfg.Folds; len(d.Time) < least {
-		return nil, nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d",
-			len(d.Time), cfg.Folds, least)
+	if least := cfg.LeastRows(); len(d.Time) < least {
+		return nil, nil, fmt.Errorf("propensity: %w: %d samples for %d folds; there must be at least %d",
+			ErrFewRows, len(d.Time), cfg.Folds, least)
 	}
 	columns := columnOrder(d)
 	rows := sortRows(d, columns)

@@ -97,8 +97,12 @@ func BenchmarkWeigh(b *testing.B) {
 			for b.Loop() {
 				begin := time.Now()
 				before, _ := usage(b)
-				r, err := Weigh(b.Context(), engine.Backend, Request{Source: Source{File: path, Time: "day", Label: "y"},
+				p, err := Prepare(Request{Source: Source{File: path, Time: "day", Label: "y"},
 					Fit: propensity.DefaultOwn(), Weights: propensity.WeightOptions{Kind: kind}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r, err := p.Weigh(b.Context(), engine.Backend)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -64,36 +64,92 @@ func (r *Result) Close() {
 	}
 }
 
-// Weigh reads the table, fits g on the rows up to T and weights them. Errors are *table.Error where the user can mend the
-// file or the request, and those of package propensity. Close the result after its last use.
-func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
-	s, err := Open(q.Source)
-	if err != nil {
+// Prepared is a request whose table was read and checked.
+type Prepared struct {
+	Request
+	stream  *Stream
+	at      int   // place of T in the times
+	rows    []int // up to T
+	data    propensity.OwnData
+	encoder *table.Encoder
+}
+
+// Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the request,
+// as *table.Error, before anything is fitted.
+func Prepare(q Request) (*Prepared, error) {
+	p := &Prepared{Request: q}
+	var err error
+	if p.stream, err = Open(q.Source); err != nil {
 		return nil, err
 	}
-	at, err := s.At(q.At)
-	if err != nil {
+	if p.at, err = p.stream.At(q.At); err != nil {
 		return nil, err
 	}
-	rows := s.Rows(0, at+1)
-	data, encoder, err := s.Data(rows)
-	if err != nil {
+	p.rows = p.stream.Rows(0, p.at+1)
+	if p.data, p.encoder, err = p.stream.Data(p.rows); err != nil {
 		return nil, err
 	}
-	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
-		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), table: s.String(), row: rows}
-	T := s.Times.Values[at]
-	s = nil // the encoded rows are enough: the table may be freed
-	r.choose(&q, data)
-	r.Notes = Clocks(r.Features, data)
+	return p, p.check()
+}
+
+// check returns an error for rows up to T that g cannot be fitted to.
+func (p *Prepared) check() error {
+	name := p.stream.Times.Names[p.at]
+	if n, least := len(p.rows), p.Fit.LeastRows(); n < least {
+		return &table.Error{File: p.File, Fix: p.later(),
+			Problem: fmt.Sprintf("%d rows up to %s are too few; g needs at least %d", n, name, least)}
+	}
+	if value, constant := p.constant(); constant {
+		return &table.Error{File: p.File, Column: p.Label, Fix: p.later(),
+			Problem: fmt.Sprintf("the label is %q in all rows up to %s", value, name)}
+	}
+	return nil
+}
+
+// constant is the label of all rows up to T, if it is the same.
+func (p *Prepared) constant() (value string, ok bool) {
+	label, target := slices.Compact(slices.Clone(p.data.Label)), slices.Compact(slices.Clone(p.data.Target))
+	switch {
+	case len(label) == 1:
+		return p.stream.Label.Names[label[0]], true
+	case len(target) == 1:
+		return fmt.Sprint(target[0]), true
+	}
+	return "", false
+}
+
+// later says how there can be more rows up to T.
+func (p *Prepared) later() string {
+	if p.at < len(p.stream.Times.Names)-1 {
+		return "name a later time with --at"
+	}
+	return "give more rows"
+}
+
+// Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
+// package propensity. Close the result after its last use.
+func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result, error) {
+	times := p.stream.Times
+	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
+		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder, Features: p.encoder.Names(),
+		table: p.stream.String(), row: p.rows}
+	T := times.Values[p.at]
+	p.stream = nil // the encoded rows are enough: the table may be freed
+	r.choose(&p.Request, p.data)
+	r.Notes = Clocks(r.Features, p.data)
 	if r.Kind == NoOmega {
-		r.weights = propensity.Forgetting(data.Time, T, r.Weights.HalfLife)
+		r.weights = propensity.Forgetting(p.data.Time, T, r.Weights.HalfLife)
 		r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
 		return r, nil
 	}
 	r.fitter = propensity.NewOwnFitter(backend)
-	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
+	var err error
+	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err == nil {
 		r.weights, err = r.own.Weights(ctx, T, r.Weights)
+	}
+	if errors.Is(err, propensity.ErrFewRows) {
+		err = &table.Error{File: p.File, Problem: fmt.Sprintf("the rows up to %s have too few different values", r.At),
+			Fix: p.later(), Err: err}
 	}
 	if err != nil {
 		r.Close()

@@ -51,7 +51,11 @@ func drifting(t *testing.T, extra string) string {
 
 func weigh(t *testing.T, q Request) *Result {
 	t.Helper()
-	r, err := Weigh(context.Background(), backendtest.Open(t, "").Backend, q)
+	p, err := Prepare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Weigh(context.Background(), backendtest.Open(t, "").Backend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +197,7 @@ func TestMistakes(t *testing.T) {
 		"none.csv":         {Source: Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
 		q.Fit = quick()
-		_, err := Weigh(context.Background(), backendtest.Open(t, "go").Backend, q)
+		_, err := Prepare(q)
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)

@@ -1,6 +1,7 @@
 package own
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,8 +34,26 @@ type Stream struct {
 	order    []float64    // of every row, for rows of equal time
 }
 
+// check returns an error for columns that contradict each other.
+func (s Source) check() error {
+	if s.Label != "" && s.Label == s.Time {
+		return &table.Error{File: s.File, Column: s.Label, Problem: "the column is named as the time and as the label",
+			Fix: "name another one with --label or --time"}
+	}
+	for _, name := range []string{s.Time, s.Label} {
+		if name != "" && slices.Contains(s.Read.Drop, name) {
+			return &table.Error{File: s.File, Column: name, Problem: "the column is the time or the label, and is to be left out",
+				Fix: "take it out of --drop"}
+		}
+	}
+	return nil
+}
+
 // Open reads the table. Its errors are *table.Error where the user can mend the file or the request.
 func Open(source Source) (*Stream, error) {
+	if err := source.check(); err != nil {
+		return nil, err
+	}
 	t, err := table.Open(source.File, source.Read)
 	if err != nil {
 		return nil, err
@@ -99,6 +118,13 @@ func (s *Stream) Rows(from, to int) []int {
 	rows := s.Times.Rows(from, to)
 	slices.Sort(rows)
 	return rows
+}
+
+// Sort puts rows in order of time, those of one bin by their exact time or their place in the file.
+func (s *Stream) Sort(rows []int) {
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.Times.Index[a], s.Times.Index[b]), cmp.Compare(s.order[a], s.order[b]))
+	})
 }
 
 // Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.

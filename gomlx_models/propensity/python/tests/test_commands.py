@@ -121,6 +121,7 @@ class Backtest(WithFake):
         self.assertIn(["last", "3"], self.flags)
         self.assertIn(["results", str(self.folder / "cache" / "python" / "results")], self.flags)
         self.assertNotIn("chosen", result.rules)
+        self.assertEqual(os.path.dirname(dict(self.call["flags"])["out"]), os.path.dirname(self.call["table"]))
 
     def test_pandas(self):
         try:

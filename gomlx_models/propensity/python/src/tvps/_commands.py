@@ -115,6 +115,7 @@ def backtest(
     drop=None,
     workers=None,
     results=None,
+    out=None,
     seed=None,
     quiet=False,
     **flags,
@@ -131,14 +132,14 @@ def backtest(
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
     workers: number of models that train at the same time; None: one for each processor.
     results: folder of the finished blocks, where a back test that was interrupted continues and a repeated one finds
-        its results; None: in the cache folder.
+        its results; None: in the cache folder. out: folder for the page with the charts; None: it is not kept.
     Other arguments and errors as for `weights`.
     """
     model, environment = _training.served(model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
         given = dict(flags, model=model, rules=rules, at=at, last=last, bin=bin, drop=drop, workers=workers, seed=seed)
-        given.update(results=results or _results(), json=report)
+        given.update(results=results or _results(), out=out or Path(folder, "page"), json=report)
         _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
         return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
 
