@@ -29,6 +29,7 @@ if mode == "crash":
 if mode == "slow":
     def stop(*_):
         open(record + ".interrupted", "a").write("x")
+        time.sleep(.3)  # for a second signal, which would be recorded, too
         sys.exit(130)
     signal.signal(signal.SIGINT, stop)
     print("waiting", file=sys.stderr, flush=True)
