@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,10 @@ import (
 
 // weightColumn is the column of the weights in the training table of a command.
 const weightColumn = "weight"
+
+// threads is the variable that limits the threads of most trainers. With more threads than processors they are ten times
+// slower.
+const threads = "OMP_NUM_THREADS"
 
 // command is the user's own trainer. It gets a training and a test table as Parquet files and writes its predictions.
 type command struct {
@@ -93,7 +98,7 @@ func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([]
 		if err := c.run(ctx, t, train, test, answer); err != nil {
 			return err
 		}
-		out[i], err = readPredictions(answer, t)
+		out[i], err = readPredictions(answer, t, weights[i])
 		return errors.Join(err, os.Remove(train))
 	})
 	return out, err
@@ -151,6 +156,9 @@ func (c *command) command(t *task, args ...string) *exec.Cmd {
 	classes, _ := json.Marshal(names) // strings always marshal
 	cmd.Env = append(os.Environ(), "TVPS_LABEL="+t.stream.Source.Label, "TVPS_TASK="+string(kind),
 		"TVPS_CLASSES="+string(classes))
+	if os.Getenv(threads) == "" { // the workers share the processors
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", threads, max(1, runtime.NumCPU()/c.workers)))
+	}
 	group(cmd)
 	return cmd
 }
@@ -271,8 +279,9 @@ func (t *tail) quote() string {
 	return ":\n" + string(text[max(0, len(text)-tailBytes):])
 }
 
-// readPredictions reads what the command wrote: one row for each test row.
-func readPredictions(path string, t *task) ([]float64, error) {
+// readPredictions reads what the command wrote: one row for each test row. A class that no row with weight has may be
+// missing: its probability is then 0.
+func readPredictions(path string, t *task, weight []float64) ([]float64, error) {
 	const file = "the trainer's predictions"
 	bad := func(column, problem string, args ...any) error {
 		return &table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}
@@ -295,6 +304,9 @@ func readPredictions(path string, t *task) ([]float64, error) {
 	out := make([]float64, len(t.test)*k)
 	for c, name := range names {
 		values, err := predicted(columns, name)
+		if errors.Is(err, errNoColumn) && t.data.Target == nil && !t.has(c, weight) {
+			continue
+		}
 		if err != nil {
 			return nil, bad(name, "%v", err)
 		}
@@ -322,6 +334,8 @@ func readPredictions(path string, t *task) ([]float64, error) {
 	return out, nil
 }
 
+var errNoColumn = errors.New("there is no such column")
+
 // predicted finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1.
 func predicted(columns []table.Column, name string) ([]float64, error) {
 	same := func(other string) bool {
@@ -334,7 +348,7 @@ func predicted(columns []table.Column, name string) ([]float64, error) {
 		at = slices.IndexFunc(columns, func(c table.Column) bool { return same(c.Name) })
 	}
 	if at < 0 {
-		return nil, errors.New("there is no such column")
+		return nil, errNoColumn
 	}
 	var out []float64
 	switch values := columns[at].Values.(type) {

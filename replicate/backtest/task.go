@@ -87,6 +87,16 @@ func (t *task) single(weight []float64) bool {
 	return true
 }
 
+// has tells whether a row with weight has the class.
+func (t *task) has(class int, weight []float64) bool {
+	for i, w := range weight {
+		if w > 0 && int(t.data.Label[i]) == class {
+			return true
+		}
+	}
+	return false
+}
+
 // same predicts the same values for all test rows: [rows, outputs].
 func (t *task) same(values []float64) []float64 {
 	var out []float64

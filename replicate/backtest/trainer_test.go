@@ -292,6 +292,28 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestAbsentClass: a class without a row of weight may be missing from the predictions, another may not.
+func TestAbsentClass(t *testing.T) {
+	k := newTestTask(t, drifting(t, 16), 12)
+	weight := k.equal()
+	for i, y := range k.data.Label {
+		if y == 1 {
+			weight[i] = 0
+		}
+	}
+	path := filepath.Join(t.TempDir(), "p.csv")
+	if err := table.Write(path, table.Column{Name: "false", Values: slices.Repeat([]float64{1}, 40)}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := readPredictions(path, k, weight)
+	if err != nil || p[0] != 1 || p[1] != 0 {
+		t.Errorf("%v, %v", p, err)
+	}
+	if _, err := readPredictions(path, k, k.equal()); err == nil {
+		t.Error("a class of the training rows was missing, and no error")
+	}
+}
+
 // TestIdentity: another trainer's text is another run.
 func TestIdentity(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.py")

@@ -1,6 +1,5 @@
 """Boosted trees of LightGBM, for `tvps backtest ... --model "exec:python data/table/examples/lightgbm_trainer.py"`."""
 
-import json
 import os
 import sys
 
@@ -13,5 +12,5 @@ texts = list(train.select_dtypes(exclude=["number", "bool"]))
 train[texts], test[texts] = train[texts].astype("category"), test[texts].astype("category")
 model = lightgbm.LGBMClassifier(n_estimators=100, num_leaves=15, learning_rate=0.05, verbose=-1)
 model.fit(train, y, sample_weight=weight)
-predictions = pd.DataFrame(model.predict_proba(test), columns=json.loads(os.environ["TVPS_CLASSES"]))
+predictions = pd.DataFrame(model.predict_proba(test), columns=model.classes_.astype(str))
 predictions.to_parquet(sys.argv[3], index=False)

@@ -1,6 +1,5 @@
 """A logistic regression, for `tvps backtest ... --model "exec:python data/table/examples/sklearn_trainer.py"`."""
 
-import json
 import os
 import sys
 
@@ -18,5 +17,5 @@ numbers = make_pipeline(SimpleImputer(), StandardScaler())
 encoder = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), remainder=numbers)
 model = make_pipeline(encoder, LogisticRegression(max_iter=1000))
 model.fit(train, y, logisticregression__sample_weight=weight)
-predictions = pd.DataFrame(model.predict_proba(test), columns=json.loads(os.environ["TVPS_CLASSES"]))
+predictions = pd.DataFrame(model.predict_proba(test), columns=model.classes_.astype(str))
 predictions.to_parquet(sys.argv[3], index=False)
