@@ -40,21 +40,21 @@ func xDrift(seed int64, n int, target bool) OwnData {
 	return d
 }
 
-// autoregressive draws n rows, each at its own time, of two values that are autoregressive of coefficient .9, as is
+// autoregressive draws n rows, each at its own time, of three values that are autoregressive of coefficient .9, as is
 // their outcome's noise. Nothing drifts.
 func autoregressive(seed int64, n int, target bool) OwnData {
 	rng := random.New(seed, "own test", "autoregressive")
-	d := OwnData{Data: Data{Dim: 2}}
-	state := make([]float64, 3)
+	d := OwnData{Data: Data{Dim: 3}}
+	state := make([]float64, 4)
 	for i := range n {
 		for j := range state {
 			state[j] = .9*state[j] + math.Sqrt(1-.81)*rng.NormFloat64()
-			if j < 2 {
+			if j < 3 {
 				d.X = append(d.X, float32(state[j]))
 			}
 		}
 		d.Time = append(d.Time, float64(i))
-		y := state[0] + state[2]
+		y := state[0] + state[3]
 		if target {
 			d.Target = append(d.Target, y)
 			continue
@@ -83,13 +83,13 @@ func turningTarget(seed int64, n int) OwnData {
 // depend on their neighbours.
 func TestOwnConditionalNull(t *testing.T) {
 	slow(t)
-	n := seeds(2)
+	n := seeds(1)
 	for _, c := range []struct {
 		name  string
 		data  func(seed int64) OwnData
 		drift bool
 	}{
-		{"no drift, classes", func(s int64) OwnData { return noDrift(s, 2000, 2, 20) }, false},
+		{"no drift, classes", func(s int64) OwnData { return noDrift(s, 2000, 5, 20) }, false},
 		{"drift of x, classes", func(s int64) OwnData { return xDrift(s, 3000, false) }, false},
 		{"drift of x, target", func(s int64) OwnData { return xDrift(s, 3000, true) }, false},
 		{"autoregressive, classes", func(s int64) OwnData { return autoregressive(s, 3000, false) }, false},
