@@ -15,7 +15,12 @@ var _ = register(network{name: MLP, rows: 8192, build: func(s *net.Scope, c Conf
 
 // twoHidden is three fully connected layers; time and label join x in the first.
 func twoHidden(s *net.Scope, c Config, in Input, t Times, activate func(s *net.Scope, x *Node) *Node) *Node {
-	h := activate(s.In("norm1"), firstLayer(s, c, in, t))
+	return fromFirst(s, c, firstLayer(s, c, in, t), activate)
+}
+
+// fromFirst is the rest of twoHidden, from the pre-activations of the first layer.
+func fromFirst(s *net.Scope, c Config, h *Node, activate func(s *net.Scope, x *Node) *Node) *Node {
+	h = activate(s.In("norm1"), h)
 	h = activate(s.In("norm2"), net.Dense(s.In("layer2"), h, c.Hidden, net.He))
 	return Squeeze(net.Dense(s.In("layer3"), h, 1, zero), -1)
 }

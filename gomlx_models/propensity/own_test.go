@@ -202,6 +202,16 @@ func TestOwnConditional(t *testing.T) {
 	if correlation < .92 || rms > .45*nothing { // .955 and .35 here; another processor rounds otherwise
 		t.Errorf("correlation %.3f, rms %.3f with the exact ratio, of a constant 0 %.3f", correlation, rms, nothing)
 	}
+	joint, past := weighRows(t, o, fresh, 19, WeightOptions{Kind: Joint, Clip: ClipNone}), 0.0
+	for _, v := range joint.LogOmega {
+		past += math.Exp(v) / float64(len(joint.LogOmega))
+	}
+	if t.Logf("mean of joint omega %.3f", past); math.Abs(past-1) > .1 {
+		t.Errorf("the mean of joint omega under p_t is %.3f on rows never seen", past)
+	}
+	if !o.Conditional.Drift {
+		t.Errorf("the drift of the rule is not called: %+v", o.Conditional)
+	}
 	if !o.Joint.Null.Drift || o.Covariate.Null.Drift {
 		t.Errorf("drift of (x, y) called %v, of x %v; only the rule drifts", o.Joint.Null.Drift, o.Covariate.Null.Drift)
 	}

@@ -111,7 +111,7 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 		plan.rate /= 3 // it starts near its optimum
 	}
 	if member > 0 {
-		plan.patience = c.Updates + 1
+		plan.patience = 0
 	}
 	return w.train(ctx, t.table, t.lanes, start, plan, rngs)
 }

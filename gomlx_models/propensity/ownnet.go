@@ -112,13 +112,26 @@ func (w *ownNet) both(s *net.Scope, x *Node, in []*Node) (own, other *Node) {
 	}
 	last := Ones(x.Graph(), shapeOf(w.lanes, 1))
 	times := Continuous(in[2], last).concatenate(Continuous(in[3], last))
-	input := Input{X: x, Label: in[0]}.twice(1)
 	// The time itself is one more input: at both ends of the times cos(pi u) is flat.
-	trend := AddScalar(MulScalar(times.values(), 2), -1)
-	input.X = Concatenate([]*Node{input.X, ExpandAxes(trend, -1)}, -1)
-	g := w.cfg.G(s, input, times)
+	trend := ExpandAxes(AddScalar(MulScalar(times.values(), 2), -1), -1)
+	h := Add(w.firstLayer(s.In("layer1"), x, trend), condition(s, w.cfg, Input{Label: in[0]}.twice(1), times, w.hidden))
+	g := fromFirst(s, w.cfg, h, func(_ *net.Scope, h *Node) *Node { return net.Relu(h) })
 	n := g.Shape().Dim(1) / 2
 	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
+}
+
+// firstLayer is fromX of x, followed by the trend as a last column, at both times: the product of x is computed once. x:
+// [lanes, rows, dim]; trend: [lanes, 2 rows, 1]; result: [lanes, 2 rows, hidden].
+func (w *ownNet) firstLayer(s *net.Scope, x, trend *Node) *Node {
+	dim := x.Shape().Dim(-1)
+	init := net.He
+	if w.cfg.Join == JoinEven {
+		init, x, trend = unit, DivScalar(x, float64(dim+1)), DivScalar(trend, float64(dim+1))
+	}
+	weights := s.Weight("weights", init(dim+1), dim+1, w.hidden)
+	bias := s.Spread(s.Bias("biases", net.Constant(0), w.hidden), 3)
+	h := Add(DotGeneral(x, []int{2}, []int{0}, SliceAxis(weights, 1, AxisRange(0, dim)), []int{1}, []int{0}), bias)
+	return Add(Concatenate([]*Node{h, h}, 1), Mul(trend, SliceAxis(weights, 1, AxisRange(dim, dim+1))))
 }
 
 // step is one update of every lane: Adam on the loss, then decoupled weight decay. data and the first five feeds are

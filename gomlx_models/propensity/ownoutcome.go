@@ -42,6 +42,16 @@ func (w *ownNet) outcome(s *net.Scope, x, label, target *Node) (out []*Node, los
 func (o *Own) conditionalNull(ctx context.Context, table *ownTable, rows *ownRows, samples []sample,
 	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
+	data, err := o.redraws(ctx, table, samples, chunk, seed)
+	if err != nil {
+		return nil, err
+	}
+	return o.compare(ctx, table, data, chunk, seed, func(int) int { return 0 })
+}
+
+// redraws returns the samples, then the samples with each redraw of their outcomes.
+func (o *Own) redraws(ctx context.Context, table *ownTable, samples []sample, chunk []int32, seed int64) ([][]sample,
+	error) {
 	value, centre := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
 		value[i] = float64(s.label)
@@ -84,7 +94,7 @@ func (o *Own) conditionalNull(ctx context.Context, table *ownTable, rows *ownRow
 		}
 		data[p+1] = moved
 	}
-	return o.compare(ctx, table, data, chunk, seed, func(int) int { return 0 })
+	return data, nil
 }
 
 // predict trains a model of the outcome and returns its outputs for each sample, by networks that did not see the sample's

@@ -83,20 +83,25 @@ func turningTarget(seed int64, n int) OwnData {
 // depend on their neighbours.
 func TestOwnConditionalNull(t *testing.T) {
 	slow(t)
-	n := seeds(2)
-	for _, c := range []struct {
+	n := seeds(1)
+	type simulation struct {
 		name  string
 		data  func(seed int64) OwnData
 		drift bool
-	}{
+	}
+	list := []simulation{
 		{"no drift, classes", func(s int64) OwnData { return noDrift(s, 2000, 5, 20) }, false},
 		{"drift of x, classes", func(s int64) OwnData { return xDrift(s, 3000, false) }, false},
 		{"drift of x, target", func(s int64) OwnData { return xDrift(s, 3000, true) }, false},
-		{"autoregressive, classes", func(s int64) OwnData { return autoregressive(s, 3000, false) }, false},
-		{"autoregressive, target", func(s int64) OwnData { return autoregressive(s, 3000, true) }, false},
 		{"drift of the rule, classes", func(s int64) OwnData { return ruleDrift(s, 2000) }, true},
 		{"drift of the rule, target", func(s int64) OwnData { return turningTarget(s, 2000) }, true},
-	} {
+	}
+	if n == 20 { // they need programs of their own
+		list = append(list,
+			simulation{"autoregressive, classes", func(s int64) OwnData { return autoregressive(s, 3000, false) }, false},
+			simulation{"autoregressive, target", func(s int64) OwnData { return autoregressive(s, 3000, true) }, false})
+	}
+	for _, c := range list {
 		called, least := 0, 0
 		for seed := range n {
 			null := conditionalNull(t, c.data(seed), seed)
@@ -132,6 +137,49 @@ func conditionalNull(t *testing.T, d OwnData, seed int64) *Null {
 		t.Fatal(err)
 	}
 	return null
+}
+
+// TestRedraws: redrawn outcomes depend on x as the real ones do, and most of them differ.
+func TestRedraws(t *testing.T) {
+	d := xDrift(1, 2000, false)
+	o, rows, err := ownFitter(t).prepare(d, DefaultOwn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := newOwnTable(d, o.shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.free()
+	samples, chunk := thin(o.samples(d, rows.at, Joint), rows.nullChunks(d))
+	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var real float64
+	for p, redrawn := range data {
+		ones, changed := [2]float64{}, 0.
+		for i, s := range redrawn {
+			if x := d.X[2*s.row]; s.label == 1 && x > 0 {
+				ones[1]++
+			} else if s.label == 1 {
+				ones[0]++
+			}
+			if s.label != samples[i].label {
+				changed += 1 / float64(len(samples))
+			}
+		}
+		share := ones[1] / (ones[0] + ones[1])
+		if p == 0 {
+			real = share
+			continue
+		}
+		// The standard error of a share of 1,000 rows is .014. Without x half of the rows would change.
+		if math.Abs(share-real) > .06 || changed < .2 || changed > .4 {
+			t.Errorf("redraw %d: %.3f of class 1 have x > 0, really %.3f; %.3f of the rows have another class", p, share, real,
+				changed)
+		}
+	}
 }
 
 // TestCutBins: an outcome's own quantile gives the outcome back, under any model; equal outcomes share a bin.

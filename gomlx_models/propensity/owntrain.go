@@ -113,11 +113,11 @@ type curve struct {
 // schedule holds the numbers of one training.
 type schedule struct {
 	rate, decay                       float64
-	updates, stride, patience, stopAt int // stopAt: updates after which to stop
+	updates, stride, patience, stopAt int // stopAt: updates after which to stop; patience 0: no look at the held-out loss
 }
 
 // train trains all lanes from start, and looks at the held-out loss after every stride updates.
-// It stops when the mean loss did not fall for patience checks.
+// It stops when the mean loss did not fall for patience checks; without patience after stopAt updates, without looks.
 func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, start net.Values, plan schedule,
 	rngs []*rand.Rand) (*curve, error) {
 	next := make([]func() pair, len(lanes))
@@ -130,6 +130,9 @@ func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, star
 		state = append(state, make([]float32, p.Size()))
 	}
 	look := func(done int) error {
+		if plan.patience == 0 {
+			return nil
+		}
 		values := state[:len(w.params)]
 		losses, err := w.heldOut(ctx, table, lanes, values)
 		if err != nil {
@@ -144,7 +147,7 @@ func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, star
 	if err := look(0); err != nil {
 		return nil, err
 	}
-	for done := 0; done < plan.stopAt && len(c.losses)-1-c.best < plan.patience; {
+	for done := 0; done < plan.stopAt && (plan.patience == 0 || len(c.losses)-1-c.best < plan.patience); {
 		count := min(plan.stride, plan.stopAt-done)
 		from := done
 		var err error
