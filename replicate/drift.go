@@ -21,8 +21,8 @@ import (
 // driftFlags are those of drift.
 type driftFlags struct {
 	tableFlags
-	permutations int
-	out          string
+	permutations, updates int
+	out                   string
 }
 
 func driftCommand() *cobra.Command {
@@ -40,6 +40,8 @@ func driftCommand() *cobra.Command {
 	f.register(cmd)
 	cmd.Flags().IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, fmt.Sprintf(
 		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
+	cmd.Flags().IntVar(&f.updates, "updates", 0,
+		"limit of minibatches in one training of g; 0: none but that of its grid")
 	cmd.Flags().StringVar(&f.out, "out", filepath.Join("figures", "out", "drift"), "folder of the page")
 	return cmd
 }
@@ -52,6 +54,9 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if f.permutations < drift.LeastPermutations {
 		return usage.Errorf("--permutations %d: give at least %d", f.permutations, drift.LeastPermutations)
 	}
+	if f.updates < 0 {
+		return usage.Errorf("--updates %d: give at least 0", f.updates)
+	}
 	if err := tryWrite(filepath.Join(f.out, "index.html"), f.json); err != nil {
 		return err
 	}
@@ -60,9 +65,12 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
+	fit := propensity.DefaultOwn()
+	fit.Permutations = f.permutations
+	limitUpdates(&fit, f.updates)
 	progress, stop := shareReporter(os.Stderr)
-	r, err := drift.Measure(cmd.Context(), b.Backend, drift.Request{Source: source, Permutations: f.permutations,
-		Seed: f.seed, Progress: progress})
+	r, err := drift.Measure(cmd.Context(), b.Backend, drift.Request{Source: source, Fit: fit, Seed: f.seed,
+		Progress: progress})
 	stop()
 	if err != nil {
 		return mistake(err)

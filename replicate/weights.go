@@ -60,11 +60,7 @@ func (f *weightsFlags) resolve(file string) error {
 	q.Weights.Kind, q.Weights.Clip = propensity.Kind(f.kind), propensity.ClipPolicy(f.clip)
 	q.Fit = propensity.DefaultOwn()
 	q.Fit.Permutations = f.permutations
-	for i := range q.Fit.Candidates {
-		if c := &q.Fit.Candidates[i]; f.updates > 0 {
-			c.Updates = min(c.Updates, f.updates)
-		}
-	}
+	limitUpdates(&q.Fit, f.updates)
 	if f.updates < 0 {
 		return usage.Errorf("--updates %d: give at least 0", f.updates)
 	}
@@ -78,6 +74,15 @@ func (f *weightsFlags) resolve(file string) error {
 		return usage.Errorf("--kind conditional needs --label")
 	}
 	return usage.Error(q.Fit.Validate())
+}
+
+// limitUpdates limits the minibatches of each training; 0 is no limit.
+func limitUpdates(c *propensity.OwnConfig, updates int) {
+	for i := range c.Candidates {
+		if updates > 0 {
+			c.Candidates[i].Updates = min(c.Candidates[i].Updates, updates)
+		}
+	}
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {

@@ -16,13 +16,13 @@ import (
 // Request says what is to be measured.
 type Request struct {
 	own.Source
-	Permutations int // shuffles of the times for each question, from LeastPermutations
-	Seed         int64
+	Fit  propensity.OwnConfig // with at least LeastPermutations; its Kinds are not used
+	Seed int64
 	// Progress, if not nil, is called with the share of the work done and what is done next.
 	Progress func(share float64, next string)
 }
 
-// LeastPermutations is the least number of Request.Permutations: the standard deviation of fewer losses is too uncertain.
+// LeastPermutations is the least number of permutations: the standard deviation of fewer losses is too uncertain.
 const LeastPermutations = 10
 
 // level of all decisions, after correction.
@@ -41,6 +41,7 @@ const (
 	mostChunks   = 10    // of a stretch in a test over time
 	leastChunks  = 8     // of a typical stretch; otherwise stretches are merged
 	leastStretch = 4     // stretches that are not merged further
+	chunkTimes   = 8     // autocorrelation times of a chunk
 )
 
 // Result is what was found.
@@ -90,6 +91,9 @@ const (
 // Measure reads the table and answers. Errors are *table.Error where the user can mend the file or the request, and those
 // of package propensity.
 func Measure(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
+	if q.Fit.Permutations < LeastPermutations {
+		return nil, fmt.Errorf("drift: %d permutations; at least %d are needed", q.Fit.Permutations, LeastPermutations)
+	}
 	s, err := own.Open(q.Source)
 	if err != nil {
 		return nil, err

@@ -79,13 +79,15 @@ func (m *Map) add(logs []float64, of []int, blocks int) {
 	m.Worth = append(m.Worth, worth)
 }
 
-// turn is the block that differs most from the one before it.
-func (m *Map) turn() int {
-	at, least := 1, math.Inf(1)
-	for b := 1; b < len(m.Worth); b++ {
-		if w := m.Worth[b][b-1] + m.Worth[b-1][b]; w < least {
-			at, least = b, w
-		}
+// turn is the block that differs most from the one before it. It is sharp if they differ at least twice as much as
+// neighbours typically do.
+func (m *Map) turn() (block int, sharp bool) {
+	change := make([]float64, len(m.Worth)-1)
+	for b := range change {
+		change[b] = 1 - (m.Worth[b+1][b]+m.Worth[b][b+1])/2
 	}
-	return at
+	at := floats.MaxIdx(change)
+	most := change[at]
+	slices.Sort(change)
+	return at + 1, most >= 2*change[len(change)/2]
 }
