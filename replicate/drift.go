@@ -85,8 +85,8 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
-// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one updating
-// line, otherwise as a line at most every 10 s, and one that ends it.
+// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one
+// updating line, otherwise as a line at most every 10 s, and one that ends it.
 func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
 	begin, shown := time.Now(), time.Now()
 	var bar *progressbar.ProgressBar

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDriftCommand: a table in; a page, a JSON file and a summary that ends in the verdict out; mistakes are exit code 2 and
-// write nothing.
+// TestDriftCommand: a table in; a page, a JSON file and a summary that ends in the verdict out; mistakes are exit
+// code 2 and write nothing.
 func TestDriftCommand(t *testing.T) {
 	s := newSandbox(t)
 	dir := t.TempDir()
@@ -45,10 +45,11 @@ func TestDriftCommand(t *testing.T) {
 			}
 		}
 	}
-	code, stdout, stderr := s.run(t, "drift", file, "--time", "day", "--drop", "y", "--permutations", "10", "--updates", "30",
-		"--out", out, "--json", result, "--backend", "go")
+	code, stdout, stderr := s.run(t, "drift", file, "--time", "day", "--drop", "y", "--permutations", "10",
+		"--updates", "30", "--out", out, "--json", result, "--backend", "go")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != 0 || !strings.HasPrefix(lines[len(lines)-1], "drift: ") || !strings.Contains(stdout, "200 rows in 6 blocks") {
+	if code != 0 || !strings.HasPrefix(lines[len(lines)-1], "drift: ") ||
+		!strings.Contains(stdout, "200 rows in 5 blocks") {
 		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
 	}
 	var found struct {

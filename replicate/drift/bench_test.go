@@ -16,8 +16,9 @@ import (
 	"tvps/replicate/own"
 )
 
-// BenchmarkMeasure measures a Parquet file of 50 columns: a time of 120 values, a label, 40 numbers, of which one drifts,
-// and 8 categories of 10 to 80 levels. TVPS_TABLE_ROWS is its number of rows, for instance 1000000, or 20,000.
+// BenchmarkMeasure measures a Parquet file of 50 columns: a time of 120 values, a label, 40 numbers, of which one
+// drifts, and 8 categories of 10 to 80 levels. TVPS_TABLE_ROWS is its number of rows, for instance 1000000, or
+// 20,000.
 func BenchmarkMeasure(b *testing.B) {
 	rows := 20_000
 	if text := os.Getenv("TVPS_TABLE_ROWS"); text != "" {

@@ -36,12 +36,12 @@ const (
 	testRows     = 250   // of a stretch in a test over time
 	columnRows   = 3000  // whose columns are permuted
 	mostColumns  = 200   // that are permuted
-	mapRows      = 200   // of a block in the map
+	mapRows      = 100   // of a block in the map
 	shuffles     = 9999  // of a test over time
 	mostChunks   = 10    // of a stretch in a test over time
 	leastChunks  = 8     // of a typical stretch; otherwise stretches are merged
-	leastStretch = 4     // stretches that are not merged further
-	chunkTimes   = 8     // autocorrelation times of a chunk
+	leastStretch = 3     // stretches that are not merged further
+	chunkTimes   = 6     // autocorrelation times of a chunk
 )
 
 // Result is what was found.
@@ -88,8 +88,8 @@ const (
 	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
 )
 
-// Measure reads the table and answers. Errors are *table.Error where the user can mend the file or the request, and those
-// of package propensity.
+// Measure reads the table and answers. Errors are *table.Error where the user can mend the file or the request, and
+// those of package propensity.
 func Measure(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
 	if q.Fit.Permutations < LeastPermutations {
 		return nil, fmt.Errorf("drift: %d permutations; at least %d are needed", q.Fit.Permutations, LeastPermutations)
@@ -111,7 +111,8 @@ func Measure(ctx context.Context, backend compute.Backend, q Request) (*Result, 
 		r.note("%d times were merged to %d blocks of %d", len(s.Times.Values), len(b.list), b.per)
 	}
 	if thinned {
-		r.note("g saw %d of %d rows: every n-th in time order, at most %d of a block", len(rows), r.Rows, mostRows/len(b.list))
+		r.note("g saw %d of %d rows: every n-th in time order, at most %d of a block", len(rows), r.Rows,
+			mostRows/len(b.list))
 	}
 	r.Notes = append(r.Notes, own.Clocks(encoder.Names(), d)...)
 	m := &measurement{Result: r, ctx: ctx, backend: backend, d: d, of: b.of, q: q}
@@ -157,7 +158,8 @@ func (m *measurement) run(encoder *table.Encoder) error {
 		return err
 	}
 	done += testShare
-	if m.Columns, err = m.columns(encoder, func(share float64) { m.progress(done+share*columnShare, "columns") }); err != nil {
+	m.Columns, err = m.columns(encoder, func(share float64) { m.progress(done+share*columnShare, "columns") })
+	if err != nil {
 		return err
 	}
 	done += columnShare

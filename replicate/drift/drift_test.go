@@ -151,8 +151,8 @@ func TestRule(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if lines := strings.Split(strings.TrimSpace(r.String()), "\n"); lines[len(lines)-1] != r.Verdict.Sentence || len(lines) < 10 ||
-		len(lines) > 25 {
+	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
+	if lines[len(lines)-1] != r.Verdict.Sentence || len(lines) < 10 || len(lines) > 25 {
 		t.Errorf("a summary of %d lines that ends in %q", len(lines), lines[len(lines)-1])
 	}
 }
@@ -160,7 +160,8 @@ func TestRule(t *testing.T) {
 // TestBlocks: at most 60 blocks, complete at the end, and no row is lost.
 func TestBlocks(t *testing.T) {
 	for _, c := range []struct{ times, each, blocks, per, first int }{
-		{50, 100, 50, 1, 1}, {60, 30, 60, 1, 1}, {61, 100, 31, 2, 1}, {125, 100, 42, 3, 2}, {50, 3, 5, 10, 10}, {2, 1, 2, 1, 1},
+		{50, 100, 50, 1, 1}, {60, 30, 60, 1, 1}, {61, 100, 31, 2, 1}, {125, 100, 42, 3, 2}, {50, 3, 5, 10, 10},
+		{2, 1, 2, 1, 1},
 	} {
 		times := &table.Times{}
 		for i := range c.times {
@@ -175,15 +176,17 @@ func TestBlocks(t *testing.T) {
 		last := b.list[len(b.list)-1]
 		if len(b.list) != c.blocks || b.per != c.per || b.list[0].Rows != c.first*c.each || last.Rows != c.per*c.each ||
 			rows != c.times*c.each || last.Value != float64(c.times)-float64(c.per+1)/2 {
-			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(b.list), b.per, b.list[0].Rows,
-				last)
+			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(b.list), b.per,
+				b.list[0].Rows, last)
 		}
 	}
 }
 
 // TestMistakes are *table.Error, which the command line answers with exit code 2.
 func TestMistakes(t *testing.T) {
-	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) { return []float64{rng.NormFloat64()}, "a" })
+	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) {
+		return []float64{rng.NormFloat64()}, "a"
+	})
 	fit := propensity.DefaultOwn()
 	for want, source := range map[string]own.Source{
 		`no column "date"`: {File: file, Time: "date"},

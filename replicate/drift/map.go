@@ -13,9 +13,9 @@ import (
 //
 //	Worth[T][t] = mean over rows i of block t of min(omega(x_i, T, t), 1).
 //
-// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks: 1 if
-// they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of that of the
-// two distributions of y. Each row is weighted by the networks that did not see it.
+// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks:
+// 1 if they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of
+// that of the two distributions of y. Each row is weighted by the networks that did not see it.
 type Map struct {
 	In    string      `json:"in"` // InX, InBoth or InRule
 	Worth [][]float64 `json:"worth"`

@@ -148,8 +148,9 @@ func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
 	for i, m := range r.Maps {
-		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), XLabel: "block t of the data", YLabel: "present T",
-			ValueLabel: "worth of block t at T", XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1),
+			XLabel: "block t of the data", YLabel: "present T", ValueLabel: "worth of block t at T",
+			XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
 			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
 				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
 				densities[m.In] + ": 1 if nothing has changed."}})

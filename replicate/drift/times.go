@@ -17,11 +17,11 @@ import (
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
 // the present, in x, in y and in both.
 //
-// The statistic is the unbiased squared maximum mean discrepancy (package mmd) with the product of a Gaussian kernel of x
-// and one of y, whose widths are the root mean squared distances of two rows. Each stretch is cut into contiguous chunks;
-// pairs of rows of one chunk are left out, and a shuffle deals whole chunks to the two stretches, since rows that depend
-// on their neighbours are not exchangeable. Chunks have at least chunkTimes times as many rows as the autocorrelation
-// time less one; where a stretch then has few chunks, neighbouring stretches are merged.
+// The statistic is the unbiased squared maximum mean discrepancy (package mmd) with the product of a Gaussian kernel
+// of x and one of y, whose widths are the root mean squared distances of two rows. Each stretch is cut into
+// contiguous chunks; pairs of rows of one chunk are left out, and a shuffle deals whole chunks to the two stretches,
+// since rows that depend on their neighbours are not exchangeable. Chunks have at least chunkTimes times as many
+// rows as the autocorrelation time less one; where a stretch then has few chunks, neighbouring stretches are merged.
 //
 // The p-values are corrected together by the step-up procedure of Benjamini and Hochberg: a reader looks through many
 // tests for places of change, so the share of false ones among them is what should be small. If nothing drifts, the
@@ -438,7 +438,8 @@ func (s *split) p(rng *rand.Rand) float64 {
 	return float64(1+large) / float64(1+shuffles)
 }
 
-// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most level.
+// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most
+// level.
 func benjaminiHochberg(tests []Test) {
 	order := make([]int, len(tests))
 	for i := range order {

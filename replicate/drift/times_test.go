@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// series draws n rows of dim values in blocks: each value is an autoregressive process of coefficient phi and variance 1
-// plus shift(row).
+// series draws n rows of dim values in blocks: each value is an autoregressive process of coefficient phi and
+// variance 1 plus shift(row).
 func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) float64) *measurement {
 	rng := random.New(seed, "drift test")
 	m := &measurement{Result: &Result{}, ctx: context.Background()}
@@ -49,8 +49,8 @@ func test(t *testing.T, m *measurement) *Tests {
 
 func still(int) float64 { return 0 }
 
-// TestFalsePositives: of tables without drift, of independent and of autoregressive rows, no more than a few have a test
-// that finds drift. DRIFT_TABLES=200 gives the numbers of the README.
+// TestFalsePositives: of tables without drift, of independent and of autoregressive rows, no more than a few have a
+// test that finds drift. DRIFT_TABLES=200 gives the numbers of the README.
 func TestFalsePositives(t *testing.T) {
 	tables, allowed := 8, 2 // P(more than 2 of 8) is .6% if each has 5%
 	if os.Getenv("DRIFT_TABLES") == "200" {
@@ -116,10 +116,12 @@ func TestDependence(t *testing.T) {
 		}
 		return time
 	}
-	white, trend, half, slow := k(0, still), k(0, func(row int) float64 { return float64(row) / 250 }), k(.5, still), k(.9, still)
+	white, half, slow := k(0, still), k(.5, still), k(.9, still)
+	trend := k(0, func(row int) float64 { return float64(row) / 250 })
 	t.Logf("white %.2f, with trend %.2f, .5: %.2f, .9: %.2f", white, trend, half, slow)
 	if white > 1.3 || trend > 1.5 || half < 1.8 || half > 4 || slow < 6 || slow > 20 {
-		t.Errorf("autocorrelation times: white %.2f, with trend %.2f, of .5 (3) %.2f, of .9 (19) %.2f", white, trend, half, slow)
+		t.Errorf("autocorrelation times: white %.2f, with trend %.2f, of .5 (3) %.2f, of .9 (19) %.2f", white, trend, half,
+			slow)
 	}
 }
 
