@@ -70,7 +70,7 @@ func (m *measurement) judge() Verdict {
 		if len(v.Columns) == 1 {
 			verb = "carries"
 		}
-		sentence += fmt.Sprintf("; %s %s %.0f%% of it", joined(v.Columns, "and"), verb, 100*v.Share)
+		sentence += fmt.Sprintf("; %s %s %.0f%% of all drift", joined(v.Columns, "and"), verb, 100*v.Share)
 	}
 	v.Sentence = sentence
 	return v

@@ -117,7 +117,7 @@ func TestDependence(t *testing.T) {
 		return time
 	}
 	white, half, slow := k(0, still), k(.5, still), k(.9, still)
-	trend := k(0, func(row int) float64 { return float64(row) / 250 })
+	trend := k(0, func(row int) float64 { return 3 * float64(row) / 250 })
 	t.Logf("white %.2f, with trend %.2f, .5: %.2f, .9: %.2f", white, trend, half, slow)
 	if white > 1.3 || trend > 1.5 || half < 1.8 || half > 4 || slow < 6 || slow > 20 {
 		t.Errorf("autocorrelation times: white %.2f, with trend %.2f, of .5 (3) %.2f, of .9 (19) %.2f", white, trend, half,
