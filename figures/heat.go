@@ -121,7 +121,8 @@ func (m HeatMap) chart(fig Figure) chart {
 	}
 	axis := func(names []string) map[string]any {
 		return map[string]any{"type": "category", "data": names,
-			"axisLabel": map[string]any{"hideOverlap": true, "width": 62, "overflow": "truncate"}}
+			"axisLabel": map[string]any{"interval": (len(names) - 1) / 10, "hideOverlap": true, "width": 62,
+				"overflow": "truncate"}}
 	}
 	x := axis(m.XNames)
 	x["name"], x["nameLocation"], x["nameGap"] = m.XLabel, "center", 30
