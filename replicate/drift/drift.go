@@ -38,6 +38,7 @@ const (
 	mostColumns  = 200   // that are permuted
 	mapRows      = 100   // of a block in the map
 	shuffles     = 9999  // of a test over time
+	leastTested  = 4     // rows of a stretch in a test over time
 	mostChunks   = 10    // of a stretch in a test over time
 	leastChunks  = 8     // of a typical stretch; otherwise stretches are merged
 	leastStretch = 3     // stretches that are not merged further

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tvps/data/echarts"
 	"tvps/figures"
@@ -79,10 +80,10 @@ func (r *Result) WritePage(dir string, script []byte) error {
 
 // page is index.html.
 func (r *Result) page() ([]byte, error) {
-	fig := figures.Figure{Name: "drift", Panels: []figures.Panel{
-		r.panel("before", "Against the stretch before", Before),
-		r.panel("present", "Against the present, the last stretch", Present),
-	}}
+	fig := figures.Figure{Name: "drift"}
+	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
+		r.panel("present", "Against the present, the last stretch", Present)},
+		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
 	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
 	for _, p := range fig.Panels {
 		part, err := figures.NewPanelPart(fig, p.Key)
@@ -134,7 +135,9 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 				s.Points = append(s.Points, figures.Point{X: float64(t.Stretch), Mean: t.MMD2, Low: t.MMD2, High: t.MMD2})
 			}
 		}
-		p.Series = append(p.Series, s)
+		if len(s.Points) > 0 {
+			p.Series = append(p.Series, s)
+		}
 	}
 	return p
 }

@@ -87,7 +87,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 		against := map[string]int{Before: i - 1, Present: last}
 		for _, name := range []string{Before, Present} {
 			other := against[name]
-			if other < 0 || i == last && name == Present {
+			if other < 0 || i == last && name == Present || min(len(parts[i].row), len(parts[other].row)) < leastTested {
 				continue
 			}
 			found, err := k.compare(parts[min(i, other)], parts[max(i, other)], m.q.Seed)

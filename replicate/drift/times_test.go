@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"tvps/data/random"
@@ -211,5 +212,21 @@ func TestSplit(t *testing.T) {
 	}
 	if p := s.p(rng); math.Abs(p-large/all) > 6*math.Sqrt(large/all/100)*large/all {
 		t.Errorf("p = %.3f, of all divisions %.3f", p, large/all)
+	}
+}
+
+// TestFewRows: a stretch of one row is not tested, and the page does without its chart.
+func TestFewRows(t *testing.T) {
+	m := series(1, 100, 1, 2, 0, still)
+	for i := range m.of {
+		m.of[i] = i / 99
+	}
+	m.Tests = test(t, m)
+	if len(m.Tests.List) != 0 {
+		t.Errorf("%d tests of one row", len(m.Tests.List))
+	}
+	m.Columns, m.Maps = &Columns{}, []Map{{In: InX, Worth: [][]float64{{1, 1}, {1, 1}}}}
+	if page, err := m.page(); err != nil || !strings.Contains(string(page), "0 of 0 tests") {
+		t.Error(err)
 	}
 }
