@@ -35,8 +35,8 @@ func (m HeatMap) describe() string {
 	return fmt.Sprintf("%s, by %s (columns) and %s (rows)", m.ValueLabel, m.XLabel, m.YLabel)
 }
 
-// Part returns the map for the template "panel" of [Parts]: picture, notes, and the table of its cells. It is drawn by a
-// script if the part is made Live.
+// Part returns the map for the template "panel" of [Parts]: picture, notes, and the table of its cells. It is drawn
+// by a script if the part is made Live.
 func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 	if len(m.Values) == 0 || len(m.Values) != len(m.YNames) || !(m.Low < m.High) || slices.ContainsFunc(m.Values,
 		func(row []float64) bool { return len(row) != len(m.XNames) || !finite(row...) }) {
@@ -103,8 +103,8 @@ func (m HeatMap) svg() (template.HTML, error) {
 	for i, c := range scale {
 		fmt.Fprintf(&b, `<stop offset="%g" stop-color="%s"/>`, float64(i)/float64(len(scale)-1), c)
 	}
-	fmt.Fprintf(&b, `</linearGradient></defs><rect x="668" y="%g" width="14" height="%g" fill="url(#scale-%s)"/>`, top, height,
-		m.Key)
+	fmt.Fprintf(&b, `</linearGradient></defs><rect x="668" y="%g" width="14" height="%g" fill="url(#scale-%s)"/>`, top,
+		height, m.Key)
 	text(686, top+8, "start", number(m.High))
 	text(686, top+height, "start", number(m.Low))
 	b.WriteString("</svg>")
@@ -119,16 +119,17 @@ func (m HeatMap) chart(fig Figure) chart {
 			data = append(data, [3]float64{float64(j), float64(i), math.Round(1e4*v) / 1e4})
 		}
 	}
-	axis := func(names []string) []any {
-		return []any{map[string]any{"type": "category", "data": names,
-			"axisLabel": map[string]any{"hideOverlap": true, "width": 62, "overflow": "truncate"}}}
+	axis := func(names []string) map[string]any {
+		return map[string]any{"type": "category", "data": names,
+			"axisLabel": map[string]any{"interval": (len(names) - 1) / 10, "hideOverlap": true, "width": 62,
+				"overflow": "truncate"}}
 	}
 	x := axis(m.XNames)
-	x[0].(map[string]any)["name"], x[0].(map[string]any)["nameLocation"], x[0].(map[string]any)["nameGap"] = m.XLabel, "center", 30
+	x["name"], x["nameLocation"], x["nameGap"] = m.XLabel, "center", 30
 	return chart{Key: fig.Name + "-" + m.Key, Option: map[string]any{
 		"animation": false, "tooltip": map[string]any{"show": true, "trigger": "item"}, "dataZoom": []any{},
 		"legend": map[string]any{"show": false, "data": []string{}}, "grid": map[string]any{"bottom": "110px"},
-		"xAxis": x, "yAxis": axis(m.YNames),
+		"xAxis": []any{x}, "yAxis": []any{axis(m.YNames)},
 		"visualMap": map[string]any{"min": m.Low, "max": m.High, "calculable": true, "orient": "horizontal", "left": "center",
 			"bottom": "0", "inRange": map[string]any{"color": scale}},
 		"series": []any{map[string]any{"type": "heatmap", "data": data,

@@ -21,8 +21,8 @@ import (
 // driftFlags are those of drift.
 type driftFlags struct {
 	tableFlags
-	permutations int
-	out          string
+	permutations, updates int
+	out                   string
 }
 
 func driftCommand() *cobra.Command {
@@ -40,6 +40,8 @@ func driftCommand() *cobra.Command {
 	f.register(cmd)
 	cmd.Flags().IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, fmt.Sprintf(
 		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
+	cmd.Flags().IntVar(&f.updates, "updates", 0,
+		"limit of minibatches in one training of g; 0: none but that of its grid")
 	cmd.Flags().StringVar(&f.out, "out", filepath.Join("figures", "out", "drift"), "folder of the page")
 	return cmd
 }
@@ -49,10 +51,20 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	if f.permutations < drift.LeastPermutations {
-		return usage.Errorf("--permutations %d: give at least %d", f.permutations, drift.LeastPermutations)
+	if f.permutations < drift.LeastPermutations || f.permutations > propensity.MaxPermutations {
+		return usage.Errorf("--permutations %d: give a number from %d to %d", f.permutations, drift.LeastPermutations,
+			propensity.MaxPermutations)
 	}
-	if err := tryWrite(filepath.Join(f.out, "index.html"), f.json); err != nil {
+	fit, err := ownConfig(f.updates)
+	if err != nil {
+		return err
+	}
+	fit.Permutations = f.permutations
+	p, err := drift.Prepare(drift.Request{Source: source, Fit: fit, Seed: f.seed})
+	if err != nil {
+		return mistake(err)
+	}
+	if err := checkOutputs(file, f.json, filepath.Join(f.out, "index.html")); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -61,8 +73,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	}
 	defer b.Finalize()
 	progress, stop := shareReporter(os.Stderr)
-	r, err := drift.Measure(cmd.Context(), b.Backend, drift.Request{Source: source, Permutations: f.permutations,
-		Seed: f.seed, Progress: progress})
+	r, err := p.Measure(cmd.Context(), b.Backend, progress)
 	stop()
 	if err != nil {
 		return mistake(err)
@@ -77,8 +88,8 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
-// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one updating
-// line, otherwise as a line at most every 10 s, and one that ends it.
+// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one
+// updating line, otherwise as a line at most every 10 s, and one that ends it.
 func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
 	begin, shown := time.Now(), time.Now()
 	var bar *progressbar.ProgressBar

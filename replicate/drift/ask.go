@@ -12,8 +12,7 @@ import (
 // level after Holm's correction, and propensity.Null calls drift: the loss must lie below that of every shuffle, and
 // three standard deviations below their mean, since on autoregressive rows without drift p-values are too small.
 func (m *measurement) ask() error {
-	cfg := propensity.DefaultOwn()
-	cfg.Permutations = m.q.Permutations
+	cfg := m.q.Fit
 	cfg.Kinds = []propensity.Kind{propensity.Covariate}
 	if m.hasY() {
 		cfg.Kinds = propensity.Kinds()

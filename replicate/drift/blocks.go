@@ -8,8 +8,8 @@ import (
 	"tvps/replicate/own"
 )
 
-// blocks groups the times of a table: at most mostBlocks, of leastRows on average. All have per times, but the first one
-// may have fewer, so that the present is complete.
+// blocks groups the times of a table: at most mostBlocks, of leastRows on average. All have per times, but the first
+// one may have fewer, so that the present is complete.
 type blocks struct {
 	list []Block
 	per  int

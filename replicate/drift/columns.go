@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Columns says how much log omega at the present depends on each column. All features of a column are permuted among the
-// rows, which leaves its distribution as it is, and
+// Columns says how much log omega at the present depends on each column. All features of a column are permuted among
+// the rows, which leaves its distribution as it is, and
 //
 //	change = mean_i (log omega_i with the column permuted - log omega_i)^2 / variance of log omega,
 //
-// where the mean is over rows of all times, and Share is the change divided by the sum of all changes. Columns that depend
-// on each other share what they contribute. The networks of all folds are averaged.
+// where the mean is over rows of all times, and Share is the change divided by the sum of all changes. Columns that
+// depend on each other share what they contribute. The networks of all folds are averaged.
 type Columns struct {
 	Spread float64        `json:"spread"` // standard deviation of log omega over the rows
 	List   []Contribution `json:"list"`   // by falling share

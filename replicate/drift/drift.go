@@ -4,6 +4,7 @@ package drift
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"tvps/data/table"
@@ -16,13 +17,11 @@ import (
 // Request says what is to be measured.
 type Request struct {
 	own.Source
-	Permutations int // shuffles of the times for each question, from LeastPermutations
-	Seed         int64
-	// Progress, if not nil, is called with the share of the work done and what is done next.
-	Progress func(share float64, next string)
+	Fit  propensity.OwnConfig // with at least LeastPermutations; its Kinds are not used
+	Seed int64
 }
 
-// LeastPermutations is the least number of Request.Permutations: the standard deviation of fewer losses is too uncertain.
+// LeastPermutations is the least number of permutations: the standard deviation of fewer losses is too uncertain.
 const LeastPermutations = 10
 
 // level of all decisions, after correction.
@@ -36,11 +35,13 @@ const (
 	testRows     = 250   // of a stretch in a test over time
 	columnRows   = 3000  // whose columns are permuted
 	mostColumns  = 200   // that are permuted
-	mapRows      = 200   // of a block in the map
+	mapRows      = 100   // of a block in the map
 	shuffles     = 9999  // of a test over time
+	leastTested  = 4     // rows of a stretch in a test over time
 	mostChunks   = 10    // of a stretch in a test over time
 	leastChunks  = 8     // of a typical stretch; otherwise stretches are merged
-	leastStretch = 4     // stretches that are not merged further
+	leastStretch = 3     // stretches that are not merged further
+	chunkTimes   = 6     // autocorrelation times of a chunk
 )
 
 // Result is what was found.
@@ -87,31 +88,63 @@ const (
 	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
 )
 
-// Measure reads the table and answers. Errors are *table.Error where the user can mend the file or the request, and those
-// of package propensity.
-func Measure(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
+// Prepared is a request whose table was read and checked.
+type Prepared struct {
+	Request
+	result  *Result
+	data    propensity.OwnData // in order of time; Time is that of the block, Order the place
+	of      []int              // block of each row
+	encoder *table.Encoder
+}
+
+// Prepare reads the table. It finds all that the user can mend in the table or the request, as *table.Error, before
+// anything is computed.
+func Prepare(q Request) (*Prepared, error) {
+	if q.Fit.Permutations < LeastPermutations {
+		return nil, fmt.Errorf("drift: %d permutations; at least %d are needed", q.Fit.Permutations, LeastPermutations)
+	}
 	s, err := own.Open(q.Source)
 	if err != nil {
 		return nil, err
 	}
 	b := blocksOf(s.Times)
 	rows, thinned := b.rows(s)
-	d, encoder, err := s.Data(rows)
-	if err != nil {
+	if least := q.Fit.LeastRows(); len(rows) < least {
+		return nil, &table.Error{File: q.File, Problem: fmt.Sprintf("%d rows are too few; g needs at least %d", len(rows), least),
+			Fix: "give more rows"}
+	}
+	p := &Prepared{Request: q, of: b.of}
+	if p.data, p.encoder, err = s.Data(rows); err != nil {
 		return nil, err
 	}
-	b.retime(&d)
+	b.retime(&p.data)
 	r := &Result{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: s.Table.Rows(), Used: len(rows), Blocks: b.list, about: s.String()}
 	if b.per > 1 {
 		r.note("%d times were merged to %d blocks of %d", len(s.Times.Values), len(b.list), b.per)
 	}
 	if thinned {
-		r.note("g saw %d of %d rows: every n-th in time order, at most %d of a block", len(rows), r.Rows, mostRows/len(b.list))
+		r.note("g saw %d of %d rows: every n-th in time order, at most %d of a block", len(rows), r.Rows,
+			mostRows/len(b.list))
 	}
-	r.Notes = append(r.Notes, own.Clocks(encoder.Names(), d)...)
-	m := &measurement{Result: r, ctx: ctx, backend: backend, d: d, of: b.of, q: q}
-	return r, m.run(encoder)
+	r.Notes = append(r.Notes, own.Clocks(p.encoder.Names(), p.data)...)
+	p.result = r
+	return p, nil
+}
+
+// Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a
+// *table.Error if the rows differ too little, and those of package propensity.
+func (p *Prepared) Measure(ctx context.Context, backend compute.Backend, progress func(share float64, next string)) (
+	*Result, error) {
+	m := &measurement{Result: p.result, ctx: ctx, backend: backend, d: p.data, of: p.of, q: p.Request, show: progress}
+	err := m.run(p.encoder)
+	if errors.Is(err, propensity.ErrFewRows) {
+		err = &table.Error{File: p.File, Problem: "the rows have too few different values", Fix: "give more rows", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Result, nil
 }
 
 func (r *Result) note(text string, args ...any) {
@@ -124,8 +157,9 @@ type measurement struct {
 	ctx     context.Context
 	backend compute.Backend
 	q       Request
-	d       propensity.OwnData // in order of time; Time is that of the block, Order the place
-	of      []int              // block of each row
+	show    func(share float64, next string) // may be nil
+	d       propensity.OwnData               // in order of time; Time is that of the block, Order the place
+	of      []int                            // block of each row
 	fitter  *propensity.OwnFitter
 	g       *propensity.Own
 }
@@ -136,8 +170,8 @@ const (
 )
 
 func (m *measurement) progress(share float64, next string) {
-	if m.q.Progress != nil {
-		m.q.Progress(share, next)
+	if m.show != nil {
+		m.show(share, next)
 	}
 }
 
@@ -153,7 +187,8 @@ func (m *measurement) run(encoder *table.Encoder) error {
 		return err
 	}
 	done += testShare
-	if m.Columns, err = m.columns(encoder, func(share float64) { m.progress(done+share*columnShare, "columns") }); err != nil {
+	m.Columns, err = m.columns(encoder, func(share float64) { m.progress(done+share*columnShare, "columns") })
+	if err != nil {
 		return err
 	}
 	done += columnShare

@@ -13,9 +13,9 @@ import (
 //
 //	Worth[T][t] = mean over rows i of block t of min(omega(x_i, T, t), 1).
 //
-// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks: 1 if
-// they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of that of the
-// two distributions of y. Each row is weighted by the networks that did not see it.
+// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks:
+// 1 if they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of
+// that of the two distributions of y. Each row is weighted by the networks that did not see it.
 type Map struct {
 	In    string      `json:"in"` // InX, InBoth or InRule
 	Worth [][]float64 `json:"worth"`
@@ -79,13 +79,15 @@ func (m *Map) add(logs []float64, of []int, blocks int) {
 	m.Worth = append(m.Worth, worth)
 }
 
-// turn is the block that differs most from the one before it.
-func (m *Map) turn() int {
-	at, least := 1, math.Inf(1)
-	for b := 1; b < len(m.Worth); b++ {
-		if w := m.Worth[b][b-1] + m.Worth[b-1][b]; w < least {
-			at, least = b, w
-		}
+// turn is the block that differs most from the one before it. It is sharp if they differ at least twice as much as
+// neighbours typically do.
+func (m *Map) turn() (block int, sharp bool) {
+	change := make([]float64, len(m.Worth)-1)
+	for b := range change {
+		change[b] = 1 - (m.Worth[b+1][b]+m.Worth[b][b+1])/2
 	}
-	return at
+	at := floats.MaxIdx(change)
+	most := change[at]
+	slices.Sort(change)
+	return at + 1, most >= 2*change[len(change)/2]
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"slices"
 
 	"tvps/figures"
 	"tvps/replicate/own"
@@ -64,10 +65,10 @@ func (r *Result) WritePage(dir string, script []byte) error {
 
 // page is index.html.
 func (r *Result) page() ([]byte, error) {
-	fig := figures.Figure{Name: "drift", Panels: []figures.Panel{
-		r.panel("before", "Against the stretch before", Before),
-		r.panel("present", "Against the present, the last stretch", Present),
-	}}
+	fig := figures.Figure{Name: "drift"}
+	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
+		r.panel("present", "Against the present, the last stretch", Present)},
+		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
 	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
 	for _, p := range fig.Panels {
 		part, err := figures.NewPanelPart(fig, p.Key)
@@ -119,7 +120,9 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 				s.Points = append(s.Points, figures.Point{X: float64(t.Stretch), Mean: t.MMD2, Low: t.MMD2, High: t.MMD2})
 			}
 		}
-		p.Series = append(p.Series, s)
+		if len(s.Points) > 0 {
+			p.Series = append(p.Series, s)
+		}
 	}
 	return p
 }
@@ -133,8 +136,9 @@ func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
 	for i, m := range r.Maps {
-		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), XLabel: "block t of the data", YLabel: "present T",
-			ValueLabel: "worth of block t at T", XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1),
+			XLabel: "block t of the data", YLabel: "present T", ValueLabel: "worth of block t at T",
+			XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
 			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
 				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
 				densities[m.In] + ": 1 if nothing has changed."}})

@@ -13,7 +13,7 @@ import (
 type Verdict struct {
 	Sentence string   `json:"sentence"`
 	Drift    []string `json:"drift"`             // questions answered with yes
-	Turn     string   `json:"turn,omitempty"`    // the block before which the drift was strongest
+	Turn     string   `json:"turn,omitempty"`    // the block at whose begin it changed most; empty: gradually
 	Columns  []string `json:"columns,omitempty"` // that carry most of the drift
 	Share    float64  `json:"share,omitempty"`   // of these columns
 }
@@ -32,6 +32,14 @@ func (m *measurement) judge() Verdict {
 	}
 	if len(yes) == 0 {
 		v.Sentence = fmt.Sprintf("drift: none found in %s (smallest p %s)", joined(no, "or"), pIs(m.smallestP()))
+		if t := m.Tests.strongest(); t != nil {
+			against := "the present"
+			if t.Against == Before {
+				against = "the one before"
+			}
+			v.Sentence += fmt.Sprintf(", but tests over time find it in %s, most in %s against %s (p %s): g missed it", t.In,
+				short(m.Tests.Stretches[t.Stretch].Name), against, pIs(t.Adjusted))
+		}
 		return v
 	}
 	sentence := "drift: in " + joined(yes, "and")
@@ -45,8 +53,12 @@ func (m *measurement) judge() Verdict {
 	case !slices.Contains(v.Drift, InX):
 		what, turns = "y", m.mapOf(InBoth)
 	}
-	v.Turn = m.Blocks[turns.turn()].Name
-	sentence += fmt.Sprintf("; %s changed most around %s", what, short(v.Turn))
+	if at, sharp := turns.turn(); sharp {
+		v.Turn = m.Blocks[at].Name
+		sentence += fmt.Sprintf("; %s changed most around %s", what, short(v.Turn))
+	} else {
+		sentence += fmt.Sprintf("; %s changed gradually", what)
+	}
 	for _, c := range m.Columns.List[:min(3, len(m.Columns.List))] {
 		if v.Share >= 2./3 {
 			break
@@ -58,7 +70,7 @@ func (m *measurement) judge() Verdict {
 		if len(v.Columns) == 1 {
 			verb = "carries"
 		}
-		sentence += fmt.Sprintf("; %s %s %.0f%% of it", joined(v.Columns, "and"), verb, 100*v.Share)
+		sentence += fmt.Sprintf("; %s %s %.0f%% of all drift", joined(v.Columns, "and"), verb, 100*v.Share)
 	}
 	v.Sentence = sentence
 	return v

@@ -17,11 +17,11 @@ import (
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
 // the present, in x, in y and in both.
 //
-// The statistic is the unbiased squared maximum mean discrepancy (package mmd) with the product of a Gaussian kernel of x
-// and one of y, whose widths are the root mean squared distances of two rows. Each stretch is cut into contiguous chunks;
-// pairs of rows of one chunk are left out, and a shuffle deals whole chunks to the two stretches, since rows that depend
-// on their neighbours are not exchangeable. Chunks are at least four times as long as the autocorrelation time of rows
-// less one; where a stretch then has too few, neighbouring stretches are merged.
+// The statistic is the unbiased squared maximum mean discrepancy (package mmd) with the product of a Gaussian kernel
+// of x and one of y, whose widths are the root mean squared distances of two rows. Each stretch is cut into
+// contiguous chunks; pairs of rows of one chunk are left out, and a shuffle deals whole chunks to the two stretches,
+// since rows that depend on their neighbours are not exchangeable. Chunks have at least chunkTimes times as many
+// rows as the autocorrelation time less one; where a stretch then has few chunks, neighbouring stretches are merged.
 //
 // The p-values are corrected together by the step-up procedure of Benjamini and Hochberg: a reader looks through many
 // tests for places of change, so the share of false ones among them is what should be small. If nothing drifts, the
@@ -78,7 +78,8 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 			"time %.3g rows)", merged, t.Dependence)
 	}
 	if t.typicalChunks() < leastChunks {
-		m.note("rows depend on their neighbours for so long that the tests over time find changes too often")
+		m.note("rows depend on their neighbours for so long (autocorrelation time %.3g rows) that the tests over time have "+
+			"few chunks and find strong changes only", t.Dependence)
 	}
 	last := len(parts) - 1
 	for i := range parts {
@@ -86,7 +87,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 		against := map[string]int{Before: i - 1, Present: last}
 		for _, name := range []string{Before, Present} {
 			other := against[name]
-			if other < 0 || i == last && name == Present {
+			if other < 0 || i == last && name == Present || min(len(parts[i].row), len(parts[other].row)) < leastTested {
 				continue
 			}
 			found, err := k.compare(parts[min(i, other)], parts[max(i, other)], m.q.Seed)
@@ -238,7 +239,7 @@ func (k *kernels) stretches(names []string, of []int) (*Tests, []part, int, erro
 			parts[i].cut(len(between(of, t.Stretches[i].from, end(t, i, len(names)))), t.Dependence)
 			t.Stretches[i].Chunks = parts[i].count
 		}
-		if t.typicalChunks() >= leastChunks || (len(names)+2*per-1)/(2*per) < leastStretch {
+		if t.typicalChunks() >= leastChunks || len(names)/(2*per) < leastStretch {
 			return t, parts, per, nil
 		}
 	}
@@ -276,7 +277,7 @@ func (t *Tests) typicalChunks() int {
 // cut deals the rows, which stand for so many in the table, to chunks.
 func (p *part) cut(rows int, dependence float64) {
 	n := len(p.row)
-	length := max(1, 4*(dependence*float64(n)/float64(rows)-1))
+	length := max(1, chunkTimes*(dependence*float64(n)/float64(rows)-1))
 	p.count = max(2, min(mostChunks, int(float64(n)/length)))
 	p.chunk = make([]int, n)
 	for i := range p.chunk {
@@ -437,7 +438,8 @@ func (s *split) p(rng *rand.Rand) float64 {
 	return float64(1+large) / float64(1+shuffles)
 }
 
-// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most level.
+// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most
+// level.
 func benjaminiHochberg(tests []Test) {
 	order := make([]int, len(tests))
 	for i := range order {
@@ -464,6 +466,17 @@ func holm(questions []Question) {
 		most = max(most, min(1, questions[at].P*float64(len(order)-i)))
 		questions[at].Holm = most
 	}
+}
+
+// strongest is the test with the largest discrepancy of those that found drift; nil: none did.
+func (t *Tests) strongest() *Test {
+	var out *Test
+	for i := range t.List {
+		if test := &t.List[i]; test.Drift && (out == nil || test.MMD2 > out.MMD2) {
+			out = test
+		}
+	}
+	return out
 }
 
 // when names the strongest change of a subject: against the stretch before it if one is found, otherwise against the

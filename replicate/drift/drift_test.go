@@ -1,0 +1,205 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// write writes a table of so many blocks of rows, with columns block, those named, and y.
+func write(t testing.TB, columns string, blocks, rows int,
+	draw func(rng *rand.Rand, block int) (x []float64, y string)) string {
+	t.Helper()
+	rng := random.New(1, "drift table", columns)
+	var b strings.Builder
+	fmt.Fprintf(&b, "block,%s,y\n", columns)
+	for i := range blocks * rows {
+		x, y := draw(rng, i/rows)
+		fmt.Fprint(&b, i/rows)
+		for _, v := range x {
+			fmt.Fprintf(&b, ",%.5f", v)
+		}
+		fmt.Fprintf(&b, ",%s\n", y)
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// measure measures a table with a fit of seconds.
+func measure(t *testing.T, file, label string, drop ...string) *Result {
+	t.Helper()
+	fit := propensity.DefaultOwn()
+	fit.Candidates, fit.Folds, fit.Ensemble, fit.Permutations = fit.Candidates[:1], 2, 1, LeastPermutations
+	fit.Candidates[0].Updates = 150
+	p, err := Prepare(Request{Fit: fit,
+		Source: own.Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Measure(context.Background(), backendtest.Open(t, "").Backend, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", r)
+	return r
+}
+
+// overlap is 1 minus the total variation distance of N(a, 1) and N(b, 1).
+func overlap(a, b float64) float64 { return 2 * distuv.UnitNormal.CDF(-math.Abs(a-b)/2) }
+
+// compareMap returns correlation and root mean squared difference of a map and the overlap of N(mean(block), 1).
+func compareMap(m *Map, mean func(block int) float64) (correlation, rms float64) {
+	var got, want []float64
+	for T, row := range m.Worth {
+		for t, v := range row {
+			got, want = append(got, v), append(want, overlap(mean(T), mean(t)))
+			rms += (v - want[len(want)-1]) * (v - want[len(want)-1])
+		}
+	}
+	return stat.Correlation(got, want, nil), math.Sqrt(rms / float64(len(got)))
+}
+
+// TestPeriod: one of five columns moves, and returns every 10 blocks. It comes first, and the map shows the return.
+func TestPeriod(t *testing.T) {
+	mean := func(block int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(block)/10) }
+	r := measure(t, write(t, "a,b,moves,d,e", 30, 100, func(rng *rand.Rand, block int) ([]float64, string) {
+		x := make([]float64, 5)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		x[2] += mean(block)
+		return x, "0"
+	}), "", "y")
+	if len(r.Questions) != 1 || strings.Join(r.Verdict.Drift, ", ") != InX {
+		t.Errorf("drift in %v: %s", r.Verdict.Drift, r.Verdict.Sentence)
+	}
+	if c := r.Columns.List[0]; c.Column != "moves" || c.Share < .6 {
+		t.Errorf("%s comes first, with a share of %.2f", c.Column, c.Share)
+	}
+	correlation, rms := compareMap(r.whole(), mean)
+	t.Logf("map: correlation %.3f, rms %.3f", correlation, rms)
+	if correlation < .85 || rms > .15 || math.Abs(mean(r.alike()[0])-mean(29)) > .1 {
+		t.Errorf("correlation %.3f of the map with the closed form, rms %.3f; most like block 29: %v", correlation, rms,
+			r.alike()[:3])
+	}
+}
+
+// TestTurn: the place of a step, and none where neighbours differ alike.
+func TestTurn(t *testing.T) {
+	for step, want := range map[float64]bool{0: false, 1: true} {
+		m := &Map{}
+		for a := range 10 {
+			m.Worth = append(m.Worth, make([]float64, 10))
+			for b := range 10 {
+				at := func(block int) float64 { return .1*float64(block) + step*float64(block/6) }
+				m.Worth[a][b] = overlap(at(a), at(b))
+			}
+		}
+		if at, sharp := m.turn(); sharp != want || sharp && at != 6 {
+			t.Errorf("a step of %v: turn at %d, sharp: %v", step, at, sharp)
+		}
+	}
+}
+
+// TestRule: the rule from x to y turns round in the middle; x and y by themselves stay as they are.
+func TestRule(t *testing.T) {
+	r := measure(t, write(t, "x,noise", 20, 150, func(rng *rand.Rand, block int) ([]float64, string) {
+		x := rng.NormFloat64()
+		y := "no"
+		if (x > 0) == (block < 10) {
+			y = "yes"
+		}
+		return []float64{x, rng.NormFloat64()}, y
+	}), "y")
+	if got := strings.Join(r.Verdict.Drift, ", "); got != InRule {
+		t.Errorf("drift in %q: %s", got, r.Verdict.Sentence)
+	}
+	if at, sharp := r.mapOf(InRule).turn(); at < 9 || at > 11 || !sharp {
+		t.Errorf("the rule is said to change at block %d (sharp: %v), not 10", at, sharp)
+	}
+	if got := strings.Join(r.Verdict.Columns, ", "); got != "x, y" && got != "y, x" {
+		t.Errorf("columns %s", got)
+	}
+	if at := r.Tests.when(InBoth); at == nil || r.Tests.Stretches[at.Stretch].Name != "10" {
+		t.Errorf("the tests over time find %+v", at)
+	}
+	dir := filepath.Join(t.TempDir(), "page")
+	if err := r.WritePage(dir, []byte("script")); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
+	if lines[len(lines)-1] != r.Verdict.Sentence || len(lines) < 10 || len(lines) > 25 {
+		t.Errorf("a summary of %d lines that ends in %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+// TestBlocks: at most 60 blocks, complete at the end, and no row is lost.
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct{ times, each, blocks, per, first int }{
+		{50, 100, 50, 1, 1}, {60, 30, 60, 1, 1}, {61, 100, 31, 2, 1}, {125, 100, 42, 3, 2}, {50, 3, 5, 10, 10},
+		{2, 1, 2, 1, 1},
+	} {
+		times := &table.Times{}
+		for i := range c.times {
+			times.Values, times.Names = append(times.Values, float64(i)), append(times.Names, fmt.Sprint(i))
+			times.Counts = append(times.Counts, c.each)
+		}
+		b := blocksOf(times)
+		rows := 0
+		for _, block := range b.list {
+			rows += block.Rows
+		}
+		last := b.list[len(b.list)-1]
+		if len(b.list) != c.blocks || b.per != c.per || b.list[0].Rows != c.first*c.each || last.Rows != c.per*c.each ||
+			rows != c.times*c.each || last.Value != float64(c.times)-float64(c.per+1)/2 {
+			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(b.list), b.per,
+				b.list[0].Rows, last)
+		}
+	}
+}
+
+// TestMistakes are *table.Error, which the command line answers with exit code 2.
+func TestMistakes(t *testing.T) {
+	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) {
+		return []float64{rng.NormFloat64()}, "a"
+	})
+	fit := propensity.DefaultOwn()
+	for want, source := range map[string]own.Source{
+		`no column "date"`: {File: file, Time: "date"},
+		`the label is "a"`: {File: file, Time: "block", Label: "y"},
+	} {
+		_, err := Prepare(Request{Source: source, Fit: fit})
+		var mistake *table.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a *table.Error with %q", err, want)
+		}
+	}
+}
