@@ -186,7 +186,7 @@ func missing(err error) string {
 	var cell *runner.CellError
 	switch {
 	case errors.Is(err, jupyter.ErrNoKernel):
-		return err.Error()
+		return "its kernel is not installed"
 	case errors.As(err, &cell) && cell.Name == "ModuleNotFoundError":
 		reason, _, _ := strings.Cut(cell.Reason, "\n")
 		return reason

@@ -407,7 +407,7 @@ func TestSkipped(t *testing.T) {
 	}
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file, other}, b.Options)
-	if report := b.report.String(); !strings.Contains(report, `nb.ipynb: skipped: `) ||
+	if report := b.report.String(); !strings.Contains(report, "nb.ipynb: skipped: its kernel is not installed\n") ||
 		!strings.Contains(report, "other.ipynb: 1 numbers, 1 differences") || !errors.Is(err, ErrDiffer) {
 		t.Errorf("report %q, error %v", report, err)
 	}
