@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/backtest"
 	"tvps/replicate/own"
 	"tvps/replicate/usage"
 
@@ -21,7 +25,12 @@ type weightsFlags struct {
 	kind, clip            string
 	out, model            string
 	permutations, updates int
+	testModel, results    string // of --kind auto
+	workers               int
 }
+
+// auto is the kind of weight that a back test advises.
+const auto = "auto"
 
 func weightsCommand() *cobra.Command {
 	f := &weightsFlags{}
@@ -38,12 +47,17 @@ func weightsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	f.register(cmd)
 	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it, such as 2024-06 (default: the last one)")
-	flags.StringVar(&f.kind, "kind", "", "kind of weight: joint, covariate or conditional (default: conditional with a label, else covariate)")
+	flags.StringVar(&f.kind, "kind", "", "kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
+		"(default: conditional with a label, else covariate)")
 	flags.StringVar(&f.clip, "clip", string(propensity.ClipOne), "clip of omega: min1, exp1 or none")
 	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "least effective share of the rows, from 0 to 1")
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0, "half-life of exponential forgetting, in units of time; 0: none")
 	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, "number of shuffles of the times in the test for drift; 0: no test")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
+	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
+		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.results, "results", "results", "folder of the runs of --kind auto")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
 	flags.StringVar(&f.model, "model", "", "file for the fitted score (default: not kept)")
 	return cmd
@@ -58,17 +72,12 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	q.Seed = f.seed
 	q.Weights.Kind, q.Weights.Clip = propensity.Kind(f.kind), propensity.ClipPolicy(f.clip)
-	q.Fit = propensity.DefaultOwn()
+	if q.Fit, err = ownConfig(f.updates); err != nil {
+		return err
+	}
 	q.Fit.Permutations = f.permutations
-	for i := range q.Fit.Candidates {
-		if c := &q.Fit.Candidates[i]; f.updates > 0 {
-			c.Updates = min(c.Updates, f.updates)
-		}
-	}
-	if f.updates < 0 {
-		return usage.Errorf("--updates %d: give at least 0", f.updates)
-	}
-	if kinds := propensity.Names(propensity.Kinds()); f.kind != "" && !slices.Contains(kinds, f.kind) {
+	kinds := append(propensity.Names(propensity.Kinds()), string(own.NoOmega), auto)
+	if f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
 	}
 	if clips := propensity.Names(propensity.Clips()); !slices.Contains(clips, f.clip) {
@@ -77,7 +86,22 @@ func (f *weightsFlags) resolve(file string) error {
 	if q.Weights.Kind == propensity.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
+	if f.model != "" && q.Weights.Kind == own.NoOmega {
+		return usage.Errorf("--model: with --kind %s there is no fitted score", f.kind)
+	}
+	if f.kind == auto {
+		if q.Weights.HalfLife != 0 {
+			return usage.Errorf("--half-life: with --kind %s the back test chooses it", auto)
+		}
+		return f.backtest().Check()
+	}
 	return usage.Error(q.Fit.Validate())
+}
+
+// backtest is the back test of --kind auto.
+func (f *weightsFlags) backtest() backtest.Request {
+	q := f.request
+	return backtest.Request{Source: q.Source, Model: f.testModel, Until: q.At, Fit: q.Fit, Seed: q.Seed}
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
@@ -92,26 +116,52 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
+	var advice *backtest.Verdict
+	if f.kind == auto {
+		if advice, err = f.advise(cmd.Context(), b); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
+	}
 	r, err := own.Weigh(cmd.Context(), b.Backend, f.request)
 	if err != nil {
 		return mistake(err)
 	}
 	defer r.Close()
-	if err := f.write(r); err != nil {
+	if err := f.write(r, advice); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sWeights: %s\n", r, f.out)
 	return err
 }
 
-// write writes the files that were asked for, the weights last.
-func (f *weightsFlags) write(r *own.Result) error {
-	if f.model != "" {
+// advise runs the back test and takes the kind and half-life of its verdict.
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend) (*backtest.Verdict, error) {
+	h, err := backtestHost(b, f.results, f.workers)
+	if err != nil {
+		return nil, err
+	}
+	r, err := backtest.Run(ctx, h, f.backtest())
+	if err != nil {
+		return nil, mistake(err)
+	}
+	w := &f.request.Weights
+	w.Kind, w.HalfLife = cmp.Or(r.Verdict.Kind, own.NoOmega), r.Verdict.HalfLife
+	return &r.Verdict, nil
+}
+
+// write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
+func (f *weightsFlags) write(r *own.Result, advice *backtest.Verdict) error {
+	if f.model != "" && r.Kind != own.NoOmega {
 		if err := r.SaveModel(f.model); err != nil {
 			return err
 		}
 	}
-	if err := writeJSON(f.json, r); err != nil {
+	record := struct {
+		*own.Result
+		Advice *backtest.Verdict `json:"back-test,omitempty"`
+	}{r, advice}
+	if err := writeJSON(f.json, record); err != nil {
 		return err
 	}
 	return r.WriteWeights(f.out)

@@ -5,6 +5,7 @@ package own
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/gomlx/compute"
 )
+
+// NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
+const NoOmega propensity.Kind = "none"
 
 // Request says what is to be weighted, and how.
 type Request struct {
@@ -53,7 +57,11 @@ type Result struct {
 }
 
 // Close frees the compiled programs.
-func (r *Result) Close() { r.fitter.Close() }
+func (r *Result) Close() {
+	if r.fitter != nil {
+		r.fitter.Close()
+	}
+}
 
 // Weigh reads the table, fits g on the rows up to T and weights them. Errors are *table.Error where the user can mend the
 // file or the request, and those of package propensity. Close the result after its last use.
@@ -74,6 +82,12 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
 		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), stream: s, row: rows}
 	r.choose(&q, data)
+	r.Notes = Clocks(r.Features, data)
+	if r.Kind == NoOmega {
+		r.weights = propensity.Forgetting(data.Time, s.Times.Values[at], r.Weights.HalfLife)
+		r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
+		return r, nil
+	}
 	r.fitter = propensity.NewOwnFitter(backend)
 	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
 		r.weights, err = r.own.Weights(ctx, s.Times.Values[at], r.Weights)
@@ -83,7 +97,7 @@ func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, er
 		return nil, err
 	}
 	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
-	r.Notes = slices.Concat(Clocks(r.Features, data), r.own.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
 	return r, nil
 }
 
@@ -112,7 +126,12 @@ func (r *Result) WriteWeights(path string) error {
 }
 
 // SaveModel writes the fitted g, for propensity.OwnFitter.Load.
-func (r *Result) SaveModel(path string) error { return r.own.Save(path) }
+func (r *Result) SaveModel(path string) error {
+	if r.own == nil {
+		return errors.New("there is no fitted score: these weights are without omega")
+	}
+	return r.own.Save(path)
+}
 
 // String is the summary for a terminal.
 func (r *Result) String() string {
@@ -136,7 +155,14 @@ func (r *Result) String() string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", r.Kind, r.At, r.Share)
+	kind := string(r.Kind)
+	if r.Kind == NoOmega {
+		kind = "equal"
+		if r.Weights.HalfLife > 0 {
+			kind = fmt.Sprintf("forgetting (half-life %g)", r.Weights.HalfLife)
+		}
+	}
+	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", kind, r.At, r.Share)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/backtest"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// backtestFlags are those of backtest.
+type backtestFlags struct {
+	tableFlags
+	request backtest.Request
+	results string
+	workers int
+	updates int
+}
+
+func backtestCommand() *cobra.Command {
+	f := &backtestFlags{}
+	cmd := &cobra.Command{
+		Use:   "backtest TABLE",
+		Short: "Find out whether weights of the past would have helped on your own table, and which",
+		Long: "Back-test weights of the past on a table (CSV, also compressed, or Parquet): for each block of time a model\n" +
+			"learns from all earlier blocks with each weighting, and predicts the block. Compared are equal weights, the last\n" +
+			"block, windows, exponential forgetting, and omega of three kinds, each alone and with forgetting. Half-lives\n" +
+			"and windows are chosen on earlier blocks alone. The last line says what to use. Finished blocks are stored:\n" +
+			"after an interruption the same command continues.\n\n" +
+			"The model is logistic (ridge regression for a number), mlp, or your own command:\n\n" +
+			"  exec:COMMAND   runs COMMAND TRAIN TEST OUT for each model\n" +
+			"  serve:COMMAND  starts COMMAND once a worker and sends it a line TRAIN<tab>TEST<tab>OUT for each model;\n" +
+			"                 it answers ok\n\n" +
+			"TRAIN is Parquet with features, label and a column weight; TEST is Parquet with features. COMMAND writes OUT,\n" +
+			"Parquet or CSV with a row for each row of TEST: a column of probability for each class, or a column prediction.",
+		Args: oneTable,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	f.register(cmd)
+	flags.StringVar(&f.request.Model, "model", backtest.Models[0],
+		strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules to compare with uniform and forgetting: "+
+		strings.Join(backtest.RuleNames(), ", ")+" (default: all)")
+	flags.StringVar(&f.request.Until, "at", "", "the last block, as the table has it, such as 2024-06 (default: the last one)")
+	flags.IntVar(&f.request.Last, "last", 0, "number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
+	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
+	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
+	return cmd
+}
+
+func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
+	q := &f.request
+	var err error
+	if q.Source, err = f.source(file); err != nil {
+		return err
+	}
+	if q.Fit, err = ownConfig(f.updates); err != nil {
+		return err
+	}
+	q.Seed = f.seed
+	if err := q.Check(); err != nil {
+		return err
+	}
+	if err := tryWrite(f.json, filepath.Join(f.results, "backtest", "x")); err != nil {
+		return err
+	}
+	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	h, err := backtestHost(b, f.results, f.workers)
+	if err != nil {
+		return err
+	}
+	r, err := backtest.Run(cmd.Context(), h, *q)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := writeJSON(f.json, r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), r)
+	return err
+}
+
+// backtestHost is what a back test runs on.
+func backtestHost(b *backend.Backend, results string, workers int) (backtest.Host, error) {
+	if workers < 1 {
+		return backtest.Host{}, usage.Errorf("--workers %d: give at least 1", workers)
+	}
+	store, err := runs.Open(results)
+	if err != nil {
+		return backtest.Host{}, err
+	}
+	versions := map[string]string{"plugin": b.Info.PluginVersion, "plugin-sha256": b.Info.PluginSHA256}
+	return backtest.Host{Backend: b.Backend, Store: store, Workers: workers, Log: os.Stderr,
+		Provenance: runs.NewProvenance(b.Info.Name, versions)}, nil
+}
+
+// ownConfig are the settings of g, with a limit of updates in each training; 0: none.
+func ownConfig(updates int) (propensity.OwnConfig, error) {
+	c := propensity.DefaultOwn()
+	if updates < 0 {
+		return c, usage.Errorf("--updates %d: give at least 0", updates)
+	}
+	for i := range c.Candidates {
+		if updates > 0 {
+			c.Candidates[i].Updates = min(c.Candidates[i].Updates, updates)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,195 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+)
+
+func host(t *testing.T, dir string) Host {
+	t.Helper()
+	store, err := runs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Host{Backend: backendtest.Open(t, "").Backend, Store: store, Workers: 2}
+}
+
+func run(t *testing.T, dir string, q Request) *Result {
+	t.Helper()
+	r, err := Run(context.Background(), host(t, dir), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *Result) rule(name string) RuleResult { return r.Rules[r.index(name)] }
+
+// TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are computed
+// again here; a second run takes all from the store.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Rules: []string{Last, Window, string(propensity.Joint)}}
+	r := run(t, dir, q)
+	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
+		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
+	}
+	uniform, forgetting, window := r.rule(Uniform), r.rule(Forgetting), r.rule(Window)
+	if d := forgetting.AgainstUniform.Mean; math.Abs(d-(forgetting.Scores["log-loss"]-uniform.Scores["log-loss"])) > 1e-9 || d > -.1 {
+		t.Errorf("forgetting against uniform %v", d)
+	}
+	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Interval{}) || r.rule(Last).Tuned || !window.Tuned {
+		t.Errorf("window %+v, uniform %+v", window, uniform)
+	}
+	if joint := r.rule("joint"); joint.Kind != propensity.Joint || joint.AgainstUniform.Mean > 0 || joint.Together == nil {
+		t.Errorf("joint %+v", joint)
+	}
+	s, err := own.Open(q.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, n := 0., 0.
+	for block := 5; block < 16; block++ { // majority, with one more row of each class
+		past, yes := 2., 1.
+		for _, row := range s.Rows(0, block) {
+			past++
+			yes += float64(s.Label.Class[row])
+		}
+		for _, row := range s.Rows(block, block+1) {
+			p := yes / past
+			if s.Label.Class[row] == 0 {
+				p = 1 - p
+			}
+			want, n = want-math.Log(p), n+1
+		}
+	}
+	if got := r.rule(Majority).Scores["log-loss"]; math.Abs(got-want/n) > 1e-9 {
+		t.Errorf("majority has log loss %v, want %v", got, want/n)
+	}
+	h := host(t, dir)
+	h.Backend = nil // nothing is computed
+	again, err := Run(context.Background(), h, q)
+	if err != nil || !reflect.DeepEqual(r, again) {
+		t.Errorf("the second run differs: %v", err)
+	}
+	if lines := strings.Split(strings.TrimSpace(r.String()), "\n"); lines[len(lines)-1] != r.Verdict.Sentence {
+		t.Errorf("the last line is %q", lines[len(lines)-1])
+	}
+}
+
+// TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
+func TestNoLookAhead(t *testing.T) {
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Until: "11", Last: 6,
+		Rules: []string{Window, string(propensity.Conditional)}}
+	whole := run(t, t.TempDir(), q)
+	q.Source = drifting(t, 12)
+	short := run(t, t.TempDir(), q)
+	if !reflect.DeepEqual(whole.Blocks, short.Blocks) || !reflect.DeepEqual(whole.Verdict, short.Verdict) {
+		t.Errorf("later blocks change %v to %v", short.Blocks, whole.Blocks)
+	}
+	q.Source, q.Until, q.Last = drifting(t, 16), "", 10
+	longer := run(t, t.TempDir(), q)
+	chosen := longer.rule(Forgetting).Chosen
+	if !slices.Equal(chosen[:4], whole.rule(Forgetting).Chosen) {
+		t.Errorf("choices %v before later blocks, %v with them", whole.rule(Forgetting).Chosen, chosen)
+	}
+}
+
+// TestInterrupted: a back test that is interrupted and continued equals one that is not.
+func TestInterrupted(t *testing.T) {
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Rules: []string{Last}}
+	want := run(t, t.TempDir(), q)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	h := host(t, dir)
+	h.Log = writer(func(p []byte) (int, error) { // at the first progress
+		if strings.Contains(string(p), "step") {
+			cancel()
+		}
+		return len(p), nil
+	})
+	_, err := Run(ctx, h, q)
+	var interrupted *runs.InterruptedError
+	if err != nil && !errors.As(err, &interrupted) {
+		t.Fatal(err)
+	}
+	if got := run(t, dir, q); !reflect.DeepEqual(got, want) {
+		t.Errorf("continued: %v\nnot interrupted: %v", got, want)
+	}
+}
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// TestVerdict: omega is advised only where it is better than tuned forgetting by the interval of all rules together.
+func TestVerdict(t *testing.T) {
+	rule := func(name string, kind propensity.Kind, loss, halfLife float64, together *Interval) RuleResult {
+		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife, Together: together}
+	}
+	for _, c := range []struct {
+		uniform, halfLife float64
+		omega             *Interval
+		want              Verdict
+		says              string
+	}{
+		{.7, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional, HalfLife: 8,
+			Helps: true}, "weights by the drift of y given x with a half-life of 8 weeks: log loss -0.0140 [-0.0290, -0.0020] " +
+			"against the best tuned forgetting; use --kind conditional --half-life 8"},
+		{.7, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4}, "may be chance"},
+		{.7, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4}, "forgetting with a half-life of 4 weeks: nothing is better"},
+		{.5, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
+		{.7, 0, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
+		{.7, 4, nil, Verdict{Rule: Forgetting, HalfLife: 4}, "no omega was tested"},
+	} {
+		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{rule(Uniform, "", c.uniform, 0, nil),
+			rule(Forgetting, "", .6, c.halfLife, nil)}}
+		if c.omega != nil {
+			r.Rules = append(r.Rules, rule("joint", propensity.Joint, .65, 0, &Interval{-1, -2, -.5}),
+				rule("conditional-forgetting", propensity.Conditional, .59, 8, c.omega))
+		}
+		got := r.judge()
+		if !strings.Contains(got.Sentence, c.says) {
+			t.Errorf("verdict %q, want %q", got.Sentence, c.says)
+		}
+		if got.Sentence = ""; got != c.want {
+			t.Errorf("verdict %+v, want %+v", got, c.want)
+		}
+	}
+}
+
+// TestMistakes are usage errors or *table.Error.
+func TestMistakes(t *testing.T) {
+	source := drifting(t, 16)
+	good := Request{Source: source, Model: "logistic", Fit: quick()}
+	for want, change := range map[string]func(q *Request){
+		"the label is missing": func(q *Request) { q.Label = "" },
+		"no rule \"jont\"":     func(q *Request) { q.Rules = []string{"jont"} },
+		"neither logistic":     func(q *Request) { q.Model = "tree" },
+		"needs at least 8":     func(q *Request) { q.Until = "6" },
+		"cannot be test":       func(q *Request) { q.Last = 15 },
+		"no column":            func(q *Request) { q.Label = "w" },
+		"none.csv":             func(q *Request) { q.File = filepath.Join(t.TempDir(), "none.csv") },
+	} {
+		q := good
+		change(&q)
+		_, err := Run(context.Background(), Host{}, q)
+		var mistake *table.Error
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &mistake) && !errors.Is(err, usage.Err) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

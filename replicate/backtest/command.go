@@ -1,0 +1,354 @@
+package backtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tvps/data/table"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// weightColumn is the column of the weights in the training table of a command.
+const weightColumn = "weight"
+
+// command is the user's own trainer. It gets a training and a test table as Parquet files and writes its predictions.
+type command struct {
+	text    string // for the shell
+	serve   bool   // started once for each worker, instead of once for each model
+	workers int
+	idle    chan *server // servers that wait, nil for one that is not started
+}
+
+func newCommand(text string, serve bool, workers int) (*command, error) {
+	c := &command{text: strings.TrimSpace(text), serve: serve, workers: max(1, workers)}
+	if _, err := exec.LookPath("sh"); err != nil {
+		return nil, fmt.Errorf("the model %q needs a shell: %w", text, err)
+	}
+	c.idle = make(chan *server, c.workers)
+	for range c.workers {
+		c.idle <- nil
+	}
+	return c, nil
+}
+
+// identity is the command with the hash of each file that it names.
+func (c *command) identity() string {
+	out := "command: " + c.text
+	for _, word := range strings.Fields(c.text) {
+		word = strings.Trim(word, `"'`)
+		if text, err := os.ReadFile(word); err == nil {
+			out += fmt.Sprintf("; %s %x", filepath.Base(word), sha256.Sum256(text))
+		}
+	}
+	return out
+}
+
+func (c *command) close() error {
+	var failed error
+	for range c.workers {
+		if s := <-c.idle; s != nil {
+			failed = errors.Join(failed, s.close())
+		}
+	}
+	return failed
+}
+
+func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
+	folder, err := os.MkdirTemp("", "tvps-backtest-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a folder for the tables of the trainer: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	test := filepath.Join(folder, "test.parquet")
+	columns, err := t.stream.Table.Columns(t.stream.Features, t.test)
+	if err != nil {
+		return nil, err
+	}
+	if err := table.Write(test, columns...); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(weights))
+	err = each(ctx, len(weights), c.workers, func(ctx context.Context, i int) error {
+		train := filepath.Join(folder, fmt.Sprintf("train-%d.parquet", i))
+		answer := filepath.Join(folder, fmt.Sprintf("predictions-%d", i))
+		if err := writeTraining(train, t, weights[i]); err != nil {
+			return err
+		}
+		if err := c.run(ctx, t, train, test, answer); err != nil {
+			return err
+		}
+		out[i], err = readPredictions(answer, t)
+		return errors.Join(err, os.Remove(train))
+	})
+	return out, err
+}
+
+// writeTraining writes the rows that have weight, with features, label and weight.
+func writeTraining(path string, t *task, weight []float64) error {
+	var rows []int
+	var w []float64
+	for i, v := range weight {
+		if v > 0 {
+			rows, w = append(rows, t.train[i]), append(w, v)
+		}
+	}
+	mean := 0.
+	for _, v := range w {
+		mean += v / float64(len(w))
+	}
+	for i := range w {
+		w[i] /= mean
+	}
+	columns, err := t.stream.Table.Columns(slices.Concat(t.stream.Features, []string{t.stream.Source.Label}), rows)
+	if err != nil {
+		return err
+	}
+	return table.Write(path, append(columns, table.Column{Name: weightColumn, Values: w})...)
+}
+
+// run has one model trained.
+func (c *command) run(ctx context.Context, t *task, train, test, answer string) (err error) {
+	s := <-c.idle
+	defer func() { c.idle <- s }()
+	if !c.serve {
+		return c.once(ctx, t, train, test, answer)
+	}
+	if s == nil {
+		if s, err = c.start(t); err != nil {
+			return err
+		}
+	}
+	if err = s.ask(ctx, train, test, answer); err != nil {
+		s.kill()
+		s = nil
+	}
+	return err
+}
+
+// command prepares the shell's command.
+func (c *command) command(t *task, args ...string) *exec.Cmd {
+	cmd := exec.Command("sh", append([]string{"-c", c.text + ` "$@"`, "sh"}, args...)...)
+	names, kind := []string{}, table.Regression
+	if t.data.Target == nil {
+		names, kind = t.stream.Label.Names, table.Classes
+	}
+	classes, _ := json.Marshal(names) // strings always marshal
+	cmd.Env = append(os.Environ(), "TVPS_LABEL="+t.stream.Source.Label, "TVPS_TASK="+string(kind),
+		"TVPS_CLASSES="+string(classes))
+	group(cmd)
+	return cmd
+}
+
+// once runs the command for one model.
+func (c *command) once(ctx context.Context, t *task, args ...string) error {
+	cmd := c.command(t, args...)
+	var output tail
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
+	}
+	stop := context.AfterFunc(ctx, func() { killGroup(cmd) })
+	err := cmd.Wait()
+	stop()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("the trainer %q failed (%w) on %d rows before %s%s", c.text, err, len(t.train),
+			t.stream.Times.Names[t.step], output.quote())
+	}
+	return nil
+}
+
+// server is a command that trains one model for each line.
+type server struct {
+	text   string
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	stderr tail
+}
+
+// start starts the command.
+func (c *command) start(t *task) (*server, error) {
+	s := &server{text: c.text, cmd: c.command(t)}
+	s.cmd.Stderr = &s.stderr
+	var err error
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.stdout = bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
+	}
+	return s, nil
+}
+
+// ask has one model trained: one line to the command, one answer.
+func (s *server) ask(ctx context.Context, train, test, answer string) error {
+	stop := context.AfterFunc(ctx, func() { killGroup(s.cmd) })
+	defer stop()
+	_, err := fmt.Fprintf(s.stdin, "%s\t%s\t%s\n", train, test, answer)
+	var line string
+	if err == nil {
+		line, err = s.stdout.ReadString('\n')
+	}
+	switch line = strings.TrimSpace(line); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		time.Sleep(50 * time.Millisecond) // for the end of its standard error
+		return fmt.Errorf("the trainer %q ended before its answer%s", s.text, s.stderr.quote())
+	case line != "ok":
+		return fmt.Errorf("the trainer %q answered %q instead of ok%s", s.text, line, s.stderr.quote())
+	}
+	return nil
+}
+
+// kill ends the command at once.
+func (s *server) kill() {
+	killGroup(s.cmd)
+	_ = s.cmd.Wait() // it was killed: its error says no more
+}
+
+// close lets the command end by itself: it sees the end of its input.
+func (s *server) close() error {
+	_ = s.stdin.Close()
+	timer := time.AfterFunc(10*time.Second, func() { killGroup(s.cmd) })
+	defer timer.Stop()
+	if err := s.cmd.Wait(); err != nil {
+		return fmt.Errorf("the trainer %q failed at its end: %w%s", s.text, err, s.stderr.quote())
+	}
+	return nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 2000
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if len(t.text) > 2*tailBytes {
+		t.text = append([]byte(nil), t.text[len(t.text)-tailBytes:]...)
+	}
+	return len(p), nil
+}
+
+// quote is the end of an error's sentence.
+func (t *tail) quote() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := bytes.TrimSpace(t.text)
+	if len(text) == 0 {
+		return ""
+	}
+	return ":\n" + string(text[max(0, len(text)-tailBytes):])
+}
+
+// readPredictions reads what the command wrote: one row for each test row.
+func readPredictions(path string, t *task) ([]float64, error) {
+	const file = "the trainer's predictions"
+	bad := func(column, problem string, args ...any) error {
+		return &table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}
+	}
+	read, err := table.Open(path, table.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if read.Rows() != len(t.test) {
+		return nil, bad("", "there are %d rows for %d test rows", read.Rows(), len(t.test))
+	}
+	columns, err := read.Columns(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, names := t.outputs(), []string{"prediction"}
+	if t.data.Target == nil && !(k == 2 && len(columns) == 1 && columns[0].Name == names[0]) {
+		names = t.stream.Label.Names
+	}
+	out := make([]float64, len(t.test)*k)
+	for c, name := range names {
+		values, err := predicted(columns, name)
+		if err != nil {
+			return nil, bad(name, "%v", err)
+		}
+		for i, v := range values {
+			if len(names) < k { // of the second class
+				out[i*k], out[i*k+1] = 1-v, v
+			} else {
+				out[i*k+c] = v
+			}
+		}
+	}
+	if t.data.Target != nil {
+		return out, nil
+	}
+	for i := range t.test {
+		p := out[i*k : (i+1)*k]
+		if sum := floats.Sum(p); floats.Min(p) < -1e-6 || math.Abs(sum-1) > .01 {
+			return nil, bad("", "the probabilities of row %d are %v: they must be from 0 to 1 and sum to 1", i+1, p)
+		}
+		for c := range p {
+			p[c] = max(0, p[c])
+		}
+		floats.Scale(1/floats.Sum(p), p)
+	}
+	return out, nil
+}
+
+// predicted finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1.
+func predicted(columns []table.Column, name string) ([]float64, error) {
+	same := func(other string) bool {
+		a, errA := strconv.ParseFloat(name, 64)
+		b, errB := strconv.ParseFloat(other, 64)
+		return strings.EqualFold(name, other) || errA == nil && errB == nil && a == b
+	}
+	at := slices.IndexFunc(columns, func(c table.Column) bool { return c.Name == name })
+	if at < 0 {
+		at = slices.IndexFunc(columns, func(c table.Column) bool { return same(c.Name) })
+	}
+	if at < 0 {
+		return nil, errors.New("there is no such column")
+	}
+	var out []float64
+	switch values := columns[at].Values.(type) {
+	case []float64:
+		out = values
+	case []int64:
+		for _, v := range values {
+			out = append(out, float64(v))
+		}
+	default:
+		return nil, errors.New("its values are not numbers")
+	}
+	if floats.HasNaN(out) {
+		return nil, errors.New("values are missing")
+	}
+	return out, nil
+}

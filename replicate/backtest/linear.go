@@ -1,0 +1,202 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// linear is logistic regression of classes, or ridge regression of a number, on the encoded features: the minimum of
+//
+//	sum_i w_i loss(b_k + beta_k . x_i, y_i) + 1/2 sum_k |beta_k|^2,
+//
+// with the cross-entropy of the softmax, or half the squared error of the standardised number. The intercepts b are not
+// penalised.
+type linear struct{ workers int }
+
+func (l *linear) identity() string { return "logistic: penalty 1" }
+func (l *linear) close() error     { return nil }
+
+func (l *linear) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(weights))
+	if t.data.Target != nil {
+		err := each(ctx, len(weights), l.workers, func(_ context.Context, i int) (err error) {
+			out[i], err = ridge(t, weights[i])
+			return err
+		})
+		return out, err
+	}
+	// All start from the optimum of equal weights.
+	start, err := softmax(ctx, t, t.equal(), make([]float64, (t.data.Dim+1)*t.data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, len(weights), l.workers, func(ctx context.Context, i int) error {
+		beta, err := softmax(ctx, t, weights[i], start)
+		if err != nil {
+			return err
+		}
+		k := t.data.Classes
+		for row := range t.test {
+			p := make([]float64, k)
+			logits(beta, t.testX[row*t.data.Dim:(row+1)*t.data.Dim], p)
+			logSoftmax(p)
+			for _, v := range p {
+				out[i] = append(out[i], math.Exp(v))
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// logits writes b_k + beta_k . x to out. beta: [classes, dim + 1], the intercept last.
+func logits(beta []float64, x []float32, out []float64) {
+	d := len(x)
+	for k := range out {
+		b := beta[k*(d+1) : (k+1)*(d+1)]
+		sum := b[d]
+		for j, v := range x {
+			sum += b[j] * float64(v)
+		}
+		out[k] = sum
+	}
+}
+
+// logSoftmax replaces logits by log probabilities.
+func logSoftmax(z []float64) {
+	total := floats.LogSumExp(z)
+	for k := range z {
+		z[k] -= total
+	}
+}
+
+// softmax minimises the penalised loss from a start: [classes, dim + 1].
+func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, error) {
+	d, k := t.data.Dim, t.data.Classes
+	// Rows without weight are skipped once, not in every evaluation.
+	var rows []int
+	total := 0.
+	for i, w := range weight {
+		if total += w; w > 0 {
+			rows = append(rows, i)
+		}
+	}
+	z := make([]float64, k)
+	loss := func(beta, grad []float64) float64 {
+		for i := range grad {
+			grad[i] = 0
+		}
+		sum := 0.
+		for _, i := range rows {
+			x := t.data.X[i*d : (i+1)*d]
+			logits(beta, x, z)
+			logSoftmax(z)
+			sum -= weight[i] * z[t.data.Label[i]]
+			for c := range z {
+				e := math.Exp(z[c])
+				if c == int(t.data.Label[i]) {
+					e--
+				}
+				e *= weight[i]
+				g := grad[c*(d+1) : (c+1)*(d+1)]
+				for j, v := range x {
+					g[j] += e * float64(v)
+				}
+				g[d] += e
+			}
+		}
+		for c := range k {
+			for j := range d {
+				b := beta[c*(d+1)+j]
+				sum += b * b / 2
+				grad[c*(d+1)+j] += b
+			}
+		}
+		floats.Scale(1/total, grad)
+		return sum / total
+	}
+	// Loss and gradient are computed together, and asked for one after the other.
+	cached, value, gradient := make([]float64, len(start)), math.NaN(), make([]float64, len(start))
+	at := func(beta []float64) {
+		if math.IsNaN(value) || !floats.Equal(beta, cached) {
+			copy(cached, beta)
+			value = loss(beta, gradient)
+		}
+	}
+	problem := optimize.Problem{
+		Func: func(beta []float64) float64 { at(beta); return value },
+		Grad: func(grad, beta []float64) { at(beta); copy(grad, gradient) },
+		Status: func() (optimize.Status, error) {
+			if err := ctx.Err(); err != nil {
+				return optimize.Failure, err
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 300,
+		Converger: &optimize.FunctionConverge{Absolute: 1e-7, Iterations: 5}}
+	result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if result == nil || floats.HasNaN(result.X) { // a line search that finds no lower loss still has the best point
+		return nil, fmt.Errorf("logistic regression: %w", errors.Join(err, errors.New("no finite optimum was found")))
+	}
+	return result.X, nil
+}
+
+// ridge solves the normal equations of ridge regression, and predicts the test rows.
+func ridge(t *task, weight []float64) ([]float64, error) {
+	d := t.data.Dim
+	mean, spread := moments(t.data.Target, weight)
+	a, b := mat.NewSymDense(d+1, nil), mat.NewVecDense(d+1, nil)
+	row := mat.NewVecDense(d+1, nil)
+	for i, w := range weight {
+		if w == 0 {
+			continue
+		}
+		for j := range d {
+			row.SetVec(j, float64(t.data.X[i*d+j]))
+		}
+		row.SetVec(d, 1)
+		a.SymRankOne(a, w, row)
+		b.AddScaledVec(b, w*(t.data.Target[i]-mean)/spread, row)
+	}
+	for j := range d {
+		a.SetSym(j, j, a.At(j, j)+1)
+	}
+	a.SetSym(d, d, a.At(d, d)+1e-9)
+	var chol mat.Cholesky
+	var beta mat.VecDense
+	if !chol.Factorize(a) || chol.SolveVecTo(&beta, b) != nil {
+		return nil, errors.New("ridge regression: the normal equations have no stable solution")
+	}
+	out := make([]float64, len(t.test))
+	for i := range t.test {
+		logits(beta.RawVector().Data, t.testX[i*d:(i+1)*d], out[i:i+1])
+		out[i] = mean + spread*out[i]
+	}
+	return out, nil
+}
+
+// moments are the weighted mean and standard deviation; 1 for that of equal values.
+func moments(values, weight []float64) (mean, spread float64) {
+	sum := 0.
+	for i, w := range weight {
+		mean, sum = mean+w*values[i], sum+w
+	}
+	mean /= sum
+	for i, w := range weight {
+		spread += w * (values[i] - mean) * (values[i] - mean) / sum
+	}
+	if spread = math.Sqrt(spread); !(spread > 0) {
+		spread = 1
+	}
+	return mean, spread
+}

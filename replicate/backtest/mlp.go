@@ -1,0 +1,255 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Settings of the MLP.
+const (
+	mlpHidden, mlpBatch = 64, 256
+	mlpEpochs           = 10
+	mlpLeast, mlpMost   = 300, 2000 // updates
+	mlpRate, mlpDecay   = 3e-3, .01
+	mlpLanes            = 8 // models that train in one compiled program
+	mlpChunk            = 50
+	mlpRows             = 1024 // of one evaluation
+)
+
+// mlp has two hidden layers of 64 units. It trains by Adam with decoupled weight decay and a learning rate that falls to 0
+// as half a cosine. Rows are drawn in proportion to their weights, so rows of weight 0 cost nothing.
+type mlp struct {
+	backend compute.Backend
+	seed    int64
+	mu      sync.Mutex
+	nets    map[mlpKey]*mlpNet
+}
+
+// mlpKey names compiled programs.
+type mlpKey struct{ dim, classes int } // classes 0: a number
+
+type mlpNet struct {
+	mlpKey
+	params  []net.Param // with a leading axis of lanes
+	trainer *loop.Trainer
+	eval    *Exec
+}
+
+func newMLP(backend compute.Backend, seed int64) *mlp {
+	return &mlp{backend: backend, seed: seed, nets: map[mlpKey]*mlpNet{}}
+}
+
+func (m *mlp) identity() string {
+	return fmt.Sprint("mlp: ", mlpHidden, mlpBatch, mlpEpochs, mlpLeast, mlpMost, mlpRate, mlpDecay, mlpLanes)
+}
+
+func (m *mlp) close() error {
+	for _, n := range m.nets {
+		n.trainer.Close()
+		n.eval.Finalize()
+	}
+	return nil
+}
+
+// net returns the compiled programs.
+func (m *mlp) net(key mlpKey) (*mlpNet, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := m.nets[key]; n != nil {
+		return n, nil
+	}
+	n := &mlpNet{mlpKey: key}
+	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpLanes, mlpBatch, key.dim)}
+	var err error
+	n.params, err = net.Declare(m.backend, in, func(s *net.Scope, in []*Node) { n.logits(s.Copies(mlpLanes), in[0]) })
+	if err != nil {
+		return nil, err
+	}
+	var moments []net.Param
+	for range 2 {
+		moments = append(moments, n.params...)
+	}
+	problem := loop.Problem{Name: "mlp", Params: n.params, Slots: moments, Step: n.step, Data: 3, Feeds: 2}
+	if n.trainer, err = loop.New(m.backend, problem, mlpChunk); err != nil {
+		return nil, err
+	}
+	n.eval, err = NewExec(m.backend, func(in []*Node) *Node {
+		s := net.Bind(in[0].Graph(), n.params, in[1:], false)
+		x := BroadcastToDims(ExpandAxes(in[0], 0), mlpLanes, mlpRows, key.dim)
+		out := n.logits(s.Copies(mlpLanes), x)
+		if key.classes > 0 {
+			out = Softmax(out, -1)
+		}
+		return out
+	})
+	if err != nil {
+		n.trainer.Close()
+		return nil, err
+	}
+	m.nets[key] = n
+	return n, nil
+}
+
+// logits: x [lanes, rows, dim] -> [lanes, rows, outputs].
+func (n *mlpNet) logits(s *net.Scope, x *Node) *Node {
+	for i := range 2 {
+		x = net.Relu(net.Dense(s.In(fmt.Sprint("layer", i+1)), x, mlpHidden, net.He))
+	}
+	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
+}
+
+// step is one update of all lanes. data: x [rows, dim], class [rows] int32, number [rows]; feeds: row [lanes, batch] int32,
+// learning rate, a scalar.
+func (n *mlpNet) step(state, data, feeds []*Node, step, _ *Node) (*Node, []*Node) {
+	p := len(n.params)
+	values := state[:p]
+	s := net.Bind(state[0].Graph(), n.params, values, true)
+	row := ExpandAxes(feeds[0], -1)
+	out := n.logits(s.Copies(mlpLanes), Gather(data[0], row))
+	var loss *Node
+	if n.classes > 0 {
+		loss = ReduceMean(net.CrossEntropy(out, Gather(data[1], row)), 1)
+	} else {
+		loss = MulScalar(ReduceMean(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), 1), .5)
+	}
+	grads := Gradient(ReduceAllSum(loss), values...)
+	next, first, second := loop.Adam(values, grads, state[p:2*p], state[2*p:], step, feeds[1])
+	for i, param := range n.params {
+		if param.Decay {
+			next[i] = Sub(next[i], Mul(values[i], MulScalar(feeds[1], mlpDecay)))
+		}
+	}
+	return ReduceAllMean(loss), slices.Concat(next, first, second)
+}
+
+func (m *mlp) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
+	n, err := m.net(mlpKey{t.data.Dim, t.data.Classes})
+	if err != nil {
+		return nil, err
+	}
+	data, mean, spread := mlpData(t)
+	defer net.Free(data...)
+	var out [][]float64
+	for lanes := range slices.Chunk(weights, mlpLanes) {
+		values, err := n.train(ctx, t, data, lanes, m.seed)
+		if err != nil {
+			return nil, err
+		}
+		predictions, err := n.evaluate(t, values, len(lanes))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range predictions {
+			for i := range p {
+				p[i] = mean + spread*p[i]
+			}
+		}
+		out = append(out, predictions...)
+	}
+	return out, nil
+}
+
+// mlpData puts the rows on the device, with room for more, so that tables of similar sizes use the same program. A number is
+// standardised by mean and spread.
+func mlpData(t *task) (data []*tensors.Tensor, mean, spread float64) {
+	rows := len(t.train)
+	capacity := 1024
+	for capacity < rows {
+		capacity *= 2
+	}
+	x, class, number := make([]float32, capacity*t.data.Dim), make([]int32, capacity), make([]float32, capacity)
+	copy(x, t.data.X)
+	copy(class, t.data.Label)
+	spread = 1
+	if t.data.Target != nil {
+		mean, spread = moments(t.data.Target, t.equal())
+		for i, y := range t.data.Target {
+			number[i] = float32((y - mean) / spread)
+		}
+	}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, capacity, t.data.Dim),
+		tensors.FromFlatDataAndDimensions(class, capacity), tensors.FromFlatDataAndDimensions(number, capacity)}, mean, spread
+}
+
+// train trains one model for each lane; lanes that are not needed repeat the first.
+func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, weights [][]float64, seed int64) (net.Values,
+	error) {
+	draw := make([]func() int32, mlpLanes)
+	seeds := make([]int64, mlpLanes)
+	for lane := range draw {
+		// All models start from the same network and draw with the same numbers: they differ by their weights alone.
+		seeds[lane] = random.Seed(seed, "mlp", t.step)
+		sums := make([]float64, len(t.train))
+		total := 0.
+		for i, w := range weights[min(lane, len(weights)-1)] {
+			total += w
+			sums[i] = total
+		}
+		rng := random.New(seed, "mlp rows", t.step)
+		draw[lane] = func() int32 {
+			u := rng.Float64() * total
+			return int32(min(len(sums)-1, sort.Search(len(sums), func(i int) bool { return sums[i] > u })))
+		}
+	}
+	updates := min(mlpMost, max(mlpLeast, mlpEpochs*len(t.train)/mlpBatch))
+	feed := func(first, count int) []*tensors.Tensor {
+		chunk := n.trainer.Chunk()
+		row, rate := make([]int32, chunk*mlpLanes*mlpBatch), make([]float32, chunk)
+		for i := range count {
+			for lane := range mlpLanes {
+				for b := range mlpBatch {
+					row[(i*mlpLanes+lane)*mlpBatch+b] = draw[lane]()
+				}
+			}
+			rate[i] = float32(mlpRate * (1 + math.Cos(math.Pi*float64(first+i)/float64(updates))) / 2)
+		}
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, mlpLanes, mlpBatch),
+			tensors.FromFlatDataAndDimensions(rate, chunk)}
+	}
+	values, _, err := n.trainer.Fit(ctx, net.InitSeeds(n.params, seeds, "mlp"), data, mlpRate, updates, feed)
+	return values, err
+}
+
+// evaluate predicts the test rows with the first so many lanes.
+func (n *mlpNet) evaluate(t *task, values net.Values, lanes int) ([][]float64, error) {
+	params := values.Tensors(n.params)
+	defer net.Free(params...)
+	k := t.outputs()
+	out := make([][]float64, lanes)
+	for from := 0; from < len(t.test); from += mlpRows {
+		rows := min(mlpRows, len(t.test)-from)
+		x := make([]float32, mlpRows*n.dim)
+		copy(x, t.testX[from*n.dim:(from+rows)*n.dim])
+		input := tensors.FromFlatDataAndDimensions(x, mlpRows, n.dim)
+		result, err := net.Run(n.eval, input, params)
+		net.Free(input)
+		if err != nil {
+			return nil, fmt.Errorf("mlp: %w", err)
+		}
+		flat, err := net.FromTensors(result)
+		net.Free(result...)
+		if err != nil {
+			return nil, fmt.Errorf("mlp: %w", err)
+		}
+		for lane := range lanes {
+			for _, v := range flat[0][lane*mlpRows*k : (lane*mlpRows+rows)*k] {
+				out[lane] = append(out[lane], float64(v))
+			}
+		}
+	}
+	return out, nil
+}

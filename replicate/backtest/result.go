@@ -1,0 +1,278 @@
+package backtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/runs"
+)
+
+// Result is a back test.
+type Result struct {
+	File    string        `json:"file"`
+	Schema  table.Schema  `json:"schema"`
+	Time    string        `json:"time"`
+	Label   string        `json:"label"`
+	Bin     string        `json:"bin"`
+	Model   string        `json:"model"`
+	Metric  string        `json:"metric"` // that chooses and compares: "log-loss" or "squared-error"
+	Seed    int64         `json:"seed"`
+	Tuning  int           `json:"tuning"` // test blocks before those that count: choices are made on them, too
+	Tested  int           `json:"tested"` // test blocks that count
+	Rules   []RuleResult  `json:"rules"`
+	Blocks  []BlockResult `json:"blocks"`
+	Verdict Verdict       `json:"verdict"`
+
+	unit string // of half-lives, for people
+}
+
+// RuleResult is what a rule would have given.
+type RuleResult struct {
+	Rule              string             `json:"rule"`
+	Kind              propensity.Kind    `json:"kind"`
+	Tuned             bool               `json:"tuned"`
+	Scores            map[string]float64 `json:"scores"` // mean over the rows of the test blocks, by measure
+	AgainstUniform    Interval           `json:"against-uniform"`
+	AgainstForgetting Interval           `json:"against-forgetting"`
+	// Together holds for all rules with omega at the same time, against forgetting.
+	Together *Interval `json:"against-forgetting-together,omitempty"`
+	HalfLife float64   `json:"half-life"`        // chosen after the last test block
+	Window   int       `json:"window,omitempty"` // chosen after the last test block, in blocks
+	Chosen   []string  `json:"chosen,omitempty"` // before each test block that counts
+}
+
+// BlockResult is a test block that counts.
+type BlockResult struct {
+	Time   string             `json:"time"`
+	Rows   int                `json:"rows"`
+	Scores map[string]float64 `json:"scores"` // Metric by rule
+}
+
+// Verdict is what to do.
+type Verdict struct {
+	Sentence string          `json:"sentence"`
+	Rule     string          `json:"rule"`
+	Kind     propensity.Kind `json:"kind"`      // "" for no omega
+	HalfLife float64         `json:"half-life"` // in units of time; 0 for none
+	Helps    bool            `json:"helps"`     // omega is better than tuned forgetting, by an interval
+}
+
+// tuning is the number of the first test blocks on which choices are made, but which do not count: a fifth, at least 2.
+func tuning(tests int) int { return max(2, tests/5) }
+
+// newResult summarises the stored rows.
+func newResult(p *plan, rows []runs.Row) *Result {
+	type key struct {
+		t      int
+		metric string
+	}
+	value := map[key]float64{}
+	for _, r := range rows {
+		value[key{r.T, r.Metric}] = r.Value
+	}
+	list := measures(p.stream)
+	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), Time: p.Time, Label: p.Label, Bin: p.Bin.String(),
+		Model: p.Model, Metric: list[0].name, Seed: p.Seed, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
+	all := make([]int, len(p.steps)) // rows of the test blocks
+	for i, t := range p.steps {
+		all[i] = p.stream.Times.Counts[t]
+	}
+	loss := func(i int, w Weighting) float64 {
+		return value[key{p.steps[i], metric(r.Metric, w.String())}] * float64(all[i])
+	}
+	scored := p.steps[r.Tuning:]
+	counts := all[r.Tuning:]
+	r.Tested = len(scored)
+	rowsOf := func(name string, of func(i int) string) (found RuleResult, losses []float64) {
+		found = RuleResult{Rule: name, Scores: map[string]float64{}}
+		total := 0.
+		for i, t := range scored {
+			losses = append(losses, value[key{t, metric(r.Metric, of(i))}])
+			for _, m := range list {
+				found.Scores[m.name] += value[key{t, metric(m.name, of(i))}] * float64(counts[i])
+			}
+			total += float64(counts[i])
+		}
+		for name := range found.Scores {
+			found.Scores[name] /= total
+		}
+		return found, losses
+	}
+	var losses [][]float64
+	rules := slices.Clone(p.rules)
+	rules = append(rules, Rule{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))})
+	for _, rule := range rules {
+		chosen := rule.choose(len(p.steps), loss)
+		found, l := rowsOf(rule.Name, func(i int) string { return chosen[r.Tuning+i].String() })
+		last := chosen[len(chosen)-1]
+		found.Kind, found.HalfLife, found.Window = rule.Kind, last.HalfLife, last.Window
+		if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
+			for _, w := range chosen[r.Tuning:len(p.steps)] {
+				found.Chosen = append(found.Chosen, w.String())
+			}
+		}
+		r.Rules, losses = append(r.Rules, found), append(losses, l)
+	}
+	for _, name := range []string{NoChange, Majority} {
+		found, l := rowsOf(name, func(int) string { return name })
+		r.Rules, losses = append(r.Rules, found), append(losses, l)
+	}
+	r.compare(losses, counts, p.Seed)
+	for i, t := range scored {
+		b := BlockResult{Time: p.stream.Times.Names[t], Rows: counts[i], Scores: map[string]float64{}}
+		for k, rule := range r.Rules {
+			b.Scores[rule.Rule] = losses[k][i]
+		}
+		r.Blocks = append(r.Blocks, b)
+	}
+	r.Verdict = r.judge()
+	return r
+}
+
+// endsUniform puts the uniform weighting last, which Rule.choose takes before anything is known.
+func endsUniform(list []Weighting) []Weighting {
+	return append(slices.DeleteFunc(list, func(w Weighting) bool { return w == Weighting{} }), Weighting{})
+}
+
+// compare fills in the intervals of the differences to uniform weights and to forgetting.
+func (r *Result) compare(losses [][]float64, rows []int, seed int64) {
+	differences := func(base string) (out [][]float64) {
+		b := losses[r.index(base)]
+		for _, l := range losses {
+			d := make([]float64, len(l))
+			for i := range d {
+				d[i] = l[i] - b[i]
+			}
+			out = append(out, d)
+		}
+		return out
+	}
+	uniform, _ := blockBootstrap(differences(Uniform), rows, seed)
+	forgetting, _ := blockBootstrap(differences(Forgetting), rows, seed)
+	var omega []int
+	var series [][]float64
+	for i, d := range differences(Forgetting) {
+		r.Rules[i].AgainstUniform, r.Rules[i].AgainstForgetting = uniform[i], forgetting[i]
+		if r.Rules[i].Kind != "" {
+			omega, series = append(omega, i), append(series, d)
+		}
+	}
+	_, together := blockBootstrap(series, rows, seed)
+	for j, i := range omega {
+		r.Rules[i].Together = &together[j]
+	}
+}
+
+func (r *Result) index(rule string) int {
+	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
+}
+
+// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that holds
+// for all rules with omega together; otherwise the simpler of forgetting and equal weights that is not worse.
+func (r *Result) judge() Verdict {
+	uniform, forgetting := r.Rules[r.index(Uniform)], r.Rules[r.index(Forgetting)]
+	best := -1
+	for i, rule := range r.Rules {
+		if rule.Kind != "" && (best < 0 || rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric]) {
+			best = i
+		}
+	}
+	name := strings.ReplaceAll(r.Metric, "-", " ")
+	if best >= 0 && r.Rules[best].Together.High < 0 {
+		rule := r.Rules[best]
+		v := Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true}
+		use := "--kind " + string(rule.Kind)
+		if rule.HalfLife > 0 {
+			use += fmt.Sprintf(" --half-life %g", rule.HalfLife)
+		}
+		v.Sentence = fmt.Sprintf("weights by %s%s: %s %s against the best tuned forgetting; use %s", drifts[rule.Kind],
+			r.life(" with", rule.HalfLife), name, *rule.Together, use)
+		return v
+	}
+	v := Verdict{Rule: Forgetting, HalfLife: forgetting.HalfLife}
+	simple := "forgetting" + r.life(" with", forgetting.HalfLife)
+	if forgetting.HalfLife == 0 || uniform.Scores[r.Metric] <= forgetting.Scores[r.Metric] {
+		v, simple = Verdict{Rule: Uniform}, "equal weights of all the past"
+	}
+	switch {
+	case best < 0:
+		v.Sentence = fmt.Sprintf("%s: %s %s against equal weights; no omega was tested", simple, name,
+			forgetting.AgainstUniform)
+	case r.Rules[best].Together.Mean < 0:
+		v.Sentence = fmt.Sprintf("take %s: weights by %s have %s %s against tuned forgetting, which may be chance", simple,
+			drifts[r.Rules[best].Kind], name, *r.Rules[best].Together)
+	default:
+		v.Sentence = fmt.Sprintf("%s: nothing is better; omega adds nothing (weights by %s: %s %s against tuned forgetting)",
+			simple, drifts[r.Rules[best].Kind], name, *r.Rules[best].Together)
+	}
+	return v
+}
+
+// drifts says what a kind of omega weights by.
+var drifts = map[propensity.Kind]string{
+	propensity.Joint:       "the drift of x and y",
+	propensity.Covariate:   "the drift of x",
+	propensity.Conditional: "the drift of y given x",
+}
+
+// life is a half-life for people, empty for none.
+func (r *Result) life(before string, halfLife float64) string {
+	if halfLife == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s a half-life of %g %s", before, halfLife, r.unit)
+}
+
+// timeUnit names the unit of half-lives.
+func (p *plan) timeUnit() string {
+	switch {
+	case p.Bin.Unit != "":
+		return p.Bin.Unit + "s"
+	case p.Bin.Rows > 0 || p.Bin.Blocks > 0:
+		return "blocks"
+	}
+	for _, c := range p.stream.Table.Schema().Columns {
+		if c.Name == p.Time && c.Kind == table.Time {
+			return "days"
+		}
+	}
+	return "units of time"
+}
+
+// String is the interval as "-0.0140 [-0.0290, -0.0020]".
+func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
+
+// String is the summary for a terminal: a table of the rules, and the verdict as its last line.
+func (r *Result) String() string {
+	var b strings.Builder
+	names := []string{r.Metric}
+	for name := range r.Rules[0].Scores {
+		if name != r.Metric {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[1:])
+	fmt.Fprintf(&b, "%d test blocks, %s to %s, after %d that only tune; model %s\n\n", r.Tested, r.Blocks[0].Time,
+		r.Blocks[len(r.Blocks)-1].Time, r.Tuning, r.Model)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tat last\n", strings.Join(names, "\t"))
+	for _, rule := range r.Rules {
+		var values []string
+		for _, name := range names {
+			values = append(values, fmt.Sprintf("%.4f", rule.Scores[name]))
+		}
+		last := strings.TrimSpace(r.life("", rule.HalfLife))
+		if rule.Window > 0 && rule.Tuned {
+			last = fmt.Sprintf("%d blocks", rule.Window)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(values, "\t"), rule.AgainstUniform,
+			rule.AgainstForgetting, last)
+	}
+	_ = w.Flush() // to a strings.Builder
+	fmt.Fprintf(&b, "\nIntervals: 95%%, over test blocks. Choices are made on earlier blocks alone.\n%s\n", r.Verdict.Sentence)
+	return b.String()
+}

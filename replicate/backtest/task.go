@@ -1,0 +1,193 @@
+package backtest
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
+)
+
+// task is one test block: models learn from the rows of all blocks before it and predict its rows.
+type task struct {
+	stream  *own.Stream
+	step    int // place of the test block's time
+	train   []int
+	test    []int
+	data    propensity.OwnData // the rows of train, encoded
+	encoder *table.Encoder     // fitted on train alone
+	testX   []float32          // the rows of test, encoded
+	block   []int              // place of the time of each row of train
+	age     []float64          // T minus the time of each row of train, where T is the last time before the test block
+}
+
+func newTask(s *own.Stream, step int) (*task, error) {
+	t := &task{stream: s, step: step, train: s.Rows(0, step), test: s.Rows(step, step+1)}
+	var err error
+	if t.data, t.encoder, err = s.Data(t.train); err != nil {
+		return nil, err
+	}
+	if t.testX, err = t.encoder.Encode(s.Table, t.test); err != nil {
+		return nil, err
+	}
+	for _, row := range t.train {
+		at := int(s.Times.Index[row])
+		t.block, t.age = append(t.block, at), append(t.age, s.Times.Values[step-1]-s.Times.Values[at])
+	}
+	return t, nil
+}
+
+// outputs is the number of values in a prediction: the classes, or 1 for a number.
+func (t *task) outputs() int { return max(1, t.data.Classes) }
+
+// equal are equal weights of the rows of train.
+func (t *task) equal() []float64 { return slices.Repeat([]float64{1}, len(t.train)) }
+
+// past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row of each,
+// or the mean of a number.
+func (t *task) past(weight []float64) []float64 {
+	out := make([]float64, t.outputs())
+	sum := 0.
+	for i, w := range weight {
+		if t.data.Target != nil {
+			out[0] += w * t.data.Target[i]
+		} else {
+			out[t.data.Label[i]] += w
+		}
+		sum += w
+	}
+	if t.data.Target == nil {
+		for k := range out {
+			out[k]++
+		}
+		sum += float64(len(out))
+	}
+	for k := range out {
+		out[k] /= sum
+	}
+	return out
+}
+
+// single tells whether all rows with weight have the same outcome, from which no model can learn.
+func (t *task) single(weight []float64) bool {
+	first := -1
+	for i, w := range weight {
+		switch {
+		case w == 0:
+		case first < 0:
+			first = i
+		case t.data.Target != nil && t.data.Target[i] != t.data.Target[first]:
+			return false
+		case t.data.Target == nil && t.data.Label[i] != t.data.Label[first]:
+			return false
+		}
+	}
+	return true
+}
+
+// same predicts the same values for all test rows: [rows, outputs].
+func (t *task) same(values []float64) []float64 {
+	var out []float64
+	for range t.test {
+		out = append(out, values...)
+	}
+	return out
+}
+
+// measure is a mean over test rows. of: prediction and outcome of one row.
+type measure struct {
+	name string
+	of   func(p []float64, class int, target float64) float64
+}
+
+// unlikely is the least probability that counts in the log loss.
+const unlikely = 1e-6
+
+// The measures of classes and of numbers; the first one chooses and compares.
+var (
+	classMeasures = []measure{
+		{"log-loss", func(p []float64, class int, _ float64) float64 { return -math.Log(max(p[class], unlikely)) }},
+		{"brier", brier},
+		{"accuracy", accuracy},
+	}
+	numberMeasures = []measure{
+		{"squared-error", func(p []float64, _ int, y float64) float64 { return (p[0] - y) * (p[0] - y) }},
+		{"absolute-error", func(p []float64, _ int, y float64) float64 { return math.Abs(p[0] - y) }},
+	}
+)
+
+// brier is the sum over classes of the squared error of the probability; half of it for two classes, as Brier's score of
+// an event.
+func brier(p []float64, class int, _ float64) float64 {
+	sum := 0.
+	for k, v := range p {
+		if k == class {
+			v--
+		}
+		sum += v * v
+	}
+	if len(p) == 2 {
+		return sum / 2
+	}
+	return sum
+}
+
+// accuracy is 1 if the most probable class is right; of several as probable ones, each counts its share.
+func accuracy(p []float64, class int, _ float64) float64 {
+	ties := 0
+	for _, v := range p {
+		if v > p[class] {
+			return 0
+		}
+		if v == p[class] {
+			ties++
+		}
+	}
+	return 1 / float64(ties)
+}
+
+// measures are those of the stream's label.
+func measures(s *own.Stream) []measure {
+	if s.Label.Target != nil {
+		return numberMeasures
+	}
+	return classMeasures
+}
+
+// score is the mean of each measure over the test rows. prediction: [rows, outputs].
+func (t *task) score(prediction []float64) []float64 {
+	list, k := measures(t.stream), t.outputs()
+	out := make([]float64, len(list))
+	for i, row := range t.test {
+		class, target := 0, 0.
+		if label := t.stream.Label; label.Target != nil {
+			target = label.Target[row]
+		} else {
+			class = int(label.Class[row])
+		}
+		for m := range list {
+			out[m] += list[m].of(prediction[i*k:(i+1)*k], class, target) / float64(len(t.test))
+		}
+	}
+	return out
+}
+
+// omega is the weight of each row of train for T, by kind.
+func (t *task) omega(ctx context.Context, f *propensity.OwnFitter, cfg propensity.OwnConfig, seed int64) (
+	map[propensity.Kind][]float64, *propensity.Own, error) {
+	o, err := f.Fit(ctx, t.data, cfg, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := map[propensity.Kind][]float64{}
+	for _, kind := range cfg.Kinds {
+		w, err := o.Weights(ctx, t.stream.Times.Values[t.step-1], propensity.WeightOptions{Kind: kind})
+		if err != nil {
+			return nil, nil, err
+		}
+		out[kind] = w.Weight
+	}
+	return out, o, nil
+}

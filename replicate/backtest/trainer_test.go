@@ -1,0 +1,312 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Actions of this test binary as a trainer, see TestMain.
+const trainerVariable = "TVPS_TEST_TRAINER"
+
+// TestMain is also the trainer of TestCommand: it predicts the weighted share of each class, or the weighted mean.
+func TestMain(m *testing.M) {
+	action := os.Getenv(trainerVariable)
+	switch {
+	case action == "":
+		os.Exit(m.Run())
+	case action == "fail":
+		fmt.Fprintln(os.Stderr, "no trainer today")
+		os.Exit(3)
+	case len(os.Args) == 4:
+		answer(action, os.Args[1], os.Args[2], os.Args[3])
+	default:
+		for {
+			var train, test, out string
+			if _, err := fmt.Scanf("%s\t%s\t%s\n", &train, &test, &out); errors.Is(err, io.EOF) {
+				os.Exit(0)
+			}
+			answer(action, train, test, out)
+			fmt.Println(map[bool]string{true: "ok", false: "what?"}[action != "babble"])
+		}
+	}
+	os.Exit(0)
+}
+
+func answer(action, train, test, out string) {
+	must := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	a, err := table.Open(train, table.Options{})
+	must(err)
+	b, err := table.Open(test, table.Options{})
+	must(err)
+	if columns, err := b.Features(); err != nil || slices.Contains(columns, os.Getenv("TVPS_LABEL")) {
+		must(fmt.Errorf("the test table has the label: %v, %v", columns, err))
+	}
+	columns, err := a.Columns([]string{os.Getenv("TVPS_LABEL"), weightColumn}, nil)
+	must(err)
+	weight := columns[1].Values.([]float64)
+	if mean := floats.Sum(weight) / float64(len(weight)); math.Abs(mean-1) > 1e-9 || slices.Min(weight) <= 0 {
+		must(fmt.Errorf("weights of mean %v from %v", mean, slices.Min(weight)))
+	}
+	share := 0.
+	for i, w := range weight {
+		if y, ok := columns[0].Values.([]float64); ok {
+			share += w * y[i] / float64(len(weight))
+		} else if columns[0].Values.([]bool)[i] {
+			share += w / float64(len(weight))
+		}
+	}
+	rows := b.Rows()
+	if action == "short" {
+		rows--
+	}
+	p, q := slices.Repeat([]float64{share}, rows), slices.Repeat([]float64{1 - share}, rows)
+	switch action {
+	case "names":
+		must(table.WriteCSV(out, table.Column{Name: "True", Values: p}, table.Column{Name: "False", Values: q}))
+	case "sum":
+		must(table.WriteCSV(out, table.Column{Name: "true", Values: p}, table.Column{Name: "false", Values: p}))
+	case "other":
+		must(table.WriteCSV(out, table.Column{Name: "yes", Values: p}, table.Column{Name: "no", Values: p}))
+	default:
+		must(table.WriteParquet(out, table.Column{Name: "prediction", Values: p}))
+	}
+}
+
+// drifting writes a table of 16 blocks of 40 rows, in which the rule from x to y turns round before block 10.
+func drifting(t *testing.T, blocks int) own.Source {
+	t.Helper()
+	rng := random.New(1, "backtest test")
+	text := "t,x,colour,y,z\n"
+	for i := range 16 * 40 {
+		x, block := rng.NormFloat64(), i/40
+		y := x+.5*rng.NormFloat64() > 0 == (block < 10)
+		line := fmt.Sprintf("%d,%.4f,%s,%v,%.4f\n", block, x, []string{"red", "blue"}[rng.IntN(2)], y, 3*x+rng.NormFloat64())
+		if block < blocks {
+			text += line
+		}
+	}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return own.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z"}}}
+}
+
+func newTestTask(t *testing.T, source own.Source, step int) *task {
+	t.Helper()
+	s, err := own.Open(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := newTask(s, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// number is the drifting table with the number z as label.
+func number(t *testing.T) own.Source {
+	s := drifting(t, 16)
+	s.Label, s.Read.Drop = "z", []string{"y"}
+	return s
+}
+
+// TestLinear: the gradient of the stated loss is 0 at the coefficients, by differences; a row of weight 2 counts as two rows.
+func TestLinear(t *testing.T) {
+	k := newTestTask(t, drifting(t, 16), 5)
+	weight := make([]float64, len(k.train))
+	for i := range weight {
+		weight[i] = float64(i % 3)
+	}
+	beta, err := softmax(context.Background(), k, weight, make([]float64, (k.data.Dim+1)*2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss := func(beta []float64) float64 {
+		d, sum := k.data.Dim, 0.
+		for i, w := range weight {
+			var z [2]float64
+			for c := range z {
+				z[c] = beta[c*(d+1)+d]
+				for j := range d {
+					z[c] += beta[c*(d+1)+j] * float64(k.data.X[i*d+j])
+				}
+			}
+			y := k.data.Label[i]
+			sum += w * math.Log1p(math.Exp(z[1-y]-z[y]))
+		}
+		for c := range 2 {
+			for j := range d {
+				sum += beta[c*(d+1)+j] * beta[c*(d+1)+j] / 2
+			}
+		}
+		return sum
+	}
+	for i := range beta {
+		up, down := slices.Clone(beta), slices.Clone(beta)
+		up[i] += 1e-4
+		down[i] -= 1e-4
+		if g := (loss(up) - loss(down)) / 2e-4; math.Abs(g) > .02*float64(len(weight))/100 {
+			t.Errorf("the gradient of coefficient %d is %v", i, g)
+		}
+	}
+}
+
+// TestRidge: the normal equations hold: sum_i w_i (prediction_i - y_i) = 0 on the training rows, and the slope is that of z.
+func TestRidge(t *testing.T) {
+	k := newTestTask(t, number(t), 8)
+	k.testX, k.test = k.data.X, k.train
+	weight := k.equal()
+	weight[0] = 40
+	p, err := ridge(k, weight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	residual, squares := 0., 0.
+	for i, v := range p {
+		residual += weight[i] * (v - k.data.Target[i])
+		squares += (v - k.data.Target[i]) * (v - k.data.Target[i]) / float64(len(p))
+	}
+	if math.Abs(residual) > 1e-6 || squares < .8 || squares > 1.25 {
+		t.Errorf("sum of residuals %v, squared error %v, that of the noise is 1", residual, squares)
+	}
+}
+
+// TestMLP: models that differ by their weights alone learn the rule of their rows.
+func TestMLP(t *testing.T) {
+	m := newMLP(backendtest.Open(t, "").Backend, 0)
+	t.Cleanup(func() { _ = m.close() })
+	k := newTestTask(t, drifting(t, 16), 15)
+	old, recent := Weighting{}.weights(k.block, 14, k.age, nil), Weighting{Window: 4}.weights(k.block, 14, k.age, nil)
+	for i, w := range recent {
+		if w > 0 {
+			old[i] = 0
+		}
+	}
+	p, err := m.predict(context.Background(), k, [][]float64{old, recent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := k.score(p[0])[2], k.score(p[1])[2]; a > .4 || b < .75 {
+		t.Errorf("accuracy %.2f with weights of the old rule, %.2f with those of the new one", a, b)
+	}
+	n := newTestTask(t, number(t), 8)
+	if p, err = m.predict(context.Background(), n, [][]float64{n.equal()}); err != nil {
+		t.Fatal(err)
+	}
+	if e := n.score(p[0])[0]; e > 2 {
+		t.Errorf("squared error %.2f, that of the noise is 1", e)
+	}
+}
+
+// TestCommand: a trainer gets weights and predicts, started once a model or once for all; its mistakes are sentences.
+func TestCommand(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		action string
+		serve  bool
+		want   string // of the error; "" for none
+	}{
+		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true},
+		{"fail", false, "no trainer today"}, {"fail", true, "no trainer today"}, {"babble", true, `answered "what?"`},
+		{"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"}, {"other", false, "no such column"},
+	} {
+		t.Setenv(trainerVariable, c.action)
+		k := newTestTask(t, drifting(t, 16), 12)
+		m, err := newCommand("'"+binary+"'", c.serve, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights := [][]float64{k.equal(), Weighting{HalfLife: 2}.weights(k.block, 11, k.age, nil),
+			Weighting{Window: 3}.weights(k.block, 11, k.age, nil)}
+		p, err := m.predict(context.Background(), k, weights)
+		if closing := m.close(); c.want == "" && closing != nil {
+			t.Errorf("%+v: %v", c, closing)
+		}
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: error %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		for i, weight := range weights {
+			share := 0.
+			for j, w := range weight {
+				share += w * float64(k.data.Label[j]) / floats.Sum(weight)
+			}
+			if math.Abs(p[i][1]-share) > 1e-9 || math.Abs(p[i][0]+p[i][1]-1) > 1e-9 || len(p[i]) != 80 {
+				t.Errorf("%+v, weights %d: %v, want %v", c, i, p[i][:2], share)
+			}
+		}
+	}
+	t.Setenv(trainerVariable, "share")
+	n := newTestTask(t, number(t), 8)
+	m, err := newCommand("'"+binary+"'", false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.predict(context.Background(), n, [][]float64{n.equal()})
+	if want := floats.Sum(n.data.Target) / float64(len(n.train)); err != nil || math.Abs(p[0][0]-want) > 1e-9 {
+		t.Errorf("%v, %v; want %v", p, err, want)
+	}
+}
+
+// TestIdentity: another trainer's text is another run.
+func TestIdentity(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.py")
+	of := func(text string) string {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, err := newCommand("python "+path, false, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.identity()
+	}
+	if a, b := of("1"), of("2"); a == b {
+		t.Errorf("both are %s", a)
+	}
+	for _, bad := range []string{"", "forest", "exec:", "serve: "} {
+		if CheckModel(bad) == nil {
+			t.Errorf("the model %q was accepted", bad)
+		}
+	}
+}
+
+// quick is a fit of g of less than a second.
+func quick() propensity.OwnConfig {
+	c := propensity.DefaultOwn()
+	c.Candidates, c.Folds, c.Ensemble = c.Candidates[:1], 2, 1
+	c.Candidates[0].Updates = 60
+	return c
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBacktestCommand: the verdict is the last line, --json has it, a second call computes nothing, and weights takes the
+// verdict's kind with --kind auto; mistakes are exit code 2 and write nothing.
+func TestBacktestCommand(t *testing.T) {
+	s := newSandbox(t)
+	dir := t.TempDir()
+	file, out, weights := filepath.Join(dir, "t.csv"), filepath.Join(dir, "b.json"), filepath.Join(dir, "w.csv")
+	text := "t,x,y\n"
+	for i := range 400 {
+		x := i * 37 % 101
+		text += fmt.Sprintf("%d,%d,%v\n", i/40, x, x > 50 == (i < 200))
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	common := []string{file, "--time", "t", "--label", "y", "--json", out, "--results", filepath.Join(dir, "results"),
+		"--backend", "go", "--updates", "20"}
+	for _, c := range []struct {
+		args  []string
+		words []string
+	}{
+		{[]string{"--model", "tree"}, []string{"tree", "logistic, mlp"}},
+		{[]string{"--rules", "uniform,jont"}, []string{"jont", "joint"}},
+		{[]string{"--workers", "0"}, []string{"--workers 0"}},
+		{[]string{"--last", "9"}, []string{"t.csv", "--last from 4 to 8"}},
+		{[]string{"--bin", "3 blocks"}, []string{"3 blocks", "finer --bin"}},
+	} {
+		code, stdout, stderr := s.run(t, append(append([]string{"backtest"}, common...), c.args...)...)
+		if code != 2 || stdout != "" {
+			t.Errorf("%v: exit code %d, %s", c.args, code, stdout)
+		}
+		oneSentence(t, stderr, c.words...)
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v wrote %s", c.args, out)
+		}
+	}
+	args := append([]string{"backtest"}, append(common, "--rules", "last,covariate", "--last", "6")...)
+	code, stdout, stderr := s.run(t, args...)
+	if code != 0 {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	var found struct {
+		Tested  int
+		Verdict struct{ Sentence, Rule string }
+	}
+	written, err := os.ReadFile(out)
+	if err == nil {
+		err = json.Unmarshal(written, &found)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if err != nil || found.Tested != 4 || found.Verdict.Rule != "forgetting" || lines[len(lines)-1] != found.Verdict.Sentence {
+		t.Errorf("%v, %+v; the last line is %q", err, found, lines[len(lines)-1])
+	}
+	if code, again, stderr := s.run(t, args...); code != 0 || again != stdout || !strings.Contains(stderr, "all stored") {
+		t.Errorf("the second call: exit code %d, %s%s", code, again, stderr)
+	}
+	code, stdout, stderr = s.run(t, append([]string{"weights"}, append(common, "--kind", "auto", "-o", weights, "--at", "8")...)...)
+	if content, err := os.ReadFile(weights); err != nil || code != 0 || !strings.Contains(stdout, "back test: ") ||
+		strings.Count(string(content), "\n") != 361 {
+		t.Errorf("--kind auto: exit code %d, %s%s", code, stdout, stderr)
+	}
+}
