@@ -137,7 +137,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 
 // advise runs the back test and takes the kind and half-life of its verdict.
 func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend) (*backtest.Verdict, error) {
-	h, err := backtestHost(b, f.results, f.workers)
+	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
