@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,6 +95,8 @@ func (f *tableFlags) reading() (table.Options, error) {
 	switch delimiter := f.delimiter; {
 	case delimiter == "tab":
 		o.Delim = '\t'
+	case strings.ContainsAny(delimiter, "\"\r\n"):
+		return o, usage.Errorf("--delimiter %q cannot be one; give one such as ; or tab", delimiter)
 	case len(delimiter) == 1:
 		o.Delim = delimiter[0]
 	case delimiter != "":
@@ -132,6 +135,32 @@ func tryWrite(paths ...string) error {
 		}
 	}
 	return nil
+}
+
+// checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself, or named twice,
+// or its folder cannot be written. An empty name is none.
+func checkOutputs(file string, paths ...string) error {
+	input, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	var seen []string
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case slices.Contains(seen, filepath.Clean(path)):
+			return usage.Errorf("%s is named for two outputs; name another file for one of them", path)
+		case err == nil && info.IsDir():
+			return usage.Errorf("the output %s is a folder; name a file", path)
+		case err == nil && os.SameFile(info, input):
+			return usage.Errorf("the output %s is the table itself; name another file", path)
+		}
+		seen = append(seen, filepath.Clean(path))
+	}
+	return tryWrite(paths...)
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -76,6 +77,14 @@ func (f *weightsFlags) resolve(file string) error {
 		return err
 	}
 	q.Fit.Permutations = f.permutations
+	switch w := q.Weights; {
+	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:
+		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
+	case !(w.Floor >= 0 && w.Floor <= 1):
+		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
+	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
+		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
+	}
 	kinds := append(propensity.Names(propensity.Kinds()), string(own.NoOmega), auto)
 	if f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
@@ -108,7 +117,11 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.resolve(file); err != nil {
 		return err
 	}
-	if err := tryWrite(f.out, f.model, f.json); err != nil {
+	p, err := own.Prepare(f.request)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := checkOutputs(file, f.out, f.model, f.json); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -118,12 +131,12 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	defer b.Finalize()
 	var advice *backtest.Verdict
 	if f.kind == auto {
-		if advice, err = f.advise(cmd.Context(), b); err != nil {
+		if advice, err = f.advise(cmd.Context(), b, p); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
 	}
-	r, err := own.Weigh(cmd.Context(), b.Backend, f.request)
+	r, err := p.Weigh(cmd.Context(), b.Backend)
 	if err != nil {
 		return mistake(err)
 	}
@@ -136,7 +149,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // advise runs the back test and takes the kind and half-life of its verdict.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend) (*backtest.Verdict, error) {
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, p *own.Prepared) (*backtest.Verdict, error) {
 	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
@@ -145,8 +158,7 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend) (*backtes
 	if err != nil {
 		return nil, mistake(err)
 	}
-	w := &f.request.Weights
-	w.Kind, w.HalfLife = cmp.Or(r.Verdict.Kind, own.NoOmega), r.Verdict.HalfLife
+	p.Weights.Kind, p.Weights.HalfLife = cmp.Or(r.Verdict.Kind, own.NoOmega), r.Verdict.HalfLife
 	return &r.Verdict, nil
 }
 

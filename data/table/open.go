@@ -17,21 +17,27 @@ import (
 // Open reads a table. All errors are of type *Error, except those of the system that have nothing to do with the file's
 // content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
 func Open(path string, o Options) (*Table, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{File: path, Problem: "there is no such file", Err: err}
+		return nil, &Error{File: path, Problem: "there is no such file", Fix: "check the name", Err: err}
 	} else if err != nil {
-		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err), Err: err}
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+		return nil, unopened(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unopened(path, err)
+	}
+	defer f.Close()
 	return Read(path, f, info.Size(), o)
+}
+
+// unopened is the error of a file that the system does not open.
+func unopened(path string, err error) error {
+	return &Error{File: path, Problem: "cannot be opened: " + cause(err), Fix: "give another file, or make it readable",
+		Err: err}
 }
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
@@ -217,7 +223,7 @@ func (in *input) isMissing(text []byte) bool {
 
 // wanted says which columns are read, and refuses options about columns that the file does not have.
 func (in *input) wanted(names []string) ([]bool, error) {
-	has := func(name, option string) error {
+	has := func(name, purpose string) error {
 		if slices.Contains(names, name) {
 			return nil
 		}
@@ -225,13 +231,12 @@ func (in *input) wanted(names []string) ([]bool, error) {
 		for _, name := range names {
 			t.columns = append(t.columns, &column{name: name})
 		}
-		return &Error{Problem: fmt.Sprintf("there is no column %s, which option %s names; %s", quote(name), option,
-			t.list())}
+		return &Error{Problem: fmt.Sprintf("there is no column %s to %s; %s", quote(name), purpose, t.list())}
 	}
-	check := func(option string, list []string) error {
+	check := func(purpose string, list []string) error {
 		slices.Sort(list)
 		for _, name := range list {
-			if err := has(name, option); err != nil {
+			if err := has(name, purpose); err != nil {
 				return err
 			}
 		}
@@ -245,8 +250,8 @@ func (in *input) wanted(names []string) ([]bool, error) {
 		layouts = append(layouts, name)
 	}
 	for _, err := range []error{
-		check("Drop", slices.Clone(in.o.Drop)), check("Keep", slices.Clone(in.o.Keep)),
-		check("Kinds", kinds), check("Layouts", layouts),
+		check("leave out", slices.Clone(in.o.Drop)), check("keep", slices.Clone(in.o.Keep)),
+		check("set the type of", kinds), check("read with a layout", layouts),
 	} {
 		if err != nil {
 			return nil, err

@@ -233,7 +233,7 @@ func TestOwnRegression(t *testing.T) {
 
 // TestOwnPast: rows after T change no weight at T.
 func TestOwnPast(t *testing.T) {
-	d := ruleDrift(1, 400)
+	d := ruleDrift(1, 1600)
 	changed := d
 	changed.X, changed.Label = slices.Clone(d.X), slices.Clone(d.Label)
 	for i, time := range d.Time {
@@ -274,6 +274,58 @@ func TestOwnOrder(t *testing.T) {
 	}
 }
 
+// TestOwnColumns: the order of columns changes nothing beyond rounding; also of columns that agree in all but a few rows,
+// are equal up to their unit, or constant, and where rows have few times.
+func TestOwnColumns(t *testing.T) {
+	d := ruleDrift(1, 300)
+	rng := random.New(1, "columns")
+	wide := OwnData{Data: Data{Dim: 9, Label: d.Label, Time: d.Time}, Classes: 2}
+	for i, t := range d.Time {
+		x := d.X[2*i : 2*i+2]
+		x[0] += float32(t / 10)
+		hot := make([]float32, 3) // as often 1 each in all that the time and the label tell
+		hot[(i/20+rng.IntN(2))%3] = 1
+		wide.X = append(wide.X, x[0], x[1], 3*x[0]+1, hot[0], hot[1], hot[2], 5, 7, x[0])
+	}
+	for _, classes := range []int{2, 0} {
+		wide.Classes = classes
+		if classes == 0 {
+			wide.Label = nil
+		}
+		permuted := wide
+		permuted.X = nil
+		order := rng.Perm(wide.Dim)
+		for i := range wide.Time {
+			permuted.X = append(permuted.X, pick(wide.X[i*wide.Dim:(i+1)*wide.Dim], order)...)
+		}
+		a := weigh(t, fitOwn(t, wide, tiny(), 0), 19, WeightOptions{Kind: Joint})
+		b := weigh(t, fitOwn(t, permuted, tiny(), 0), 19, WeightOptions{Kind: Joint})
+		if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
+			t.Errorf("another order of columns changes log omega by %v", rms)
+		}
+		if slices.Max(a.LogOmega)-slices.Min(a.LogOmega) < .1 {
+			t.Errorf("log omega is %v to %v: g learned nothing", slices.Min(a.LogOmega), slices.Max(a.LogOmega))
+		}
+	}
+}
+
+// TestColumnOrder: two columns with the same values at each time and label are told apart by a third.
+func TestColumnOrder(t *testing.T) {
+	var rows, swapped []float32
+	for i := range 8 {
+		a, b := float32(i&1), float32(i>>1&1)
+		rows, swapped = append(rows, a, b, a+2*b*float32(i)), append(swapped, b, a, a+2*b*float32(i))
+	}
+	time := []float64{0, 0, 0, 0, 1, 1, 1, 1}
+	one := columnOrder(OwnData{Data: Data{Dim: 3, X: rows, Time: time}})
+	two := columnOrder(OwnData{Data: Data{Dim: 3, X: swapped, Time: time}})
+	for i, j := range []int{1, 0, 2} {
+		if slices.Index(one, i) != slices.Index(two, j) {
+			t.Errorf("orders %v and %v", one, two)
+		}
+	}
+}
+
 // TestOwnUnits: units of x and time change nothing beyond rounding.
 func TestOwnUnits(t *testing.T) {
 	d := moving(1, 300, true)
@@ -308,7 +360,7 @@ func TestOwnBackends(t *testing.T) {
 // TestOwnFolds: folds are contiguous stretches of time, and each has its share of rows.
 func TestOwnFolds(t *testing.T) {
 	for _, d := range []OwnData{noDrift(1, 2000, 1, 20), moving(1, 2000, true), noDrift(1, 2000, 1, 400)} {
-		r := sortRows(d)
+		r := sortRows(d, positions(d.Dim))
 		r.deal(d, 3)
 		var size [3]int
 		changes := 0
@@ -441,6 +493,7 @@ func TestOwnFile(t *testing.T) {
 		func(h *ownHeader) { h.Config.Candidates[0].Hidden = 4096 },
 		func(h *ownHeader) { h.Shape.Dim = 1 << 20 },
 		func(h *ownHeader) { h.Shape.Classes = 1 << 20; h.Shape.Target = false },
+		func(h *ownHeader) { h.Shape.Columns[0] = h.Shape.Columns[1] },
 		func(h *ownHeader) { h.Models[0].Chosen = -1 },
 		func(h *ownHeader) { h.Models = append(h.Models, h.Models[0]) },
 		func(h *ownHeader) { h.Rows++ },

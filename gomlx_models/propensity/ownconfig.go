@@ -2,6 +2,7 @@ package propensity
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -45,7 +46,7 @@ type OwnConfig struct {
 	Batch      int         // samples per minibatch
 	Folds      int         // K of cross-fitting, 2 to 16
 	Ensemble   int         // seeds for each fold, 1 to 32; the spread of log omega needs 2
-	// Permutations is the number of trainings with shuffled times; 0: drift is not tested.
+	// Permutations is the number of trainings with shuffled times, and with redrawn outcomes; 0: drift is not tested.
 	Permutations int
 }
 
@@ -67,6 +68,15 @@ func DefaultOwn() OwnConfig {
 		Stride: 30, Patience: 4, Batch: 512, Folds: 3, Ensemble: 3, Permutations: 19}
 }
 
+// ErrFewRows is matched by the errors of OwnFitter.Fit about too few rows, or too few different ones.
+var ErrFewRows = errors.New("too few different rows")
+
+// MaxPermutations is the largest number of permutations.
+const MaxPermutations = 199
+
+// LeastRows is the least number of rows that OwnFitter.Fit takes: two for each fold.
+func (c OwnConfig) LeastRows() int { return 2 * c.Folds }
+
 // Largest settings and sizes. They bound what a damaged file can ask for.
 const (
 	maxDim, maxClasses     = 1 << 20, 1 << 20
@@ -74,7 +84,6 @@ const (
 	maxFolds, maxEnsemble  = 16, 32
 	maxUpdates, maxBatch   = 1 << 20, 1 << 16
 	maxStride              = 1 << 12
-	maxPermutations        = 199
 	maxCandidates          = 64
 )
 
@@ -88,7 +97,7 @@ func (c OwnConfig) Validate() error {
 		between("batch", c.Batch, 1, maxBatch),
 		between("folds", c.Folds, 2, maxFolds),
 		between("ensemble", c.Ensemble, 1, maxEnsemble),
-		between("permutations", c.Permutations, 0, maxPermutations),
+		between("permutations", c.Permutations, 0, MaxPermutations),
 		between("number of candidates", len(c.Candidates), 1, maxCandidates),
 		between("number of kinds", len(c.Kinds), 1, 3),
 	)

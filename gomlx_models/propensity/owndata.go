@@ -12,7 +12,6 @@ import (
 	"tvps/data/random"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // OwnData is a table of the caller's own: n rows in any order, each with a time. A row's outcome
@@ -132,6 +131,9 @@ type Own struct {
 	Notes []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
+	// Conditional compares p_t(y|x) with one that does not depend on t; nil if kind Conditional was not fitted, or
+	// Permutations is 0.
+	Conditional *Null
 
 	cfg         OwnConfig
 	fitter      *OwnFitter
@@ -147,7 +149,8 @@ type Own struct {
 type ownShape struct {
 	Dim, Classes            int
 	Target                  bool
-	Mean, Scale             []float32
+	Columns                 []int     // of x, in their canonical order; g sees them so
+	Mean, Scale             []float32 // in that order
 	TargetMean, TargetScale float64
 }
 
@@ -213,35 +216,45 @@ func (f *OwnFitter) net(key netKey) (*ownNet, error) {
 // each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
 // of d, which must not change as long as Weights is used.
 func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
-	if err := cfg.Validate(); err != nil {
+	o, rows, err := f.prepare(d, cfg)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	o := &Own{cfg: cfg, fitter: f, models: map[Kind]*ownModel{}, data: d}
-	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
-	rows := sortRows(d)
-	o.first, o.last = d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
-	o.until = o.last
-	if o.first == o.last {
-		return nil, errors.New("propensity: all samples are from one time; drift needs at least two")
-	}
-	if math.IsInf(o.last-o.first, 0) {
-		return nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
-	}
-	if least := 2 * cfg.Folds; len(rows.at) < least {
-		return nil, fmt.Errorf("propensity: %d samples for %d folds; there must be at least %d",
-			len(rows.at), cfg.Folds, least)
-	}
-	rows.deal(d, cfg.Folds)
-	o.fold = rows.folds()
-	o.shape = shapeOfRows(d, rows.at)
-	o.note(d, rows)
 	if err := o.fit(ctx, d, rows, seed, nil); err != nil {
 		return nil, err
 	}
 	return o, nil
+}
+
+// prepare returns an Own without networks, and its rows in order.
+func (f *OwnFitter) prepare(d OwnData, cfg OwnConfig) (*Own, *ownRows, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := d.check(); err != nil {
+		return nil, nil, err
+	}
+	o := &Own{cfg: cfg, fitter: f, models: map[Kind]*ownModel{}, data: d}
+	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
+	o.first, o.last = slices.Min(d.Time), slices.Max(d.Time)
+	o.until = o.last
+	if o.first == o.last {
+		return nil, nil, errors.New("propensity: all samples are from one time; drift needs at least two")
+	}
+	if math.IsInf(o.last-o.first, 0) {
+		return nil, nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
+	}
+	if least := cfg.LeastRows(); len(d.Time) < least {
+		return nil, nil, fmt.Errorf("propensity: %w: %d samples for %d folds; there must be at least %d",
+			ErrFewRows, len(d.Time), cfg.Folds, least)
+	}
+	columns := columnOrder(d)
+	rows := sortRows(d, columns)
+	rows.deal(d, cfg.Folds)
+	o.fold = rows.folds()
+	o.shape = shapeOfRows(d, columns, rows.at)
+	o.note(d, rows)
+	return o, rows, nil
 }
 
 // note says what was done with times and sizes.
@@ -279,35 +292,49 @@ func (o *Own) fit(ctx context.Context, d OwnData, rows *ownRows, seed int64, fro
 		}
 		o.cfg.Kinds = []Kind{Covariate}
 	}
-	u := make([]float32, len(rows.at))
-	for i, row := range rows.at {
-		u[i] = float32(o.unit(d.Time[row]))
+	table, err := newOwnTable(d, o.shape)
+	if err != nil {
+		return err
 	}
-	var x *tensors.Tensor // on the device, of all kinds
-	defer func() {
-		if x != nil {
-			x.FinalizeAll()
-		}
-	}()
+	defer table.free()
 	for _, kind := range o.needs() {
-		table := newOwnTable(d, o.shape, kind)
-		defer table.free()
-		if err := table.load(x); err != nil {
-			return err
-		}
-		x = table.tensors[2]
 		var old *ownModel
 		if from != nil {
 			old = from.models[kind]
 		}
-		m, found, err := o.fitModel(ctx, table, rows, u, random.Seed(seed, "own", kind), old)
+		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind), old)
 		if err != nil {
 			return err
 		}
 		o.models[kind] = m
 		*o.diagnostics(kind) = found
 	}
-	return nil
+	if o.models[Joint] != nil && slices.Contains(o.cfg.Kinds, Conditional) && o.cfg.Permutations > 0 && from == nil {
+		o.Conditional, err = o.conditionalNull(ctx, table, rows, o.samples(d, rows.at, Joint), random.Seed(seed, "own",
+			Conditional))
+	}
+	return err
+}
+
+// samples are the rows of the table as g of that kind sees them.
+func (o *Own) samples(d OwnData, rows []int, kind Kind) []sample {
+	out := make([]sample, len(rows))
+	for i, row := range rows {
+		out[i] = o.sample(d, row, kind)
+	}
+	return out
+}
+
+// sample is one row as g of that kind sees it; for Covariate without its outcome.
+func (o *Own) sample(d OwnData, row int, kind Kind) sample {
+	s := sample{row: int32(row), u: float32(o.unit(d.Time[row]))}
+	if kind == Joint && d.Label != nil {
+		s.label = d.Label[row]
+	}
+	if kind == Joint && d.Target != nil {
+		s.target = float32((d.Target[row] - o.shape.TargetMean) / o.shape.TargetScale)
+	}
+	return s
 }
 
 func (o *Own) diagnostics(kind Kind) **Diagnostics {
@@ -329,7 +356,7 @@ func (o *Own) Times() (first, last float64) { return o.first, o.until }
 // String returns settings, notes and diagnostics as JSON.
 func (o *Own) String() string {
 	text, err := json.MarshalIndent(map[string]any{"settings": o.cfg, "notes": o.Notes, "joint": o.Joint,
-		"covariate": o.Covariate, "first": o.first, "last": o.until}, "", "  ")
+		"covariate": o.Covariate, "conditional": o.Conditional, "first": o.first, "last": o.until}, "", "  ")
 	if err != nil {
 		return err.Error()
 	}

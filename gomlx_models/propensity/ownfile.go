@@ -23,7 +23,7 @@ import (
 // (bytes), and the SHA-256 of all that.
 const (
 	fileMagic   = "tvpsown\n"
-	fileVersion = 1
+	fileVersion = 2
 	maxHeader   = 64 << 20 // bytes
 	maxFile     = 8 << 30  // bytes
 )
@@ -35,6 +35,7 @@ type ownHeader struct {
 	First, Last, Until float64
 	Notes              []string
 	Joint, Covariate   *Diagnostics
+	Conditional        *Null
 	Models             []modelHeader
 	Rows               int // number of hashes
 }
@@ -49,7 +50,7 @@ type modelHeader struct {
 // rows. The file appears complete or not at all.
 func (o *Own) Save(path string) error {
 	h := ownHeader{Config: o.cfg, Shape: o.shape, First: o.first, Last: o.last, Until: o.until, Notes: o.Notes,
-		Joint: o.Joint, Covariate: o.Covariate, Rows: len(o.fold)}
+		Joint: o.Joint, Covariate: o.Covariate, Conditional: o.Conditional, Rows: len(o.fold)}
 	for _, kind := range o.fittedModels() {
 		h.Models = append(h.Models, modelHeader{kind, o.models[kind].chosen, o.models[kind].scale})
 	}
@@ -160,8 +161,8 @@ func (f *OwnFitter) decode(content []byte) (*Own, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	o := &Own{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, cfg: h.Config, fitter: f,
-		models: map[Kind]*ownModel{}, shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
+	o := &Own{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, Conditional: h.Conditional, cfg: h.Config,
+		fitter: f, models: map[Kind]*ownModel{}, shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
 	rest := body[start+size:]
 	for _, m := range h.Models {
 		model := &ownModel{scale: m.Scale, chosen: m.Chosen}
@@ -218,6 +219,8 @@ func (h *ownHeader) check() error {
 		return fmt.Errorf("time encoding %s is not possible", h.Config.Time)
 	case s.Dim < 1 || s.Dim > maxDim || len(s.Mean) != s.Dim || len(s.Scale) != s.Dim:
 		return fmt.Errorf("samples of %d values with %d means and %d scales", s.Dim, len(s.Mean), len(s.Scale))
+	case !slices.Equal(slices.Sorted(slices.Values(s.Columns)), positions(s.Dim)):
+		return fmt.Errorf("columns in the order %v", s.Columns)
 	case s.Classes < 0 || s.Classes > maxClasses || s.Target && s.Classes > 0:
 		return fmt.Errorf("labels of %d classes are not possible", s.Classes)
 	case !finite(s.TargetMean) || !(s.TargetScale > 0):

@@ -22,29 +22,30 @@ type ownModel struct {
 	chosen int          // index in Candidates
 }
 
-// netKey names the compiled programs of g. They serve Joint and Covariate: without outcome, label
-// and target of every row are 0.
+// netKey names the compiled programs of some networks. Those of g serve Joint and Covariate: without outcome, label and
+// target of every row are 0.
 type netKey struct {
 	method               Method
 	time                 TimeEncoding
 	dim, classes         int
 	target               bool
+	outputs              int // 0: g; otherwise an outcomeModel with so many outputs
 	hidden, frequencies  int
 	lanes, batch, stride int
 }
 
-// ownNet holds the compiled programs of several g of one shape, the lanes, that train at the same
-// time on rows of their own: one for each fold, or for each fold of each permutation.
+// ownNet holds the compiled programs of several networks of one shape, the lanes, that train at the same time on rows of
+// their own: one for each fold, or for each fold of each permutation.
 type ownNet struct {
 	netKey
 	cfg     Config      // of G
-	params  []net.Param // of g, with a leading axis of lanes
+	params  []net.Param // of the networks, with a leading axis of lanes
 	state   []net.Param // params, then their first and second moments
 	trainer *loop.Trainer
 	eval    *Exec
 }
 
-// evalRows is the number of rows of each lane in one evaluation.
+// evalRows is the largest number of rows of each lane in one evaluation.
 const evalRows = 2048
 
 // newOwnNet prepares the programs.
@@ -57,10 +58,11 @@ func newOwnNet(backend compute.Backend, key netKey) (*ownNet, error) {
 	}
 	lanes, batch := key.lanes, key.batch
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
-	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(lanes, batch, key.dim),
-		shapes.Make(dtypes.Int32, lanes, batch), float(lanes, batch), float(lanes, batch), float(lanes, batch)}
+	whole := shapes.Make(dtypes.Int32, lanes, batch)
+	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(batch, key.dim), whole, whole, float(lanes, batch),
+		float(lanes, batch), float(lanes, batch)}
 	var err error
-	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.both(s.Copies(lanes), in) })
+	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.forward(s.Copies(lanes), in) })
 	if err != nil {
 		return nil, fmt.Errorf("propensity: %w", err)
 	}
@@ -70,14 +72,14 @@ func newOwnNet(backend compute.Backend, key netKey) (*ownNet, error) {
 			w.state = append(w.state, net.Param{Name: moment + "/" + p.Name, Dims: p.Dims})
 		}
 	}
-	problem := loop.Problem{Name: "propensity", Params: w.state, Step: w.step, Data: 5, Feeds: 6}
+	problem := loop.Problem{Name: "propensity", Params: w.state, Step: w.step, Data: 3, Feeds: 8}
 	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
 		return nil, err
 	}
 	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
-		s := net.Bind(in[0].Graph(), w.params, in[7:], false)
-		own, other := w.both(s.Copies(lanes), in[:7])
-		return []*Node{own, other}
+		s := net.Bind(in[0].Graph(), w.params, in[8:], false)
+		out, loss := w.forward(s.Copies(lanes), in[:8])
+		return append(out, loss)
 	})
 	if err != nil {
 		w.trainer.Close()
@@ -91,16 +93,26 @@ func (w *ownNet) close() {
 	w.eval.Finalize()
 }
 
-// both is g at two times for rows of each lane, [lanes, rows] each. in: mean and scale of x; x
-// [lanes, rows, dim]; label, target, and the two times, [lanes, rows].
-func (w *ownNet) both(s *net.Scope, in []*Node) (own, other *Node) {
-	x := Div(Sub(in[2], ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
+// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: mean and scale of x; the
+// table x [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
+func (w *ownNet) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
+	x := Gather(in[2], ExpandAxes(in[3], -1))
+	x = Div(Sub(x, ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
+	if w.outputs > 0 {
+		return w.outcome(s, x, in[4], in[5])
+	}
+	own, other := w.both(s, x, in[4:])
+	return []*Node{own, other}, logisticLoss(w.cfg.Method, own, other)
+}
+
+// both is g at two times, [lanes, rows] each. x: [lanes, rows, dim]; in: label, target and the two times, [lanes, rows].
+func (w *ownNet) both(s *net.Scope, x *Node, in []*Node) (own, other *Node) {
 	if w.target {
-		x = Concatenate([]*Node{x, ExpandAxes(in[4], -1)}, -1)
+		x = Concatenate([]*Node{x, ExpandAxes(in[1], -1)}, -1)
 	}
 	last := Ones(x.Graph(), shapeOf(w.lanes, 1))
-	times := Continuous(in[5], last).concatenate(Continuous(in[6], last))
-	input := Input{X: x, Label: in[3]}.twice(1)
+	times := Continuous(in[2], last).concatenate(Continuous(in[3], last))
+	input := Input{X: x, Label: in[0]}.twice(1)
 	// The time itself is one more input: at both ends of the times cos(pi u) is flat.
 	trend := AddScalar(MulScalar(times.values(), 2), -1)
 	input.X = Concatenate([]*Node{input.X, ExpandAxes(trend, -1)}, -1)
@@ -109,22 +121,19 @@ func (w *ownNet) both(s *net.Scope, in []*Node) (own, other *Node) {
 	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
 }
 
-// step is one update of every lane: Adam on the logistic loss, then decoupled weight decay.
-// feeds: row [lanes, batch] int32; own and other time [lanes, batch]; number of updates before
-// this one, learning rate and rate times decay, scalars.
+// step is one update of every lane: Adam on the loss, then decoupled weight decay. data and the first five feeds are
+// those of forward; the others are the number of updates before this one, the learning rate and rate times decay, scalars.
 func (w *ownNet) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
 	n := len(w.params)
 	values := state[:n]
 	s := net.Bind(state[0].Graph(), w.params, values, true).Copies(w.lanes)
-	row := ExpandAxes(feeds[0], -1)
-	own, other := w.both(s, []*Node{data[0], data[1], Gather(data[2], row), Gather(data[3], row), Gather(data[4], row),
-		feeds[1], feeds[2]})
-	loss := ReduceMean(logisticLoss(w.cfg.Method, own, other), 1)
+	_, losses := w.forward(s, slices.Concat(data, feeds[:5]))
+	loss := ReduceMean(losses, 1)
 	grads := Gradient(ReduceAllSum(loss), values...)
-	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[3], feeds[4])
+	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[5], feeds[6])
 	for i, p := range w.params {
 		if p.Decay {
-			next[i] = Sub(next[i], Mul(values[i], feeds[5]))
+			next[i] = Sub(next[i], Mul(values[i], feeds[7]))
 		}
 	}
 	return ReduceAllMean(loss), slices.Concat(next, m, v)

@@ -9,25 +9,24 @@ import (
 	"tvps/gomlx_models/net"
 )
 
-// Null compares the real times with shuffled ones. For each shuffle and for the real times small
-// g are trained that differ in the times alone. A shuffle moves whole contiguous chunks of rows
-// to other places in time, so that rows that depend on their neighbours keep them. Were rows
-// shuffled one by one, their dependence would look like drift.
+// Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are trained.
 //
-// Drift is called if the real held-out loss is below each of the P shuffled ones, and below
-// their mean by 3 of their standard deviations. Without drift, where chunks are exchangeable,
-// the first alone has a probability of at most 1/(P+1), 5% for P = 19; both together about .4%
-// (t distribution of 18 degrees of freedom, if the losses are normal). On autoregressive rows
-// without drift (3,000 of coefficient .9, whose chunks are not exchangeable) P was 1/20 in 4 of 10
-// data sets, and drift was called in none.
+// For Diagnostics the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so that
+// rows that depend on their neighbours keep them. Were rows shuffled one by one, their dependence would look like drift.
+// For Own.Conditional the outcomes are redrawn given x, see conditionalNull.
+//
+// Drift is called if the real held-out loss is below each of the P others, and below their mean by 3 of their standard
+// deviations. Without drift, where chunks are exchangeable, the first alone has a probability of at most 1/(P+1), 5% for
+// P = 19; both together about .4% (t distribution of 18 degrees of freedom, if the losses are normal). On autoregressive
+// rows without drift (3,000 of coefficient .9, whose chunks are not exchangeable) P was 1/20 in 4 of 10 data sets, and
+// drift was called in none.
 type Null struct {
 	Drift bool
-	P     float64 // (1 + shuffles whose loss is at most the real one) / (P + 1)
-	// Loss is the held-out loss of the real times, and Share the share of the effective sample
-	// size of omega(x, last time, t) on held-out rows. It differs from Diagnostics.HeldOut, which
-	// is that of a larger g.
+	P     float64 // (1 + others whose loss is at most the real one) / (P + 1)
+	// Loss is the held-out loss of the real data, and Share the share of the effective sample size of
+	// omega(x, last time, t) on held-out rows. It differs from Diagnostics.HeldOut, which is that of a larger g.
 	Loss, Share          float64
-	NullLoss, NullShare  []float64 // of each shuffle
+	NullLoss, NullShare  []float64 // of each of the others
 	LossMean, LossSpread float64   // mean and standard deviation of NullLoss
 	ShareMean            float64
 }
@@ -42,29 +41,41 @@ const (
 var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, LearningRate: 1e-2, Decay: .1}
 
 // null tests for drift.
-func (o *Own) null(ctx context.Context, table *ownTable, row []int32, u []float32, rows *ownRows,
-	seed int64) (*Null, error) {
-	row, u, chunk := thin(row, u, rows.nullChunks(table.d))
-	fold := make([]uint8, len(row))
+func (o *Own) null(ctx context.Context, table *ownTable, rows *ownRows, samples []sample, seed int64) (*Null, error) {
+	samples, chunk := thin(samples, rows.nullChunks(o.data))
+	data := make([][]sample, o.cfg.Permutations+1)
+	data[0] = samples
+	for p := range data[1:] {
+		from := shuffleChunks(chunk, random.New(seed, "null", p+1))
+		moved := pick(samples, from)
+		for i := range moved {
+			moved[i].u = samples[i].u
+		}
+		data[p+1] = moved
+	}
+	return o.compare(ctx, table, data, chunk, seed, func(p int) int { return p })
+}
+
+// compare trains g on each of the data, which have the chunks given, and compares the first with the others. Data with the
+// same stream of random numbers have the same initial values and minibatches.
+func (o *Own) compare(ctx context.Context, table *ownTable, data [][]sample, chunk []int32, seed int64,
+	stream func(p int) int) (*Null, error) {
+	fold := make([]uint8, len(chunk))
 	for i, c := range chunk {
 		fold[i] = uint8(c % nullFolds)
 	}
 	var lanes []*lane
 	var seeds []int64
 	var rngs []*rand.Rand
-	for p := range o.cfg.Permutations + 1 {
-		moved := row
-		if p > 0 {
-			moved = shuffleChunks(row, chunk, random.New(seed, "null", p))
-		}
+	for p := range data {
 		for k := range nullFolds {
-			l, err := newLane(moved, u, fold, k, nullPairs, random.New(seed, "null held", p, k))
+			l, err := newLane(data[p], fold, k, nullPairs, random.New(seed, "null held", stream(p), k))
 			if err != nil {
 				return nil, err
 			}
 			lanes = append(lanes, l)
-			seeds = append(seeds, random.Seed(seed, "null start", p, k))
-			rngs = append(rngs, random.New(seed, "null draws", p, k))
+			seeds = append(seeds, random.Seed(seed, "null start", stream(p), k))
+			rngs = append(rngs, random.New(seed, "null draws", stream(p), k))
 		}
 	}
 	w, err := o.fitter.net(o.key(nullCandidate, len(lanes), nullBatch, nullStride))
@@ -77,8 +88,8 @@ func (o *Own) null(ctx context.Context, table *ownTable, row []int32, u []float3
 	if err != nil {
 		return nil, err
 	}
-	// Every shuffle has its own best check after training has begun, as the real times have.
-	losses := make([]float64, o.cfg.Permutations+1)
+	// Each of the data has its own best check after training has begun.
+	losses := make([]float64, len(data))
 	for p := range losses {
 		losses[p] = math.Inf(1)
 		for _, check := range c.losses[1:] {
@@ -117,14 +128,15 @@ func (w *ownNet) lastShares(ctx context.Context, table *ownTable, lanes []*lane,
 	for k := range pairs {
 		list := make([]pair, len(pairs[k]))
 		for i, p := range pairs[k] {
-			list[i] = pair{p.row, p.own, 1}
+			list[i] = pair{p.sample, 1}
 		}
 		pairs[k] = list
 	}
-	own, last, err := w.evaluate(ctx, table, pairs, values)
+	answer, err := w.evaluate(ctx, table, pairs, values)
 	if err != nil {
 		return nil, err
 	}
+	own, last := answer[0], answer[1]
 	out := make([]float64, len(lanes)/nullFolds)
 	for p := range out {
 		var weights []float64
@@ -138,22 +150,22 @@ func (w *ownNet) lastShares(ctx context.Context, table *ownTable, lanes []*lane,
 	return out, nil
 }
 
-// thin takes every n-th row, so that at most nullRows are left.
-func thin(row []int32, u []float32, chunk []int32) ([]int32, []float32, []int32) {
-	every := (len(row) + nullRows - 1) / nullRows
+// thin takes every n-th sample, so that at most nullRows are left.
+func thin(samples []sample, chunk []int32) ([]sample, []int32) {
+	every := (len(samples) + nullRows - 1) / nullRows
 	if every <= 1 {
-		return row, u, chunk
+		return samples, chunk
 	}
-	var r, c []int32
-	var v []float32
-	for i := 0; i < len(row); i += every {
-		r, v, c = append(r, row[i]), append(v, u[i]), append(c, chunk[i])
+	var s []sample
+	var c []int32
+	for i := 0; i < len(samples); i += every {
+		s, c = append(s, samples[i]), append(c, chunk[i])
 	}
-	return r, v, c
+	return s, c
 }
 
-// shuffleChunks returns the rows with their chunks in random order.
-func shuffleChunks(row, chunk []int32, rng *rand.Rand) []int32 {
+// shuffleChunks returns the positions with the chunks in random order.
+func shuffleChunks(chunk []int32, rng *rand.Rand) []int {
 	var from []int
 	for i := range chunk {
 		if i == 0 || chunk[i] != chunk[i-1] {
@@ -161,9 +173,11 @@ func shuffleChunks(row, chunk []int32, rng *rand.Rand) []int32 {
 		}
 	}
 	from = append(from, len(chunk))
-	out := make([]int32, 0, len(row))
+	out := make([]int, 0, len(chunk))
 	for _, c := range rng.Perm(len(from) - 1) {
-		out = append(out, row[from[c]:from[c+1]]...)
+		for i := from[c]; i < from[c+1]; i++ {
+			out = append(out, i)
+		}
 	}
 	return out
 }

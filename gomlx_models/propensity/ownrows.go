@@ -17,13 +17,13 @@ type ownRows struct {
 }
 
 // sortRows sorts rows by time, order and contents. The contents enter as a hash: sorted by
-// value, a chunk of equal times would hold similar rows.
-func sortRows(d OwnData) *ownRows {
+// value, a chunk of equal times would hold similar rows. columns: their canonical order.
+func sortRows(d OwnData, columns []int) *ownRows {
 	n := len(d.Time)
 	r := &ownRows{at: make([]int, n)}
 	hash := make([]uint64, n)
 	for i := range r.at {
-		r.at[i], hash[i] = i, rowHash(d, i)
+		r.at[i], hash[i] = i, rowHash(d, columns, i)
 	}
 	slices.SortFunc(r.at, func(a, b int) int {
 		if c := cmp.Compare(d.Time[a], d.Time[b]); c != 0 {
@@ -47,10 +47,11 @@ func sortRows(d OwnData) *ownRows {
 }
 
 // rowHash is a 64-bit hash of all that a row has. It is the same on every machine.
-func rowHash(d OwnData, i int) uint64 {
+func rowHash(d OwnData, columns []int, i int) uint64 {
 	h := mix(0x9e3779b97f4a7c15, math.Float64bits(d.Time[i]+0)) // + 0: -0 and 0 are equal
-	for _, v := range d.X[i*d.Dim : (i+1)*d.Dim] {
-		h = mix(h, uint64(math.Float32bits(v+0)))
+	x := d.X[i*d.Dim : (i+1)*d.Dim]
+	for _, j := range columns {
+		h = mix(h, uint64(math.Float32bits(x[j]+0)))
 	}
 	if d.Label != nil {
 		h = mix(h, uint64(d.Label[i]))
@@ -162,9 +163,9 @@ func (r *ownRows) folds() map[uint64]uint8 {
 	return out
 }
 
-// shapeOfRows computes mean and standard deviation of each column, in the canonical order.
-func shapeOfRows(d OwnData, at []int) ownShape {
-	s := ownShape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, TargetScale: 1}
+// shapeOfRows computes mean and standard deviation of the columns, each list in the order given.
+func shapeOfRows(d OwnData, columns, at []int) ownShape {
+	s := ownShape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, Columns: columns, TargetScale: 1}
 	mean, square := make([]float64, d.Dim), make([]float64, d.Dim)
 	n := float64(len(at))
 	for _, row := range at {
@@ -181,7 +182,7 @@ func shapeOfRows(d OwnData, at []int) ownShape {
 			square[j] += e * e
 		}
 	}
-	for j := range mean {
+	for _, j := range columns {
 		sd := math.Sqrt(square[j] / n)
 		if !(sd > 1e-6*math.Abs(mean[j])) || sd < math.SmallestNonzeroFloat32*1e7 { // constant up to rounding
 			sd = 1

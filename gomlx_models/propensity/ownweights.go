@@ -96,23 +96,23 @@ func (o *Own) weightsOf(ctx context.Context, d OwnData, T float64, options Weigh
 		return nil, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit with rows up to it",
 			T, o.first, o.until)
 	}
-	members, count, err := o.members(ctx, d, T, options.Kind)
+	logs, err := o.members(ctx, d, T, options.Kind)
 	if err != nil {
 		return nil, err
 	}
 	out := &OwnWeights{Shrink: 1}
 	out.LogOmega, out.Spread = make([]float64, len(d.Time)), make([]float64, len(d.Time))
 	for i := range out.LogOmega {
-		m, ss := 0.0, 0.0
-		for _, v := range members[i][:count[i]] {
-			m += v / float64(count[i])
+		m, ss, list := 0.0, 0.0, logs.of(i)
+		for _, v := range list {
+			m += v / float64(len(list))
 		}
-		for _, v := range members[i][:count[i]] {
+		for _, v := range list {
 			ss += (v - m) * (v - m)
 		}
 		out.LogOmega[i] = clamp(m)
-		if count[i] > 1 {
-			out.Spread[i] = math.Sqrt(ss / float64(count[i]-1))
+		if len(list) > 1 {
+			out.Spread[i] = math.Sqrt(ss / float64(len(list)-1))
 		}
 	}
 	out.weigh(d.Time, T, options)
@@ -174,79 +174,92 @@ func Forgetting(times []float64, T, halfLife float64) *OwnWeights {
 	return w
 }
 
-// members returns log omega of each row by each network that may be asked: the ensemble of the
-// row's own fold, or of all folds. count is their number.
-func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64,
-	count []int, err error) {
-	if kind != Conditional {
-		return o.modelMembers(ctx, d, T, kind)
-	}
-	if o.models[Joint] == nil || o.models[Covariate] == nil {
-		return nil, nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome and a place in " +
-			"Kinds")
-	}
-	logs, count, err = o.modelMembers(ctx, d, T, Joint)
-	if err != nil {
-		return nil, nil, err
-	}
-	minus, _, err := o.modelMembers(ctx, d, T, Covariate)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range logs {
-		for j := range logs[i] {
-			logs[i][j] -= minus[i][j]
-		}
-	}
-	return logs, count, nil
+// memberLogs holds log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of all
+// folds.
+type memberLogs struct {
+	values []float64
+	from   []int // [rows + 1], where each row's values begin
 }
 
-func (o *Own) modelMembers(ctx context.Context, d OwnData, T float64, kind Kind) (logs [][]float64,
-	count []int, err error) {
+func (l *memberLogs) of(row int) []float64 { return l.values[l.from[row]:l.from[row+1]] }
+
+// members returns log omega of each row.
+func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (*memberLogs, error) {
+	table, err := newOwnTable(d, o.shape)
+	if err != nil {
+		return nil, err
+	}
+	defer table.free()
+	seen := o.seenFolds(d)
+	if kind != Conditional {
+		return o.modelMembers(ctx, table, seen, d, T, kind)
+	}
+	if o.models[Joint] == nil || o.models[Covariate] == nil {
+		return nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome and a place in Kinds")
+	}
+	logs, err := o.modelMembers(ctx, table, seen, d, T, Joint)
+	if err != nil {
+		return nil, err
+	}
+	minus, err := o.modelMembers(ctx, table, seen, d, T, Covariate)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range minus.values {
+		logs.values[i] -= v
+	}
+	return logs, nil
+}
+
+// seenFolds is the fold of each row that was fitted, and -1 of others.
+func (o *Own) seenFolds(d OwnData) []int8 {
+	out := make([]int8, len(d.Time))
+	for i := range out {
+		out[i] = -1
+		if k, seen := o.fold[rowHash(d, o.shape.Columns, i)]; seen {
+			out[i] = int8(k)
+		}
+	}
+	return out
+}
+
+func (o *Own) modelMembers(ctx context.Context, table *ownTable, seen []int8, d OwnData, T float64,
+	kind Kind) (*memberLogs, error) {
 	m := o.models[kind]
 	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
 		kind, m = Covariate, o.models[Covariate]
 	}
 	if m == nil {
-		return nil, nil, fmt.Errorf("propensity: kind %s was not fitted; name it in Kinds", kind)
+		return nil, fmt.Errorf("propensity: kind %s was not fitted; name it in Kinds", kind)
 	}
-	folds := o.cfg.Folds
-	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: row * folds + place
-	count = make([]int, len(d.Time))
-	ask := func(i, k, place int) {
-		pairs[k] = append(pairs[k], pair{int32(i), float32(o.unit(d.Time[i])), float32(o.unit(T))})
-		slots[k] = append(slots[k], i*folds+place)
-	}
-	for i := range d.Time {
-		if k, seen := o.fold[rowHash(d, i)]; seen {
-			ask(i, int(k), 0)
-			count[i] = len(m.values)
-			continue
-		}
+	folds, ensemble := o.cfg.Folds, len(m.values)
+	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: where the values of a pair begin
+	logs := &memberLogs{from: make([]int, len(seen)+1)}
+	next := 0
+	for i, fold := range seen {
+		p := pair{o.sample(d, i, kind), float32(o.unit(T))}
 		for k := range folds {
-			ask(i, k, k)
+			if fold < 0 || int(fold) == k {
+				pairs[k], slots[k] = append(pairs[k], p), append(slots[k], next)
+				next += ensemble
+			}
 		}
-		count[i] = folds * len(m.values)
+		logs.from[i+1] = next
 	}
-	table := newOwnTable(d, o.shape, kind)
-	defer table.free()
-	logs = make([][]float64, len(d.Time))
-	for i := range logs {
-		logs[i] = make([]float64, count[i])
-	}
+	logs.values = make([]float64, next)
 	for s, values := range m.values {
-		own, at, err := m.net.evaluate(ctx, table, pairs, values)
+		answer, err := m.net.evaluate(ctx, table, pairs, values)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		own, at := answer[0], answer[1]
 		for k := range folds {
 			for j, slot := range slots[k] {
-				place := slot % folds * len(m.values)
-				logs[slot/folds][place+s] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
+				logs.values[slot+s] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
 			}
 		}
 	}
-	return logs, count, nil
+	return logs, nil
 }
 
 // Continue fits again with more rows: d are the old rows and new ones, or new ones alone. It
@@ -261,7 +274,7 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 	if !o.shape.fits(d) {
 		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use OwnFitter.Fit")
 	}
-	rows := sortRows(d)
+	rows := sortRows(d, o.shape.Columns)
 	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
 	if first < o.first || o.unit(last) > 1.5 {
 		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use OwnFitter.Fit",

@@ -11,6 +11,7 @@ import (
 
 	"tvps/data/random"
 	bins "tvps/data/table"
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
 	"tvps/replicate/own"
 )
@@ -33,7 +34,7 @@ func TestBacktest(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
-		Rules: []string{backtest.Uniform, backtest.Forgetting}}
+		Rules: []string{backtest.Uniform, backtest.Forgetting}, Fit: propensity.DefaultOwn()}
 	shown := func() (r *backtest.Result, first, last message) {
 		rec := record(t)
 		r, err := backTest(context.Background(), q)

@@ -26,6 +26,7 @@ type Learner struct {
 	Method propensity.Method // of the g that it fits; empty if it fits none
 	Needs  Need              // the kind of model that it can train
 
+	Covariate        bool    // it also fits a g that sees x alone, next to the one that sees (x, y)
 	StartsPretrained bool    // it starts from the pre-trained head whatever setting start says
 	Of               Variant // the learner that it is under a fixed setting; empty if it is one of its own
 	Only             string  // the one measure that it is a series of; empty for a learner
@@ -127,9 +128,12 @@ func (l Learner) weighs() bool {
 	return len(l.Phases) > 0 && l.Phases[0].Weigh != nil
 }
 
-// check tells whether the learner can train the model of the settings.
+// check tells whether the learner can train under the settings.
 func (l Learner) check(s Settings) error {
 	switch {
+	case l.Covariate && !s.GLabel:
+		return fmt.Errorf("the learner %s needs a g that sees the label; leave out g-label=false or this series",
+			l.Look.Name)
 	case l.Needs == AnyModel || l.Needs == s.model():
 		return nil
 	case l.Needs == PretrainedHead:

@@ -7,6 +7,7 @@ import (
 
 // learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
 // comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
+// ours-conditional is not in the paper, and no figure draws it by default.
 var learners = []Learner{
 	{
 		Look:     figures.Look{Name: "everything", Label: "Everything", Color: "#1f77b4"},
@@ -55,6 +56,12 @@ var learners = []Learner{
 		Phases:   []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
 		Groups:   []string{"omega", "clip"},
 		Method:   MethodOfSettings,
+	}, {
+		Look:      figures.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#9030f0"},
+		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
+		Groups:    []string{"omega", "clip"},
+		Method:    MethodOfSettings,
+		Covariate: true,
 	}, {
 		Look: figures.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4"},
 		Only: MeasureMMD,

@@ -22,6 +22,7 @@ type RunContext struct {
 
 	train     TrainFunc                // nil unless the learner has a training of its own
 	estimator *propensity.Estimator    // nil unless the learner fits g
+	covariate *propensity.Estimator    // of the g that sees x alone; nil unless the learner fits it
 	mmd       map[string]*mmd.Computer // by input; nil unless it is measured
 }
 
@@ -45,7 +46,15 @@ func (x experiment) newRunContext(ctx context.Context, engine *Engine, seed int6
 			return nil, err
 		}
 	}
-	return run, nil
+	if !x.learner.Covariate {
+		return run, nil
+	}
+	if stream.Classes < 2 {
+		return nil, fmt.Errorf("the learner %s needs labels, and scenario %s has none; leave out this series",
+			x.learner.Look.Name, x.settings.Scenario)
+	}
+	run.covariate, err = engine.estimator(x.settings.withoutLabel(), stream, x.learner.Method)
+	return run, err
 }
 
 // prepareTraining prepares the classifier, where it starts, and the learner's own training.

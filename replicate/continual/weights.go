@@ -21,6 +21,25 @@ func standard(ctx context.Context, run *RunContext, data Samples, t int) ([]floa
 	return run.learned(ctx, data, t, run.Settings.Window)
 }
 
+// conditional returns log omega(x_i, y_i, t, t_i) - log omega(x_i, t, t_i), the logarithm of p_t(y|x) / p_{t_i}(y|x):
+// the drift of y given x alone. Both g are fitted as timeVarying fits its own, on the same minibatches.
+func conditional(ctx context.Context, run *RunContext, data Samples, t int) ([]float64, error) {
+	out, err := timeVarying(ctx, run, data, t)
+	if err != nil {
+		return nil, err
+	}
+	ofX := *run
+	ofX.Settings, ofX.estimator = run.Settings.withoutLabel(), run.covariate
+	logs, err := timeVarying(ctx, &ofX, data, t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] -= logs[i]
+	}
+	return out, nil
+}
+
 // exact returns the closed form of log omega.
 func exact(_ context.Context, run *RunContext, data Samples, t int) ([]float64, error) {
 	if run.Stream.LogRatio == nil {

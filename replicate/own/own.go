@@ -38,22 +38,23 @@ type Result struct {
 	Times  int          `json:"times"` // number of times up to T
 	Rows   int          `json:"rows"`  // number of rows up to T
 
-	Features []string                 `json:"features"` // what g sees of x
-	Kind     propensity.Kind          `json:"kind"`
-	Weights  propensity.WeightOptions `json:"weights"`
-	Settings propensity.OwnConfig     `json:"settings"`
-	Seed     int64                    `json:"seed"`
-	Share    float64                  `json:"effective-share"`
-	Shrink   float64                  `json:"shrink"`
-	Joint    *propensity.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
-	Covar    *propensity.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
-	Notes    []string                 `json:"notes,omitempty"`
-	Encoder  *table.Encoder           `json:"encoder"`
-	stream   *Stream
-	row      []int                  // in the file, from 0
-	weights  *propensity.OwnWeights // in the order of row
-	own      *propensity.Own
-	fitter   *propensity.OwnFitter
+	Features    []string                 `json:"features"` // what g sees of x
+	Kind        propensity.Kind          `json:"kind"`
+	Weights     propensity.WeightOptions `json:"weights"`
+	Settings    propensity.OwnConfig     `json:"settings"`
+	Seed        int64                    `json:"seed"`
+	Share       float64                  `json:"effective-share"`
+	Shrink      float64                  `json:"shrink"`
+	Joint       *propensity.Diagnostics  `json:"joint,omitempty"`       // of g that sees (x, y)
+	Covar       *propensity.Diagnostics  `json:"covariate,omitempty"`   // of g that sees x
+	Conditional *propensity.Null         `json:"conditional,omitempty"` // the test of y given x
+	Notes       []string                 `json:"notes,omitempty"`
+	Encoder     *table.Encoder           `json:"encoder"`
+	table       string                   // what was read, in words
+	row         []int                    // in the file, from 0
+	weights     *propensity.OwnWeights   // in the order of row
+	own         *propensity.Own
+	fitter      *propensity.OwnFitter
 }
 
 // Close frees the compiled programs.
@@ -63,40 +64,99 @@ func (r *Result) Close() {
 	}
 }
 
-// Weigh reads the table, fits g on the rows up to T and weights them. Errors are *table.Error where the user can mend the
-// file or the request, and those of package propensity. Close the result after its last use.
-func Weigh(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
-	s, err := Open(q.Source)
-	if err != nil {
+// Prepared is a request whose table was read and checked.
+type Prepared struct {
+	Request
+	stream  *Stream
+	at      int   // place of T in the times
+	rows    []int // up to T
+	data    propensity.OwnData
+	encoder *table.Encoder
+}
+
+// Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the request,
+// as *table.Error, before anything is fitted.
+func Prepare(q Request) (*Prepared, error) {
+	p := &Prepared{Request: q}
+	var err error
+	if p.stream, err = Open(q.Source); err != nil {
 		return nil, err
 	}
-	at, err := s.At(q.At)
-	if err != nil {
+	if p.at, err = p.stream.At(q.At); err != nil {
 		return nil, err
 	}
-	rows := s.Rows(0, at+1)
-	data, encoder, err := s.Data(rows)
-	if err != nil {
+	p.rows = p.stream.Rows(0, p.at+1)
+	if p.data, p.encoder, err = p.stream.Data(p.rows); err != nil {
 		return nil, err
 	}
-	r := &Result{File: q.File, Schema: s.Table.Schema(), At: s.Times.Names[at], First: s.Times.Names[0], Times: at + 1,
-		Rows: len(rows), Settings: q.Fit, Seed: q.Seed, Encoder: encoder, Features: encoder.Names(), stream: s, row: rows}
-	r.choose(&q, data)
-	r.Notes = Clocks(r.Features, data)
+	return p, p.check()
+}
+
+// check returns an error for rows up to T that g cannot be fitted to.
+func (p *Prepared) check() error {
+	name := p.stream.Times.Names[p.at]
+	if n, least := len(p.rows), p.Fit.LeastRows(); n < least {
+		return &table.Error{File: p.File, Fix: p.later(),
+			Problem: fmt.Sprintf("%d rows up to %s are too few; g needs at least %d", n, name, least)}
+	}
+	if value, constant := p.constant(); constant {
+		return &table.Error{File: p.File, Column: p.Label, Fix: p.later(),
+			Problem: fmt.Sprintf("the label is %q in all rows up to %s", value, name)}
+	}
+	return nil
+}
+
+// constant is the label of all rows up to T, if it is the same.
+func (p *Prepared) constant() (value string, ok bool) {
+	label, target := slices.Compact(slices.Clone(p.data.Label)), slices.Compact(slices.Clone(p.data.Target))
+	switch {
+	case len(label) == 1:
+		return p.stream.Label.Names[label[0]], true
+	case len(target) == 1:
+		return fmt.Sprint(target[0]), true
+	}
+	return "", false
+}
+
+// later says how there can be more rows up to T.
+func (p *Prepared) later() string {
+	if p.at < len(p.stream.Times.Names)-1 {
+		return "name a later time with --at"
+	}
+	return "give more rows"
+}
+
+// Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
+// package propensity. Close the result after its last use.
+func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result, error) {
+	times := p.stream.Times
+	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
+		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder, Features: p.encoder.Names(),
+		table: p.stream.String(), row: p.rows}
+	T := times.Values[p.at]
+	p.stream = nil // the encoded rows are enough: the table may be freed
+	r.choose(&p.Request, p.data)
+	r.Notes = Clocks(r.Features, p.data)
 	if r.Kind == NoOmega {
-		r.weights = propensity.Forgetting(data.Time, s.Times.Values[at], r.Weights.HalfLife)
+		r.weights = propensity.Forgetting(p.data.Time, T, r.Weights.HalfLife)
 		r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
 		return r, nil
 	}
 	r.fitter = propensity.NewOwnFitter(backend)
-	if r.own, err = r.fitter.Fit(ctx, data, r.Settings, q.Seed); err == nil {
-		r.weights, err = r.own.Weights(ctx, s.Times.Values[at], r.Weights)
+	var err error
+	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err == nil {
+		r.weights, err = r.own.Weights(ctx, T, r.Weights)
+	}
+	if errors.Is(err, propensity.ErrFewRows) {
+		err = &table.Error{File: p.File, Problem: fmt.Sprintf("the rows up to %s have too few different values", r.At),
+			Fix: p.later(), Err: err}
 	}
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	r.Joint, r.Covar, r.Share, r.Shrink = r.own.Joint, r.own.Covariate, r.weights.Share, r.weights.Shrink
+	r.Joint, r.Covar, r.Conditional = r.own.Joint, r.own.Covariate, r.own.Conditional
+	r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
 	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
 	return r, nil
 }
@@ -136,7 +196,7 @@ func (r *Result) SaveModel(path string) error {
 // String is the summary for a terminal.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.stream)
+	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.table)
 	for _, g := range []struct {
 		name string
 		d    *propensity.Diagnostics
@@ -147,13 +207,15 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "g that sees %s: held-out loss %.4f (%.4f without drift), standard error %.4f", g.name, g.d.HeldOut,
 			math.Ln2, g.d.HeldOutError)
 		if n := g.d.Null; n != nil {
-			verdict := "no drift is found"
-			if n.Drift {
-				verdict = "the data drift"
-			}
-			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P, verdict)
+			fmt.Fprintf(&b, "; against %d shuffles of the times p = %.3f: %s", len(n.NullLoss), n.P,
+				verdict(n, "the data drift", "no drift is found"))
 		}
 		b.WriteString("\n")
+	}
+	if n := r.Conditional; n != nil {
+		fmt.Fprintf(&b, "y given x: held-out loss %.4f, %.4f on average if y is redrawn from x alone; against %d redraws "+
+			"p = %.3f: %s\n", n.Loss, n.LossMean, len(n.NullLoss), n.P,
+			verdict(n, "the rule from x to y drifts", "no drift of the rule from x to y is found"))
 	}
 	kind := string(r.Kind)
 	if r.Kind == NoOmega {
@@ -167,4 +229,12 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()
+}
+
+// verdict is one of two texts.
+func verdict(n *propensity.Null, drift, none string) string {
+	if n.Drift {
+		return drift
+	}
+	return none
 }

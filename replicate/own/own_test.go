@@ -1,14 +1,17 @@
 package own
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/data/random"
 	"tvps/data/table"
@@ -48,7 +51,11 @@ func drifting(t *testing.T, extra string) string {
 
 func weigh(t *testing.T, q Request) *Result {
 	t.Helper()
-	r, err := Weigh(context.Background(), backendtest.Open(t, "").Backend, q)
+	p, err := Prepare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Weigh(context.Background(), backendtest.Open(t, "").Backend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +128,64 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestFormats: CSV and Parquet of the same table give the same bytes; other columns first change no weight beyond
+// rounding. The summary names the drift of the rule.
+func TestFormats(t *testing.T) {
+	rng := random.New(1, "own-test", "formats")
+	const n = 1200
+	day, y := make([]time.Time, n), make([]bool, n)
+	x, count, place, gap := make([]float64, n), make([]int64, n), make([]string, n), make([]bool, n)
+	for i := range n {
+		day[i] = time.Date(2024, time.Month(1+i/100), 1+i%28, i%24, 0, 0, 0, time.UTC)
+		x[i], count[i], place[i], gap[i] = rng.NormFloat64(), int64(rng.IntN(9)), fmt.Sprint("p", rng.IntN(4)), i%50 == 7
+		y[i] = (x[i] > 0) == (i < n/2)
+	}
+	columns := []table.Column{{Name: "day", Values: day}, {Name: "x", Values: x, Missing: gap},
+		{Name: "count", Values: count}, {Name: "place", Values: place}, {Name: "y", Values: y}}
+	moved := []table.Column{columns[3], columns[4], columns[2], columns[0], columns[1]}
+	folder := t.TempDir()
+	q := Request{Source: Source{Time: "day", Label: "y", Bin: table.Bin{Unit: "month"}}, Fit: quick()}
+	var files [][]byte
+	var logs [][]float64
+	for name, list := range map[string][]table.Column{"a.csv": columns, "a.parquet": columns, "moved.parquet": moved} {
+		q.File = filepath.Join(folder, name)
+		if err := table.Write(q.File, list...); err != nil {
+			t.Fatal(err)
+		}
+		q.Fit.Permutations = 0
+		if name == "a.csv" {
+			q.Fit.Permutations = 1
+		}
+		r := weigh(t, q)
+		out := filepath.Join(folder, "weights.parquet")
+		if err := r.WriteWeights(out); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, r.weights.LogOmega)
+		if name != "moved.parquet" {
+			files = append(files, content)
+		}
+		if strings.Contains(r.String(), "\ny given x: held-out loss ") != (name == "a.csv") {
+			t.Errorf("%s: the line of y given x in %s", name, r)
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("CSV and Parquet give other weights")
+	}
+	for i, v := range logs[0] {
+		if math.Abs(v-logs[1][i]) > .01 || math.Abs(v-logs[2][i]) > .01 {
+			t.Fatalf("row %d: log omega %v, %v and %v", i, v, logs[1][i], logs[2][i])
+		}
+	}
+	if slices.Max(logs[0])-slices.Min(logs[0]) < .1 {
+		t.Error("g learned nothing")
+	}
+}
+
 // TestMistakes are *table.Error: the command line answers them with exit code 2.
 func TestMistakes(t *testing.T) {
 	file := drifting(t, "")
@@ -132,7 +197,7 @@ func TestMistakes(t *testing.T) {
 		"none.csv":         {Source: Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
 		q.Fit = quick()
-		_, err := Weigh(context.Background(), backendtest.Open(t, "go").Backend, q)
+		_, err := Prepare(q)
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)

@@ -33,8 +33,26 @@ type Stream struct {
 	order    []float64    // of every row, for rows of equal time
 }
 
+// check returns an error for columns that contradict each other.
+func (s Source) check() error {
+	if s.Label != "" && s.Label == s.Time {
+		return &table.Error{File: s.File, Column: s.Label, Problem: "the column is named as the time and as the label",
+			Fix: "name another one with --label or --time"}
+	}
+	for _, name := range []string{s.Time, s.Label} {
+		if name != "" && slices.Contains(s.Read.Drop, name) {
+			return &table.Error{File: s.File, Column: name, Problem: "the column is the time or the label, and is to be left out",
+				Fix: "take it out of --drop"}
+		}
+	}
+	return nil
+}
+
 // Open reads the table. Its errors are *table.Error where the user can mend the file or the request.
 func Open(source Source) (*Stream, error) {
+	if err := source.check(); err != nil {
+		return nil, err
+	}
 	t, err := table.Open(source.File, source.Read)
 	if err != nil {
 		return nil, err

@@ -19,9 +19,10 @@ type Table struct {
 type Alternative struct {
 	Name    string   `json:"name"`  // for --row and the files
 	About   string   `json:"about"` // numbers in INTERPRETATIONS.md
-	Set     []string `json:"set"`   // settings that override the default's
+	Set     []string `json:"set"`   // settings that override the default's; none for a row about its learners
 	Text    string   `json:"text"`  // explains the settings, where their names do not
 	Series  []string `json:"-"`     // learners; nil for the table's Compared
+	Column  string   `json:"-"`     // column that shows the last of Series, which has none of its own; empty for none
 	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
 	Slow    string   `json:"-"`     // time at the small scale of a row that is left out below the paper's unless named
 	Literal bool     `json:"-"`     // a literal reading of Table 1 or 2, listed even where it is the default
@@ -86,6 +87,8 @@ var ofOmega = []Alternative{
 	{Name: "time-embedding", About: "I2", Set: []string{"g-time=embedding"}},
 	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e"},
 	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}},
+	{Name: "conditional", About: "I2", Text: "`ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y)",
+		Series: []string{"ours-conditional"}, Column: "ours"},
 	{Name: "method1", About: "I13", Set: []string{"method=method1"}},
 	{Name: "window-5", About: "I8",
 		Set: []string{"window=5"}, Text: "the last 5 steps count as current", Series: onlyStandard},

@@ -44,6 +44,19 @@ type RowPlan struct {
 	Changed     []string // the settings that differ from the default, as name=value
 }
 
+// isDefault tells whether a row about settings has those of the default.
+func (r RowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
+
+// checkSeries returns an error if one of the learners does not fit the settings.
+func (r RowPlan) checkSeries() error {
+	for _, name := range r.Series {
+		if err := r.Settings.CheckSeries(name, r.Measure); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // LeftOut is an alternative that is not a row of this table, with the reason.
 type LeftOut struct {
 	Name string `json:"name"`
@@ -127,8 +140,12 @@ func (p *Plan) addRows(names []string) error {
 		if err != nil {
 			return usage.Errorf("row %s of %s: %w", a.Name, p.Key, err)
 		}
-		if len(row.Changed) == 0 && !a.Literal {
+		if row.isDefault() && !a.Literal {
 			p.Left = append(p.Left, LeftOut{a.Name, "it is the default here"})
+			continue
+		}
+		if err := row.checkSeries(); err != nil {
+			p.Left = append(p.Left, LeftOut{a.Name, err.Error()})
 			continue
 		}
 		p.Rows = append(p.Rows, row)

@@ -110,7 +110,8 @@ func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, r
 			}
 		}
 	}
-	if differ != len(row.Changed) || differ == 0 && !(a.Literal && scale == settings.Paper) {
+	same := a.Literal && scale == settings.Paper || len(a.Set) == 0 && a.Series != nil
+	if differ != len(row.Changed) || differ == 0 && !same {
 		t.Errorf("%s, %s: %d settings differ, but the row names %v", scale, row.Key, differ, row.Changed)
 	}
 	for _, at := range row.Settings.PlannedSteps() {
@@ -337,6 +338,31 @@ func TestStudy(t *testing.T) {
 	}
 	if !bytes.Equal(w.read(t, "study.md"), written) {
 		t.Error("the second call wrote another study.md")
+	}
+}
+
+// TestColumnOfARow: a row about a learner that has no column shows it in the named one, and Everything has no runs of its
+// own. It is left out where its learner does not fit the settings.
+func TestColumnOfARow(t *testing.T) {
+	w, o := newStudy(t)
+	o.Rows = []string{"conditional"}
+	r, err := w.study(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, row := r.Tables[0].Rows[0], r.Tables[0].Rows[1]
+	if len(row.Results) != 2 || row.Own || row.Defaults || len(row.Lacking) > 0 ||
+		row.Results["ours"].Series != "ours-conditional" || base.Results["ours"].Series != "ours" {
+		t.Errorf("the row is %+v", row)
+	}
+	text := string(w.read(t, "study.md"))
+	if !strings.Contains(text, "| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |") {
+		t.Errorf("study.md:\n%s", text)
+	}
+	o.Overrides = append(o.Overrides, "g-label=false")
+	plans, err := Plans(testCatalog, w.tables, o)
+	if err != nil || len(plans[0].Rows) > 0 || !strings.Contains(plans[0].Left[0].Why, "needs a g that sees the label") {
+		t.Errorf("with g-label=false %+v, %v", plans, err)
 	}
 }
 

@@ -45,7 +45,7 @@ type Row struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
 	Own      bool                          `json:"own-everything"` // the base has its own runs
-	Results  map[string]figures.SummaryRow `json:"results"`        // by learner
+	Results  map[string]figures.SummaryRow `json:"results"`        // by column, so by learner
 	Lacking  []string                      `json:"lacking"`        // learners without a finished run
 	Defaults bool                          `json:"as-default"`     // none of its settings differs from the default
 }
@@ -71,7 +71,7 @@ func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table 
 		base[job.Spec.ID()] = true
 	}
 	for _, p := range plan.Rows {
-		row := Row{Alternative: p.Alternative, Defaults: len(p.Changed) == 0}
+		row := Row{Alternative: p.Alternative, Defaults: p.isDefault()}
 		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
 		if !row.Defaults {
 			row.Set = p.Changed
@@ -88,15 +88,24 @@ func (r *Result) summarise(p lab.PanelPlan, row Row) Row {
 	row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
 	if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
 		for _, s := range summary.Rows {
-			row.Results[s.Series] = s
+			row.Results[row.column(s.Series)] = s
 		}
 	}
 	for _, name := range p.Series {
+		name = row.column(name)
 		if _, ok := row.Results[name]; !ok {
 			row.Lacking = append(row.Lacking, name)
 		}
 	}
 	return row
+}
+
+// column names the column that shows a learner.
+func (r Row) column(series string) string {
+	if r.Column != "" && series == r.Series[len(r.Series)-1] {
+		return r.Column
+	}
+	return series
 }
 
 // commandOf returns the command that makes one table again.
@@ -140,7 +149,10 @@ func (t Table) label(row Row) string {
 	if row.Name == "" {
 		return "default"
 	}
-	parts := []string{"`" + strings.Join(row.Set, " ") + "`"}
+	var parts []string
+	if len(row.Set) > 0 {
+		parts = append(parts, "`"+strings.Join(row.Set, " ")+"`")
+	}
 	if row.Text != "" {
 		parts = append(parts, row.Text)
 	}

@@ -1,0 +1,167 @@
+package propensity
+
+import (
+	"context"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"tvps/data/random"
+)
+
+// seeds is the number of seeds of a simulation; OWN_SEEDS=20 runs those of the README's table.
+func seeds(few int) int64 {
+	if os.Getenv("OWN_SEEDS") == "20" {
+		return 20
+	}
+	return int64(few)
+}
+
+// xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one rule:
+// a logistic one; a target that depends on x nonlinearly, with noise that grows with x.
+func xDrift(seed int64, n int, target bool) OwnData {
+	rng := random.New(seed, "own test", "x drift")
+	d := OwnData{Data: Data{Dim: 2}}
+	for i := range n {
+		t := float64(i % 20)
+		x, z := -1+t/9.5+rng.NormFloat64(), rng.NormFloat64()
+		d.X, d.Time = append(d.X, float32(x), float32(z)), append(d.Time, t)
+		if target {
+			d.Target = append(d.Target, 50+10*(math.Sin(2*x)+x*z+.3*math.Exp(x/2)*rng.NormFloat64()))
+			continue
+		}
+		y := int32(0)
+		if rng.Float64() < 1/(1+math.Exp(-1.5*x+z)) {
+			y = 1
+		}
+		d.Label, d.Classes = append(d.Label, y), 2
+	}
+	return d
+}
+
+// autoregressive draws n rows, each at its own time, of three values that are autoregressive of coefficient .9, as is
+// their outcome's noise. Nothing drifts.
+func autoregressive(seed int64, n int, target bool) OwnData {
+	rng := random.New(seed, "own test", "autoregressive")
+	d := OwnData{Data: Data{Dim: 3}}
+	state := make([]float64, 4)
+	for i := range n {
+		for j := range state {
+			state[j] = .9*state[j] + math.Sqrt(1-.81)*rng.NormFloat64()
+			if j < 3 {
+				d.X = append(d.X, float32(state[j]))
+			}
+		}
+		d.Time = append(d.Time, float64(i))
+		y := state[0] + state[3]
+		if target {
+			d.Target = append(d.Target, y)
+			continue
+		}
+		label := int32(0)
+		if y > 0 {
+			label = 1
+		}
+		d.Label, d.Classes = append(d.Label, label), 2
+	}
+	return d
+}
+
+// turningTarget is a target whose rule turns round: y = slope(t) x + noise.
+func turningTarget(seed int64, n int) OwnData {
+	d := ruleDrift(seed, n)
+	rng := random.New(seed, "own test", "turning target")
+	d.Label, d.Classes = nil, 0
+	for i, t := range d.Time {
+		d.Target = append(d.Target, ruleSlope(t)*float64(d.X[2*i])+rng.NormFloat64())
+	}
+	return d
+}
+
+// TestOwnConditionalNull: a drift of y given x is called, and one of x alone, however strong, is not; nor are rows that
+// depend on their neighbours.
+func TestOwnConditionalNull(t *testing.T) {
+	slow(t)
+	n := seeds(2)
+	for _, c := range []struct {
+		name  string
+		data  func(seed int64) OwnData
+		drift bool
+	}{
+		{"no drift, classes", func(s int64) OwnData { return noDrift(s, 2000, 5, 20) }, false},
+		{"drift of x, classes", func(s int64) OwnData { return xDrift(s, 3000, false) }, false},
+		{"drift of x, target", func(s int64) OwnData { return xDrift(s, 3000, true) }, false},
+		{"autoregressive, classes", func(s int64) OwnData { return autoregressive(s, 3000, false) }, false},
+		{"autoregressive, target", func(s int64) OwnData { return autoregressive(s, 3000, true) }, false},
+		{"drift of the rule, classes", func(s int64) OwnData { return ruleDrift(s, 2000) }, true},
+		{"drift of the rule, target", func(s int64) OwnData { return turningTarget(s, 2000) }, true},
+	} {
+		called, least := 0, 0
+		for seed := range n {
+			null := conditionalNull(t, c.data(seed), seed)
+			t.Logf("%s: p %.2f, loss %.4f, null %.4f +- %.4f", c.name, null.P, null.Loss, null.LossMean, null.LossSpread)
+			if null.Drift {
+				called++
+			}
+			if null.P <= .05 {
+				least++
+			}
+		}
+		t.Logf("%s: called in %d of %d, p <= .05 in %d", c.name, called, n, least)
+		if c.drift && called < int(n) || !c.drift && called > int(n)/20 {
+			t.Errorf("%s: drift of y given x called in %d of %d seeds", c.name, called, n)
+		}
+	}
+}
+
+// conditionalNull is the Conditional of a fit with the default settings, without the fit.
+func conditionalNull(t *testing.T, d OwnData, seed int64) *Null {
+	t.Helper()
+	o, rows, err := ownFitter(t).prepare(d, DefaultOwn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := newOwnTable(d, o.shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.free()
+	null, err := o.conditionalNull(context.Background(), table, rows, o.samples(d, rows.at, Joint), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return null
+}
+
+// TestCutBins: an outcome's own quantile gives the outcome back, under any model; equal outcomes share a bin.
+func TestCutBins(t *testing.T) {
+	rng := random.New(1, "bins")
+	for _, classes := range []int{1, 2, 40, 1000} {
+		value := make([]float64, 500)
+		for i := range value {
+			value[i] = float64(rng.IntN(classes))
+		}
+		c := cutBins(value, 8, rng)
+		if len(c.sorted) > 8 {
+			t.Errorf("%d bins", len(c.sorted))
+		}
+		at := map[float64]int32{}
+		for i, v := range value {
+			logits := make([]float32, 8)
+			for b := range logits {
+				logits[b] = float32(3 * rng.NormFloat64())
+			}
+			if got := c.value(c.quantile(i, logits), logits); got != v {
+				t.Fatalf("%d values: %v came back as %v", classes, v, got)
+			}
+			if b, seen := at[v]; seen && b != c.of[i] {
+				t.Fatalf("%v is in bins %d and %d", v, b, c.of[i])
+			}
+			at[v] = c.of[i]
+			if !slices.Contains(c.sorted[c.of[i]], v) {
+				t.Fatalf("%v is not in its bin", v)
+			}
+		}
+	}
+}

@@ -1,0 +1,473 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tvps/replicate/catalog"
+	"tvps/replicate/cli"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// onTables are the commands on a user's own table, each with flags for a quick run and its output files.
+var onTables = []struct {
+	name    string
+	quick   []string
+	outputs []string // flag and file, in turn
+}{
+	{"weights", []string{"--permutations", "0", "--updates", "30"},
+		[]string{"--out", "w.csv", "--model", "w.model", "--json", "w.json"}},
+}
+
+// hostile is a table, or flags that contradict it, and what the sentence about it must contain.
+type hostile struct {
+	name  string
+	table string   // its content
+	args  []string // they override --time day and --label y; TABLE is the file, DIR its folder
+	want  []string
+	make  func(path string) error // makes the file instead of table
+	only  string                  // the one command that has these flags; empty for all
+}
+
+// execute runs the program in this process. stderr is what Main would print of the error.
+func execute(args ...string) (code int, stdout, stderr string) {
+	var out bytes.Buffer
+	cmd, ctx := root(catalog.Paper()), context.Background()
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(io.Discard)
+	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		stderr = fmt.Sprintf("%s: %v%s\n", cmd.Name(), err, cli.Advice(err))
+	}
+	return cli.ExitCode(ctx, err), out.String(), stderr
+}
+
+// onTable runs a command on a table of a folder. Its outputs go to the folder out.
+func onTable(command int, file, out string, args ...string) (code int, stdout, stderr string) {
+	c := onTables[command]
+	all := slices.Concat([]string{c.name, file, "--time", "day", "--label", "y", "--backend", "go"}, c.quick)
+	for i := 0; i < len(c.outputs); i += 2 {
+		all = append(all, c.outputs[i], filepath.Join(out, c.outputs[i+1]))
+	}
+	return execute(append(all, args...)...)
+}
+
+// TestHostileTables: every mistake in a table or in what is asked of it ends every command with exit code 2 and one
+// sentence, writes nothing, and takes less than 1 GB.
+func TestHostileTables(t *testing.T) {
+	cases := slices.Concat(hostileTexts(), hostileCompressed(t), hostileParquet(t), hostileFiles(), hostileRequests())
+	if len(cases) < 60 {
+		t.Errorf("%d cases", len(cases))
+	}
+	for _, h := range cases {
+		for i, c := range onTables {
+			if h.only != "" && h.only != c.name {
+				continue
+			}
+			t.Run(c.name+"/"+h.name, func(t *testing.T) { h.check(t, i) })
+		}
+	}
+}
+
+func (h hostile) check(t *testing.T, command int) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "table.csv"), filepath.Join(dir, "out")
+	if h.make == nil {
+		h.make = func(path string) error { return os.WriteFile(path, []byte(h.table), 0o644) }
+	}
+	if err := h.make(file); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var args []string
+	for _, arg := range h.args {
+		args = append(args, strings.NewReplacer("TABLE", file, "DIR", dir).Replace(arg))
+	}
+	code, stdout, stderr := onTable(command, file, out, args...)
+	runtime.ReadMemStats(&after)
+	if code != 2 || stdout != "" {
+		t.Errorf("exit code %d, stdout %q", code, stdout)
+	}
+	oneSentence(t, stderr, h.want...)
+	if named := strings.Contains(stderr, ": --"); !named && !strings.Contains(stderr, "flag") {
+		oneSentence(t, stderr, dir) // no flag is wrong in itself
+	}
+	if strings.Contains(stderr, "propensity: ") || len(stderr) > 500+len(file) {
+		t.Errorf("not in the user's terms: %q", stderr)
+	}
+	if files, _ := os.ReadDir(out); len(files) > 0 {
+		t.Errorf("%v was written", files[0])
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<30 {
+		t.Errorf("%d MiB were allocated", used>>20)
+	}
+	if testing.Verbose() {
+		t.Log(strings.ReplaceAll(strings.TrimSpace(stderr), dir+"/", ""))
+	}
+}
+
+// TestLegalTables: tables that look wrong and are not. The same rows with dates out of order, as bytes of another kind, have
+// the same weights; a table in which nothing can drift has weights of 1.
+func TestLegalTables(t *testing.T) {
+	dir := t.TempDir()
+	weights := func(name string, content []byte, args ...string) map[string]float64 {
+		file, out := filepath.Join(dir, name), filepath.Join(dir, name+".out")
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := onTable(0, file, out, append(args, "--label=", "--backend=")...)
+		text, err := os.ReadFile(filepath.Join(out, "w.csv"))
+		if code != 0 || err != nil {
+			t.Fatalf("%s: exit code %d, %s%v", name, code, stderr, err)
+		}
+		found := map[string]float64{}
+		for line := range strings.Lines(strings.TrimPrefix(string(text), "row,weight,log_omega,spread\n")) {
+			fields := strings.Split(line, ",")
+			if found[fields[0]], err = strconv.ParseFloat(fields[1], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return found
+	}
+	lines := []string{"hour,x,city"}
+	for i := range 60 {
+		lines = append(lines, fmt.Sprintf("2024-01-%02d 0%d:00,%d,Malmö %d", 1+i/5, i%5, i*37%11+i/30*9, i%3))
+	}
+	hours := []string{"--time", "hour", "--bin", "day"}
+	sorted := weights("sorted.csv", []byte(strings.Join(lines, "\n")), hours...)
+	slices.Reverse(lines[1:])
+	latin1 := strings.ReplaceAll(strings.ReplaceAll(strings.Join(lines, "\r\n"), ",", ";"), "ö", "\xF6")
+	reversed := weights("reversed.csv.gz", gzipped([]byte(latin1)), hours...)
+	if len(sorted) != 60 || len(reversed) != 60 {
+		t.Fatalf("%d and %d weights", len(sorted), len(reversed))
+	}
+	least, most := sorted["1"], sorted["1"]
+	for i := range 60 {
+		a, b := sorted[strconv.Itoa(1+i)], reversed[strconv.Itoa(60-i)]
+		if a != b {
+			t.Errorf("row %d weighs %v, and %v if the dates are out of order", i+1, a, b)
+		}
+		least, most = min(least, a), max(most, a)
+	}
+	if most < 1.01*least {
+		t.Errorf("all weights are about %v", most)
+	}
+	constant := "day,x\n" + strings.Repeat("-9223372036854775808,7\n", 9) + strings.Repeat("9223372036854775807,7\n", 9)
+	for row, w := range weights("constant.csv", []byte(constant), "--bin", "3 blocks") {
+		if math.Abs(w-1) > 1e-9 {
+			t.Errorf("constant: row %s weighs %v", row, w)
+		}
+	}
+}
+
+// rowsOf returns a table of 5 rows on each of 12 days.
+func rowsOf(line func(day, i int) string) string {
+	text := ""
+	for i := range 60 {
+		text += line(1+i/5, i) + "\n"
+	}
+	return text
+}
+
+// good is a table without a mistake, with one cell replaced.
+func good(old, with string) string {
+	text := "day,x,c,y\n" + rowsOf(func(day, i int) string {
+		return fmt.Sprintf("2024-01-%02d,%d.5,%s,%s", day, i*37%11, []string{"p", "q", "r"}[i%3], []string{"no", "yes"}[i*37%11%2])
+	})
+	return strings.Replace(text, old, with, 1)
+}
+
+func hostileTexts() []hostile {
+	names := []string{"day", "y"}
+	for i := range 9_999 {
+		names = append(names, fmt.Sprint("c", i))
+	}
+	timed := func(header, line string) string {
+		return header + "\n" + rowsOf(func(day, i int) string {
+			return strings.NewReplacer("D", fmt.Sprintf("2024-01-%02d", day), "I", fmt.Sprint(i), "Y", fmt.Sprint(i%2)).Replace(line)
+		})
+	}
+	const fourth = "2024-01-01,1.5,p,yes\n" // row 4 is line 5
+	return []hostile{
+		{name: "empty", want: []string{"empty"}},
+		{name: "only a newline", table: "\n", want: []string{"no text"}},
+		{name: "only a byte order mark", table: "\xEF\xBB\xBF", want: []string{"no text"}},
+		{name: "only a header", table: "day,x,y\n", want: []string{"no rows", "at least two rows"}},
+		{name: "one row", table: "day,x,y\n2024-01-01,1,a\n", want: []string{"one row", "at least two rows"}},
+		{name: "five rows", table: good("", "")[:len("day,x,c,y\n")+5*len("2024-01-01,1.5,p,yes")],
+			want: []string{"rows"}},
+		{name: "NUL byte", table: good("1.5", "\x00"), want: []string{"NUL byte"}},
+		{name: "binary", table: "\x00\x01\x02\xFF\xFE\x00", want: []string{"NUL byte"}},
+		{name: "UTF-32", table: "\xFF\xFE\x00\x00d\x00\x00\x00", want: []string{"UTF-32", "UTF-8"}},
+		{name: "half of UTF-16", table: "\xFF\xFEd\x00a", want: []string{"odd number of bytes"}},
+		{name: "ragged, too many", table: good("1.5,", "1,5,"), want: []string{"5 fields, but the header has 4"}},
+		{name: "ragged, too few", table: good("1.5,", ""), want: []string{"3 fields, but the header has 4"}},
+		{name: "open quote", table: good("1.5", `"1.5`), want: []string{"a quote is not closed"}},
+		{name: "text after a quote", table: good("1.5", `"1.5"x`), want: []string{"follows a closing quote"}},
+		{name: "a field of 20 MB", table: good("1.5", strings.Repeat("1", 20<<20)), want: nil},
+		{name: "a file of one row of 100 MB", make: func(path string) error {
+			return os.WriteFile(path, bytes.Repeat([]byte("x"), 100<<20), 0o644)
+		}, want: []string{"longer than"}},
+		{name: "duplicate names", table: good("c,y", "x,y"), want: []string{`column "x"`, "same name", "rename one"}},
+		{name: "time twice", table: good("c,y", "day,y"), want: []string{`column "day"`, "same name", "rename one"}},
+		{name: "10,001 columns", table: strings.Join(names, ",") + "\n1,2\n", want: []string{"10001 columns", "leave some out"}},
+		{name: "no header", table: "1,2,3\n4,5,6\n7,8,9\n", want: []string{"numbers instead of the columns' names"}},
+		{name: "mixed types", table: good("1.5", "many"), want: []string{"row ", `column "x"`, `"many" is not a number`}},
+		{name: "NaN", table: good("1.5", "NaN"), want: []string{`column "x"`, "not a finite number", "text of missing values"}},
+		{name: "infinity", table: good("1.5", "inf"), want: []string{`column "x"`, "not a finite number"}},
+		{name: "minus infinity", table: good("1.5", "-Infinity"), want: []string{`column "x"`, "not a finite number"}},
+		{name: "1e999", table: good("1.5", "1e999"), want: []string{`column "x"`, "not a finite number"}},
+		{name: "1e300", table: good("1.5", "1e300"), want: []string{`column "x"`, "not a finite number"}},
+		{name: "decimal comma", table: "day;x;y\n" + rowsOf(func(day, i int) string {
+			return fmt.Sprintf("2024-01-%02d;%d,5;%d", day, i, i%2)
+		}), want: []string{`column "x"`, "set the decimal mark"}},
+		{name: "a day that does not exist", table: good("2024-01-09", "2024-02-30"),
+			want: []string{`column "day"`, `"2024-02-30" is not a date`}},
+		{name: "dates in two orders", table: strings.NewReplacer("2024-01-01", "13/01/2024", "2024-01-02", "01/14/2024").
+			Replace(good("", "")), want: []string{`column "day"`}},
+		{name: "dates that are ambiguous", table: "day,x,y\n" + rowsOf(func(day, i int) string {
+			return fmt.Sprintf("%02d/01/2024,%d,%d", day, i, i%2)
+		}), want: []string{`column "day"`, "day and month cannot be told apart", "layout"}},
+		{name: "missing time", table: good("2024-01-03", ""), want: []string{`column "day"`, "time is missing", "fill it in"}},
+		{name: "missing label", table: good("yes\n", "\n"), want: []string{`column "y"`, "label is missing", "fill it in"}},
+		{name: "constant label", table: strings.ReplaceAll(good("", ""), "yes", "no"),
+			want: []string{`column "y"`, `"no" in all rows`, "another column"}},
+		{name: "label without values", table: timed("day,x,y", "D,I,"), want: []string{`column "y"`}},
+		{name: "label of 60 texts", table: timed("day,x,y", "D,I,text I"), want: []string{`column "y"`, "the label is a text"}},
+		{name: "label is a date", table: timed("day,x,y", "D,I,D"), want: []string{`column "y"`, "the label is a time"}},
+		{name: "one time", table: timed("day,x,y", "2024-01-01,I,Y"), want: []string{`column "day"`, "one time", "at least two"}},
+		{name: "only texts", table: timed("day,x,y", "D,note number I,Y"), want: []string{"no column is left as a feature"}},
+		{name: "only a time and a label", table: timed("day,y", "D,Y"), want: []string{"no column is left as a feature"}},
+		{name: "times of 64 bits", table: strings.NewReplacer("2024-01-01", "-9223372036854775808", "2024-01-02",
+			"9223372036854775807").Replace(timed("day,x,y", "D,I,Y")), want: []string{`column "day"`}},
+		{name: "one class up to T", table: timed("day,x,y", "D,I,no") + "2024-01-13,1,yes\n", args: []string{"--at", "2024-01-12"},
+			only: "weights", want: []string{`column "y"`, "up to 2024-01-12", "--at"}},
+		{name: "one number up to T", table: timed("day,x,y", "D,I,1.5") + "2024-01-13,1,2.5\n", args: []string{"--at", "2024-01-12"},
+			only: "weights", want: []string{`column "y"`, `"1.5" in all rows up to 2024-01-12`, "--at"}},
+		{name: "two different rows", args: []string{"--label="}, only: "weights",
+			table: "day,x\n" + strings.Repeat("2024-01-02,1\n", 30) + strings.Repeat("2024-01-01,1\n", 30),
+			want:  []string{"too few different values", "give more rows"}},
+		{name: "three rows up to T", table: timed("day,x,y", "D,I,Y")[:8] + "2024-01-01,1,a\n2024-01-02,2,b\n2024-01-03,1,a\n" +
+			strings.Repeat("2024-01-04,2,b\n", 9), args: []string{"--at", "2024-01-03"}, only: "weights",
+			want: []string{"3 rows up to 2024-01-03 are too few", "at least 6", "later time with --at"}},
+		{name: "10,000 columns and a constant label", table: strings.Join(names[:10_000], ",") + "\n" +
+			strings.Repeat("2024-01-01,a"+strings.Repeat(",1", 9_998)+"\n", 9) + "2024-01-02,a" + strings.Repeat(",2", 9_998) + "\n",
+			want: []string{`column "y"`, `"a" in all rows`}},
+		{name: "HTML", table: "<!DOCTYPE html>\n<html><body>Not found, sorry</body></html>\n", want: nil},
+		{name: "JSON", table: "[{\"day\": 1, \"y\": 2},\n{\"day\": 2, \"y\": 3}]\n", want: nil},
+		{name: "a broken row of the fourth", table: good(fourth, "garbage\n"), want: nil},
+	}
+}
+
+func gzipped(text []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	w.Write(text)
+	w.Close()
+	return b.Bytes()
+}
+
+func hostileCompressed(t *testing.T) []hostile {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zstded := string(z.EncodeAll([]byte(good("", "")), nil))
+	zipped := string(gzipped([]byte(good("", ""))))
+	bomb := func(unit string, n int) func(path string) error {
+		return func(path string) error {
+			return os.WriteFile(path, gzipped(append([]byte("day,x,y\n"), bytes.Repeat([]byte(unit), n)...)), 0o644)
+		}
+	}
+	return []hostile{
+		{name: "gzip, truncated", table: zipped[:len(zipped)/2], want: []string{"gzip", "damaged or truncated", "make the file again"}},
+		{name: "gzip, checksum", table: zipped[:len(zipped)-6] + "xxxxxx", want: []string{"gzip", "damaged or truncated"}},
+		{name: "gzip, header alone", table: zipped[:10], want: []string{"gzip", "damaged or truncated"}},
+		{name: "gzip of gzip", table: string(gzipped([]byte(zipped))), want: []string{"gzip"}},
+		{name: "gzip of nothing", table: string(gzipped(nil)), want: []string{"no text"}},
+		{name: "gzip bomb of long rows", make: bomb("2024-01-01,"+strings.Repeat("a", 1<<20)+",1\n", 300), want: []string{"expand to more than", "unpack the file"}},
+		{name: "gzip bomb of one row", make: bomb("1", 300<<20), want: []string{"longer than"}},
+		{name: "gzip bomb of zeros", make: bomb("\x00", 300<<20), want: []string{"longer than"}},
+		{name: "zstd, truncated", table: zstded[:len(zstded)/2], want: []string{"zstd", "damaged or truncated"}},
+		{name: "zstd, magic alone", table: zstded[:4], want: []string{"zstd", "damaged or truncated"}},
+		{name: "zip", table: "PK\x03\x04........", want: []string{"zip archive or a spreadsheet", "CSV"}},
+		{name: "old spreadsheet", table: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", want: []string{"spreadsheet", "CSV"}},
+		{name: "Arrow", table: "ARROW1\x00\x00", want: []string{"Arrow", "Parquet"}},
+		{name: "bzip2", table: "BZh91AY&SY", want: []string{"bzip2", "unpack it"}},
+		{name: "xz", table: "\xFD7zXZ\x00\x00", want: []string{"xz", "unpack it"}},
+		{name: "SQLite", table: "SQLite format 3\x00", want: []string{"SQLite", "CSV"}},
+	}
+}
+
+func parquetOf[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows, options...); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func hostileParquet(t *testing.T) []hostile {
+	type row struct {
+		Day int64   `parquet:"day,plain"`
+		X   float64 `parquet:"x,plain"`
+		Y   int64   `parquet:"y,plain"`
+	}
+	type list struct {
+		Day int64   `parquet:"day"`
+		X   []int64 `parquet:"x,list"`
+	}
+	type nested struct {
+		Day int64 `parquet:"day"`
+		X   struct {
+			A int64 `parquet:"a"`
+		} `parquet:"x"`
+	}
+	type texts struct {
+		Day string `parquet:"day"`
+	}
+	var rows []row
+	for i := range 60 {
+		rows = append(rows, row{int64(i / 5), float64(i * 37 % 11), int64(i * 37 % 11 % 2)})
+	}
+	file := parquetOf(t, rows, parquet.Compression(&parquet.Uncompressed))
+	footer := int(binary.LittleEndian.Uint32([]byte(file[len(file)-8:])))
+	bad := slices.Clone(rows)
+	bad[7].X = math.NaN()
+	// The header of the first page: field 1, its type; field 2, its size, as a varint of two bytes.
+	const header = "PAR1\x15\x06\x15"
+	if !strings.HasPrefix(file, header) {
+		t.Fatalf("the file begins with %q", file[:16])
+	}
+	huge := header + "\xFE\xFF\xFF\xFF\x0F" + file[len(header)+2:]
+	return []hostile{
+		{name: "Parquet, only its magic", table: "PAR1", want: []string{"damaged or truncated"}},
+		{name: "Parquet, wrong magic", table: "PAR2" + file[4:], want: nil},
+		{name: "Parquet, truncated", table: file[:len(file)/2], want: []string{"damaged or truncated"}},
+		{name: "Parquet, last byte missing", table: file[:len(file)-1], want: []string{"does not end with PAR1"}},
+		{name: "Parquet, data missing", table: file[:4] + file[len(file)-8-footer:], want: []string{"damaged or truncated"}},
+		{name: "Parquet, footer of 4 GiB", table: file[:len(file)-8] + "\xFF\xFF\xFF\xFFPAR1", want: []string{"footer"}},
+		{name: "Parquet, page of 2 GiB", table: huge, want: []string{"damaged"}},
+		{name: "Parquet, footer of zeros", table: "PAR1" + strings.Repeat("\x00", 100) + "\x64\x00\x00\x00PAR1", want: []string{"schema"}},
+		{name: "Parquet, encrypted", table: "PARE\x00\x00\x00\x00PARE", want: []string{"encrypted"}},
+		{name: "Parquet, no rows", table: parquetOf(t, rows[:0]), want: []string{"no rows", "at least two"}},
+		{name: "Parquet, one row", table: parquetOf(t, rows[:1]), want: []string{"one row"}},
+		{name: "Parquet, NaN", table: parquetOf(t, bad), want: []string{"row 8", `column "x"`, "not a finite"}},
+		{name: "Parquet, list", table: parquetOf(t, make([]list, 60)), want: []string{`column "x"`, "nested", "drop the column"}},
+		{name: "Parquet, struct", table: parquetOf(t, make([]nested, 60)), want: []string{`column "x"`, "nested", "drop the column"}},
+		{name: "Parquet, not UTF-8", table: parquetOf(t, []texts{{"\xFF"}, {"b"}}), want: []string{`column "day"`, "UTF-8"}},
+		{name: "Parquet, Brotli", table: parquetOf(t, rows, parquet.Compression(&parquet.Brotli)), want: []string{"Brotli"}},
+		{name: "Parquet, one time", table: parquetOf(t, make([]row, 60)), want: []string{`column "day"`, "one time"}},
+	}
+}
+
+// hostileFiles are paths that are no files of tables.
+func hostileFiles() []hostile {
+	out := []hostile{
+		{name: "missing file", make: func(string) error { return nil }, want: []string{"there is no such file"}},
+		{name: "folder", make: func(path string) error { return os.Mkdir(path, 0o755) }, want: []string{"is not a file"}},
+		{name: "loop of links", make: func(path string) error { return os.Symlink(path, path) }, want: []string{"cannot be opened"}},
+		{name: "link to nothing", make: func(path string) error { return os.Symlink(path+"x", path) }, want: []string{"no such file"}},
+		{name: "device", make: func(path string) error { return os.Symlink("/dev/null", path) }, want: []string{"is not a file"}},
+		{name: "endless device", make: func(path string) error { return os.Symlink("/dev/zero", path) }, want: []string{"is not a file"}},
+		{name: "pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) }, want: []string{"is not a file"}},
+	}
+	if os.Geteuid() > 0 { // root may read everything
+		out = append(out, hostile{name: "no permission", make: func(path string) error {
+			return os.WriteFile(path, []byte(good("", "")), 0)
+		}, want: []string{"cannot be opened"}})
+	}
+	return out
+}
+
+// hostileRequests are flags that contradict a good table.
+func hostileRequests() []hostile {
+	whole := good("", "")
+	numeric := strings.ReplaceAll(whole, "2024-01-", "1")
+	classes := "day,x,y\n" + rowsOf(func(day, i int) string {
+		var lines []string
+		for j := range 20 {
+			lines = append(lines, fmt.Sprintf("2024-01-%02d,%d,c%d", day, j, 20*i+j), fmt.Sprintf("2024-01-%02d,%d,c%d", day, j, 20*i+j))
+		}
+		return strings.Join(lines, "\n")
+	})
+	flags := func(name, want string, args ...string) hostile {
+		return hostile{name: name, table: whole, args: args, want: strings.Split(want, "|")}
+	}
+	ofWeights := func(name, want string, args ...string) hostile {
+		h := flags(name, want, args...)
+		h.only = "weights"
+		return h
+	}
+	return []hostile{
+		flags("label is the time", `column "day"|as the time and as the label|another one`, "--label", "day"),
+		flags("label is dropped", `column "y"|--drop`, "--drop", "y"),
+		flags("time is dropped", `column "day"|--drop`, "--drop", "day"),
+		flags("all features are dropped", "no column is left as a feature", "--drop", "x,c"),
+		flags("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=", "--bin", "9 blocks"),
+		flags("drop of no column", `no column "z"`, "--drop", "z"),
+		flags("no such time", `no column "date"|the columns are day, x, c, y`, "--time", "date"),
+		flags("no such label", `no column "z"|the columns are`, "--label", "z"),
+		flags("time is a category", `column "c"|not a time`, "--time", "c"),
+		flags("time is a number in months", `column "x"|needs dates`, "--time", "x", "--bin", "month"),
+		flags("all in one bin", `column "day"|in bins of year|shorter bins`, "--bin", "year"),
+		flags("one block", `one time`, "--bin", "1 blocks"),
+		flags("a block of all rows", `one time`, "--bin", "1000 rows"),
+		flags("bin unknown", "--bin|wek", "--bin", "wek"),
+		flags("no blocks", "--bin", "--bin", "0 blocks"),
+		flags("neither time nor blocks", "--time is missing", "--time="),
+		flags("label kind unknown", "--label-kind", "--label-kind", "float"),
+		flags("label kind number of texts", `column "y"|not a number`, "--label-kind", "number"),
+		flags("type of no column", `no column "z"|the columns are`, "--type", "z=number"),
+		flags("type unknown", "--type|factor", "--type", "x=factor"),
+		flags("type does not fit", `column "c"|is not a number`, "--type", "c=number"),
+		flags("type time does not fit", `column "c"|is not a date or time`, "--type", "c=time"),
+		flags("layout of no column", `no column "z"`, "--layout", "z=%Y"),
+		flags("layout does not fit", `column "day"|row 1`, "--layout", "day=%d.%m.%Y"),
+		flags("layout unknown", `%Q`, "--layout", "day=%Q"),
+		flags("wrong delimiter", `no column "day"`, "--delimiter", ";"),
+		flags("delimiter of two", "--delimiter", "--delimiter", ";;"),
+		flags("delimiter is a quote", "--delimiter", "--delimiter", `"`),
+		flags("decimal mark", "--decimal", "--decimal", "x"),
+		flags("zone", "--zone", "--zone", "Mars/Base"),
+		flags("seed", "--seed", "--seed", "x"),
+		flags("no such flag", "--tyme", "--tyme", "day"),
+		ofWeights("T before the first time", `"2023-01-01"|day`, "--at", "2023-01-01"),
+		ofWeights("T is the first time", `2024-01-01 is the first time|--at`, "--at", "2024-01-01"),
+		ofWeights("T after the last time", `"2025-01-01"|day`, "--at", "2025-01-01"),
+		ofWeights("T is not a time", `"soon"|day`, "--at", "soon"),
+		ofWeights("output is the table", "is the table itself|another file", "--out", "TABLE"),
+		ofWeights("output is a folder", "is a folder|name a file", "--out", "DIR"),
+		ofWeights("two outputs in one file", "named for two outputs", "--out", "DIR/w", "--json", "DIR/w"),
+		ofWeights("kind unknown", "--kind", "--kind", "joined"),
+		ofWeights("conditional without a label", "--kind|--label", "--kind", "conditional", "--label="),
+		ofWeights("clip", "--clip", "--clip", "2"),
+		ofWeights("floor", "--floor 2", "--floor", "2"),
+		ofWeights("floor NaN", "--floor NaN", "--floor", "nan"),
+		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
+		ofWeights("half-life NaN", "--half-life NaN", "--half-life", "nan"),
+		ofWeights("updates", "--updates -1", "--updates=-1"),
+		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
+		{name: "months of numbers", table: numeric, args: []string{"--bin", "month"}, want: []string{`column "day"`, "needs dates"}},
+		{name: "T of numbers is a date", table: numeric, args: []string{"--at", "2024-01"}, only: "weights", want: []string{`"2024-01"`}},
+		{name: "1,200 classes", table: classes, want: []string{`column "y"`, "1200 classes", "join classes"}},
+	}
+}
