@@ -100,6 +100,10 @@ func setAxes(line *charts.Line, p Panel) {
 	if p.wholeX() {
 		x.MinInterval = 1
 	}
+	if p.XNames != nil {
+		x.Type, x.Min, x.Max, x.MinInterval = "category", nil, nil, 0
+		line.SetXAxis(p.XNames)
+	}
 	low, high, step := roundRange(p.yRange())
 	if p.YRange != nil {
 		low, high = p.YRange[0], p.YRange[1]

@@ -35,6 +35,16 @@
     };
   }
 
+  // The text of a cell of a heat map: its column, row and value with their labels.
+  function cell(option) {
+    return function (item) {
+      var at = item.value, names = option.series[0].dimensions;
+      return [option.xAxis[0].data[at[0]], option.yAxis[0].data[at[1]], at[2]].map(function (value, i) {
+        return window.echarts.format.encodeHTML(names[i] + ": " + value);
+      }).join("<br>");
+    };
+  }
+
   // In a notebook cell the chart comes with title and notes, because the static picture in
   // the output before it has its own. That output is hidden once the chart is drawn.
   function frame(chart, element) {
@@ -63,7 +73,7 @@
         s.silent = true;
         s.z = 1;
       });
-      option.tooltip.formatter = tooltip(chart.xlabel);
+      option.tooltip.formatter = option.series[0].type === "heatmap" ? cell(option) : tooltip(chart.xlabel);
       option.tooltip.confine = true;
       var drawing = window.echarts.init(element, null, { renderer: "svg" });
       var show = function () { drawing.setOption(dress ? dress(option, element) : option); };

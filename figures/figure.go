@@ -51,6 +51,7 @@ type Panel struct {
 	Title     string
 	XLabel    string
 	YLabel    string
+	XNames    []string    // of x = 0, 1, ..., such as dates; nil: x is a number
 	Series    []Series    // drawn in this order, so the last one lies on top
 	Reference *Reference  // nil for none
 	YRange    *[2]float64 // limits of the y axis; nil fits them to the data
@@ -201,14 +202,15 @@ func (p Panel) validate() error {
 			return fmt.Errorf("each series needs a name of its own, got %q", s.Name)
 		}
 		seen[s.Name] = true
-		if err := s.validate(); err != nil {
+		if err := s.validate(len(p.XNames)); err != nil {
 			return fmt.Errorf("series %s: %w", s.Name, err)
 		}
 	}
 	return nil
 }
 
-func (s Series) validate() error {
+// validate checks a series of a panel with so many names of x.
+func (s Series) validate(names int) error {
 	if len(s.Points) == 0 {
 		return fmt.Errorf("there are no points to draw")
 	}
@@ -226,6 +228,9 @@ func (s Series) validate() error {
 		if p.Low > p.Mean || p.Mean > p.High {
 			return fmt.Errorf("the mean %v at x = %v lies outside its interval %v to %v",
 				p.Mean, p.X, p.Low, p.High)
+		}
+		if names > 0 && (p.X != math.Trunc(p.X) || p.X < 0 || p.X >= float64(names)) {
+			return fmt.Errorf("x = %v is not one of the %d names of x", p.X, names)
 		}
 		if i > 0 && p.X <= s.Points[i-1].X {
 			return fmt.Errorf("x must increase from point to point, but %v follows %v", p.X, s.Points[i-1].X)

@@ -68,16 +68,26 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	}
 	provenance := Link{"Runs with their settings, commits and versions", provenanceFile, provenanceFile}
 	data.Links = append([]Link{provenance}, fig.Links...)
-	script, err := drawCall(describe(fig, fig.Panels), pageSources(newSettings(options)), "[]", dressScript)
-	if err != nil {
+	var err error
+	if data.Script, err = Script(fig, nil, options...); err != nil {
 		return nil, err
 	}
-	data.Script = template.JS(script)
 	var page bytes.Buffer
 	if err := pageTemplate.Execute(&page, data); err != nil {
 		return nil, fmt.Errorf("figures: cannot write the page of %s: %w", fig.Name, err)
 	}
 	return page.Bytes(), nil
+}
+
+// Script is the script of a page of one's own: it draws the panels and heat maps into the elements that the template
+// "panel" of [Parts] makes for parts that are Live.
+func Script(fig Figure, maps []HeatMap, options ...Option) (template.JS, error) {
+	drawn := describe(fig, fig.Panels)
+	for _, m := range maps {
+		drawn = append(drawn, m.chart(fig))
+	}
+	script, err := drawCall(drawn, pageSources(newSettings(options)), "[]", dressScript)
+	return template.JS(script), err
 }
 
 // pageSources lists where a page looks for echarts. Several figures may share a copy in the

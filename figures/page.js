@@ -51,6 +51,7 @@
     var ink = tone("--ink"), faint = tone("--faint"), paper = tone("--paper"), grid = tone("--grid");
 
     option.series.forEach(function (s) {
+      if (s.type === "heatmap") return;
       s.paint = s.paint || s.color;
       s.color = tone("--c-" + s.paint.slice(1).toLowerCase()) || s.paint;
       if (s.lineStyle) s.lineStyle.color = s.color;
@@ -82,6 +83,7 @@
     option.grid = [].concat(option.grid).map(function (place) {
       return Object.assign(place, { left: left, right: right, top: Math.max(40, 18 + 24 * lines) });
     });
+    [].concat(option.visualMap || []).forEach(function (scale) { scale.textStyle = { color: ink }; });
     option.dataZoom.forEach(function (zoom) {
       zoom.textStyle = { color: ink };
       zoom.borderColor = grid;

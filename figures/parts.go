@@ -170,11 +170,14 @@ type pointTable struct {
 func pointsOf(p Panel) pointTable {
 	fewest, most := p.seeds()
 	t := pointTable{Head: []string{p.XLabel}}
-	t.Caption = p.YLabel + ": mean over seeds"
+	t.Caption = p.YLabel
+	if most > 0 {
+		t.Caption += ": mean over seeds"
+	}
 	if most > 1 {
 		t.Caption += ", in brackets its 95% interval"
 	}
-	if fewest == most {
+	if fewest == most && most > 0 {
 		t.Caption += fmt.Sprintf("; n = %d", most)
 	}
 	if r := p.Reference; r != nil {
@@ -192,7 +195,7 @@ func pointsOf(p Panel) pointTable {
 	}
 	for _, x := range slices.Sorted(maps.Keys(at)) {
 		label := strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "-", "−", 1)
-		t.Rows = append(t.Rows, append([]string{label}, at[x]...))
+		t.Rows = append(t.Rows, append([]string{p.xText(x, label)}, at[x]...))
 	}
 	if row := meanRow(p); row != nil {
 		t.Rows = append(t.Rows, row)

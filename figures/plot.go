@@ -47,7 +47,11 @@ func newPlot(p Panel) *plot.Plot {
 	// Set last, because Add widens the limits.
 	plt.X.Min, plt.X.Max = xlow, xhigh
 	plt.Y.Min, plt.Y.Max = p.yRange()
-	plt.X.Tick.Marker = plot.ConstantTicks(ticks(plt.X.Min, plt.X.Max, 8, p.wholeX()))
+	marks := ticks(plt.X.Min, plt.X.Max, 8, p.wholeX())
+	for i := range marks {
+		marks[i].Label = p.xText(marks[i].Value, marks[i].Label)
+	}
+	plt.X.Tick.Marker = plot.ConstantTicks(marks)
 	plt.Y.Tick.Marker = plot.ConstantTicks(ticks(plt.Y.Min, plt.Y.Max, 8, false))
 	return plt
 }
@@ -63,6 +67,14 @@ func styleAxis(axis *plot.Axis, label string) {
 	axis.Tick.LineStyle = draw.LineStyle{Color: ink, Width: 0.7}
 	axis.Tick.Length = 4
 	axis.Padding = 4
+}
+
+// xText is the name of an x, or number if it has none.
+func (p Panel) xText(x float64, number string) string {
+	if i := int(x); p.XNames != nil && float64(i) == x && i >= 0 && i < len(p.XNames) {
+		return p.XNames[i]
+	}
+	return number
 }
 
 // wholeX reports whether every x is a whole number, such as a time step.

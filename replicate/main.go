@@ -21,6 +21,7 @@ func root(c lab.Catalog) *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
-		doctorCommand(), dataCommand(), pretrainCommand(), weightsCommand(), backtestCommand(), exportCommand(), compareCommand(), mergeCommand())
+		doctorCommand(), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
+		exportCommand(), compareCommand(), mergeCommand())
 	return cmd
 }

@@ -193,7 +193,7 @@ func (in *input) header(s *scanner) ([]string, error) {
 			names[i] = fmt.Sprintf("column %d", i+1)
 		}
 	}
-	if numbers == len(fields) {
+	if numbers == len(fields) && !in.o.NumericNames {
 		return nil, &Error{Line: line, Problem: "the first line has numbers instead of the columns' names",
 			Fix: "put a header above it"}
 	}

@@ -26,15 +26,18 @@ var Kinds = []Kind{Number, Category, Boolean, Time, Text}
 
 // Options change how a file is read. The zero value infers everything.
 type Options struct {
-	Kinds    map[string]Kind   // kinds of columns, instead of the inferred ones
-	Layouts  map[string]string // how times are written: a Go layout, a strftime format, "unix" or "unixms"
-	Drop     []string          // columns to leave out
-	Keep     []string          // columns to read; empty: all
-	Missing  []string          // texts that mean a missing value; nil: DefaultMissing
-	Decimal  byte              // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
-	Delim    byte              // delimiter of a CSV file; 0: found
-	Location *time.Location    // zone of times without one, and of bins; nil: UTC
-	Limits   Limits
+	Kinds   map[string]Kind   // kinds of columns, instead of the inferred ones
+	Layouts map[string]string // how times are written: a Go layout, a strftime format, "unix" or "unixms"
+	Drop    []string          // columns to leave out
+	Keep    []string          // columns to read; empty: all
+	Missing []string          // texts that mean a missing value; nil: DefaultMissing
+	Decimal byte              // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
+	Delim   byte              // delimiter of a CSV file; 0: found
+	// NumericNames accepts a CSV file whose columns are all named by numbers. Without it, such a first line is taken for a
+	// missing header, which is an error.
+	NumericNames bool
+	Location     *time.Location // zone of times without one, and of bins; nil: UTC
+	Limits       Limits
 }
 
 // DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a

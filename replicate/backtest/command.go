@@ -277,7 +277,7 @@ func readPredictions(path string, t *task) ([]float64, error) {
 	bad := func(column, problem string, args ...any) error {
 		return &table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}
 	}
-	read, err := table.Open(path, table.Options{})
+	read, err := table.Open(path, table.Options{NumericNames: true})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -70,10 +70,15 @@ func answer(action, train, test, out string) {
 	}
 	share := 0.
 	for i, w := range weight {
-		if y, ok := columns[0].Values.([]float64); ok {
+		switch y := columns[0].Values.(type) {
+		case []float64:
 			share += w * y[i] / float64(len(weight))
-		} else if columns[0].Values.([]bool)[i] {
-			share += w / float64(len(weight))
+		case []int64:
+			share += w * float64(y[i]) / float64(len(weight))
+		case []bool:
+			if y[i] {
+				share += w / float64(len(weight))
+			}
 		}
 	}
 	rows := b.Rows()
@@ -84,6 +89,8 @@ func answer(action, train, test, out string) {
 	switch action {
 	case "names":
 		must(table.WriteCSV(out, table.Column{Name: "True", Values: p}, table.Column{Name: "False", Values: q}))
+	case "numbers": // the names of the classes are numbers: 1 for true, the label is 0 or 1
+		must(table.WriteCSV(out, table.Column{Name: "1.0", Values: p}, table.Column{Name: "0", Values: q}))
 	case "sum":
 		must(table.WriteCSV(out, table.Column{Name: "true", Values: p}, table.Column{Name: "false", Values: p}))
 	case "other":
@@ -97,11 +104,12 @@ func answer(action, train, test, out string) {
 func drifting(t *testing.T, blocks int) own.Source {
 	t.Helper()
 	rng := random.New(1, "backtest test")
-	text := "t,x,colour,y,z\n"
+	text := "t,x,colour,y,z,n\n"
 	for i := range 16 * 40 {
 		x, block := rng.NormFloat64(), i/40
 		y := x+.5*rng.NormFloat64() > 0 == (block < 10)
-		line := fmt.Sprintf("%d,%.4f,%s,%v,%.4f\n", block, x, []string{"red", "blue"}[rng.IntN(2)], y, 3*x+rng.NormFloat64())
+		line := fmt.Sprintf("%d,%.4f,%s,%v,%.4f,%d\n", block, x, []string{"red", "blue"}[rng.IntN(2)], y,
+			3*x+rng.NormFloat64(), map[bool]int{true: 1}[y])
 		if block < blocks {
 			text += line
 		}
@@ -110,7 +118,7 @@ func drifting(t *testing.T, blocks int) own.Source {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return own.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z"}}}
+	return own.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
 }
 
 func newTestTask(t *testing.T, source own.Source, step int) *task {
@@ -129,7 +137,7 @@ func newTestTask(t *testing.T, source own.Source, step int) *task {
 // number is the drifting table with the number z as label.
 func number(t *testing.T) own.Source {
 	s := drifting(t, 16)
-	s.Label, s.Read.Drop = "z", []string{"y"}
+	s.Label, s.Read.Drop = "z", []string{"y", "n"}
 	return s
 }
 
@@ -232,12 +240,16 @@ func TestCommand(t *testing.T) {
 		serve  bool
 		want   string // of the error; "" for none
 	}{
-		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true},
+		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true}, {action: "numbers"},
 		{"fail", false, "no trainer today"}, {"fail", true, "no trainer today"}, {"babble", true, `answered "what?"`},
 		{"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"}, {"other", false, "no such column"},
 	} {
 		t.Setenv(trainerVariable, c.action)
-		k := newTestTask(t, drifting(t, 16), 12)
+		source := drifting(t, 16)
+		if c.action == "numbers" {
+			source.Label, source.Read.Drop = "n", []string{"y", "z"}
+		}
+		k := newTestTask(t, source, 12)
 		m, err := newCommand("'"+binary+"'", c.serve, 2)
 		if err != nil {
 			t.Fatal(err)

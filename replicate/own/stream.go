@@ -1,6 +1,7 @@
 package own
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -117,6 +118,13 @@ func (s *Stream) Rows(from, to int) []int {
 	rows := s.Times.Rows(from, to)
 	slices.Sort(rows)
 	return rows
+}
+
+// Sort puts rows in order of time, those of one bin by their exact time or their place in the file.
+func (s *Stream) Sort(rows []int) {
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.Times.Index[a], s.Times.Index[b]), cmp.Compare(s.order[a], s.order[b]))
+	})
 }
 
 // Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/drift"
+	"tvps/replicate/lab"
+	"tvps/replicate/usage"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// driftFlags are those of drift.
+type driftFlags struct {
+	tableFlags
+	permutations int
+	out          string
+}
+
+func driftCommand() *cobra.Command {
+	f := &driftFlags{}
+	cmd := &cobra.Command{
+		Use:   "drift TABLE",
+		Short: "Say whether your own table has drifted: when, in x, y or y given x, and by which columns",
+		Long: "Say whether a table (CSV, also compressed, or Parquet) has drifted: in x, in y or in y given x, by tests\n" +
+			"against shuffled times; when, by two-sample tests of each block of time against the one before and against\n" +
+			"the present; by which columns; and which part of the past resembles the present. Prints a summary and\n" +
+			"writes a page. Whether weighting would have helped is another question.",
+		Args: oneTable,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.register(cmd)
+	cmd.Flags().IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, fmt.Sprintf(
+		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
+	cmd.Flags().StringVar(&f.out, "out", filepath.Join("figures", "out", "drift"), "folder of the page")
+	return cmd
+}
+
+func (f *driftFlags) run(cmd *cobra.Command, file string) error {
+	source, err := f.source(file)
+	if err != nil {
+		return err
+	}
+	if f.permutations < drift.LeastPermutations {
+		return usage.Errorf("--permutations %d: give at least %d", f.permutations, drift.LeastPermutations)
+	}
+	if err := tryWrite(filepath.Join(f.out, "index.html"), f.json); err != nil {
+		return err
+	}
+	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	progress, stop := shareReporter(os.Stderr)
+	r, err := drift.Measure(cmd.Context(), b.Backend, drift.Request{Source: source, Permutations: f.permutations,
+		Seed: f.seed, Progress: progress})
+	stop()
+	if err != nil {
+		return mistake(err)
+	}
+	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
+		return err
+	}
+	if err := writeJSON(f.json, r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
+	return err
+}
+
+// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one updating
+// line, otherwise as a line at most every 10 s, and one that ends it.
+func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
+	begin, shown := time.Now(), time.Now()
+	var bar *progressbar.ProgressBar
+	if term.IsTerminal(int(out.Fd())) {
+		bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(io.Writer(out)), progressbar.OptionSetWidth(20),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionClearOnFinish())
+	}
+	show = func(share float64, next string) {
+		text := next
+		if share > 0 {
+			left := time.Duration(float64(time.Since(begin)) * (1 - share) / share)
+			text += fmt.Sprintf(", about %s left", left.Round(time.Second))
+		}
+		if bar != nil {
+			bar.Describe(text)
+			bar.Set(min(999, int(1000*share)))
+		} else if time.Since(shown) >= 10*time.Second {
+			shown = time.Now()
+			fmt.Fprintf(out, "%.0f%%: %s\n", 100*share, text)
+		}
+	}
+	return show, func() {
+		if bar != nil {
+			bar.Clear()
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package drift
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Columns says how much log omega at the present depends on each column. All features of a column are permuted among the
+// rows, which leaves its distribution as it is, and
+//
+//	change = mean_i (log omega_i with the column permuted - log omega_i)^2 / variance of log omega,
+//
+// where the mean is over rows of all times, and Share is the change divided by the sum of all changes. Columns that depend
+// on each other share what they contribute. The networks of all folds are averaged.
+type Columns struct {
+	Spread float64        `json:"spread"` // standard deviation of log omega over the rows
+	List   []Contribution `json:"list"`   // by falling share
+}
+
+// Contribution is that of one column.
+type Contribution struct {
+	Column string  `json:"column"`
+	Label  bool    `json:"label,omitempty"` // it is the label
+	Change float64 `json:"change"`
+	Share  float64 `json:"share"`
+}
+
+// hasY tells whether the rows have an outcome.
+func (m *measurement) hasY() bool { return m.d.Label != nil || m.d.Target != nil }
+
+// kind is the kind of omega whose columns are permuted.
+func (m *measurement) kind() propensity.Kind {
+	if m.hasY() {
+		return propensity.Joint
+	}
+	return propensity.Covariate
+}
+
+// columns permutes each column.
+func (m *measurement) columns(encoder *table.Encoder, progress func(share float64)) (*Columns, error) {
+	all := make([]int, len(m.d.Time))
+	for i := range all {
+		all[i] = i
+	}
+	d := pick(m.d, thin(all, columnRows))
+	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
+	logs := func(d propensity.OwnData) ([]float64, error) {
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, propensity.WeightOptions{Kind: m.kind()})
+		if err != nil {
+			return nil, err
+		}
+		return w.LogOmega, nil
+	}
+	base, err := logs(d)
+	if err != nil {
+		return nil, err
+	}
+	variance := stat.Variance(base, nil)
+	out := &Columns{Spread: math.Sqrt(variance)}
+	of := encoder.Of()
+	chosen := m.screen(d, of, len(encoder.Columns), base)
+	n := len(d.Time)
+	permute := func(name string, label bool, changed propensity.OwnData) error {
+		after, err := logs(changed)
+		if err != nil {
+			return err
+		}
+		c := Contribution{Column: name, Label: label}
+		for i := range base {
+			c.Change += (after[i] - base[i]) * (after[i] - base[i]) / float64(n)
+		}
+		if variance > 0 {
+			c.Change /= variance
+		}
+		out.List = append(out.List, c)
+		return nil
+	}
+	for i, column := range chosen {
+		progress(float64(i) / float64(len(chosen)+1))
+		name := encoder.Columns[column].Name
+		perm := random.New(m.q.Seed, "drift", "column", name).Perm(n)
+		changed := d
+		changed.X = slices.Clone(d.X)
+		for j, c := range of {
+			if c != column {
+				continue
+			}
+			for i, from := range perm {
+				changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
+			}
+		}
+		if err := permute(name, false, changed); err != nil {
+			return nil, err
+		}
+	}
+	if m.hasY() {
+		perm := random.New(m.q.Seed, "drift", "label").Perm(n)
+		changed, y := d, pick(d, perm)
+		changed.Label, changed.Target = y.Label, y.Target
+		if err := permute(m.Label, true, changed); err != nil {
+			return nil, err
+		}
+	}
+	sum := 0.
+	for _, c := range out.List {
+		sum += c.Change
+	}
+	for i := range out.List {
+		if sum > 0 {
+			out.List[i].Share = out.List[i].Change / sum
+		}
+	}
+	slices.SortStableFunc(out.List, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
+	return out, nil
+}
+
+// screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
+func (m *measurement) screen(d propensity.OwnData, of []int, columns int, logs []float64) []int {
+	chosen := make([]int, columns)
+	for i := range chosen {
+		chosen[i] = i
+	}
+	if columns <= mostColumns {
+		return chosen
+	}
+	m.note("of %d columns the %d whose features correlate most with log omega were permuted", columns, mostColumns)
+	score := make([]float64, columns)
+	feature := make([]float64, len(d.Time))
+	for j, column := range of {
+		for i := range feature {
+			feature[i] = float64(d.X[i*d.Dim+j])
+		}
+		if c := stat.Correlation(feature, logs, nil); !math.IsNaN(c) {
+			score[column] = max(score[column], c*c)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	return chosen[:mostColumns]
+}

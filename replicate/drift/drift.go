@@ -1,0 +1,165 @@
+// Package drift says whether a user's own table has drifted, when, in x, in y or in y given x, by which columns, and
+// which part of the past resembles the present.
+package drift
+
+import (
+	"context"
+	"fmt"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
+
+	"github.com/gomlx/compute"
+)
+
+// Request says what is to be measured.
+type Request struct {
+	own.Source
+	Permutations int // shuffles of the times for each question, from LeastPermutations
+	Seed         int64
+	// Progress, if not nil, is called with the share of the work done and what is done next.
+	Progress func(share float64, next string)
+}
+
+// LeastPermutations is the least number of Request.Permutations: the standard deviation of fewer losses is too uncertain.
+const LeastPermutations = 10
+
+// level of all decisions, after correction.
+const level = .05
+
+// Bounds of the work, whatever the size of the table.
+const (
+	mostBlocks   = 60    // of time
+	leastRows    = 30    // of a block, on average
+	mostRows     = 60000 // that g is fitted on
+	testRows     = 250   // of a stretch in a test over time
+	columnRows   = 3000  // whose columns are permuted
+	mostColumns  = 200   // that are permuted
+	mapRows      = 200   // of a block in the map
+	shuffles     = 9999  // of a test over time
+	mostChunks   = 10    // of a stretch in a test over time
+	leastChunks  = 8     // of a typical stretch; otherwise stretches are merged
+	leastStretch = 4     // stretches that are not merged further
+)
+
+// Result is what was found.
+type Result struct {
+	File   string       `json:"file"`
+	Schema table.Schema `json:"schema"`
+	Time   string       `json:"time"`
+	Label  string       `json:"label,omitempty"`
+	Bin    string       `json:"bin"`
+	Seed   int64        `json:"seed"`
+	Rows   int          `json:"rows"`
+	Used   int          `json:"rows-used"` // by g; the others were left out at regular distances
+
+	Blocks    []Block    `json:"blocks"`
+	Questions []Question `json:"questions"`
+	Tests     *Tests     `json:"tests"`
+	Columns   *Columns   `json:"columns"`
+	Maps      []Map      `json:"maps"` // of x; with a label also of x and y, and of y given x
+	Verdict   Verdict    `json:"verdict"`
+	Notes     []string   `json:"notes,omitempty"`
+	about     string     // columns of the table by kind
+}
+
+// Block is a time, or several neighbouring times of a table that has more than mostBlocks.
+type Block struct {
+	Name  string  `json:"name"` // its first time
+	Value float64 `json:"time"` // mean of its times, as table.Times has them
+	Rows  int     `json:"rows"`
+}
+
+// Question is one of the three: whether x, y, or y given x drifts.
+type Question struct {
+	Name  string           `json:"name"`
+	Loss  float64          `json:"loss"`      // held-out loss of g with the real times
+	Null  float64          `json:"null-loss"` // mean with shuffled times
+	P     float64          `json:"p"`
+	Holm  float64          `json:"p-holm"`
+	Drift bool             `json:"drift"`
+	null  *propensity.Null // of a shuffle
+}
+
+// Names of what may drift. InBoth is that of tests and maps.
+const (
+	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
+)
+
+// Measure reads the table and answers. Errors are *table.Error where the user can mend the file or the request, and those
+// of package propensity.
+func Measure(ctx context.Context, backend compute.Backend, q Request) (*Result, error) {
+	s, err := own.Open(q.Source)
+	if err != nil {
+		return nil, err
+	}
+	b := blocksOf(s.Times)
+	rows, thinned := b.rows(s)
+	d, encoder, err := s.Data(rows)
+	if err != nil {
+		return nil, err
+	}
+	b.retime(&d)
+	r := &Result{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
+		Rows: s.Table.Rows(), Used: len(rows), Blocks: b.list, about: s.String()}
+	if b.per > 1 {
+		r.note("%d times were merged to %d blocks of %d", len(s.Times.Values), len(b.list), b.per)
+	}
+	if thinned {
+		r.note("g saw %d of %d rows: every n-th in time order, at most %d of a block", len(rows), r.Rows, mostRows/len(b.list))
+	}
+	r.Notes = append(r.Notes, own.Clocks(encoder.Names(), d)...)
+	m := &measurement{Result: r, ctx: ctx, backend: backend, d: d, of: b.of, q: q}
+	return r, m.run(encoder)
+}
+
+func (r *Result) note(text string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(text, args...))
+}
+
+// measurement is a Result in the making.
+type measurement struct {
+	*Result
+	ctx     context.Context
+	backend compute.Backend
+	q       Request
+	d       propensity.OwnData // in order of time; Time is that of the block, Order the place
+	of      []int              // block of each row
+	fitter  *propensity.OwnFitter
+	g       *propensity.Own
+}
+
+// Shares of the work, as they were timed on tables of 1e5 rows.
+const (
+	fitShare, yShare, testShare, columnShare = .45, .15, .2, .1
+)
+
+func (m *measurement) progress(share float64, next string) {
+	if m.q.Progress != nil {
+		m.q.Progress(share, next)
+	}
+}
+
+func (m *measurement) run(encoder *table.Encoder) error {
+	m.fitter = propensity.NewOwnFitter(m.backend)
+	defer m.fitter.Close()
+	if err := m.ask(); err != nil {
+		return err
+	}
+	done := fitShare + yShare
+	var err error
+	if m.Tests, err = m.overTime(func(share float64) { m.progress(done+share*testShare, "tests over time") }); err != nil {
+		return err
+	}
+	done += testShare
+	if m.Columns, err = m.columns(encoder, func(share float64) { m.progress(done+share*columnShare, "columns") }); err != nil {
+		return err
+	}
+	done += columnShare
+	if err := m.maps(func(share float64) { m.progress(done+share*(1-done), "map") }); err != nil {
+		return err
+	}
+	m.Verdict = m.judge()
+	return nil
+}

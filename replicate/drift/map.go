@@ -1,0 +1,91 @@
+package drift
+
+import (
+	"math"
+	"slices"
+
+	"tvps/gomlx_models/propensity"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Map says how much each block is worth at each other one:
+//
+//	Worth[T][t] = mean over rows i of block t of min(omega(x_i, T, t), 1).
+//
+// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks: 1 if
+// they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of that of the
+// two distributions of y. Each row is weighted by the networks that did not see it.
+type Map struct {
+	In    string      `json:"in"` // InX, InBoth or InRule
+	Worth [][]float64 `json:"worth"`
+}
+
+// maps makes the maps.
+func (m *measurement) maps(progress func(share float64)) error {
+	var rows, of []int
+	for b := range m.Blocks {
+		for _, row := range thin(between(m.of, b, b+1), mapRows) {
+			rows, of = append(rows, row), append(of, b)
+		}
+	}
+	d := pick(m.d, rows)
+	kinds := []propensity.Kind{propensity.Covariate}
+	m.Maps = []Map{{In: InX}}
+	if m.hasY() {
+		kinds = append(kinds, propensity.Joint)
+		m.Maps = append(m.Maps, Map{In: InBoth}, Map{In: InRule})
+	}
+	for at, block := range m.Blocks {
+		progress(float64(at) / float64(len(m.Blocks)))
+		var logs [][]float64
+		for _, kind := range kinds {
+			w, err := m.g.WeightsOf(m.ctx, d, block.Value, propensity.WeightOptions{Kind: kind})
+			if err != nil {
+				return err
+			}
+			logs = append(logs, w.LogOmega)
+		}
+		if m.hasY() {
+			rule := make([]float64, len(rows))
+			floats.SubTo(rule, logs[1], logs[0])
+			logs = append(logs, rule)
+		}
+		for i := range m.Maps {
+			m.Maps[i].add(logs[i], of, len(m.Blocks))
+		}
+	}
+	return nil
+}
+
+// mapOf is the map of a subject.
+func (r *Result) mapOf(in string) *Map {
+	return &r.Maps[slices.IndexFunc(r.Maps, func(m Map) bool { return m.In == in })]
+}
+
+// whole is the map of all that a row has: x, and y if there is a label.
+func (r *Result) whole() *Map { return &r.Maps[min(1, len(r.Maps)-1)] }
+
+// add appends the row of a T. logs: log omega of rows, of: their blocks.
+func (m *Map) add(logs []float64, of []int, blocks int) {
+	worth, count := make([]float64, blocks), make([]float64, blocks)
+	for i, v := range logs {
+		worth[of[i]] += min(1, math.Exp(v))
+		count[of[i]]++
+	}
+	for b := range worth {
+		worth[b] /= count[b]
+	}
+	m.Worth = append(m.Worth, worth)
+}
+
+// turn is the block that differs most from the one before it.
+func (m *Map) turn() int {
+	at, least := 1, math.Inf(1)
+	for b := 1; b < len(m.Worth); b++ {
+		if w := m.Worth[b][b-1] + m.Worth[b-1][b]; w < least {
+			at, least = b, w
+		}
+	}
+	return at
+}

@@ -1,0 +1,159 @@
+package drift
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+
+	"tvps/data/echarts"
+	"tvps/figures"
+
+	"github.com/google/renameio/v2"
+)
+
+var (
+	//go:embed page.html
+	pageText     string
+	pageTemplate = template.Must(figures.Parts().New("drift").Funcs(template.FuncMap{
+		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) }, "p": pText, "base": filepath.Base,
+	}).Parse(pageText))
+)
+
+// pageParts is what page.html shows.
+type pageParts struct {
+	*Result
+	About    string
+	Style    template.CSS
+	Sections []section
+	Maps     []section
+	Titled   []titled
+	Found    []foundTest
+	Script   template.JS
+}
+
+// shownColumns bounds the columns on the page.
+const shownColumns = 40
+
+type section struct {
+	figures.PanelPart
+	Title string
+}
+
+type titled struct {
+	Contribution
+	Title string
+}
+
+// foundTest is a test that found drift.
+type foundTest struct {
+	Test
+	At string
+}
+
+// looks of what is tested over time.
+var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
+
+// WritePage writes index.html and, if script has its text, echarts.min.js to the folder, which it makes if needed.
+func (r *Result) WritePage(dir string, script []byte) error {
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot write the page: %w", err)
+	}
+	files := map[string][]byte{"index.html": page}
+	if len(script) > 0 {
+		files[echarts.FileName] = script
+	}
+	for name, content := range files {
+		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("cannot write the page: %w", err)
+		}
+	}
+	return nil
+}
+
+// page is index.html.
+func (r *Result) page() ([]byte, error) {
+	fig := figures.Figure{Name: "drift", Panels: []figures.Panel{
+		r.panel("before", "Against the stretch before", Before),
+		r.panel("present", "Against the present, the last stretch", Present),
+	}}
+	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
+	for _, p := range fig.Panels {
+		part, err := figures.NewPanelPart(fig, p.Key)
+		if err != nil {
+			return nil, err
+		}
+		part.Live = true
+		out.Sections = append(out.Sections, section{part, p.Title})
+	}
+	maps, titles := r.heatMaps()
+	for i, m := range maps {
+		part, err := m.Part(fig)
+		if err != nil {
+			return nil, err
+		}
+		part.Live = true
+		out.Maps = append(out.Maps, section{part, titles[i]})
+	}
+	for _, c := range r.Columns.List[:min(shownColumns, len(r.Columns.List))] {
+		out.Titled = append(out.Titled, titled{c, c.title()})
+	}
+	for _, t := range r.Tests.List {
+		if t.Drift {
+			out.Found = append(out.Found, foundTest{t, short(r.Tests.Stretches[t.Stretch].Name)})
+		}
+	}
+	var err error
+	if out.Script, err = figures.Script(fig, maps); err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	if err := pageTemplate.Execute(&page, out); err != nil {
+		return nil, fmt.Errorf("the page cannot be written: %w", err)
+	}
+	return page.Bytes(), nil
+}
+
+// panel is the chart of the tests against one reference.
+func (r *Result) panel(key, title, against string) figures.Panel {
+	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
+		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
+	for _, s := range r.Tests.Stretches {
+		p.XNames = append(p.XNames, short(s.Name))
+	}
+	for _, in := range r.Tests.subjects() {
+		s := figures.Series{Name: in, Label: in, Color: looks[in]}
+		for _, t := range r.Tests.List {
+			if t.In == in && t.Against == against {
+				s.Points = append(s.Points, figures.Point{X: float64(t.Stretch), Mean: t.MMD2, Low: t.MMD2, High: t.MMD2})
+			}
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// heatMaps are the maps with their titles.
+func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
+	names := make([]string, len(r.Blocks))
+	for i, b := range r.Blocks {
+		names[i] = short(b.Name)
+	}
+	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
+		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
+	for i, m := range r.Maps {
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), XLabel: "block t of the data", YLabel: "present T",
+			ValueLabel: "worth of block t at T", XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
+			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
+				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
+				densities[m.In] + ": 1 if nothing has changed."}})
+		titles = append(titles, "In "+m.In)
+	}
+	return maps, titles
+}

@@ -1,0 +1,485 @@
+package drift
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/mmd"
+	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/compute"
+)
+
+// Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
+// the present, in x, in y and in both.
+//
+// The statistic is the unbiased squared maximum mean discrepancy (package mmd) with the product of a Gaussian kernel of x
+// and one of y, whose widths are the root mean squared distances of two rows. Each stretch is cut into contiguous chunks;
+// pairs of rows of one chunk are left out, and a shuffle deals whole chunks to the two stretches, since rows that depend
+// on their neighbours are not exchangeable. Chunks are at least four times as long as the autocorrelation time of rows
+// less one; where a stretch then has too few, neighbouring stretches are merged.
+//
+// The p-values are corrected together by the step-up procedure of Benjamini and Hochberg: a reader looks through many
+// tests for places of change, so the share of false ones among them is what should be small. If nothing drifts, the
+// probability of any is at most level, as with Holm's correction.
+type Tests struct {
+	Stretches []Stretch `json:"stretches"`
+	// Dependence is the autocorrelation time of the rows in time order, 1 if they are independent.
+	Dependence float64 `json:"autocorrelation-rows"`
+	List       []Test  `json:"list"`
+}
+
+// Stretch is one or several neighbouring blocks.
+type Stretch struct {
+	Name   string `json:"name"` // of its first block
+	Rows   int    `json:"rows"` // that were tested
+	Chunks int    `json:"chunks"`
+	from   int    // its first block
+}
+
+// Test is one comparison of two stretches.
+type Test struct {
+	In       string  `json:"in"`      // InX, InY or InBoth
+	Stretch  int     `json:"stretch"` // in Stretches
+	Against  string  `json:"against"` // Before or Present
+	MMD2     float64 `json:"mmd2"`
+	P        float64 `json:"p"`
+	Adjusted float64 `json:"p-adjusted"`
+	Drift    bool    `json:"drift"`
+}
+
+// What a stretch is compared with.
+const (
+	Before  = "before"
+	Present = "present"
+)
+
+// overTime makes the tests.
+func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
+	k, err := newKernels(m.ctx, m.backend, m.d)
+	if err != nil {
+		return nil, err
+	}
+	defer k.close()
+	names := make([]string, len(m.Blocks))
+	for i, b := range m.Blocks {
+		names[i] = b.Name
+	}
+	t, parts, merged, err := k.stretches(names, m.of)
+	if err != nil {
+		return nil, err
+	}
+	if merged > 1 {
+		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours (autocorrelation "+
+			"time %.3g rows)", merged, t.Dependence)
+	}
+	if t.typicalChunks() < leastChunks {
+		m.note("rows depend on their neighbours for so long that the tests over time find changes too often")
+	}
+	last := len(parts) - 1
+	for i := range parts {
+		progress(float64(i) / float64(len(parts)))
+		against := map[string]int{Before: i - 1, Present: last}
+		for _, name := range []string{Before, Present} {
+			other := against[name]
+			if other < 0 || i == last && name == Present {
+				continue
+			}
+			found, err := k.compare(parts[min(i, other)], parts[max(i, other)], m.q.Seed)
+			if err != nil {
+				return nil, err
+			}
+			for _, test := range found {
+				test.Stretch, test.Against = i, name
+				t.List = append(t.List, test)
+			}
+		}
+	}
+	benjaminiHochberg(t.List)
+	return t, nil
+}
+
+// part is what is tested of a stretch.
+type part struct {
+	row   []int // in time order
+	chunk []int // by place in row
+	count int   // of chunks
+}
+
+// kernels computes the kernels of x and y.
+type kernels struct {
+	ctx     context.Context
+	in      []string // what is tested
+	samples [2][]float32
+	dims    [2]int
+	compute [2]*mmd.Computer // of x and y
+}
+
+func newKernels(ctx context.Context, backend compute.Backend, d propensity.OwnData) (*kernels, error) {
+	k := &kernels{ctx: ctx, in: []string{InX}}
+	k.samples[0], k.dims[0] = d.X, d.Dim
+	switch {
+	case d.Target != nil:
+		k.dims[1] = 1
+		for _, v := range d.Target {
+			k.samples[1] = append(k.samples[1], float32(v))
+		}
+	case d.Label != nil:
+		k.dims[1] = d.Classes
+		k.samples[1] = make([]float32, len(d.Label)*d.Classes)
+		for i, y := range d.Label {
+			k.samples[1][i*d.Classes+int(y)] = 1
+		}
+	}
+	for i, sample := range k.samples {
+		if k.dims[i] == 0 {
+			continue
+		}
+		k.samples[i] = scaled(sample, k.dims[i])
+		var err error
+		if k.compute[i], err = mmd.New(backend, 2*testRows, k.dims[i]); err != nil {
+			return nil, err
+		}
+	}
+	if k.dims[1] > 0 {
+		k.in = append(k.in, InY, InBoth)
+	}
+	return k, nil
+}
+
+func (k *kernels) close() {
+	for _, c := range k.compute {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+// scaled divides samples by the root mean squared distance of two of them, and subtracts their mean.
+func scaled(samples []float32, dim int) []float32 {
+	mean, square := make([]float64, dim), 0.
+	n := float64(len(samples) / dim)
+	for i, v := range samples {
+		mean[i%dim] += float64(v) / n
+	}
+	for i, v := range samples {
+		e := float64(v) - mean[i%dim]
+		square += e * e / n
+	}
+	out := make([]float32, len(samples))
+	if square > 0 {
+		for i, v := range samples {
+			out[i] = float32((float64(v) - mean[i%dim]) / math.Sqrt(2*square))
+		}
+	}
+	return out
+}
+
+// gram returns the kernel of all rows of a pool, by subject.
+func (k *kernels) gram(rows []int) ([]func(a, b int) float64, error) {
+	var of [2]*mmd.Kernel
+	for i, c := range k.compute {
+		if c == nil {
+			continue
+		}
+		x := make([]float32, 0, len(rows)*k.dims[i])
+		for _, r := range rows {
+			x = append(x, k.samples[i][r*k.dims[i]:(r+1)*k.dims[i]]...)
+		}
+		half := len(rows) / 2 * k.dims[i]
+		d, err := c.Distances(k.ctx, x[:half], x[half:])
+		if err == nil {
+			of[i], err = d.Kernel(1)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if of[1] == nil {
+		return []func(a, b int) float64{of[0].At}, nil
+	}
+	return []func(a, b int) float64{of[0].At, of[1].At,
+		func(a, b int) float64 { return of[0].At(a, b) * of[1].At(a, b) }}, nil
+}
+
+// stretches merges blocks until a typical stretch has leastChunks chunks, and returns the number of blocks of one.
+func (k *kernels) stretches(names []string, of []int) (*Tests, []part, int, error) {
+	for per := 1; ; per *= 2 {
+		t := &Tests{}
+		var parts []part
+		var dependence []float64
+		for from := len(names) % per; from < len(names); from += per {
+			start := from
+			if from < per {
+				start = 0
+			}
+			row := between(of, start, from+per)
+			p := part{row: thin(row, testRows)}
+			factor := float64(len(row)) / float64(max(1, len(p.row)))
+			if len(p.row) >= 2*leastChunks {
+				time, err := k.dependence(p.row)
+				if err != nil {
+					return nil, nil, 0, err
+				}
+				dependence = append(dependence, time*factor)
+			}
+			t.Stretches = append(t.Stretches, Stretch{Name: names[start], Rows: len(p.row), from: start})
+			parts = append(parts, p)
+		}
+		if len(dependence) > 0 {
+			slices.Sort(dependence)
+			t.Dependence = dependence[len(dependence)/2]
+		}
+		for i := range parts {
+			parts[i].cut(len(between(of, t.Stretches[i].from, end(t, i, len(names)))), t.Dependence)
+			t.Stretches[i].Chunks = parts[i].count
+		}
+		if t.typicalChunks() >= leastChunks || (len(names)+2*per-1)/(2*per) < leastStretch {
+			return t, parts, per, nil
+		}
+	}
+}
+
+// end is the block after stretch i.
+func end(t *Tests, i, blocks int) int {
+	if i+1 < len(t.Stretches) {
+		return t.Stretches[i+1].from
+	}
+	return blocks
+}
+
+// between lists the rows of blocks from..to-1. of: ascending.
+func between(of []int, from, to int) []int {
+	first, _ := slices.BinarySearch(of, from)
+	last, _ := slices.BinarySearch(of, to)
+	rows := make([]int, last-first)
+	for i := range rows {
+		rows[i] = first + i
+	}
+	return rows
+}
+
+// typicalChunks is the median number of chunks.
+func (t *Tests) typicalChunks() int {
+	var counts []int
+	for _, s := range t.Stretches {
+		counts = append(counts, s.Chunks)
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2]
+}
+
+// cut deals the rows, which stand for so many in the table, to chunks.
+func (p *part) cut(rows int, dependence float64) {
+	n := len(p.row)
+	length := max(1, 4*(dependence*float64(n)/float64(rows)-1))
+	p.count = max(2, min(mostChunks, int(float64(n)/length)))
+	p.chunk = make([]int, n)
+	for i := range p.chunk {
+		p.chunk[i] = i * p.count / n
+	}
+}
+
+// dependence is the autocorrelation time of rows in time order: 1 + 2 sum_h rho(h), with rho the autocorrelation of the
+// kernel's features, in the sum over all features, after their mean and linear trend are subtracted. The sum ends
+// where rho falls below .02. The largest of x, y and both is taken.
+func (k *kernels) dependence(rows []int) (float64, error) {
+	kernel, err := k.gram(rows)
+	if err != nil {
+		return 0, err
+	}
+	longest := 1.
+	for _, at := range kernel {
+		rho := autocorrelation(at, len(rows))
+		time := 1.
+		for _, r := range rho[1 : len(rows)/4+1] {
+			if r < .02 {
+				break
+			}
+			time += 2 * r
+		}
+		longest = max(longest, time)
+	}
+	return longest, nil
+}
+
+// autocorrelation of n rows by lag: rho(h) = mean_i K(i, i+h) / mean_i K(i, i) of the kernel K without mean and trend.
+func autocorrelation(at func(a, b int) float64, n int) []float64 {
+	k := make([][]float64, n)
+	for i := range k {
+		k[i] = make([]float64, n)
+		for j := range k[i] {
+			k[i][j] = at(i, j)
+		}
+	}
+	centre := float64(n-1) / 2
+	squares := float64(n) * (float64(n)*float64(n) - 1) / 12
+	detrend := func(value func(i int) *float64) {
+		mean, slope := 0., 0.
+		for i := range n {
+			mean += *value(i) / float64(n)
+			slope += *value(i) * (float64(i) - centre) / squares
+		}
+		for i := range n {
+			*value(i) -= mean + slope*(float64(i)-centre)
+		}
+	}
+	for i := range n {
+		detrend(func(j int) *float64 { return &k[i][j] })
+	}
+	for j := range n {
+		detrend(func(i int) *float64 { return &k[i][j] })
+	}
+	rho := make([]float64, n)
+	for h := range n {
+		for i := range n - h {
+			rho[h] += k[i][i+h] / float64(n-h)
+		}
+	}
+	for h := n - 1; h >= 0; h-- {
+		if rho[0] <= 1e-12 { // all rows are equal
+			rho[h] = 0
+			continue
+		}
+		rho[h] /= rho[0]
+	}
+	return rho
+}
+
+// compare tests one stretch against another.
+func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
+	rows := slices.Concat(a.row, b.row)
+	kernel, err := k.gram(rows)
+	if err != nil {
+		return nil, err
+	}
+	chunk := slices.Clone(a.chunk)
+	for _, c := range b.chunk {
+		chunk = append(chunk, a.count+c)
+	}
+	var out []Test
+	for i, at := range kernel {
+		s := newSplit(at, chunk, a.count, b.count)
+		test := Test{In: k.in[i], MMD2: s.mmd2()}
+		test.P = s.p(random.New(seed, "drift", "test", k.in[i], a.row[0], b.row[0]))
+		out = append(out, test)
+	}
+	return out, nil
+}
+
+// split holds the mean kernel between the chunks of two stretches, and which of them are dealt to the first.
+type split struct {
+	mean [][]float64
+	n, m int
+	deal []int // the first n chunks make up one stretch, the others the other
+}
+
+func newSplit(at func(a, b int) float64, chunk []int, n, m int) *split {
+	s := &split{n: n, m: m, mean: make([][]float64, n+m), deal: make([]int, n+m)}
+	sizes := make([]float64, n+m)
+	for _, c := range chunk {
+		sizes[c]++
+	}
+	for c := range s.mean {
+		s.mean[c], s.deal[c] = make([]float64, n+m), c
+	}
+	for i, c := range chunk {
+		for j := range i {
+			v := at(i, j) / (sizes[c] * sizes[chunk[j]])
+			s.mean[c][chunk[j]] += v
+			if c != chunk[j] {
+				s.mean[chunk[j]][c] += v
+			}
+		}
+	}
+	return s
+}
+
+// mmd2 is the unbiased estimate of the squared maximum mean discrepancy over pairs of different chunks.
+func (s *split) mmd2() float64 {
+	var inside [2]float64
+	between := 0.
+	for i, a := range s.deal {
+		row := s.mean[a]
+		for j, b := range s.deal[:i] {
+			switch {
+			case i < s.n:
+				inside[0] += row[b]
+			case j >= s.n:
+				inside[1] += row[b]
+			default:
+				between += row[b]
+			}
+		}
+	}
+	pairs := func(n int) float64 { return float64(n*(n-1)) / 2 }
+	return inside[0]/pairs(s.n) + inside[1]/pairs(s.m) - 2*between/float64(s.n*s.m)
+}
+
+// p is (1 + shuffles whose statistic is at least the real one) / (1 + shuffles). After 100 such shuffles no more are
+// made, which leaves the p-value valid (Besag and Clifford 1991).
+func (s *split) p(rng *rand.Rand) float64 {
+	real := s.mmd2()
+	tie := 1e-12 * (math.Abs(real) + 1)
+	large := 0
+	for i := 1; i <= shuffles; i++ {
+		rng.Shuffle(len(s.deal), func(a, b int) { s.deal[a], s.deal[b] = s.deal[b], s.deal[a] })
+		if s.mmd2() >= real-tie {
+			if large++; large == 100 {
+				return float64(large) / float64(i)
+			}
+		}
+	}
+	return float64(1+large) / float64(1+shuffles)
+}
+
+// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most level.
+func benjaminiHochberg(tests []Test) {
+	order := make([]int, len(tests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].P, tests[b].P) })
+	least := 1.
+	for rank := len(order); rank > 0; rank-- {
+		t := &tests[order[rank-1]]
+		least = min(least, t.P*float64(len(order))/float64(rank))
+		t.Adjusted, t.Drift = least, least <= level
+	}
+}
+
+// holm fills in p-values adjusted by Holm's step-down procedure: max over smaller p of p (n + 1 - rank).
+func holm(questions []Question) {
+	order := make([]int, len(questions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(questions[a].P, questions[b].P) })
+	most := 0.
+	for i, at := range order {
+		most = max(most, min(1, questions[at].P*float64(len(order)-i)))
+		questions[at].Holm = most
+	}
+}
+
+// when names the strongest change of a subject: against the stretch before it if one is found, otherwise against the
+// present, which is slow drift. nil: no test found any.
+func (t *Tests) when(in string) *Test {
+	var strongest *Test
+	for i := range t.List {
+		test := &t.List[i]
+		if test.In != in || !test.Drift {
+			continue
+		}
+		better := strongest == nil || test.Against == strongest.Against && test.MMD2 > strongest.MMD2 ||
+			test.Against == Before && strongest.Against == Present
+		if better {
+			strongest = test
+		}
+	}
+	return strongest
+}
