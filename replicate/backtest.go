@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
+	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ type backtestFlags struct {
 	tableFlags
 	request backtest.Request
 	results string
+	out     string
 	workers int
 	updates int
 }
@@ -53,6 +55,7 @@ func backtestCommand() *cobra.Command {
 	flags.IntVar(&f.request.Last, "last", 0, "number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
 	return cmd
 }
@@ -67,10 +70,14 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	q.Seed = f.seed
-	if err := q.Check(); err != nil {
-		return err
+	if f.workers < 1 {
+		return usage.Errorf("--workers %d: give at least 1", f.workers)
 	}
-	if err := tryWrite(f.json, filepath.Join(f.results, "backtest", "x")); err != nil {
+	p, err := backtest.Prepare(*q)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := checkOutputs(file, f.json, filepath.Join(f.out, "index.html")); err != nil {
 		return err
 	}
 	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
@@ -82,14 +89,17 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	r, err := backtest.Run(cmd.Context(), h, *q)
+	r, err := p.Run(cmd.Context(), h)
 	if err != nil {
 		return mistake(err)
 	}
 	if err := writeJSON(f.json, r); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), r)
+	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
 	return err
 }
 

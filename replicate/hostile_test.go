@@ -32,6 +32,9 @@ var onTables = []struct {
 }{
 	{"weights", []string{"--permutations", "0", "--updates", "30"},
 		[]string{"--out", "w.csv", "--model", "w.model", "--json", "w.json"}},
+	{"backtest", []string{"--rules", "last", "--updates", "30"},
+		[]string{"--out", "page", "--json", "b.json", "--results", "runs"}},
+	{"drift", []string{"--permutations", "19"}, []string{"--out", "page", "--json", "d.json"}},
 }
 
 // hostile is a table, or flags that contradict it, and what the sentence about it must contain.
@@ -71,6 +74,12 @@ func onTable(command int, file, out string, args ...string) (code int, stdout, s
 // TestHostileTables: every mistake in a table or in what is asked of it ends every command with exit code 2 and one
 // sentence, writes nothing, and takes less than 1 GB.
 func TestHostileTables(t *testing.T) {
+	for i, c := range onTables {
+		code, _, stderr := onTable(i, "", t.TempDir())
+		if code != 2 || !strings.Contains(stderr, "name of the table is empty") {
+			t.Errorf("%s of no file: exit code %d, %s", c.name, code, stderr)
+		}
+	}
 	cases := slices.Concat(hostileTexts(), hostileCompressed(t), hostileParquet(t), hostileFiles(), hostileRequests())
 	if len(cases) < 60 {
 		t.Errorf("%d cases", len(cases))
@@ -123,8 +132,8 @@ func (h hostile) check(t *testing.T, command int) {
 	}
 }
 
-// TestLegalTables: tables that look wrong and are not. The same rows with dates out of order, as bytes of another kind, have
-// the same weights; a table in which nothing can drift has weights of 1.
+// TestLegalTables: tables that look wrong and are not. The same rows with dates out of order, as bytes of another
+// kind, have the same weights; a table in which nothing can drift has weights of 1.
 func TestLegalTables(t *testing.T) {
 	dir := t.TempDir()
 	weights := func(name string, content []byte, args ...string) map[string]float64 {
@@ -189,7 +198,8 @@ func rowsOf(line func(day, i int) string) string {
 // good is a table without a mistake, with one cell replaced.
 func good(old, with string) string {
 	text := "day,x,c,y\n" + rowsOf(func(day, i int) string {
-		return fmt.Sprintf("2024-01-%02d,%d.5,%s,%s", day, i*37%11, []string{"p", "q", "r"}[i%3], []string{"no", "yes"}[i*37%11%2])
+		x, city, y := i*37%11, []string{"p", "q", "r"}[i%3], []string{"no", "yes"}[i*37%11%2]
+		return fmt.Sprintf("2024-01-%02d,%d.5,%s,%s", day, x, city, y)
 	})
 	return strings.Replace(text, old, with, 1)
 }
@@ -201,7 +211,8 @@ func hostileTexts() []hostile {
 	}
 	timed := func(header, line string) string {
 		return header + "\n" + rowsOf(func(day, i int) string {
-			return strings.NewReplacer("D", fmt.Sprintf("2024-01-%02d", day), "I", fmt.Sprint(i), "Y", fmt.Sprint(i%2)).Replace(line)
+			date := fmt.Sprintf("2024-01-%02d", day)
+			return strings.NewReplacer("D", date, "I", fmt.Sprint(i), "Y", fmt.Sprint(i%2)).Replace(line)
 		})
 	}
 	const fourth = "2024-01-01,1.5,p,yes\n" // row 4 is line 5
@@ -227,10 +238,13 @@ func hostileTexts() []hostile {
 		}, want: []string{"longer than"}},
 		{name: "duplicate names", table: good("c,y", "x,y"), want: []string{`column "x"`, "same name", "rename one"}},
 		{name: "time twice", table: good("c,y", "day,y"), want: []string{`column "day"`, "same name", "rename one"}},
-		{name: "10,001 columns", table: strings.Join(names, ",") + "\n1,2\n", want: []string{"10001 columns", "leave some out"}},
+		{name: "10,001 columns", table: strings.Join(names, ",") + "\n1,2\n",
+			want: []string{"10001 columns", "leave some out"}},
 		{name: "no header", table: "1,2,3\n4,5,6\n7,8,9\n", want: []string{"numbers instead of the columns' names"}},
-		{name: "mixed types", table: good("1.5", "many"), want: []string{"row ", `column "x"`, `"many" is not a number`}},
-		{name: "NaN", table: good("1.5", "NaN"), want: []string{`column "x"`, "not a finite number", "text of missing values"}},
+		{name: "mixed types", table: good("1.5", "many"),
+			want: []string{"row ", `column "x"`, `"many" is not a number`}},
+		{name: "NaN", table: good("1.5", "NaN"),
+			want: []string{`column "x"`, "not a finite number", "text of missing values"}},
 		{name: "infinity", table: good("1.5", "inf"), want: []string{`column "x"`, "not a finite number"}},
 		{name: "minus infinity", table: good("1.5", "-Infinity"), want: []string{`column "x"`, "not a finite number"}},
 		{name: "1e999", table: good("1.5", "1e999"), want: []string{`column "x"`, "not a finite number"}},
@@ -245,30 +259,40 @@ func hostileTexts() []hostile {
 		{name: "dates that are ambiguous", table: "day,x,y\n" + rowsOf(func(day, i int) string {
 			return fmt.Sprintf("%02d/01/2024,%d,%d", day, i, i%2)
 		}), want: []string{`column "day"`, "day and month cannot be told apart", "layout"}},
-		{name: "missing time", table: good("2024-01-03", ""), want: []string{`column "day"`, "time is missing", "fill it in"}},
-		{name: "missing label", table: good("yes\n", "\n"), want: []string{`column "y"`, "label is missing", "fill it in"}},
+		{name: "missing time", table: good("2024-01-03", ""),
+			want: []string{`column "day"`, "time is missing", "fill it in"}},
+		{name: "missing label", table: good("yes\n", "\n"),
+			want: []string{`column "y"`, "label is missing", "fill it in"}},
 		{name: "constant label", table: strings.ReplaceAll(good("", ""), "yes", "no"),
 			want: []string{`column "y"`, `"no" in all rows`, "another column"}},
 		{name: "label without values", table: timed("day,x,y", "D,I,"), want: []string{`column "y"`}},
-		{name: "label of 60 texts", table: timed("day,x,y", "D,I,text I"), want: []string{`column "y"`, "the label is a text"}},
-		{name: "label is a date", table: timed("day,x,y", "D,I,D"), want: []string{`column "y"`, "the label is a time"}},
-		{name: "one time", table: timed("day,x,y", "2024-01-01,I,Y"), want: []string{`column "day"`, "one time", "at least two"}},
-		{name: "only texts", table: timed("day,x,y", "D,note number I,Y"), want: []string{"no column is left as a feature"}},
-		{name: "only a time and a label", table: timed("day,y", "D,Y"), want: []string{"no column is left as a feature"}},
+		{name: "label of 60 texts", table: timed("day,x,y", "D,I,text I"),
+			want: []string{`column "y"`, "the label is a text"}},
+		{name: "label is a date", table: timed("day,x,y", "D,I,D"),
+			want: []string{`column "y"`, "the label is a time"}},
+		{name: "one time", table: timed("day,x,y", "2024-01-01,I,Y"),
+			want: []string{`column "day"`, "one time", "at least two"}},
+		{name: "only texts", table: timed("day,x,y", "D,note number I,Y"),
+			want: []string{"no column is left as a feature"}},
+		{name: "only a time and a label", table: timed("day,y", "D,Y"),
+			want: []string{"no column is left as a feature"}},
 		{name: "times of 64 bits", table: strings.NewReplacer("2024-01-01", "-9223372036854775808", "2024-01-02",
 			"9223372036854775807").Replace(timed("day,x,y", "D,I,Y")), want: []string{`column "day"`}},
-		{name: "one class up to T", table: timed("day,x,y", "D,I,no") + "2024-01-13,1,yes\n", args: []string{"--at", "2024-01-12"},
+		{name: "one class up to T", table: timed("day,x,y", "D,I,no") + "2024-01-13,1,yes\n",
+			args: []string{"--at", "2024-01-12"},
 			only: "weights", want: []string{`column "y"`, "up to 2024-01-12", "--at"}},
-		{name: "one number up to T", table: timed("day,x,y", "D,I,1.5") + "2024-01-13,1,2.5\n", args: []string{"--at", "2024-01-12"},
+		{name: "one number up to T", table: timed("day,x,y", "D,I,1.5") + "2024-01-13,1,2.5\n",
+			args: []string{"--at", "2024-01-12"},
 			only: "weights", want: []string{`column "y"`, `"1.5" in all rows up to 2024-01-12`, "--at"}},
 		{name: "two different rows", args: []string{"--label="}, only: "weights",
 			table: "day,x\n" + strings.Repeat("2024-01-02,1\n", 30) + strings.Repeat("2024-01-01,1\n", 30),
 			want:  []string{"too few different values", "give more rows"}},
-		{name: "three rows up to T", table: timed("day,x,y", "D,I,Y")[:8] + "2024-01-01,1,a\n2024-01-02,2,b\n2024-01-03,1,a\n" +
+		{name: "three rows up to T", table: "day,x,y\n2024-01-01,1,a\n2024-01-02,2,b\n2024-01-03,1,a\n" +
 			strings.Repeat("2024-01-04,2,b\n", 9), args: []string{"--at", "2024-01-03"}, only: "weights",
 			want: []string{"3 rows up to 2024-01-03 are too few", "at least 6", "later time with --at"}},
 		{name: "10,000 columns and a constant label", table: strings.Join(names[:10_000], ",") + "\n" +
-			strings.Repeat("2024-01-01,a"+strings.Repeat(",1", 9_998)+"\n", 9) + "2024-01-02,a" + strings.Repeat(",2", 9_998) + "\n",
+			strings.Repeat("2024-01-01,a"+strings.Repeat(",1", 9_998)+"\n", 9) +
+			"2024-01-02,a" + strings.Repeat(",2", 9_998) + "\n",
 			want: []string{`column "y"`, `"a" in all rows`}},
 		{name: "HTML", table: "<!DOCTYPE html>\n<html><body>Not found, sorry</body></html>\n", want: nil},
 		{name: "JSON", table: "[{\"day\": 1, \"y\": 2},\n{\"day\": 2, \"y\": 3}]\n", want: nil},
@@ -297,12 +321,15 @@ func hostileCompressed(t *testing.T) []hostile {
 		}
 	}
 	return []hostile{
-		{name: "gzip, truncated", table: zipped[:len(zipped)/2], want: []string{"gzip", "damaged or truncated", "make the file again"}},
-		{name: "gzip, checksum", table: zipped[:len(zipped)-6] + "xxxxxx", want: []string{"gzip", "damaged or truncated"}},
+		{name: "gzip, truncated", table: zipped[:len(zipped)/2],
+			want: []string{"gzip", "damaged or truncated", "make the file again"}},
+		{name: "gzip, checksum", table: zipped[:len(zipped)-6] + "xxxxxx",
+			want: []string{"gzip", "damaged or truncated"}},
 		{name: "gzip, header alone", table: zipped[:10], want: []string{"gzip", "damaged or truncated"}},
 		{name: "gzip of gzip", table: string(gzipped([]byte(zipped))), want: []string{"gzip"}},
 		{name: "gzip of nothing", table: string(gzipped(nil)), want: []string{"no text"}},
-		{name: "gzip bomb of long rows", make: bomb("2024-01-01,"+strings.Repeat("a", 1<<20)+",1\n", 300), want: []string{"expand to more than", "unpack the file"}},
+		{name: "gzip bomb of long rows", make: bomb("2024-01-01,"+strings.Repeat("a", 1<<20)+",1\n", 300),
+			want: []string{"expand to more than", "unpack the file"}},
 		{name: "gzip bomb of one row", make: bomb("1", 300<<20), want: []string{"longer than"}},
 		{name: "gzip bomb of zeros", make: bomb("\x00", 300<<20), want: []string{"longer than"}},
 		{name: "zstd, truncated", table: zstded[:len(zstded)/2], want: []string{"zstd", "damaged or truncated"}},
@@ -358,23 +385,33 @@ func hostileParquet(t *testing.T) []hostile {
 		t.Fatalf("the file begins with %q", file[:16])
 	}
 	huge := header + "\xFE\xFF\xFF\xFF\x0F" + file[len(header)+2:]
+	// A footer in Thrift's compact protocol: version 1, a schema of a root without children, 9 rows, no row groups.
+	const noColumns = "\x15\x02\x19\x1C\x48\x01r\x15\x00\x00\x16\x12\x19\x0C\x00"
 	return []hostile{
 		{name: "Parquet, only its magic", table: "PAR1", want: []string{"damaged or truncated"}},
 		{name: "Parquet, wrong magic", table: "PAR2" + file[4:], want: nil},
 		{name: "Parquet, truncated", table: file[:len(file)/2], want: []string{"damaged or truncated"}},
 		{name: "Parquet, last byte missing", table: file[:len(file)-1], want: []string{"does not end with PAR1"}},
-		{name: "Parquet, data missing", table: file[:4] + file[len(file)-8-footer:], want: []string{"damaged or truncated"}},
-		{name: "Parquet, footer of 4 GiB", table: file[:len(file)-8] + "\xFF\xFF\xFF\xFFPAR1", want: []string{"footer"}},
+		{name: "Parquet, data missing", table: file[:4] + file[len(file)-8-footer:],
+			want: []string{"damaged or truncated"}},
+		{name: "Parquet, footer of 4 GiB", table: file[:len(file)-8] + "\xFF\xFF\xFF\xFFPAR1",
+			want: []string{"footer"}},
 		{name: "Parquet, page of 2 GiB", table: huge, want: []string{"damaged"}},
-		{name: "Parquet, footer of zeros", table: "PAR1" + strings.Repeat("\x00", 100) + "\x64\x00\x00\x00PAR1", want: []string{"schema"}},
+		{name: "Parquet, footer of zeros", table: "PAR1" + strings.Repeat("\x00", 100) + "\x64\x00\x00\x00PAR1",
+			want: []string{"schema"}},
 		{name: "Parquet, encrypted", table: "PARE\x00\x00\x00\x00PARE", want: []string{"encrypted"}},
 		{name: "Parquet, no rows", table: parquetOf(t, rows[:0]), want: []string{"no rows", "at least two"}},
+		{name: "Parquet, no columns", table: "PAR1" + noColumns + string(rune(len(noColumns))) + "\x00\x00\x00PAR1", want: nil},
 		{name: "Parquet, one row", table: parquetOf(t, rows[:1]), want: []string{"one row"}},
 		{name: "Parquet, NaN", table: parquetOf(t, bad), want: []string{"row 8", `column "x"`, "not a finite"}},
-		{name: "Parquet, list", table: parquetOf(t, make([]list, 60)), want: []string{`column "x"`, "nested", "drop the column"}},
-		{name: "Parquet, struct", table: parquetOf(t, make([]nested, 60)), want: []string{`column "x"`, "nested", "drop the column"}},
-		{name: "Parquet, not UTF-8", table: parquetOf(t, []texts{{"\xFF"}, {"b"}}), want: []string{`column "day"`, "UTF-8"}},
-		{name: "Parquet, Brotli", table: parquetOf(t, rows, parquet.Compression(&parquet.Brotli)), want: []string{"Brotli"}},
+		{name: "Parquet, list", table: parquetOf(t, make([]list, 60)),
+			want: []string{`column "x"`, "nested", "drop the column"}},
+		{name: "Parquet, struct", table: parquetOf(t, make([]nested, 60)),
+			want: []string{`column "x"`, "nested", "drop the column"}},
+		{name: "Parquet, not UTF-8", table: parquetOf(t, []texts{{"\xFF"}, {"b"}}),
+			want: []string{`column "day"`, "UTF-8"}},
+		{name: "Parquet, Brotli", table: parquetOf(t, rows, parquet.Compression(&parquet.Brotli)),
+			want: []string{"Brotli"}},
 		{name: "Parquet, one time", table: parquetOf(t, make([]row, 60)), want: []string{`column "day"`, "one time"}},
 	}
 }
@@ -383,12 +420,18 @@ func hostileParquet(t *testing.T) []hostile {
 func hostileFiles() []hostile {
 	out := []hostile{
 		{name: "missing file", make: func(string) error { return nil }, want: []string{"there is no such file"}},
-		{name: "folder", make: func(path string) error { return os.Mkdir(path, 0o755) }, want: []string{"is not a file"}},
-		{name: "loop of links", make: func(path string) error { return os.Symlink(path, path) }, want: []string{"cannot be opened"}},
-		{name: "link to nothing", make: func(path string) error { return os.Symlink(path+"x", path) }, want: []string{"no such file"}},
-		{name: "device", make: func(path string) error { return os.Symlink("/dev/null", path) }, want: []string{"is not a file"}},
-		{name: "endless device", make: func(path string) error { return os.Symlink("/dev/zero", path) }, want: []string{"is not a file"}},
-		{name: "pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) }, want: []string{"is not a file"}},
+		{name: "folder", make: func(path string) error { return os.Mkdir(path, 0o755) },
+			want: []string{"is not a file"}},
+		{name: "loop of links", make: func(path string) error { return os.Symlink(path, path) },
+			want: []string{"cannot be opened"}},
+		{name: "link to nothing", make: func(path string) error { return os.Symlink(path+"x", path) },
+			want: []string{"no such file"}},
+		{name: "device", make: func(path string) error { return os.Symlink("/dev/null", path) },
+			want: []string{"is not a file"}},
+		{name: "endless device", make: func(path string) error { return os.Symlink("/dev/zero", path) },
+			want: []string{"is not a file"}},
+		{name: "pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) },
+			want: []string{"is not a file"}},
 	}
 	if os.Geteuid() > 0 { // root may read everything
 		out = append(out, hostile{name: "no permission", make: func(path string) error {
@@ -405,7 +448,8 @@ func hostileRequests() []hostile {
 	classes := "day,x,y\n" + rowsOf(func(day, i int) string {
 		var lines []string
 		for j := range 20 {
-			lines = append(lines, fmt.Sprintf("2024-01-%02d,%d,c%d", day, j, 20*i+j), fmt.Sprintf("2024-01-%02d,%d,c%d", day, j, 20*i+j))
+			line := fmt.Sprintf("2024-01-%02d,%d,c%d", day, j, 20*i+j)
+			lines = append(lines, line, line)
 		}
 		return strings.Join(lines, "\n")
 	})
@@ -422,7 +466,8 @@ func hostileRequests() []hostile {
 		flags("label is dropped", `column "y"|--drop`, "--drop", "y"),
 		flags("time is dropped", `column "day"|--drop`, "--drop", "day"),
 		flags("all features are dropped", "no column is left as a feature", "--drop", "x,c"),
-		flags("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=", "--bin", "9 blocks"),
+		flags("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=",
+			"--bin", "9 blocks"),
 		flags("drop of no column", `no column "z"`, "--drop", "z"),
 		flags("no such time", `no column "date"|the columns are day, x, c, y`, "--time", "date"),
 		flags("no such label", `no column "z"|the columns are`, "--label", "z"),
@@ -455,6 +500,7 @@ func hostileRequests() []hostile {
 		ofWeights("T after the last time", `"2025-01-01"|day`, "--at", "2025-01-01"),
 		ofWeights("T is not a time", `"soon"|day`, "--at", "soon"),
 		ofWeights("output is the table", "is the table itself|another file", "--out", "TABLE"),
+		ofWeights("no output", "--out is empty", "--out="),
 		ofWeights("output is a folder", "is a folder|name a file", "--out", "DIR"),
 		ofWeights("two outputs in one file", "named for two outputs", "--out", "DIR/w", "--json", "DIR/w"),
 		ofWeights("kind unknown", "--kind", "--kind", "joined"),
@@ -466,8 +512,10 @@ func hostileRequests() []hostile {
 		ofWeights("half-life NaN", "--half-life NaN", "--half-life", "nan"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
-		{name: "months of numbers", table: numeric, args: []string{"--bin", "month"}, want: []string{`column "day"`, "needs dates"}},
-		{name: "T of numbers is a date", table: numeric, args: []string{"--at", "2024-01"}, only: "weights", want: []string{`"2024-01"`}},
+		{name: "months of numbers", table: numeric, args: []string{"--bin", "month"},
+			want: []string{`column "day"`, "needs dates"}},
+		{name: "T of numbers is a date", table: numeric, args: []string{"--at", "2024-01"}, only: "weights",
+			want: []string{`"2024-01"`}},
 		{name: "1,200 classes", table: classes, want: []string{`column "y"`, "1200 classes", "join classes"}},
 	}
 }

@@ -59,6 +59,9 @@ func oneTable(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usage.Errorf("%s takes one table, but got %d", cmd.CommandPath(), len(args))
 	}
+	if args[0] == "" {
+		return usage.Errorf("the name of the table is empty; name a CSV or Parquet file")
+	}
 	return nil
 }
 

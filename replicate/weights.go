@@ -73,11 +73,16 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	q.Seed = f.seed
 	q.Weights.Kind, q.Weights.Clip = propensity.Kind(f.kind), propensity.ClipPolicy(f.clip)
+	if f.kind == auto {
+		q.Weights.Kind = "" // that of the back test's verdict
+	}
 	if q.Fit, err = ownConfig(f.updates); err != nil {
 		return err
 	}
 	q.Fit.Permutations = f.permutations
 	switch w := q.Weights; {
+	case f.out == "":
+		return usage.Errorf("--out is empty: name a file")
 	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:
 		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
 	case !(w.Floor >= 0 && w.Floor <= 1):
@@ -98,19 +103,13 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.model != "" && q.Weights.Kind == own.NoOmega {
 		return usage.Errorf("--model: with --kind %s there is no fitted score", f.kind)
 	}
-	if f.kind == auto {
-		if q.Weights.HalfLife != 0 {
-			return usage.Errorf("--half-life: with --kind %s the back test chooses it", auto)
-		}
-		return f.backtest().Check()
+	if f.kind == auto && q.Weights.HalfLife != 0 {
+		return usage.Errorf("--half-life: with --kind %s the back test chooses it", auto)
+	}
+	if f.workers < 1 {
+		return usage.Errorf("--workers %d: give at least 1", f.workers)
 	}
 	return usage.Error(q.Fit.Validate())
-}
-
-// backtest is the back test of --kind auto.
-func (f *weightsFlags) backtest() backtest.Request {
-	q := f.request
-	return backtest.Request{Source: q.Source, Model: f.testModel, Until: q.At, Fit: q.Fit, Seed: q.Seed}
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
@@ -121,6 +120,13 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
+	var test *backtest.Prepared
+	if f.kind == auto {
+		test, err = backtest.Prepare(backtest.Request{Source: p.Source, Model: f.testModel, Until: p.At, Fit: p.Fit, Seed: p.Seed})
+		if err != nil {
+			return mistake(err)
+		}
+	}
 	if err := checkOutputs(file, f.out, f.model, f.json); err != nil {
 		return err
 	}
@@ -130,11 +136,12 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	}
 	defer b.Finalize()
 	var advice *backtest.Verdict
-	if f.kind == auto {
-		if advice, err = f.advise(cmd.Context(), b, p); err != nil {
+	if test != nil {
+		if advice, err = f.advise(cmd.Context(), b, test); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
+		p.Weights.Kind, p.Weights.HalfLife = cmp.Or(advice.Kind, own.NoOmega), advice.HalfLife
 	}
 	r, err := p.Weigh(cmd.Context(), b.Backend)
 	if err != nil {
@@ -148,17 +155,16 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
-// advise runs the back test and takes the kind and half-life of its verdict.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, p *own.Prepared) (*backtest.Verdict, error) {
+// advise runs the back test of --kind auto.
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Prepared) (*backtest.Verdict, error) {
 	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
-	r, err := backtest.Run(ctx, h, f.backtest())
+	r, err := test.Run(ctx, h)
 	if err != nil {
 		return nil, mistake(err)
 	}
-	p.Weights.Kind, p.Weights.HalfLife = cmp.Or(r.Verdict.Kind, own.NoOmega), r.Verdict.HalfLife
 	return &r.Verdict, nil
 }
 

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var where []string
 	if e.File != "" {
-		where = append(where, e.File)
+		where = append(where, fileName(e.File))
 	}
 	switch {
 	case e.Row > 0 && e.Line > 0:
@@ -47,6 +48,14 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// fileName is a file's name for a sentence: as it is, or quoted if it would break the line.
+func fileName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
 
 // quote quotes a text from a file for a sentence: on one line, printable, and short.
 func quote(s string) string {

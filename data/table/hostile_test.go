@@ -321,6 +321,8 @@ func TestNoFile(t *testing.T) {
 	}
 	_, err = table.Open(t.TempDir(), table.Options{})
 	checkSentence(t, err, "is not a file")
+	_, err = table.Open("two\nlines.csv", table.Options{})
+	checkSentence(t, err, `"two\nlines.csv": there is no such file`)
 }
 
 // TestNothingWritten: a column that cannot be written leaves the file that was there, and no other.

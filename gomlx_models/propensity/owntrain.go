@@ -44,7 +44,7 @@ func newLane(samples []sample, fold []uint8, k, pairs int, rng *rand.Rand) (*lan
 		}
 	}
 	if len(held) == 0 || len(l.train) == 0 {
-		return nil, fmt.Errorf("propensity: %w: a fold has no sample that differs from the others'; use fewer folds", ErrFewRows)
+		return nil, fmt.Errorf("propensity: %w: a fold has no samples of its own; use fewer folds", ErrFewRows)
 	}
 	for i := range pairs {
 		at := held[i%len(held)]

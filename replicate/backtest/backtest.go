@@ -44,11 +44,8 @@ type Host struct {
 	Log        io.Writer // progress
 }
 
-// Open returns a host with the store in the folder results. workers below 1 are a usage error.
+// Open returns a host with the store in the folder results.
 func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host, error) {
-	if workers < 1 {
-		return Host{}, usage.Errorf("--workers %d: give at least 1", workers)
-	}
 	store, err := runs.Open(results)
 	if err != nil {
 		return Host{}, err
@@ -63,8 +60,8 @@ const (
 	mostTests   = 300 // test blocks
 )
 
-// plan is a request with its table.
-type plan struct {
+// Prepared is a request whose table was read and checked.
+type Prepared struct {
 	Request
 	stream *own.Stream
 	steps  []int // places of the times of the test blocks
@@ -72,8 +69,8 @@ type plan struct {
 	unit   float64 // time between neighbouring blocks (median)
 }
 
-// Check returns a usage error for an impossible request, before its table is read.
-func (q Request) Check() error {
+// check returns a usage error for an impossible request, before its table is read.
+func (q Request) check() error {
 	if q.Label == "" {
 		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
 	}
@@ -91,9 +88,10 @@ func (q Request) Check() error {
 	return CheckModel(q.Model)
 }
 
-// newPlan reads the table and chooses rules and test blocks.
-func newPlan(q Request) (*plan, error) {
-	if err := q.Check(); err != nil {
+// Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table or the request,
+// as usage errors and *table.Error, before anything is computed.
+func Prepare(q Request) (*Prepared, error) {
+	if err := q.check(); err != nil {
 		return nil, err
 	}
 	s, err := own.Open(q.Source)
@@ -116,7 +114,7 @@ func newPlan(q Request) (*plan, error) {
 		return nil, &table.Error{File: q.File, Column: weightColumn, Problem: "the weights for a trainer have this name",
 			Fix: "rename the column, or leave it out with --drop"}
 	}
-	p := &plan{Request: q, stream: s}
+	p := &Prepared{Request: q, stream: s}
 	tests := cmp.Or(q.Last, blocks-max(2, blocks/5))
 	if tests > blocks-2 || tests < 4 {
 		return nil, bad(fmt.Sprintf("%d of %d blocks cannot be test blocks", tests, blocks),
@@ -148,13 +146,8 @@ func unit(times []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// Run tests. Test blocks that the store has are not computed again. Errors: *table.Error and usage errors where the user can
-// mend table or request, *runs.InterruptedError, and those of the models.
-func Run(ctx context.Context, h Host, q Request) (*Result, error) {
-	p, err := newPlan(q)
-	if err != nil {
-		return nil, err
-	}
+// Run tests. Test blocks that the store has are not computed again. Errors: *runs.InterruptedError, and those of the models.
+func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	jobs, err := p.jobs(h)
 	if err != nil {
 		return nil, err
@@ -174,7 +167,7 @@ func Run(ctx context.Context, h Host, q Request) (*Result, error) {
 }
 
 // jobs are two runs: the weightings without omega, with the predictions that need no model, and those with omega.
-func (p *plan) jobs(h Host) ([]runs.Job, error) {
+func (p *Prepared) jobs(h Host) ([]runs.Job, error) {
 	hash, err := hashFile(p.File)
 	if err != nil {
 		return nil, err
@@ -195,7 +188,7 @@ func (p *plan) jobs(h Host) ([]runs.Job, error) {
 		if len(list) == 0 {
 			continue
 		}
-		c := &computation{plan: p, host: h, weightings: list}
+		c := &computation{Prepared: p, host: h, weightings: list}
 		spec := runs.Spec{Experiment: "backtest", Learner: learner, Seed: p.Seed, Settings: map[string]string{}}
 		for name, value := range settings {
 			spec.Settings[name] = value
@@ -219,7 +212,7 @@ func (p *plan) jobs(h Host) ([]runs.Job, error) {
 }
 
 // identity is how the table is read, as text.
-func (p *plan) identity() string {
+func (p *Prepared) identity() string {
 	zone := ""
 	if p.Read.Location != nil {
 		zone = p.Read.Location.String()
@@ -254,7 +247,7 @@ func hashFile(path string) (string, error) {
 
 // computation computes one run.
 type computation struct {
-	*plan
+	*Prepared
 	host       Host
 	weightings []Weighting
 	fit        propensity.OwnConfig // of g; without kinds where no weighting needs it

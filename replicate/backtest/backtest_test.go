@@ -27,9 +27,18 @@ func host(t *testing.T, dir string) Host {
 	return Host{Backend: backendtest.Open(t, "").Backend, Store: store, Workers: 2}
 }
 
+// runOn prepares and runs.
+func runOn(ctx context.Context, h Host, q Request) (*Result, error) {
+	p, err := Prepare(q)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, h)
+}
+
 func run(t *testing.T, dir string, q Request) *Result {
 	t.Helper()
-	r, err := Run(context.Background(), host(t, dir), q)
+	r, err := runOn(context.Background(), host(t, dir), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +90,7 @@ func TestRun(t *testing.T) {
 	}
 	h := host(t, dir)
 	h.Backend = nil // nothing is computed
-	again, err := Run(context.Background(), h, q)
+	again, err := runOn(context.Background(), h, q)
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("the second run differs: %v", err)
 	}
@@ -121,7 +130,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		return len(p), nil
 	})
-	_, err := Run(ctx, h, q)
+	_, err := runOn(ctx, h, q)
 	var interrupted *runs.InterruptedError
 	if err != nil && !errors.As(err, &interrupted) {
 		t.Fatal(err)
@@ -186,7 +195,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		q := good
 		change(&q)
-		_, err := Run(context.Background(), Host{}, q)
+		_, err := Prepare(q)
 		var mistake *table.Error
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &mistake) && !errors.Is(err, usage.Err) {
 			t.Errorf("error %v, want %q", err, want)

@@ -65,7 +65,7 @@ type Verdict struct {
 func tuning(tests int) int { return max(2, tests/5) }
 
 // newResult summarises the stored rows.
-func newResult(p *plan, rows []runs.Row) *Result {
+func newResult(p *Prepared, rows []runs.Row) *Result {
 	type key struct {
 		t      int
 		metric string
@@ -181,7 +181,7 @@ func (r *Result) judge() Verdict {
 			best = i
 		}
 	}
-	name := strings.ReplaceAll(r.Metric, "-", " ")
+	name := r.words()
 	if best >= 0 && r.Rules[best].Together.High < 0 {
 		rule := r.Rules[best]
 		v := Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true}
@@ -228,7 +228,7 @@ func (r *Result) life(before string, halfLife float64) string {
 }
 
 // timeUnit names the unit of half-lives.
-func (p *plan) timeUnit() string {
+func (p *Prepared) timeUnit() string {
 	switch {
 	case p.Bin.Unit != "":
 		return p.Bin.Unit + "s"
@@ -246,31 +246,48 @@ func (p *plan) timeUnit() string {
 // String is the interval as "-0.0140 [-0.0290, -0.0020]".
 func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
 
-// String is the summary for a terminal: a table of the rules, and the verdict as its last line.
-func (r *Result) String() string {
-	var b strings.Builder
-	names := []string{r.Metric}
+// words is the metric in sentences.
+func (r *Result) words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
+
+// measures lists the measures, that which compares first.
+func (r *Result) measures() []string {
+	var names []string
 	for name := range r.Rules[0].Scores {
 		if name != r.Metric {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names[1:])
+	slices.Sort(names)
+	return append([]string{r.Metric}, names...)
+}
+
+// values are the scores of a rule as text, in the order of measures.
+func (r *Result) values(rule RuleResult) (out []string) {
+	for _, name := range r.measures() {
+		out = append(out, fmt.Sprintf("%.4f", rule.Scores[name]))
+	}
+	return out
+}
+
+// chosen is what a tuned rule chose at last, as text.
+func (r *Result) chosen(rule RuleResult) string {
+	if rule.Window > 0 && rule.Tuned {
+		return fmt.Sprintf("%d blocks", rule.Window)
+	}
+	return strings.TrimSpace(r.life("", rule.HalfLife))
+}
+
+// String is the summary for a terminal: a table of the rules, and the verdict as its last line.
+func (r *Result) String() string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "%d test blocks, %s to %s, after %d that only tune; model %s\n\n", r.Tested, r.Blocks[0].Time,
 		r.Blocks[len(r.Blocks)-1].Time, r.Tuning, r.Model)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tat last\n", strings.Join(names, "\t"))
+	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
+		strings.Join(r.measures(), "\t"))
 	for _, rule := range r.Rules {
-		var values []string
-		for _, name := range names {
-			values = append(values, fmt.Sprintf("%.4f", rule.Scores[name]))
-		}
-		last := strings.TrimSpace(r.life("", rule.HalfLife))
-		if rule.Window > 0 && rule.Tuned {
-			last = fmt.Sprintf("%d blocks", rule.Window)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(values, "\t"), rule.AgainstUniform,
-			rule.AgainstForgetting, last)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.values(rule), "\t"), rule.AgainstUniform,
+			rule.AgainstForgetting, r.chosen(rule))
 	}
 	_ = w.Flush() // to a strings.Builder
 	fmt.Fprintf(&b, "\nIntervals: 95%%, over test blocks. Choices are made on earlier blocks alone.\n%s\n", r.Verdict.Sentence)

@@ -23,7 +23,8 @@ func Backtest(q backtest.Request) *backtest.Result {
 }
 
 func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error) {
-	if err := q.Check(); err != nil {
+	p, err := backtest.Prepare(q)
+	if err != nil {
 		return nil, err
 	}
 	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
@@ -36,7 +37,7 @@ func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := backtest.Run(ctx, host, q)
+	r, err := p.Run(ctx, host)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,8 @@ func TestIdentity(t *testing.T) {
 	names := append([]string{"method1", "method2"}, all...)
 	weighted := []string{"ours", "ours-conditional", "standard"}
 	changes := map[string][]string{
-		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...), "stride": nil, "first": nil, "stack": nil,
+		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...),
+		"stride": nil, "first": nil, "stack": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
 		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-frequencies": weighted, "g-rate": weighted,
 		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,

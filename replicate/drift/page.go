@@ -5,13 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"os"
 	"path/filepath"
 
-	"tvps/data/echarts"
 	"tvps/figures"
-
-	"github.com/google/renameio/v2"
+	"tvps/replicate/own"
 )
 
 var (
@@ -62,19 +59,7 @@ func (r *Result) WritePage(dir string, script []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("cannot write the page: %w", err)
-	}
-	files := map[string][]byte{"index.html": page}
-	if len(script) > 0 {
-		files[echarts.FileName] = script
-	}
-	for name, content := range files {
-		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return fmt.Errorf("cannot write the page: %w", err)
-		}
-	}
-	return nil
+	return own.WritePage(dir, page, script, nil)
 }
 
 // page is index.html.

@@ -131,9 +131,9 @@ func (p *Prepared) later() string {
 func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result, error) {
 	times := p.stream.Times
 	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
-		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder, Features: p.encoder.Names(),
-		table: p.stream.String(), row: p.rows}
-	T := times.Values[p.at]
+		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder,
+		Features: p.encoder.Names(), table: p.stream.String(), row: p.rows}
+	T, later := times.Values[p.at], p.later()
 	p.stream = nil // the encoded rows are enough: the table may be freed
 	r.choose(&p.Request, p.data)
 	r.Notes = Clocks(r.Features, p.data)
@@ -149,7 +149,7 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 	}
 	if errors.Is(err, propensity.ErrFewRows) {
 		err = &table.Error{File: p.File, Problem: fmt.Sprintf("the rows up to %s have too few different values", r.At),
-			Fix: p.later(), Err: err}
+			Fix: later, Err: err}
 	}
 	if err != nil {
 		r.Close()

@@ -42,8 +42,8 @@ func (s Source) check() error {
 	}
 	for _, name := range []string{s.Time, s.Label} {
 		if name != "" && slices.Contains(s.Read.Drop, name) {
-			return &table.Error{File: s.File, Column: name, Problem: "the column is the time or the label, and is to be left out",
-				Fix: "take it out of --drop"}
+			return &table.Error{File: s.File, Column: name, Fix: "take it out of --drop",
+				Problem: "the column is the time or the label, and is to be left out"}
 		}
 	}
 	return nil

@@ -1,0 +1,8 @@
+// Package python contains the test of the Python package tvps in a fresh virtual environment: first with NumPy alone,
+// then with pandas, pyarrow, polars, scikit-learn and LightGBM. It needs a Python and a package index, so it runs only
+// on request:
+//
+//	TVPS_PYTHON=python3 go test ./gomlx_models/propensity/python -run Python -count=1 -v
+//
+// Without an index or python3-venv the test is skipped with the reason.
+package python

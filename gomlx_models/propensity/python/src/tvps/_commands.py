@@ -1,0 +1,224 @@
+"""The program's commands on a frame."""
+
+import datetime
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _binary, _frames, _training
+
+
+class Details(NamedTuple):
+    """What `weights` knows apart from the weights."""
+
+    log_omega: np.ndarray  # of every row of the frame; NaN for rows after T
+    spread: np.ndarray  # of log omega over the ensemble; NaN for rows after T
+    json: dict  # settings, schema and diagnostics: held-out loss, test for drift, effective share, notes
+
+
+class Backtest:
+    """A back test.
+
+    rules: a row for each rule, with its scores and its difference in loss from uniform weights and from tuned
+        forgetting, with 95% intervals. A pandas DataFrame if the frame was one, otherwise a dict of arrays.
+    blocks: a row for each tested time, with the loss of every rule, of the same type.
+    verdict: the verdict in one sentence.
+    json: everything, as the program wrote it.
+    """
+
+    def __init__(self, result, table):
+        self.json, self.verdict = result, result["verdict"]["sentence"]
+        self.rules = table([_flat(rule) for rule in result["rules"]])
+        blocks = [{key: value for key, value in block.items() if key != "scores"} for block in result["blocks"]]
+        self.blocks = table([{**b, **full["scores"]} for b, full in zip(blocks, result["blocks"])])
+
+    def __repr__(self):
+        return f"{self.rules}\n{self.verdict}"
+
+
+def weights(
+    frame,
+    time=None,
+    label=None,
+    *,
+    at=None,
+    kind=None,
+    bin=None,
+    drop=None,
+    half_life=None,
+    floor=None,
+    clip=None,
+    test_model=None,
+    seed=None,
+    details=False,
+    quiet=False,
+    **flags,
+):
+    """Return a weight for each row of a frame, in its order, for `sample_weight`.
+
+    The weights have mean 1 over the rows up to T. Rows after T have weight 0 and change nothing.
+
+    time: column of the time (or level of a pandas index); None: the rows are in time order, and bin cuts them.
+    label: column of the outcome; None: there is none.
+    at: T, a date or a text such as "2024-06"; None: the last time.
+    kind: "conditional" (drift of y given x), "joint" (of x and y), "covariate" (of x), "none" (forgetting alone), or
+        "auto": what a back test of test_model (as model of `backtest`) on the rows up to T advises. None: conditional
+        with a label, otherwise covariate.
+    bin: grouping of times: "day", "week", "month", ..., "365 rows" or "20 blocks".
+    drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective share.
+    clip: of omega: "min1", "exp1" or "none". seed: of all random numbers.
+    details: return (weights, Details) instead. quiet: print nothing.
+    flags: other flags of the command, with _ for -: permutations=0, zone="Europe/Paris", type={"zip": "category"}.
+
+    Raise ValueError if the frame or the request has a mistake, RuntimeError if the program fails.
+    """
+    test_model, environment = _training.served(test_model)
+    with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
+        out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
+        given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, floor=floor, clip=clip, seed=seed)
+        given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
+        rows, _ = _run("weights", frame, time, label, given, Path(folder), quiet, environment)
+        table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
+        result = _read(report)
+    weight, log_omega, spread = np.zeros(rows), np.full(rows, np.nan), np.full(rows, np.nan)
+    row = table[:, 0].astype(int) - 1
+    weight[row], log_omega[row], spread[row] = table[:, 1:].T
+    return (weight, Details(log_omega, spread, result)) if details else weight
+
+
+def drift(frame, time=None, label=None, *, bin=None, drop=None, seed=None, out=None, quiet=False, **flags):
+    """Return whether, when and where a frame has drifted, as the dict of the program's JSON.
+
+    out: folder for the page with the charts; None: it is not kept. Other arguments and errors as for `weights`.
+    """
+    with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
+        report = Path(folder, "drift.json")
+        given = dict(flags, bin=bin, drop=drop, seed=seed, json=report, out=out or Path(folder, "page"))
+        _run("drift", frame, time, label, given, Path(folder), quiet)
+        return _read(report)
+
+
+def backtest(
+    frame,
+    time=None,
+    label=None,
+    *,
+    model=None,
+    rules=None,
+    at=None,
+    last=None,
+    bin=None,
+    drop=None,
+    workers=None,
+    results=None,
+    out=None,
+    seed=None,
+    quiet=False,
+    **flags,
+):
+    """Say whether weights would have helped on a frame, and which: return a Backtest.
+
+    For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts it.
+
+    model: "logistic" (the default), "mlp", "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
+        classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
+        fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
+        a worker, which need pandas and pyarrow.
+    rules: to compare with "uniform" and "forgetting", as ["last", "conditional"]; None: all.
+    at: the last test block, as text or date; None: the last one. last: number of test blocks.
+    workers: number of models that train at the same time; None: one for each processor.
+    results: folder of the finished blocks, where a back test that was interrupted continues and a repeated one finds
+        its results; None: in the cache folder. out: folder for the page with the charts; None: it is not kept.
+    Other arguments and errors as for `weights`.
+    """
+    model, environment = _training.served(model)
+    with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
+        report = Path(folder, "backtest.json")
+        given = dict(flags, model=model, rules=rules, at=at, last=last, bin=bin, drop=drop, workers=workers, seed=seed)
+        given.update(results=results or _results(), out=out or Path(folder, "page"), json=report)
+        _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
+        return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
+
+
+def _results():
+    """Return the folder of the runs of back tests."""
+    return _binary.cache() / "results"
+
+
+def _run(command, frame, time, label, flags, folder, quiet, environment=None):
+    """Run a command on a frame. Return the frame's number of rows and its kind."""
+    time, label = (None if name is None else str(name) for name in (time, label))
+    written = _frames.Written(frame, folder, [name for name in (time, label) if name])
+    kinds = {name: "category" for name in written.categories if name != time}
+    flags["type"] = {**kinds, **(flags.get("type") or {})}
+    zone = written.zones.get(time, "")
+    if zone == "UTC" or "/" in zone:  # not an offset such as +02:00
+        flags.setdefault("zone", zone)
+    arguments = [command, str(written.path), *_flags({"time": time, "label": label, **flags})]
+    _binary.run(arguments, written.path, quiet, environment)
+    return written.rows, written.kind
+
+
+def _flags(given):
+    """Turn keywords into flags: half_life=2 is --half-life=2, a list or a dict is a flag for each of its entries."""
+    out = []
+    for key, value in given.items():
+        name = "--" + key.replace("_", "-")
+        if isinstance(value, dict):
+            for column, kind in value.items():
+                if "=" in str(column):
+                    raise ValueError(f'column "{column}" has = in its name, which {key} cannot take: rename it')
+                out.append(f"{name}={column}={kind}")
+        elif isinstance(value, (list, tuple, set)):
+            out += [f"{name}={_quoted(str(entry))}" for entry in value]
+        elif isinstance(value, bool):
+            out.append(f"{name}={str(value).lower()}")
+        elif key == "drop" and value is not None:
+            out.append(f"{name}={_quoted(str(value))}")
+        elif isinstance(value, (datetime.date, datetime.datetime)):
+            out.append(f"{name}={value.isoformat()}")
+        elif value is not None:
+            out.append(f"{name}={value}")
+    return out
+
+
+def _quoted(entry):
+    """Quote an entry of a flag that takes a list with commas."""
+    return '"' + entry.replace('"', '""') + '"' if entry == "" or any(c in entry for c in ',"\n') else entry
+
+
+def _read(report):
+    """Read a JSON file of the program, without the path of the temporary file."""
+    result = json.loads(report.read_text(encoding="utf-8"))
+    for part in (result, result.get("schema")):
+        if isinstance(part, dict) and "file" in part:
+            part["file"] = "frame"
+    return result
+
+
+def _flat(rule):
+    """Flatten a rule of a back test: {"against-uniform": {"mean": 1, "low": 0}} is against_uniform=1,
+    against_uniform_low=0; scores have their own names. Lists stay in the JSON."""
+    row = {}
+    for key, value in rule.items():
+        name = key.replace("-", "_")
+        if not isinstance(value, (dict, list)):
+            row[name] = value
+        for part, number in value.items() if isinstance(value, dict) else ():
+            part = part.replace("-", "_")
+            row[part if name == "scores" else name if part == "mean" else f"{name}_{part}"] = number
+    return row
+
+
+def _arrays(rows):
+    """Turn dicts into a dict of arrays; what a dict lacks is NaN among numbers, otherwise None."""
+    out = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        numbers = all(v is None or isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+        out[name] = np.array(values, dtype=float if numbers else object)  # None becomes NaN among numbers
+    return out

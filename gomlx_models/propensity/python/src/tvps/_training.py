@@ -1,0 +1,141 @@
+"""Trainers for `tvps backtest --model exec:...` and serve:..., and estimators that are served."""
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+import shlex
+import sys
+import traceback
+
+import numpy as np
+
+from . import _binary
+
+
+def trainer(fit_predict):
+    """Make a function a trainer: a script that ends with `tvps.trainer(fit_predict)` works as `exec:python SCRIPT` and
+    as `serve:python SCRIPT`. With three arguments (TRAIN TEST OUT) it trains once; without, it answers the lines of
+    stdin until it ends. It needs pandas and pyarrow.
+
+    fit_predict(x, y, weight, test) trains a model on the DataFrame x, the Series y and the array of weights, and
+    returns predictions for the DataFrame test: a number a row (for two classes: the probability of the second); an
+    array (rows, classes) of probabilities in the order of the classes; or a DataFrame with a column for each class.
+    Texts in x and test are pandas categories with the levels of x, times are numbers: days since 1970.
+    TVPS_TASK is `class` or `number`, TVPS_CLASSES a JSON list of the classes, both in os.environ.
+    """
+    arguments = sys.argv[1:]
+    if len(arguments) == 3:
+        _answer(fit_predict, *arguments)
+        return
+    if arguments:
+        sys.exit(f"{sys.argv[0]} takes TRAIN TEST OUT, or nothing, but got {len(arguments)} arguments")
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints to stdout must not be taken for an answer
+    for line in sys.stdin:
+        answer = "ok"
+        try:
+            _answer(fit_predict, *line.rstrip("\n").split("\t"))
+        except Exception as error:
+            traceback.print_exc()
+            answer = " ".join(f"{type(error).__name__}: {error}".split())
+        print(answer, file=channel, flush=True)
+
+
+def _answer(fit_predict, train, test, out):
+    """Train on one file, and write the predictions for another."""
+    import pandas
+
+    x, test = pandas.read_parquet(train), pandas.read_parquet(test)
+    y, weight = x.pop(os.environ["TVPS_LABEL"]), x.pop("weight").to_numpy()
+    for name in x:
+        if pandas.api.types.is_datetime64_any_dtype(x[name]):
+            x[name], test[name] = _days(x[name]), _days(test[name])
+        elif not pandas.api.types.is_numeric_dtype(x[name]):
+            x[name] = x[name].astype("category")
+            test[name] = test[name].astype(x[name].dtype)
+    predictions = fit_predict(x, y, weight, test)
+    if not isinstance(predictions, pandas.DataFrame):
+        predictions = np.asarray(predictions)
+        classes = json.loads(os.environ.get("TVPS_CLASSES") or "[]")
+        names = ["prediction"] if predictions.ndim == 1 else classes
+        if predictions.ndim > 2 or predictions.ndim == 2 and predictions.shape[1] != len(classes):
+            raise ValueError(
+                f"fit_predict returned an array of shape {predictions.shape}: return a number a row, "
+                f"or a column for each of the {len(classes)} classes"
+            )
+        predictions = pandas.DataFrame(predictions.reshape(len(predictions), -1), columns=names)
+    if len(predictions) != len(test):
+        raise ValueError(f"fit_predict returned {len(predictions)} predictions for {len(test)} rows")
+    predictions.rename(columns=str).to_parquet(out, index=False)
+
+
+def _days(times):
+    """Turn times into days since 1970."""
+    if times.dt.tz is not None:
+        times = times.dt.tz_convert("UTC").dt.tz_localize(None)
+    return (times - np.datetime64(0, "s")) / np.timedelta64(1, "D")
+
+
+def served(model):
+    """Return the value of --model for a model, and the environment that it needs. An estimator or a function is pickled
+    to the cache folder under a name of its content, so that a repeated back test finds its runs again."""
+    if model is None or isinstance(model, str):
+        return model, None
+    if not hasattr(model, "fit") and not callable(model):
+        raise ValueError(f"the model {model!r} is neither a text nor an estimator nor a function")
+    try:
+        import cloudpickle as pickler  # also takes what is defined in a notebook
+    except ImportError:
+        pickler = pickle
+    try:
+        data = pickler.dumps(model)
+    except Exception as error:
+        raise ValueError(
+            f"the model cannot be pickled ({error}): define it in a module, install cloudpickle, "
+            "or write a script with tvps.trainer"
+        ) from error
+    path = _binary.cache() / "models" / f"{hashlib.sha256(data).hexdigest()[:16]}.pickle"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_bytes(data)
+    new.replace(path)
+    command = shlex.join([sys.executable, "-m", "tvps._serve", str(path)])
+    path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
+    threads = os.environ.get("OMP_NUM_THREADS", "1")  # workers are parallel
+    return f"serve:{command}", {"PYTHONPATH": path, "OMP_NUM_THREADS": threads}
+
+
+def of_estimator(estimator):
+    """Return the fit_predict of an estimator."""
+
+    def fit_predict(x, y, weight, test):
+        import pandas
+
+        number = os.environ["TVPS_TASK"] == "number"
+        if not number and y.nunique() == 1:  # no classifier learns from one class
+            return _probabilities(pandas, np.ones((len(test), 1)), y.unique())
+        model = copy.deepcopy(estimator)
+        steps = getattr(model, "steps", None)  # of a Pipeline
+        model.fit(x, y, **{f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weight})
+        if number:
+            return model.predict(test)
+        return _probabilities(pandas, model.predict_proba(test), model.classes_)
+
+    return fit_predict
+
+
+def _probabilities(pandas, values, classes):
+    """Name the columns of probabilities as the program names the classes; those not trained on have 0."""
+    frame = pandas.DataFrame(values, columns=[_class(c) for c in classes])
+    return frame.reindex(columns=json.loads(os.environ["TVPS_CLASSES"]), fill_value=0.0)
+
+
+def _class(value):
+    """Return the program's name of a class: of 1.0 it is 1, of True it is true."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,115 @@
+"""The real program, if TVPS_BINARY names it: weights of a table whose rule from x to y turns round in the middle."""
+
+import contextlib
+import functools
+import importlib.util
+import io
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import tvps
+from tvps import _frames
+
+ROWS = 240
+FAST = dict(time="month", label="y", at="2024-11", updates=30, permutations=0, quiet=True)
+
+
+def columns():
+    rng = np.random.default_rng(0)
+    month, x = np.arange(ROWS) // 20, rng.normal(size=ROWS)
+    small = rng.normal(size=ROWS).astype(np.float32)
+    small[::7] = np.nan
+    return {
+        "month": np.datetime64("2024-01") + month,
+        "x": x,
+        "small": small,
+        "when": np.datetime64("1969-12-31T23:59:59.999999", "ns") + rng.integers(0, 10**9, ROWS),
+        "text": np.array(["a", "b,c", 'd"'], dtype=object)[rng.integers(0, 3, ROWS)],
+        "flag": rng.random(ROWS) < 0.5,
+        "y": np.where((x > 0) == (month < 6), "yes", "no"),
+    }
+
+
+@functools.cache
+def weighted():
+    return tvps.weights(columns(), details=True, **FAST)
+
+
+@unittest.skipUnless(os.environ.get("TVPS_BINARY"), "TVPS_BINARY is not set")
+class Program(unittest.TestCase):
+    def test_drift_of_the_rule(self):
+        """Rows of the old rule weigh less; rows after T weigh nothing; the mean is 1 over the rows up to T."""
+        weight, details = weighted()
+        self.assertEqual(len(weight), ROWS)
+        old, new, later = weight[:120], weight[120:220], weight[220:]
+        self.assertLess(old.mean(), 0.7 * new.mean())
+        self.assertAlmostEqual(weight[:220].mean(), 1, places=9)
+        self.assertEqual(later.tolist(), [0] * 20)
+        self.assertTrue(np.isnan(details.log_omega[220:]).all() and np.isfinite(details.log_omega[:220]).all())
+        kinds = {c["name"]: (c["kind"], c["missing"]) for c in details.json["schema"]["columns"]}
+        want = dict(month="time", x="number", small="number", when="time", text="category", flag="boolean")
+        want["y"] = "category"
+        self.assertEqual(kinds, {name: (kind, 35 if name == "small" else 0) for name, kind in want.items()})
+        self.assertEqual(details.json["kind"], "conditional")
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
+    def test_backtest(self):
+        """Where the rule turned round, the last block is a better teacher than all blocks: with an estimator in another
+        process as with the built-in model."""
+        from sklearn.linear_model import LogisticRegression
+
+        frame = columns()
+        request = dict(time="month", label="y", at="2024-10", last=4, rules=["last"], drop=["small", "when", "text"])
+        with tempfile.TemporaryDirectory() as folder:
+            request.update(results=folder, quiet=True)
+            tests = [tvps.backtest(frame, model=model, **request) for model in ("logistic", LogisticRegression())]
+            stderr = io.StringIO()
+            with contextlib.redirect_stderr(stderr):
+                again = tvps.backtest(frame, model=LogisticRegression(), **{**request, "quiet": False})
+        for test in tests:
+            loss = dict(zip(test.rules["rule"].tolist(), test.rules["log_loss"]))
+            self.assertLess(loss["last"], loss["uniform"] - 0.1)
+            self.assertEqual(test.blocks["rows"].tolist(), [20] * len(test.blocks["rows"]))
+            self.assertIn(test.verdict, test.json["verdict"]["sentence"])
+        self.assertEqual(again.json["rules"], tests[1].json["rules"])
+        self.assertIn(again.verdict, stderr.getvalue())
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
+    def test_failing_estimator(self):
+        from sklearn.svm import LinearSVC
+
+        request = dict(time="month", label="y", drop=["text", "small"], quiet=True)
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(RuntimeError, "predict_proba"):
+            tvps.backtest(columns(), model=LinearSVC(), results=folder, **request)
+
+    def test_mistakes(self):
+        frame = columns()
+        with self.assertRaisesRegex(ValueError, '^frame: there is no column "date"; the columns are month, x, small,'):
+            tvps.weights(frame, **{**FAST, "time": "date"})
+        with self.assertRaisesRegex(ValueError, "^unknown flag: --half-live"):
+            tvps.weights(frame, half_live=2, **FAST)
+        frame["x"][3] = np.inf
+        with self.assertRaisesRegex(ValueError, '^frame, row 4, column "x": "(inf|\\+Inf)" is not a finite number'):
+            tvps.weights(frame, **FAST)
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("pandas", "polars", "pyarrow"))), "not all are installed")
+    def test_all_frames(self):
+        """pandas, polars and a dict, through Parquet and through CSV: the same weights, bit for bit."""
+        import pandas
+        import polars
+
+        frame = columns()
+        frame["month"] = frame["month"].astype("datetime64[ms]")
+        want, _ = weighted()
+        pandas_frame = pandas.DataFrame(frame).astype({"small": "Float32", "text": "category"})
+        np.testing.assert_array_equal(tvps.weights(pandas_frame, **FAST), want)
+        self.addCleanup(setattr, _frames, "pyarrow", _frames.pyarrow)
+        _frames.pyarrow = None
+        np.testing.assert_array_equal(tvps.weights(polars.DataFrame(frame), **FAST), want)
+
+
+if __name__ == "__main__":
+    unittest.main()

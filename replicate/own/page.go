@@ -1,0 +1,32 @@
+package own
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tvps/data/echarts"
+
+	"github.com/google/renameio/v2"
+)
+
+// WritePage writes index.html, other files by name and, if script has its text, echarts.min.js to the folder, which it makes
+// if needed.
+func WritePage(dir string, page, script []byte, others map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot write the page: %w", err)
+	}
+	files := map[string][]byte{"index.html": page}
+	for name, content := range others {
+		files[name] = content
+	}
+	if len(script) > 0 {
+		files[echarts.FileName] = script
+	}
+	for name, content := range files {
+		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("cannot write the page: %w", err)
+		}
+	}
+	return nil
+}
