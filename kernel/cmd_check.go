@@ -17,11 +17,12 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [NOTEBOOK...]",
 		Short: "Run notebooks at the tiny scale and compare their numbers with the goldens",
-		Long: "Runs notebooks (default: all in notebooks/) at the tiny scale in the kernel \"tvps\" and\n" +
+		Long: "Runs notebooks (default: all in notebooks/) at the tiny scale, each in its own kernel, and\n" +
 			"compares the numbers that their cells emit, and the points of their charts, with\n" +
 			"ci/golden/notebooks/NAME.json. The tolerances are in that file: the first rule under\n" +
 			"\"tolerances\" that matches a number's name applies, so special rules come before general\n" +
-			"ones. --update keeps the rules, and the numbers that are within their tolerance.\n\n" +
+			"ones. --update keeps the rules, and the numbers that are within their tolerance. A Python\n" +
+			"notebook is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
 			"Exit codes: 1 a number differs or a notebook fails, 2 a usage error, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			root, err := setup.FindRoot()

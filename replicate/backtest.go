@@ -11,7 +11,6 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
 	"tvps/replicate/lab"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -86,7 +85,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
-	h, err := backtestHost(b, f.results, f.workers)
+	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -102,17 +101,6 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
 	return err
-}
-
-// backtestHost is what a back test runs on.
-func backtestHost(b *backend.Backend, results string, workers int) (backtest.Host, error) {
-	store, err := runs.Open(results)
-	if err != nil {
-		return backtest.Host{}, err
-	}
-	versions := map[string]string{"plugin": b.Info.PluginVersion, "plugin-sha256": b.Info.PluginSHA256}
-	return backtest.Host{Backend: b.Backend, Store: store, Workers: workers, Log: os.Stderr,
-		Provenance: runs.NewProvenance(b.Info.Name, versions)}, nil
 }
 
 // ownConfig are the settings of g, with a limit of updates in each training; 0: none.

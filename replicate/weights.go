@@ -157,7 +157,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 
 // advise runs the back test of --kind auto.
 func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Prepared) (*backtest.Verdict, error) {
-	h, err := backtestHost(b, f.results, f.workers)
+	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -16,12 +16,10 @@ import (
 	"strings"
 	"time"
 
+	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
 )
-
-// Kernel is the kernel that the notebooks run in.
-const Kernel = "tvps"
 
 // ErrDiffer marks errors about numbers that differ from their goldens.
 var ErrDiffer = errors.New("notebooks differ from their goldens")
@@ -40,8 +38,10 @@ type Options struct {
 	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: Job.Run; replaced in tests
 }
 
-// Check checks the notebooks one after the other and reports all differences. A notebook that fails does not stop the
-// others. The error wraps ErrDiffer if numbers differ, and the errors of notebooks that failed.
+// Check checks the notebooks one after the other, each in the kernel that it names, and reports all differences. A
+// notebook that fails does not stop the others. One whose kernel, or a Python module that it imports, is not installed
+// is skipped, and Report says so; only the kernel of this checkout must be there. The error wraps ErrDiffer if numbers
+// differ, and the errors of notebooks that failed.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
@@ -106,7 +106,7 @@ func (o Options) environment(tmp string) ([]string, error) {
 
 // job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
 func (o Options) job(file string, environment []string) (runner.Job, error) {
-	j := runner.Job{File: file, Kernel: Kernel, Timeout: o.Timeout, Live: o.Live, Env: environment}
+	j := runner.Job{File: file, Timeout: o.Timeout, Live: o.Live, Env: environment}
 	nb, err := nbformat.Read(file)
 	if err != nil {
 		return runner.Job{}, err
@@ -138,15 +138,19 @@ func (o Options) golden(notebook string) string {
 func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
 	file := o.golden(j.File)
 	g, err := readGolden(file)
-	missing := errors.Is(err, fs.ErrNotExist)
+	isNew := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case missing && !o.Update:
+	case isNew && !o.Update:
 		return false, fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)
-	case err != nil && !missing:
+	case err != nil && !isNew:
 		return false, err
 	}
 	begin := time.Now()
 	nb, err := o.run(ctx, j)
+	if why := missing(err); why != "" {
+		o.say("%s: skipped: %s\n", j.File, why)
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -155,7 +159,7 @@ func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
 		return false, fmt.Errorf("%s: %w", j.File, err)
 	}
 	var differences []Difference
-	if !missing { // for a new golden file, every number would be a difference
+	if !isNew { // for a new golden file, every number would be a difference
 		differences = compare(g, got)
 	}
 	took := time.Since(begin).Round(100 * time.Millisecond)
@@ -174,6 +178,20 @@ func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
 		o.say("wrote %s\n", file)
 	}
 	return true, err
+}
+
+// missing says what a notebook of another language lacks on this machine: its kernel, or a module that it imports. It
+// is empty for other errors, and if the kernel of this checkout is not installed.
+func missing(err error) string {
+	var cell *runner.CellError
+	switch {
+	case errors.Is(err, jupyter.ErrNoKernel):
+		return "its kernel is not installed"
+	case errors.As(err, &cell) && cell.Name == "ModuleNotFoundError":
+		reason, _, _ := strings.Cut(cell.Reason, "\n")
+		return reason
+	}
+	return ""
 }
 
 func (o Options) say(format string, args ...any) { fmt.Fprintf(o.Report, format, args...) }

@@ -28,6 +28,8 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	switch {
 	case code == "fail":
 		return jupyter.Reply{Status: "error", Ename: "E", Evalue: "it failed"}, nil
+	case code == "import pandas":
+		return jupyter.Reply{Status: "error", Ename: "ModuleNotFoundError", Evalue: "No module named 'pandas'"}, nil
 	case strings.HasPrefix(code, "{"):
 		on(
 			jupyter.Output{
@@ -318,7 +320,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Kernel != "tvps" || j.Parameters["scale"] != "tiny" ||
+	if j.Kernel != "" || j.Parameters["scale"] != "tiny" ||
 		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
 		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||
 		j.Env[2] != "TVPS_DATA=" {
@@ -373,6 +375,42 @@ func TestNotInstalled(t *testing.T) {
 	b.run = nil
 	_, err := b.check(t)
 	demand.Error(t, err, "is not installed", "go run ./kernel install")
+}
+
+// A notebook whose Python kernel or module is not installed is skipped with a sentence, and the others are checked.
+func TestSkipped(t *testing.T) {
+	b := newFixture(t)
+	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
+	b.cells(t, "import pandas", `{"values": {"share": 2}}`)
+	report, err := b.check(t)
+	if err != nil || !strings.Contains(report, "nb.ipynb: skipped: ModuleNotFoundError: No module named 'pandas'\n") {
+		t.Errorf("report %q, error %v", report, err)
+	}
+	run := b.run
+	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+		if j.File == b.file {
+			return nil, fmt.Errorf("%s: %w: \"python3\"", j.File, jupyter.ErrNoKernel)
+		}
+		return run(ctx, j)
+	}
+	b.cells(t, `{"values": {"share": 2}}`)
+	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.report.Reset()
+	err = Check(t.Context(), []string{b.file, other}, b.Options)
+	if report := b.report.String(); !strings.Contains(report, "nb.ipynb: skipped: its kernel is not installed\n") ||
+		!strings.Contains(report, "other.ipynb: 1 numbers, 1 differences") || !errors.Is(err, ErrDiffer) {
+		t.Errorf("report %q, error %v", report, err)
+	}
 }
 
 // Each notebook of this checkout has a golden file and each golden file a notebook, the rules are valid, and every

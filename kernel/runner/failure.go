@@ -16,6 +16,7 @@ import (
 type CellError struct {
 	Number, Of int    // the cell is number Number, from 1, of the Of code cells to run
 	Source     string // the cell's source
+	Name       string // the kernel's name for the failure, such as ModuleNotFoundError; empty if Err is not nil
 	Reason     string // why it failed
 	Err        error  // the kernel's error; nil if the code itself failed
 }
@@ -52,7 +53,7 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 	case err != nil:
 		e.Reason = err.Error()
 	default:
-		e.Reason = reason(s, reply)
+		e.Name, e.Reason = reply.Ename, reason(s, reply)
 	}
 	return e
 }

@@ -136,7 +136,8 @@ func buildTools(ctx context.Context, root, dir string) error {
 
 // compiled lists the packages that cells import. They are compiled during installation, so the first cell is fast.
 var compiled = []string{
-	"./replicate/lab", "./replicate/cells", "./gomlx_models/...", "github.com/janpfeifer/gonb/gonbui",
+	"./replicate/cells", "./replicate/own", "./data/table/examples", "./gomlx_models/...",
+	"github.com/janpfeifer/gonb/gonbui",
 }
 
 // compile downloads the modules of go.mod and compiles the packages that cells import.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/own"
 	"tvps/replicate/runs"
@@ -41,6 +42,17 @@ type Host struct {
 	Provenance runs.Provenance
 	Workers    int       // models that train at the same time
 	Log        io.Writer // progress
+}
+
+// Open returns a host with the store in the folder results.
+func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host, error) {
+	store, err := runs.Open(results)
+	if err != nil {
+		return Host{}, err
+	}
+	versions := map[string]string{"plugin": b.Info.PluginVersion, "plugin-sha256": b.Info.PluginSHA256}
+	return Host{Backend: b.Backend, Store: store, Workers: workers, Log: log,
+		Provenance: runs.NewProvenance(b.Info.Name, versions)}, nil
 }
 
 const (

@@ -127,6 +127,11 @@ func TestDefaults(t *testing.T) {
 	if o := (Options{}).withDefaults("fig01"); o.Out != "/o/fig01" {
 		t.Errorf("%+v", o)
 	}
+	t.Setenv("TVPS_OUT", checkout)
+	file := File("my-notebook", "a.csv")
+	if err := os.WriteFile(file, nil, 0o644); err != nil || file != filepath.Join(checkout, "my-notebook", "a.csv") {
+		t.Errorf("file %s, %v", file, err)
+	}
 }
 
 // miniature returns options for panel a with very little to compute.

@@ -2,10 +2,14 @@ package cells
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
+	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -144,6 +148,42 @@ func Dashed(name string, x, y []float64) figures.Series {
 	s := Curve(name, x, y)
 	s.Style = figures.Dashed
 	return s
+}
+
+// Means returns a line for [Plot] through the mean of v in each group, such as a week; x is the group. NaN in v, a
+// missing value, is left out.
+func Means(name string, group []int32, v []float64) figures.Series {
+	sum, count := map[int32]float64{}, map[int32]float64{}
+	for i, g := range group {
+		if !math.IsNaN(v[i]) {
+			sum[g], count[g] = sum[g]+v[i], count[g]+1
+		}
+	}
+	var x, mean []float64
+	for _, g := range slices.Sorted(maps.Keys(count)) {
+		x, mean = append(x, float64(g)), append(mean, sum[g]/count[g])
+	}
+	return Curve(name, x, mean)
+}
+
+// Binned returns a line for [Plot] through a cloud of points (x[i], y[i]): sorted by x and cut into n bins of equal
+// size, it shows the mean of both coordinates in each bin.
+func Binned(name string, n int, x, y []float64) figures.Series {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	n = min(n, len(x))
+	meanX, meanY := make([]float64, n), make([]float64, n)
+	for k := range n {
+		bin := order[k*len(x)/n : (k+1)*len(x)/n]
+		for _, i := range bin {
+			meanX[k] += x[i] / float64(len(bin))
+			meanY[k] += y[i] / float64(len(bin))
+		}
+	}
+	return Curve(name, meanX, meanY)
 }
 
 // Plot shows a chart with the given curves. The number identifies the chart in the notebook and in its golden file.

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/png"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -150,5 +151,28 @@ func TestFilms(t *testing.T) {
 	if svg, text := r.content(t, 0, svgMIME), r.content(t, 0, plainMIME); svg != "<svg/>" ||
 		text != "Film: An episode (fig99-b-sac-film)" {
 		t.Errorf("%q, %q", svg, text)
+	}
+}
+
+func TestMeansAndBinned(t *testing.T) {
+	points := func(s figures.Series) (all []float64) {
+		for _, p := range s.Points {
+			all = append(all, p.X, p.Mean)
+		}
+		return all
+	}
+	means := Means("a", []int32{3, 1, 3, 1, 3, 7, 7, 8}, []float64{1, 10, 2, 20, 6, 4, math.NaN(), math.NaN()})
+	if got := points(means); means.Name != "a" || !slices.Equal(got, []float64{1, 15, 3, 3, 7, 4}) {
+		t.Errorf("means by group %v", got)
+	}
+	x, y := []float64{5, 1, 4, 2, 3}, []float64{50, 10, 40, 20, 30}
+	if got := points(Binned("b", 2, x, y)); !slices.Equal(got, []float64{1.5, 15, 4, 40}) {
+		t.Errorf("bins %v", got)
+	}
+	if got := points(Binned("b", 9, x[:2], y[:2])); !slices.Equal(got, []float64{1, 10, 5, 50}) {
+		t.Errorf("more bins than points: %v", got)
+	}
+	if got := points(Binned("b", 3, nil, nil)); len(got) > 0 {
+		t.Errorf("bins of no points: %v", got)
 	}
 }

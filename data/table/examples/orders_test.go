@@ -1,0 +1,78 @@
+package examples
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write drifting.csv")
+
+// TestTable: the committed table is what the program makes, byte for byte.
+func TestTable(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "drifting.csv")
+	if *update {
+		made = "drifting.csv"
+	}
+	if err := Write(made, Orders(Seed, Rows)); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, err := os.ReadFile("drifting.csv"); err != nil || !bytes.Equal(have, want) {
+		t.Errorf("drifting.csv is not what `go test ./data/table/examples -update` writes (%v)", err)
+	}
+}
+
+// TestTruth: with the exact omega, the orders of each period have the moments of the last week: the mean of omega is 1,
+// and so are the ratios of the means of log price, of the label and of their product to those of the last week.
+func TestTruth(t *testing.T) {
+	const T, n = Weeks - 1, 600_000
+	orders := Orders(1, n)
+	moments := func(from, to int, log func(Order) float64) (m [4]float64) {
+		count := 0.
+		for _, o := range orders {
+			if o.Week() < from || o.Week() >= to {
+				continue
+			}
+			w, y := math.Exp(log(o)), 0.
+			if o.Returned {
+				y = 1
+			}
+			for j, v := range []float64{1, math.Log(o.Price), y, y * math.Log(o.Price)} {
+				m[j] += w * v
+			}
+			count++
+		}
+		for j := range m {
+			m[j] /= count
+		}
+		return m
+	}
+	last := moments(T, Weeks, func(Order) float64 { return 0 })
+	for _, period := range [][2]int{{0, 18}, {18, 22}, {22, 38}, {38, 42}, {42, Weeks}} {
+		got := moments(period[0], period[1], func(o Order) float64 { return o.Joint(T) })
+		for j, v := range got {
+			if math.Abs(v/last[j]-1) > .03 {
+				t.Errorf("weeks %v: weighted moment %d is %.4f, that of the last week %.4f", period, j, v, last[j])
+			}
+		}
+		got = moments(period[0], period[1], func(o Order) float64 { return o.Covariate(T) })
+		for j, v := range got[:2] {
+			if math.Abs(v/last[j]-1) > .02 {
+				t.Errorf("weeks %v: moment %d of x is %.4f, that of the last week %.4f", period, j, v, last[j])
+			}
+		}
+	}
+	if first, middle := moments(0, 10, zero), moments(25, 35, zero); math.Abs(last[2]-middle[2]) < .1 ||
+		math.Abs(last[1]-first[1]) < .5 {
+		t.Errorf("nothing drifts: moments %.3f, %.3f, %.3f", first, middle, last)
+	}
+}
+
+func zero(Order) float64 { return 0 }
