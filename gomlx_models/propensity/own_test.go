@@ -632,3 +632,41 @@ func BenchmarkOwn(b *testing.B) {
 		b.Logf("fit %v, weights %v", fit.Round(time.Millisecond), (time.Since(begin) - fit).Round(time.Millisecond))
 	}
 }
+
+// wideOneHot draws rows of numbers, of which the first moves, and one-hot categories.
+func wideOneHot(seed int64, n, numbers int, levels ...int) OwnData {
+	rng := random.New(seed, "wide")
+	d := OwnData{}
+	d.Dim = numbers
+	for _, l := range levels {
+		d.Dim += l
+	}
+	for i := range n {
+		t := float64(i % 20)
+		for j := range numbers {
+			v := rng.NormFloat64()
+			if j == 0 {
+				v += 2 * t / 19
+			}
+			d.X = append(d.X, float32(v))
+		}
+		for _, l := range levels {
+			row := make([]float32, l)
+			row[rng.IntN(l)] = 1
+			d.X = append(d.X, row...)
+		}
+		d.Time = append(d.Time, t)
+	}
+	return d
+}
+
+// TestOwnWide: drift of one number is found among many rare levels of categories.
+func TestOwnWide(t *testing.T) {
+	slow(t)
+	cfg := DefaultOwn()
+	cfg.Kinds, cfg.Candidates, cfg.Folds, cfg.Ensemble = []Kind{Covariate}, cfg.Candidates[2:3], 2, 1
+	o := fitOwn(t, wideOneHot(1, 6000, 5, 20, 40, 60, 80), cfg, 0)
+	if found := o.Covariate; found.HeldOut > .66 || !found.Null.Drift {
+		t.Errorf("held-out loss %.4f, drift called %v", found.HeldOut, found.Null.Drift)
+	}
+}

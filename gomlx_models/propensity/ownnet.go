@@ -53,9 +53,6 @@ func newOwnNet(backend compute.Backend, key netKey) (*ownNet, error) {
 	w := &ownNet{netKey: key}
 	w.cfg = Config{Method: key.method, Network: MLP, Hidden: key.hidden, Time: key.time, Frequencies: key.frequencies,
 		Classes: key.classes, Join: JoinFirst}
-	if key.dim >= 100 {
-		w.cfg.Join = JoinEven
-	}
 	lanes, batch := key.lanes, key.batch
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 	whole := shapes.Make(dtypes.Int32, lanes, batch)
@@ -120,15 +117,11 @@ func (w *ownNet) both(s *net.Scope, x *Node, in []*Node) (own, other *Node) {
 	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
 }
 
-// firstLayer is fromX of x, followed by the trend as a last column, at both times: the product of x is computed once. x:
+// firstLayer is fromX (JoinFirst) of x, followed by the trend as a last column, at both times: the product of x is computed once. x:
 // [lanes, rows, dim]; trend: [lanes, 2 rows, 1]; result: [lanes, 2 rows, hidden].
 func (w *ownNet) firstLayer(s *net.Scope, x, trend *Node) *Node {
 	dim := x.Shape().Dim(-1)
-	init := net.He
-	if w.cfg.Join == JoinEven {
-		init, x, trend = unit, DivScalar(x, float64(dim+1)), DivScalar(trend, float64(dim+1))
-	}
-	weights := s.Weight("weights", init(dim+1), dim+1, w.hidden)
+	weights := s.Weight("weights", net.He(dim+1), dim+1, w.hidden)
 	bias := s.Spread(s.Bias("biases", net.Constant(0), w.hidden), 3)
 	h := Add(DotGeneral(x, []int{2}, []int{0}, SliceAxis(weights, 1, AxisRange(0, dim)), []int{1}, []int{0}), bias)
 	return Add(Concatenate([]*Node{h, h}, 1), Mul(trend, SliceAxis(weights, 1, AxisRange(dim, dim+1))))

@@ -163,16 +163,20 @@ func (r *ownRows) folds() map[uint64]uint8 {
 	return out
 }
 
-// shapeOfRows computes mean and standard deviation of the columns, each list in the order given.
+// shapeOfRows computes mean and scale of the columns, each list in the order given. The scale is the standard deviation; of a
+// column of two values, such as one level of a category, half their distance: a rare level would otherwise be a large number.
 func shapeOfRows(d OwnData, columns, at []int) ownShape {
 	s := ownShape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, Columns: columns, TargetScale: 1}
 	mean, square := make([]float64, d.Dim), make([]float64, d.Dim)
 	n := float64(len(at))
+	low, high := slices.Clone(d.X[:d.Dim]), slices.Clone(d.X[:d.Dim])
 	for _, row := range at {
 		for j, v := range d.X[row*d.Dim : (row+1)*d.Dim] {
 			mean[j] += float64(v)
+			low[j], high[j] = min(low[j], v), max(high[j], v)
 		}
 	}
+	two := slices.Repeat([]bool{true}, d.Dim) // columns of two values
 	for j := range mean {
 		mean[j] /= n
 	}
@@ -180,10 +184,14 @@ func shapeOfRows(d OwnData, columns, at []int) ownShape {
 		for j, v := range d.X[row*d.Dim : (row+1)*d.Dim] {
 			e := float64(v) - mean[j]
 			square[j] += e * e
+			two[j] = two[j] && (v == low[j] || v == high[j])
 		}
 	}
 	for _, j := range columns {
 		sd := math.Sqrt(square[j] / n)
+		if two[j] {
+			sd = float64(high[j]-low[j]) / 2
+		}
 		if !(sd > 1e-6*math.Abs(mean[j])) || sd < math.SmallestNonzeroFloat32*1e7 { // constant up to rounding
 			sd = 1
 		}
