@@ -52,7 +52,8 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table.
+// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table; of a command
+// on a user's own table in the table of all such commands, or in the part of the section that begins a line with its name.
 func TestDocumentedFlags(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -61,7 +62,10 @@ func TestDocumentedFlags(t *testing.T) {
 	_, tables, _ := strings.Cut(string(text), "\n## Commands\n")
 	first, second, _ := strings.Cut(tables, "| command | its flags")
 	second, ofFigures, _ := strings.Cut(second, "\n## Flags of a figure\n")
-	ofFigures, _, _ = strings.Cut(ofFigures, "\n## ")
+	ofFigures, ofTables, _ := strings.Cut(ofFigures, "\n## ")
+	_, ofTables, _ = strings.Cut(ofTables, "\n## Your own table\n")
+	ofTables, _, _ = strings.Cut(ofTables, "\n## ")
+	onTables := strings.Split(ofTables, "\n### ")
 	named := func(text, flag string) bool { return strings.Contains(text, "`--"+flag) }
 	visit(root(catalog.Paper()), "", func(name string, cmd *cobra.Command) {
 		if strings.HasPrefix(name, "fig") {
@@ -77,6 +81,11 @@ func TestDocumentedFlags(t *testing.T) {
 		}
 		_, row, _ := strings.Cut(second, "\n| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "\n")
+		for _, part := range onTables[1:] {
+			if strings.Contains(part, "\n`"+name+"` ") {
+				row += onTables[0] + part
+			}
+		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if ofAll := name == "study" && named(ofFigures, f.Name); !named(row, f.Name) && !ofAll {
 				t.Errorf("README.md does not name --%s of %s", f.Name, name)
