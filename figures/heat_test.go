@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestHeatMap: the picture has a pixel for each cell, the first row at the bottom, in the colours of the scale; the table
-// and the chart have the values.
+// TestHeatMap: the picture has a pixel for each cell, the first row at the bottom, in the colours of the scale; the
+// table and the chart have the values.
 func TestHeatMap(t *testing.T) {
 	m := HeatMap{Key: "map", XLabel: "past", YLabel: "present", ValueLabel: "worth <1>", XNames: []string{"a", "b", "c"},
 		YNames: []string{"u", "v"}, Values: [][]float64{{0, .5, 1}, {1, .25, -3}}, Low: 0, High: 1}

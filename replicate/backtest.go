@@ -11,6 +11,7 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
 	"tvps/replicate/lab"
+	"tvps/replicate/own"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -19,11 +20,11 @@ import (
 // backtestFlags are those of backtest.
 type backtestFlags struct {
 	tableFlags
-	request backtest.Request
-	results string
-	out     string
-	workers int
-	updates int
+	request      backtest.Request
+	kinds        []string
+	results, out string
+	workers      int
+	updates      int
 }
 
 func backtestCommand() *cobra.Command {
@@ -31,11 +32,11 @@ func backtestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backtest TABLE",
 		Short: "Find out whether weights of the past would have helped on your own table, and which",
-		Long: "Back-test weights of the past on a table (CSV, also compressed, or Parquet): for each block of time a model\n" +
-			"learns from all earlier blocks with each weighting, and predicts the block. Compared are equal weights, the last\n" +
-			"block, windows, exponential forgetting, and omega of three kinds, each alone and with forgetting. Half-lives\n" +
-			"and windows are chosen on earlier blocks alone. The last line says what to use. Finished blocks are stored:\n" +
-			"after an interruption the same command continues.\n\n" +
+		Long: "Back-test weights of the past on a table (CSV, also compressed, or Parquet): for each block of time a\n" +
+			"model learns from all earlier blocks with each weighting, and predicts the block. Compared are equal weights,\n" +
+			"the last block, windows, exponential forgetting, and omega of three kinds, each alone and with forgetting.\n" +
+			"Half-lives and windows are chosen on earlier blocks alone. The last line says what to use. Finished blocks are\n" +
+			"stored: after an interruption the same command continues.\n\n" +
 			"The model is logistic (ridge regression for a number), mlp, or your own command:\n\n" +
 			"  exec:COMMAND   runs COMMAND TRAIN TEST OUT for each model\n" +
 			"  serve:COMMAND  starts COMMAND once a worker and sends it a line TRAIN<tab>TEST<tab>OUT for each model;\n" +
@@ -49,10 +50,14 @@ func backtestCommand() *cobra.Command {
 	f.register(cmd)
 	flags.StringVar(&f.request.Model, "model", backtest.Models[0],
 		strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
-	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules to compare with uniform and forgetting: "+
-		strings.Join(backtest.RuleNames(), ", ")+" (default: all)")
-	flags.StringVar(&f.request.Until, "at", "", "the last block, as the table has it, such as 2024-06 (default: the last one)")
-	flags.IntVar(&f.request.Last, "last", 0, "number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
+	flags.StringSliceVar(&f.request.Baselines, "baselines", nil, "rules without omega: "+
+		strings.Join(backtest.Baselines(), ", ")+" (default: all; the first and the last always take part)")
+	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
+		strings.Join(propensity.Names(propensity.Kinds()), ", ")+", or none (default: all)")
+	flags.StringVar(&f.request.Until, "at", "",
+		"the last block, as the table has it, such as 2024-06 (default: the last one)")
+	flags.IntVar(&f.request.Last, "last", 0,
+		"number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
@@ -70,6 +75,14 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	q.Seed = f.seed
+	if f.kinds != nil {
+		q.Kinds = []propensity.Kind{}
+	}
+	for _, kind := range f.kinds {
+		if len(f.kinds) > 1 || kind != string(own.NoOmega) {
+			q.Kinds = append(q.Kinds, propensity.Kind(kind))
+		}
+	}
 	if f.workers < 1 {
 		return usage.Errorf("--workers %d: give at least 1", f.workers)
 	}

@@ -5,14 +5,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"tvps/data/artifact"
 )
 
-// TestBacktestCommand: the verdict is the last line, --json has it, a second call computes nothing, and weights takes the
-// verdict's kind with --kind auto; mistakes are exit code 2 and write nothing.
+// TestBacktestCommand: the verdict is the last line, --json has it, a second call computes nothing, and weights takes
+// the verdict's kind with --kind auto; mistakes are exit code 2 and write nothing.
 func TestBacktestCommand(t *testing.T) {
 	s := newSandbox(t)
+	cache, err := artifact.CacheDir() // with the XLA plugin: the Go backend takes minutes
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cache = cache
 	dir := t.TempDir()
 	file, out, weights := filepath.Join(dir, "t.csv"), filepath.Join(dir, "b.json"), filepath.Join(dir, "w.csv")
 	text := "t,x,y\n"
@@ -23,19 +31,21 @@ func TestBacktestCommand(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	page := filepath.Join(dir, "page")
 	common := []string{file, "--time", "t", "--label", "y", "--json", out, "--results", filepath.Join(dir, "results"),
-		"--backend", "go", "--updates", "20"}
+		"--updates", "20"}
 	for _, c := range []struct {
 		args  []string
 		words []string
 	}{
 		{[]string{"--model", "tree"}, []string{"tree", "logistic, mlp"}},
-		{[]string{"--rules", "uniform,jont"}, []string{"jont", "joint"}},
+		{[]string{"--kinds", "jont"}, []string{"jont", "joint"}},
+		{[]string{"--baselines", "lats"}, []string{"lats", "last"}},
 		{[]string{"--workers", "0"}, []string{"--workers 0"}},
 		{[]string{"--last", "9"}, []string{"t.csv", "--last from 4 to 8"}},
 		{[]string{"--bin", "3 blocks"}, []string{"3 blocks", "finer --bin"}},
 	} {
-		code, stdout, stderr := s.run(t, append(append([]string{"backtest"}, common...), c.args...)...)
+		code, stdout, stderr := s.run(t, slices.Concat([]string{"backtest", "--out", page}, common, c.args)...)
 		if code != 2 || stdout != "" {
 			t.Errorf("%v: exit code %d, %s", c.args, code, stdout)
 		}
@@ -44,7 +54,8 @@ func TestBacktestCommand(t *testing.T) {
 			t.Errorf("%v wrote %s", c.args, out)
 		}
 	}
-	args := append([]string{"backtest"}, append(common, "--rules", "last,covariate", "--last", "6")...)
+	args := slices.Concat([]string{"backtest", "--out", page}, common,
+		[]string{"--baselines", "last", "--kinds", "covariate", "--last", "6"})
 	code, stdout, stderr := s.run(t, args...)
 	if code != 0 {
 		t.Fatalf("exit code %d, %s", code, stderr)
@@ -58,13 +69,19 @@ func TestBacktestCommand(t *testing.T) {
 		err = json.Unmarshal(written, &found)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if err != nil || found.Tested != 4 || found.Verdict.Rule != "forgetting" || lines[len(lines)-1] != found.Verdict.Sentence {
+	if page, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil ||
+		!strings.Contains(string(page), found.Verdict.Rule) || !strings.Contains(string(page), "covariate-forgetting") {
+		t.Errorf("the page: %v", err)
+	}
+	if err != nil || found.Tested != 4 || found.Verdict.Rule != "forgetting" ||
+		lines[len(lines)-1] != found.Verdict.Sentence {
 		t.Errorf("%v, %+v; the last line is %q", err, found, lines[len(lines)-1])
 	}
 	if code, again, stderr := s.run(t, args...); code != 0 || again != stdout || !strings.Contains(stderr, "all stored") {
 		t.Errorf("the second call: exit code %d, %s%s", code, again, stderr)
 	}
-	code, stdout, stderr = s.run(t, append([]string{"weights"}, append(common, "--kind", "auto", "-o", weights, "--at", "8")...)...)
+	code, stdout, stderr = s.run(t, slices.Concat([]string{"weights"}, common,
+		[]string{"--kind", "auto", "-o", weights, "--at", "8"})...)
 	if content, err := os.ReadFile(weights); err != nil || code != 0 || !strings.Contains(stdout, "back test: ") ||
 		strings.Count(string(content), "\n") != 361 {
 		t.Errorf("--kind auto: exit code %d, %s%s", code, stdout, stderr)

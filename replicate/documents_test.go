@@ -52,8 +52,9 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table; of a command
-// on a user's own table in the table of all such commands, or in the part of the section that begins a line with its name.
+// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table; of a
+// command on a user's own table in the table of all such commands, or in the part of the section that begins a line
+// with its name.
 func TestDocumentedFlags(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -140,8 +140,8 @@ func tryWrite(paths ...string) error {
 	return nil
 }
 
-// checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself, or named twice,
-// or its folder cannot be written. An empty name is none.
+// checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself, or named
+// twice, or its folder cannot be written. An empty name is none.
 func checkOutputs(file string, paths ...string) error {
 	input, err := os.Stat(file)
 	if err != nil {

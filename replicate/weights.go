@@ -48,15 +48,19 @@ func weightsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	f.register(cmd)
 	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it, such as 2024-06 (default: the last one)")
-	flags.StringVar(&f.kind, "kind", "", "kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
-		"(default: conditional with a label, else covariate)")
+	flags.StringVar(&f.kind, "kind", "",
+		"kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
+			"(default: conditional with a label, else covariate)")
 	flags.StringVar(&f.clip, "clip", string(propensity.ClipOne), "clip of omega: min1, exp1 or none")
 	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "least effective share of the rows, from 0 to 1")
-	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0, "half-life of exponential forgetting, in units of time; 0: none")
-	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, "number of shuffles of the times in the test for drift; 0: no test")
+	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
+		"half-life of exponential forgetting, in units of time; 0: none")
+	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations,
+		"number of shuffles of the times in the test for drift; 0: no test")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
-		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
+			", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs of --kind auto")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
@@ -122,7 +126,8 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	}
 	var test *backtest.Prepared
 	if f.kind == auto {
-		test, err = backtest.Prepare(backtest.Request{Source: p.Source, Model: f.testModel, Until: p.At, Fit: p.Fit, Seed: p.Seed})
+		test, err = backtest.Prepare(backtest.Request{Source: p.Source, Model: f.testModel, Until: p.At, Fit: p.Fit,
+			Seed: p.Seed})
 		if err != nil {
 			return mistake(err)
 		}
@@ -156,7 +161,8 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // advise runs the back test of --kind auto.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Prepared) (*backtest.Verdict, error) {
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Prepared) (
+	*backtest.Verdict, error) {
 	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err

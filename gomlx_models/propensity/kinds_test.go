@@ -77,7 +77,8 @@ func (d drift) omegas(t, x float64, y int) [3]float64 {
 	return [3]float64{covariate * conditional, covariate, conditional}
 }
 
-// TestKinds: the weights of the picture are what its formulas say, and the committed picture shows them. -update draws it.
+// TestKinds: the weights of the picture are what its formulas say, and the committed picture shows them. -update
+// draws it.
 func TestKinds(t *testing.T) {
 	for i, d := range drifts {
 		for at := 0.; at < 1; at += .25 {

@@ -75,7 +75,7 @@ func ruleLog(d OwnData, T float64) []float64 {
 	return out
 }
 
-// ownFitter is one fitter for all tests, so that they compile once.
+// ownFitter is one fitter for all tests: programs are compiled once.
 func ownFitter(tb testing.TB) *OwnFitter {
 	fitterOnce.Do(func() { testFitter = NewOwnFitter(open(tb, "")) })
 	return testFitter
@@ -284,8 +284,8 @@ func TestOwnOrder(t *testing.T) {
 	}
 }
 
-// TestOwnColumns: the order of columns changes nothing beyond rounding; also of columns that agree in all but a few rows,
-// are equal up to their unit, or constant, and where rows have few times.
+// TestOwnColumns: the order of columns changes nothing beyond rounding; also of columns that agree in all but a few
+// rows, are equal up to their unit, or constant, and where rows have few times.
 func TestOwnColumns(t *testing.T) {
 	d := ruleDrift(1, 300)
 	rng := random.New(1, "columns")

@@ -11,8 +11,9 @@ import (
 //
 //	key_j = sum_i r_i (z_ij + z_ij^2 / 2) / sqrt(n),
 //
-// where z is the standardised x and r_i a smooth function of the row's time and outcome. Where keys agree up to rounding,
-// r_i also takes in the columns that are in order. Columns that then still agree are equal, up to their unit.
+// where z is the standardised x and r_i a smooth function of the row's time and outcome. Where keys agree up to
+// rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to their
+// unit.
 func columnOrder(d OwnData) []int {
 	s := shapeOfRows(d, positions(d.Dim), positions(len(d.Time)))
 	r := make([]float64, len(d.Time))

@@ -14,8 +14,8 @@ import (
 // different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
-// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position. old, if not nil, is
-// continued with its candidate.
+// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position. old, if not
+// nil, is continued with its candidate.
 func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, samples []sample, seed int64,
 	old *ownModel) (*ownModel, *Diagnostics, error) {
 	lanes := make([]*lane, o.cfg.Folds)

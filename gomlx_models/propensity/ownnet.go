@@ -34,8 +34,8 @@ type netKey struct {
 	lanes, batch, stride int
 }
 
-// ownNet holds the compiled programs of several networks of one shape, the lanes, that train at the same time on rows of
-// their own: one for each fold, or for each fold of each permutation.
+// ownNet holds the compiled programs of several networks of one shape, the lanes, that train at the same time on rows
+// of their own: one for each fold, or for each fold of each permutation.
 type ownNet struct {
 	netKey
 	cfg     Config      // of G
@@ -90,8 +90,8 @@ func (w *ownNet) close() {
 	w.eval.Finalize()
 }
 
-// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: mean and scale of x; the
-// table x [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
+// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: mean and scale of
+// x; the table x [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
 func (w *ownNet) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
 	x := Gather(in[2], ExpandAxes(in[3], -1))
 	x = Div(Sub(x, ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
@@ -102,7 +102,8 @@ func (w *ownNet) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
 	return []*Node{own, other}, logisticLoss(w.cfg.Method, own, other)
 }
 
-// both is g at two times, [lanes, rows] each. x: [lanes, rows, dim]; in: label, target and the two times, [lanes, rows].
+// both is g at two times, [lanes, rows] each. x: [lanes, rows, dim]; in: label, target and the two times, [lanes,
+// rows].
 func (w *ownNet) both(s *net.Scope, x *Node, in []*Node) (own, other *Node) {
 	if w.target {
 		x = Concatenate([]*Node{x, ExpandAxes(in[1], -1)}, -1)
@@ -117,8 +118,8 @@ func (w *ownNet) both(s *net.Scope, x *Node, in []*Node) (own, other *Node) {
 	return SliceAxis(g, 1, AxisRange(0, n)), SliceAxis(g, 1, AxisRange(n, 2*n))
 }
 
-// firstLayer is fromX (JoinFirst) of x, followed by the trend as a last column, at both times: the product of x is computed once. x:
-// [lanes, rows, dim]; trend: [lanes, 2 rows, 1]; result: [lanes, 2 rows, hidden].
+// firstLayer is fromX (JoinFirst) of x, followed by the trend as a last column, at both times: the product of x is
+// computed once. x: [lanes, rows, dim]; trend: [lanes, 2 rows, 1]; result: [lanes, 2 rows, hidden].
 func (w *ownNet) firstLayer(s *net.Scope, x, trend *Node) *Node {
 	dim := x.Shape().Dim(-1)
 	weights := s.Weight("weights", net.He(dim+1), dim+1, w.hidden)
@@ -128,7 +129,8 @@ func (w *ownNet) firstLayer(s *net.Scope, x, trend *Node) *Node {
 }
 
 // step is one update of every lane: Adam on the loss, then decoupled weight decay. data and the first five feeds are
-// those of forward; the others are the number of updates before this one, the learning rate and rate times decay, scalars.
+// those of forward; the others are the number of updates before this one, the learning rate and rate times decay,
+// scalars.
 func (w *ownNet) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
 	n := len(w.params)
 	values := state[:n]

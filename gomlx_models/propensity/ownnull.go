@@ -9,17 +9,18 @@ import (
 	"tvps/gomlx_models/net"
 )
 
-// Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are trained.
+// Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are
+// trained.
 //
-// For Diagnostics the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so that
-// rows that depend on their neighbours keep them. Were rows shuffled one by one, their dependence would look like drift.
-// For Own.Conditional the outcomes are redrawn given x, see conditionalNull.
+// For Diagnostics the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so
+// that rows that depend on their neighbours keep them. Were rows shuffled one by one, their dependence would look
+// like drift. For Own.Conditional the outcomes are redrawn given x, see conditionalNull.
 //
-// Drift is called if the real held-out loss is below each of the P others, and below their mean by 3 of their standard
-// deviations. Without drift, where chunks are exchangeable, the first alone has a probability of at most 1/(P+1), 5% for
-// P = 19; both together about .4% (t distribution of 18 degrees of freedom, if the losses are normal). On autoregressive
-// rows without drift (3,000 of coefficient .9, whose chunks are not exchangeable) P was 1/20 in 4 of 10 data sets, and
-// drift was called in none.
+// Drift is called if the real held-out loss is below each of the P others, and below their mean by 3 of their
+// standard deviations. Without drift, where chunks are exchangeable, the first alone has a probability of at most
+// 1/(P+1), 5% for P = 19; both together about .4% (t distribution of 18 degrees of freedom, if the losses are
+// normal). On autoregressive rows without drift (3,000 of coefficient .9, whose chunks are not exchangeable) P was
+// 1/20 in 4 of 10 data sets, and drift was called in none.
 type Null struct {
 	Drift bool
 	P     float64 // (1 + others whose loss is at most the real one) / (P + 1)
@@ -56,8 +57,8 @@ func (o *Own) null(ctx context.Context, table *ownTable, rows *ownRows, samples 
 	return o.compare(ctx, table, data, chunk, seed, func(p int) int { return p })
 }
 
-// compare trains g on each of the data, which have the chunks given, and compares the first with the others. Data with the
-// same stream of random numbers have the same initial values and minibatches.
+// compare trains g on each of the data, which have the chunks given, and compares the first with the others. Data
+// with the same stream of random numbers have the same initial values and minibatches.
 func (o *Own) compare(ctx context.Context, table *ownTable, data [][]sample, chunk []int32, seed int64,
 	stream func(p int) int) (*Null, error) {
 	fold := make([]uint8, len(chunk))

@@ -34,11 +34,12 @@ func (w *ownNet) outcome(s *net.Scope, x, label, target *Node) (out []*Node, los
 	return []*Node{p}, Mul(e, e)
 }
 
-// conditionalNull tests whether p_t(y|x) depends on t, by a conditional randomisation test (Candes, Fan, Janson and Lv
-// 2018). A model of p(y|x) that does not see t gives each row its quantile v = F(y|x), uniform and independent of x and t
-// if the model is right and p(y|x) does not drift. Each redraw moves v in whole chunks and has the outcomes F^-1(v|x): x
-// and t stay, so a drift of x is the same in all. A target is first reduced to its residual from a model of its mean. The
-// models are cross-fitted. All g have the same initial values and minibatches, so their losses differ by y alone.
+// conditionalNull tests whether p_t(y|x) depends on t, by a conditional randomisation test (Candes, Fan, Janson and
+// Lv 2018). A model of p(y|x) that does not see t gives each row its quantile v = F(y|x), uniform and independent of
+// x and t if the model is right and p(y|x) does not drift. Each redraw moves v in whole chunks and has the outcomes
+// F^-1(v|x): x and t stay, so a drift of x is the same in all. A target is first reduced to its residual from a model
+// of its mean. The models are cross-fitted. All g have the same initial values and minibatches, so their losses
+// differ by y alone.
 func (o *Own) conditionalNull(ctx context.Context, table *ownTable, rows *ownRows, samples []sample,
 	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
@@ -97,8 +98,8 @@ func (o *Own) redraws(ctx context.Context, table *ownTable, samples []sample, ch
 	return data, nil
 }
 
-// predict trains a model of the outcome and returns its outputs for each sample, by networks that did not see the sample's
-// chunk.
+// predict trains a model of the outcome and returns its outputs for each sample, by networks that did not see the
+// sample's chunk.
 func (o *Own) predict(ctx context.Context, table *ownTable, samples []sample, chunk []int32, outputs int,
 	seed int64) ([]float32, error) {
 	fold := make([]uint8, len(chunk))

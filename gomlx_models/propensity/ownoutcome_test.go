@@ -18,8 +18,8 @@ func seeds(few int) int64 {
 	return int64(few)
 }
 
-// xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one rule:
-// a logistic one; a target that depends on x nonlinearly, with noise that grows with x.
+// xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
+// rule: a logistic one; a target that depends on x nonlinearly, with noise that grows with x.
 func xDrift(seed int64, n int, target bool) OwnData {
 	rng := random.New(seed, "own test", "x drift")
 	d := OwnData{Data: Data{Dim: 2}}

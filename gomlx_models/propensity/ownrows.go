@@ -128,8 +128,8 @@ func cutEvenly(n, parts int) []int {
 	return cuts
 }
 
-// chunksOf returns the chunk of each of n positions. cuts: the first position of each chunk, from 0; a chunk that starts
-// where the next one does is empty.
+// chunksOf returns the chunk of each of n positions. cuts: the first position of each chunk, from 0; a chunk that
+// starts where the next one does is empty.
 func chunksOf(cuts []int, n int) []int32 {
 	out := make([]int32, n)
 	for c, from := range cuts {
@@ -163,8 +163,9 @@ func (r *ownRows) folds() map[uint64]uint8 {
 	return out
 }
 
-// shapeOfRows computes mean and scale of the columns, each list in the order given. The scale is the standard deviation; of a
-// column of two values, such as one level of a category, half their distance: a rare level would otherwise be a large number.
+// shapeOfRows computes mean and scale of the columns, each list in the order given. The scale is the standard
+// deviation; of a column of two values, such as one level of a category, half their distance: a rare level would
+// otherwise be a large number.
 func shapeOfRows(d OwnData, columns, at []int) ownShape {
 	s := ownShape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, Columns: columns, TargetScale: 1}
 	mean, square := make([]float64, d.Dim), make([]float64, d.Dim)

@@ -77,7 +77,8 @@ type ownTable struct {
 	tensors []*tensors.Tensor // mean and scale of x [dim]; x [capacity, dim]
 }
 
-// newOwnTable copies x to the device, with its columns in canonical order. It has room for more rows, so that tables of similar sizes use the same program.
+// newOwnTable copies x to the device, with its columns in canonical order. It has room for more rows, so that tables
+// of similar sizes use the same program.
 func newOwnTable(d OwnData, s ownShape) (*ownTable, error) {
 	n, capacity := len(d.Time), 1024
 	for capacity < n && capacity < 1<<16 {

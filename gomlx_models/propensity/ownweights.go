@@ -166,16 +166,16 @@ func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
 	w.Share = EffectiveSampleSize(w.Weight) / n
 }
 
-// Forgetting returns weights for time T without omega: exponential forgetting with a half-life in units of time, or equal
-// weights for 0. times: [n], at most T.
+// Forgetting returns weights for time T without omega: exponential forgetting with a half-life in units of time, or
+// equal weights for 0. times: [n], at most T.
 func Forgetting(times []float64, T, halfLife float64) *OwnWeights {
 	w := &OwnWeights{Shrink: 1, LogOmega: make([]float64, len(times)), Spread: make([]float64, len(times))}
 	w.weigh(times, T, WeightOptions{HalfLife: halfLife})
 	return w
 }
 
-// memberLogs holds log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of all
-// folds.
+// memberLogs holds log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of
+// all folds.
 type memberLogs struct {
 	values []float64
 	from   []int // [rows + 1], where each row's values begin

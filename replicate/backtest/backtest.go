@@ -1,5 +1,5 @@
-// Package backtest finds out whether weights of the past would have helped on a user's own table: for each time T a model
-// learns from the rows up to T with each weighting and predicts the next block.
+// Package backtest finds out whether weights of the past would have helped on a user's own table: for each time T a
+// model learns from the rows up to T with each weighting and predicts the next block.
 package backtest
 
 import (
@@ -27,12 +27,14 @@ import (
 // Request says what is to be tested.
 type Request struct {
 	own.Source
-	Model string   // of Models, or a command: "exec:...", "serve:..."
-	Rules []string // of RuleNames; nil: all
-	Until string   // the last block, as the table has its times; empty: the last one
-	Last  int      // test blocks: the last so many; 0: all but the first fifth of the blocks
-	Fit   propensity.OwnConfig
-	Seed  int64
+	Model string // of Models, or a command: "exec:...", "serve:..."
+	// Baselines are the rules without omega; nil: all. Uniform and Forgetting always take part.
+	Baselines []string
+	Kinds     []propensity.Kind // of omega, each alone and with forgetting; nil: all
+	Until     string            // the last block, as the table has its times; empty: the last one
+	Last      int               // test blocks: the last so many; 0: all but the first fifth of the blocks
+	Fit       propensity.OwnConfig
+	Seed      int64
 }
 
 // Host is what a back test runs on.
@@ -74,9 +76,15 @@ func (q Request) check() error {
 	if q.Label == "" {
 		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
 	}
-	for _, name := range q.Rules {
-		if !slices.Contains(RuleNames(), name) {
-			return usage.Errorf("there is no rule %q; the rules are %s", name, strings.Join(RuleNames(), ", "))
+	for _, name := range q.Baselines {
+		if !slices.Contains(Baselines(), name) {
+			return usage.Errorf("there is no baseline %q; the baselines are %s", name, strings.Join(Baselines(), ", "))
+		}
+	}
+	for _, kind := range q.Kinds {
+		if !slices.Contains(propensity.Kinds(), kind) {
+			return usage.Errorf("there is no kind of weight %q; the kinds are %s", kind,
+				strings.Join(propensity.Names(propensity.Kinds()), ", "))
 		}
 	}
 	if q.Last < 0 {
@@ -88,8 +96,8 @@ func (q Request) check() error {
 	return CheckModel(q.Model)
 }
 
-// Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table or the request,
-// as usage errors and *table.Error, before anything is computed.
+// Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table or the
+// request, as usage errors and *table.Error, before anything is computed.
 func Prepare(q Request) (*Prepared, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -129,11 +137,22 @@ func Prepare(q Request) (*Prepared, error) {
 	}
 	p.unit = unit(s.Times.Values)
 	for _, rule := range allRules(blocks, p.unit) {
-		if q.Rules == nil || slices.Contains(q.Rules, rule.Name) || rule.Name == Uniform || rule.Name == Forgetting {
+		if q.has(rule) {
 			p.rules = append(p.rules, rule)
 		}
 	}
 	return p, nil
+}
+
+// has tells whether a rule takes part.
+func (q Request) has(rule Rule) bool {
+	switch {
+	case rule.Kind != "":
+		return q.Kinds == nil || slices.Contains(q.Kinds, rule.Kind)
+	case rule.Name == Uniform || rule.Name == Forgetting:
+		return true
+	}
+	return q.Baselines == nil || slices.Contains(q.Baselines, rule.Name)
 }
 
 // unit is the median distance of neighbouring times.
@@ -146,7 +165,8 @@ func unit(times []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// Run tests. Test blocks that the store has are not computed again. Errors: *runs.InterruptedError, and those of the models.
+// Run tests. Test blocks that the store has are not computed again. Errors: *runs.InterruptedError, and those of the
+// models.
 func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	jobs, err := p.jobs(h)
 	if err != nil {
@@ -314,8 +334,8 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	return rows, nil
 }
 
-// predict predicts the test rows with each weighting. Where all rows that a weighting leaves have one outcome, no model is
-// trained.
+// predict predicts the test rows with each weighting. Where all rows that a weighting leaves have one outcome, no
+// model is trained.
 func (c *computation) predict(ctx context.Context, t *task, omega map[propensity.Kind][]float64) ([][]float64, error) {
 	out := make([][]float64, len(c.weightings))
 	var at []int

@@ -47,17 +47,18 @@ func run(t *testing.T, dir string, q Request) *Result {
 
 func (r *Result) rule(name string) RuleResult { return r.Rules[r.index(name)] }
 
-// TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are computed
-// again here; a second run takes all from the store.
+// TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are
+// computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Rules: []string{Last, Window, string(propensity.Joint)}}
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []propensity.Kind{propensity.Joint}}
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
 		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
 	}
 	uniform, forgetting, window := r.rule(Uniform), r.rule(Forgetting), r.rule(Window)
-	if d := forgetting.AgainstUniform.Mean; math.Abs(d-(forgetting.Scores["log-loss"]-uniform.Scores["log-loss"])) > 1e-9 || d > -.1 {
+	d := forgetting.AgainstUniform.Mean
+	if math.Abs(d-(forgetting.Scores["log-loss"]-uniform.Scores["log-loss"])) > 1e-9 || d > -.1 {
 		t.Errorf("forgetting against uniform %v", d)
 	}
 	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Interval{}) || r.rule(Last).Tuned || !window.Tuned {
@@ -102,7 +103,7 @@ func TestRun(t *testing.T) {
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
 	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Until: "11", Last: 6,
-		Rules: []string{Window, string(propensity.Conditional)}}
+		Kinds: []propensity.Kind{propensity.Conditional}}
 	whole := run(t, t.TempDir(), q)
 	q.Source = drifting(t, 12)
 	short := run(t, t.TempDir(), q)
@@ -119,7 +120,7 @@ func TestNoLookAhead(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Rules: []string{Last}}
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []propensity.Kind{}}
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -147,7 +148,8 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 // TestVerdict: omega is advised only where it is better than tuned forgetting by the interval of all rules together.
 func TestVerdict(t *testing.T) {
 	rule := func(name string, kind propensity.Kind, loss, halfLife float64, together *Interval) RuleResult {
-		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife, Together: together}
+		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife,
+			Together: together}
 	}
 	for _, c := range []struct {
 		uniform, halfLife float64
@@ -155,11 +157,12 @@ func TestVerdict(t *testing.T) {
 		want              Verdict
 		says              string
 	}{
-		{.7, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional, HalfLife: 8,
-			Helps: true}, "weights by the drift of y given x with a half-life of 8 weeks: log loss -0.0140 [-0.0290, -0.0020] " +
+		{.7, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional,
+			HalfLife: 8, Helps: true}, "weights by the drift of y given x with a half-life of 8 weeks: log loss -0.0140 [-0.0290, -0.0020] " +
 			"against the best tuned forgetting; use --kind conditional --half-life 8"},
 		{.7, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4}, "may be chance"},
-		{.7, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4}, "forgetting with a half-life of 4 weeks: nothing is better"},
+		{.7, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4},
+			"forgetting with a half-life of 4 weeks: nothing is better"},
 		{.5, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
 		{.7, 0, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
 		{.7, 4, nil, Verdict{Rule: Forgetting, HalfLife: 4}, "no omega was tested"},
@@ -186,7 +189,8 @@ func TestMistakes(t *testing.T) {
 	good := Request{Source: source, Model: "logistic", Fit: quick()}
 	for want, change := range map[string]func(q *Request){
 		"the label is missing": func(q *Request) { q.Label = "" },
-		"no rule \"jont\"":     func(q *Request) { q.Rules = []string{"jont"} },
+		"no baseline":          func(q *Request) { q.Baselines = []string{"jont"} },
+		"no kind":              func(q *Request) { q.Kinds = []propensity.Kind{"jont"} },
 		"neither logistic":     func(q *Request) { q.Model = "tree" },
 		"needs at least 8":     func(q *Request) { q.Until = "6" },
 		"cannot be test":       func(q *Request) { q.Last = 15 },

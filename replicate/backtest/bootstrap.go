@@ -20,16 +20,17 @@ type Interval struct {
 // resamples is the number of bootstrap samples.
 const resamples = 4000
 
-// blockBootstrap gives means of differences and their 95% intervals. diff: of each series, the difference of each test block,
-// in their order; rows: of each test block. A mean is over rows.
+// blockBootstrap gives means of differences and their 95% intervals. diff: of each series, the difference of each
+// test block, in their order; rows: of each test block. A mean is over rows.
 //
-// Neighbouring blocks depend on each other, so runs of consecutive blocks are resampled (circular block bootstrap, Politis
-// and Romano 1992). A run is as long as is best for an autoregressive series with the estimated coefficient (runLength), and
-// the standard error is corrected for what such runs miss of its dependence (missed). An interval is the mean +- c standard
-// errors, with c the 97.5% quantile of Student's distribution with one degree of freedom less than there are runs.
+// Neighbouring blocks depend on each other, so runs of consecutive blocks are resampled (circular block bootstrap,
+// Politis and Romano 1992). A run is as long as is best for an autoregressive series with the estimated coefficient
+// (runLength), and the standard error is corrected for what such runs miss of its dependence (missed). An interval is
+// the mean +- c standard errors, with c the 97.5% quantile of Student's distribution with one degree of freedom less
+// than there are runs.
 //
-// simultaneous has intervals that all hold together with 95%: c is multiplied by the 95% quantile of the largest absolute
-// deviation of all series in standard errors (Romano and Wolf 2005), relative to that of one series.
+// simultaneous has intervals that all hold together with 95%: c is multiplied by the 95% quantile of the largest
+// absolute deviation of all series in standard errors (Romano and Wolf 2005), relative to that of one series.
 func blockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simultaneous []Interval) {
 	if len(diff) == 0 {
 		return nil, nil
@@ -89,8 +90,8 @@ func resample(d, weight []float64, length int, seed int64) []float64 {
 	return out
 }
 
-// autoregression is the coefficient of the autoregressive series of order 1 that fits, from 0 to .9. It is corrected for the
-// bias of its estimate, (1 + 3r)/n.
+// autoregression is the coefficient of the autoregressive series of order 1 that fits, from 0 to .9. It is corrected
+// for the bias of its estimate, (1 + 3r)/n.
 func autoregression(d []float64) float64 {
 	mean := stat.Mean(d, nil)
 	product, square := 0., 0.
@@ -107,15 +108,15 @@ func autoregression(d []float64) float64 {
 	return min(.9, max(0, r+(1+3*r)/float64(len(d))))
 }
 
-// runLength is the length of runs with the least mean squared error of the variance of a mean of n values with coefficient r:
-// (6^(1/2) r / (1 - r^2))^(2/3) n^(1/3) (Hall, Horowitz and Jing 1995), from 1 to n/4.
+// runLength is the length of runs with the least mean squared error of the variance of a mean of n values with
+// coefficient r: (6^(1/2) r / (1 - r^2))^(2/3) n^(1/3) (Hall, Horowitz and Jing 1995), from 1 to n/4.
 func runLength(r float64, n int) int {
 	length := math.Pow(math.Sqrt(6)*r/(1-r*r), 2./3) * math.Cbrt(float64(n))
 	return int(math.Round(min(max(1, length), max(1, float64(n)/4))))
 }
 
-// missed is the variance of the mean of n values with coefficient r, relative to that which runs of a length show: they lack
-// the dependence of values in different runs, and know the mean of the sample only.
+// missed is the variance of the mean of n values with coefficient r, relative to that which runs of a length show:
+// they lack the dependence of values in different runs, and know the mean of the sample only.
 func missed(r float64, length, n int) float64 {
 	inside := 1.
 	for k := 1; k < length; k++ {

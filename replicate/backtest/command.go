@@ -28,8 +28,8 @@ import (
 // weightColumn is the column of the weights in the training table of a command.
 const weightColumn = "weight"
 
-// threads is the variable that limits the threads of most trainers. With more threads than processors they are ten times
-// slower.
+// threads is the variable that limits the threads of most trainers. With more threads than processors they are ten
+// times slower.
 const threads = "OMP_NUM_THREADS"
 
 // command is the user's own trainer. It gets a training and a test table as Parquet files and writes its predictions.

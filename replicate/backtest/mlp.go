@@ -30,8 +30,8 @@ const (
 	mlpRows             = 1024 // of one evaluation
 )
 
-// mlp has two hidden layers of 64 units. It trains by Adam with decoupled weight decay and a learning rate that falls to 0
-// as half a cosine. Rows are drawn in proportion to their weights, so rows of weight 0 cost nothing.
+// mlp has two hidden layers of 64 units. It trains by Adam with decoupled weight decay and a learning rate that falls
+// to 0 as half a cosine. Rows are drawn in proportion to their weights, so rows of weight 0 cost nothing.
 type mlp struct {
 	backend compute.Backend
 	seed    int64
@@ -112,8 +112,8 @@ func (n *mlpNet) logits(s *net.Scope, x *Node) *Node {
 	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
 }
 
-// step is one update of all lanes. data: x [rows, dim], class [rows] int32, number [rows]; feeds: row [lanes, batch] int32,
-// learning rate, a scalar.
+// step is one update of all lanes. data: x [rows, dim], class [rows] int32, number [rows]; feeds: row [lanes, batch]
+// int32, learning rate, a scalar.
 func (n *mlpNet) step(state, data, feeds []*Node, step, _ *Node) (*Node, []*Node) {
 	p := len(n.params)
 	values := state[:p]
@@ -163,8 +163,8 @@ func (m *mlp) predict(ctx context.Context, t *task, weights [][]float64) ([][]fl
 	return out, nil
 }
 
-// mlpData puts the rows on the device, with room for more, so that tables of similar sizes use the same program. A number is
-// standardised by mean and spread.
+// mlpData puts the rows on the device, with room for more, so that tables of similar sizes use the same program. A
+// number is standardised by mean and spread.
 func mlpData(t *task) (data []*tensors.Tensor, mean, spread float64) {
 	rows := len(t.train)
 	capacity := 1024
@@ -186,8 +186,8 @@ func mlpData(t *task) (data []*tensors.Tensor, mean, spread float64) {
 }
 
 // train trains one model for each lane; lanes that are not needed repeat the first.
-func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, weights [][]float64, seed int64) (net.Values,
-	error) {
+func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, weights [][]float64,
+	seed int64) (net.Values, error) {
 	draw := make([]func() int32, mlpLanes)
 	seeds := make([]int64, mlpLanes)
 	for lane := range draw {

@@ -15,7 +15,8 @@ import (
 var (
 	//go:embed page.html
 	pageText     string
-	pageTemplate = template.Must(figures.Parts().New("backtest").Funcs(template.FuncMap{"base": filepath.Base}).Parse(pageText))
+	pageTemplate = template.Must(figures.Parts().New("backtest").Funcs(
+		template.FuncMap{"base": filepath.Base}).Parse(pageText))
 )
 
 // pageParts is what page.html shows.
@@ -45,7 +46,8 @@ type section struct {
 var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-forgetting", "conditional",
 	"conditional-forgetting"}
 
-// WritePage writes index.html, chart.png and, if script has its text, echarts.min.js to the folder, which it makes if needed.
+// WritePage writes index.html, chart.png and, if script has its text, echarts.min.js to the folder, which it makes if
+// needed.
 func (r *Result) WritePage(dir string, script []byte) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.shortModel())}}
@@ -78,7 +80,8 @@ func (r *Result) panel() figures.Panel {
 	p := figures.Panel{Key: "a", Title: "Mean " + r.words() + " up to each test block, minus that of tuned forgetting",
 		XLabel: "test block", YLabel: r.words() + " minus tuned forgetting",
 		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
-		Notes:     []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks up to there."}}
+		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
+			"up to there."}}
 	for _, b := range r.Blocks {
 		p.XNames = append(p.XNames, b.Time)
 	}

@@ -171,8 +171,8 @@ func (r *Result) index(rule string) int {
 	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
 }
 
-// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that holds
-// for all rules with omega together; otherwise the simpler of forgetting and equal weights that is not worse.
+// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that
+// holds for all rules with omega together; otherwise the simpler of forgetting and equal weights that is not worse.
 func (r *Result) judge() Verdict {
 	uniform, forgetting := r.Rules[r.index(Uniform)], r.Rules[r.index(Forgetting)]
 	best := -1
@@ -290,6 +290,7 @@ func (r *Result) String() string {
 			rule.AgainstForgetting, r.chosen(rule))
 	}
 	_ = w.Flush() // to a strings.Builder
-	fmt.Fprintf(&b, "\nIntervals: 95%%, over test blocks. Choices are made on earlier blocks alone.\n%s\n", r.Verdict.Sentence)
+	fmt.Fprintf(&b, "\nIntervals: 95%%, over test blocks. Choices are made on earlier blocks alone.\n%s\n",
+		r.Verdict.Sentence)
 	return b.String()
 }

@@ -9,8 +9,8 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// Weighting is one way to weight the rows of the past for time T: a kind of omega, or none, times exponential forgetting
-// or a window, or neither.
+// Weighting is one way to weight the rows of the past for time T: a kind of omega, or none, times exponential
+// forgetting or a window, or neither.
 type Weighting struct {
 	Kind     propensity.Kind // of omega, clipped at 1; "" for none
 	Window   int             // the last so many blocks; 0 for all
@@ -35,8 +35,8 @@ func (w Weighting) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Rule is a list of weightings from which one is chosen before each test block: that with the lowest loss on the earlier
-// test blocks. A rule of one weighting has nothing to choose.
+// Rule is a list of weightings from which one is chosen before each test block: that with the lowest loss on the
+// earlier test blocks. A rule of one weighting has nothing to choose.
 type Rule struct {
 	Name       string
 	Kind       propensity.Kind // of omega, if all weightings have it
@@ -54,23 +54,14 @@ const (
 	Majority   = "majority"
 )
 
-// kinds of omega, in the order in which rules are shown.
-var kinds = []propensity.Kind{propensity.Joint, propensity.Covariate, propensity.Conditional}
-
 // withForgetting is the name of the rule of a kind of omega times exponential forgetting.
 func withForgetting(k propensity.Kind) string { return string(k) + "-forgetting" }
 
-// RuleNames lists the rules that train a model. The kinds of omega that need a label are left out without one.
-func RuleNames() []string {
-	names := []string{Uniform, Last, Window, Forgetting}
-	for _, k := range kinds {
-		names = append(names, string(k), withForgetting(k))
-	}
-	return names
-}
+// Baselines lists the rules without omega that train a model.
+func Baselines() []string { return []string{Uniform, Last, Window, Forgetting} }
 
-// allRules are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and windows
-// 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform.
+// allRules are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and
+// windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform.
 func allRules(blocks int, unit float64) []Rule {
 	var windows, lives []Weighting
 	for k := 2; k <= min(32, blocks/2); k *= 2 {
@@ -81,7 +72,7 @@ func allRules(blocks int, unit float64) []Rule {
 	}
 	rules := []Rule{{Name: Uniform, Weightings: []Weighting{{}}}, {Name: Last, Weightings: []Weighting{{Window: 1}}},
 		{Name: Window, Weightings: windows}, {Name: Forgetting, Weightings: append(slices.Clone(lives), Weighting{})}}
-	for _, kind := range kinds {
+	for _, kind := range propensity.Kinds() {
 		alone := Weighting{Kind: kind}
 		var both []Weighting
 		for _, w := range lives {
@@ -109,8 +100,8 @@ func weightings(rules []Rule) []Weighting {
 // negligible is the weight, relative to the largest, below which a row is left out of a training.
 const negligible = 1e-6
 
-// weights are those of rows of the past, mean 1. block: place of each row's time; age: T minus its time, smallest 0; omega:
-// of the kind, nil for none.
+// weights are those of rows of the past, mean 1. block: place of each row's time; age: T minus its time, smallest 0;
+// omega: of the kind, nil for none.
 func (w Weighting) weights(block []int, T int, age, omega []float64) []float64 {
 	out := make([]float64, len(block))
 	for i := range out {
@@ -138,9 +129,9 @@ func (w Weighting) weights(block []int, T int, age, omega []float64) []float64 {
 	return out
 }
 
-// choose returns the weighting that the rule takes before each of so many steps, and after the last: that with the lowest
-// loss over the earlier steps. loss: of a step with a weighting, summed over rows. Before the first step it is the last
-// weighting of the list.
+// choose returns the weighting that the rule takes before each of so many steps, and after the last: that with the
+// lowest loss over the earlier steps. loss: of a step with a weighting, summed over rows. Before the first step it is
+// the last weighting of the list.
 func (r Rule) choose(steps int, loss func(step int, w Weighting) float64) []Weighting {
 	sums := make([]float64, len(r.Weightings))
 	best := len(sums) - 1

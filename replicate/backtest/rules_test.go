@@ -50,8 +50,9 @@ func TestAllRules(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(names, RuleNames()) {
-		t.Errorf("rules %v, names %v", names, RuleNames())
+	if want := append(Baselines(), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
+		"conditional-forgetting"); !slices.Equal(names, want) {
+		t.Errorf("rules %v, want %v", names, want)
 	}
 	if n := len(weightings(rules)); n != 1+1+3+4+3*(1+4) {
 		t.Errorf("%d weightings of 20 blocks", n)
@@ -69,8 +70,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestBootstrapCoverage: intervals cover the mean of independent and of autoregressive differences, and simultaneous ones all
-// means.
+// TestBootstrapCoverage: intervals cover the mean of independent and of autoregressive differences, and simultaneous
+// ones all means.
 func TestBootstrapCoverage(t *testing.T) {
 	const n, series, times = 40, 4, 150
 	rows := slices.Repeat([]int{10}, n)

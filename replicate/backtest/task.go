@@ -45,8 +45,8 @@ func (t *task) outputs() int { return max(1, t.data.Classes) }
 // equal are equal weights of the rows of train.
 func (t *task) equal() []float64 { return slices.Repeat([]float64{1}, len(t.train)) }
 
-// past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row of each,
-// or the mean of a number.
+// past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
+// of each, or the mean of a number.
 func (t *task) past(weight []float64) []float64 {
 	out := make([]float64, t.outputs())
 	sum := 0.
@@ -128,8 +128,8 @@ var (
 	}
 )
 
-// brier is the sum over classes of the squared error of the probability; half of it for two classes, as Brier's score of
-// an event.
+// brier is the sum over classes of the squared error of the probability; half of it for two classes, as Brier's score
+// of an event.
 func brier(p []float64, class int, _ float64) float64 {
 	sum := 0.
 	for k, v := range p {

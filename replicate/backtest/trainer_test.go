@@ -141,7 +141,8 @@ func number(t *testing.T) own.Source {
 	return s
 }
 
-// TestLinear: the gradient of the stated loss is 0 at the coefficients, by differences; a row of weight 2 counts as two rows.
+// TestLinear: the gradient of the stated loss is 0 at the coefficients, by differences; a row of weight 2 counts as
+// two rows.
 func TestLinear(t *testing.T) {
 	k := newTestTask(t, drifting(t, 16), 5)
 	weight := make([]float64, len(k.train))
@@ -182,7 +183,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestRidge: the normal equations hold: sum_i w_i (prediction_i - y_i) = 0 on the training rows, and the slope is that of z.
+// TestRidge: the normal equations hold: sum_i w_i (prediction_i - y_i) = 0 on the training rows, and the slope is
+// that of z.
 func TestRidge(t *testing.T) {
 	k := newTestTask(t, number(t), 8)
 	k.testX, k.test = k.data.X, k.train
@@ -240,7 +242,8 @@ func TestCommand(t *testing.T) {
 		serve  bool
 		want   string // of the error; "" for none
 	}{
-		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true}, {action: "numbers"},
+		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true},
+		{action: "numbers"},
 		{"fail", false, "no trainer today"}, {"fail", true, "no trainer today"}, {"babble", true, `answered "what?"`},
 		{"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"}, {"other", false, "no such column"},
 	} {

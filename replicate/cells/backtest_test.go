@@ -34,7 +34,7 @@ func TestBacktest(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
-		Rules: []string{backtest.Uniform, backtest.Forgetting}, Fit: propensity.DefaultOwn()}
+		Baselines: []string{}, Kinds: []propensity.Kind{}, Fit: propensity.DefaultOwn()}
 	shown := func() (r *backtest.Result, first, last message) {
 		rec := record(t)
 		r, err := backTest(context.Background(), q)

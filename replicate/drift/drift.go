@@ -110,8 +110,8 @@ func Prepare(q Request) (*Prepared, error) {
 	b := blocksOf(s.Times)
 	rows, thinned := b.rows(s)
 	if least := q.Fit.LeastRows(); len(rows) < least {
-		return nil, &table.Error{File: q.File, Problem: fmt.Sprintf("%d rows are too few; g needs at least %d", len(rows), least),
-			Fix: "give more rows"}
+		return nil, &table.Error{File: q.File, Fix: "give more rows",
+			Problem: fmt.Sprintf("%d rows are too few; g needs at least %d", len(rows), least)}
 	}
 	p := &Prepared{Request: q, of: b.of}
 	if p.data, p.encoder, err = s.Data(rows); err != nil {

@@ -28,8 +28,8 @@ func benchRows(b *testing.B) int {
 	return 20_000
 }
 
-// benchFile writes a table of 50 columns and 100 days: the day, a class whose rule turns round, and 48 numbers, of which
-// the first drifts. TVPS_TABLE_FILE names the file to use, if it exists, or to keep.
+// benchFile writes a table of 50 columns and 100 days: the day, a class whose rule turns round, and 48 numbers, of
+// which the first drifts. TVPS_TABLE_FILE names the file to use, if it exists, or to keep.
 func benchFile(b *testing.B, rows int) string {
 	b.Helper()
 	path := os.Getenv("TVPS_TABLE_FILE")
@@ -84,8 +84,8 @@ func usage(b *testing.B) (cpu time.Duration, peak float64) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024
 }
 
-// BenchmarkWeigh reads a Parquet file of 50 columns, fits g with the default settings and writes the weights, of each kind.
-// refs/op is the time in units of reference, measured before and after.
+// BenchmarkWeigh reads a Parquet file of 50 columns, fits g with the default settings and writes the weights, of each
+// kind. refs/op is the time in units of reference, measured before and after.
 func BenchmarkWeigh(b *testing.B) {
 	engine := backendtest.Open(b, "")
 	path := benchFile(b, benchRows(b))

@@ -74,8 +74,8 @@ type Prepared struct {
 	encoder *table.Encoder
 }
 
-// Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the request,
-// as *table.Error, before anything is fitted.
+// Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the
+// request, as *table.Error, before anything is fitted.
 func Prepare(q Request) (*Prepared, error) {
 	p := &Prepared{Request: q}
 	var err error

@@ -27,8 +27,8 @@ func quick() propensity.OwnConfig {
 	return c
 }
 
-// drifting writes a table of 12 months in which the rule from x to y turns round in the middle of the year, with a column
-// that is the number of the row. Rows of December have the rule of the second half.
+// drifting writes a table of 12 months in which the rule from x to y turns round in the middle of the year, with a
+// column that is the number of the row. Rows of December have the rule of the second half.
 func drifting(t *testing.T, extra string) string {
 	t.Helper()
 	rng := random.New(1, "own-test")
@@ -63,8 +63,8 @@ func weigh(t *testing.T, q Request) *Result {
 	return r
 }
 
-// TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T have no
-// weight and change none.
+// TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T
+// have no weight and change none.
 func TestWeigh(t *testing.T) {
 	q := Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
 		Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}

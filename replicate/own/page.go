@@ -10,8 +10,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WritePage writes index.html, other files by name and, if script has its text, echarts.min.js to the folder, which it makes
-// if needed.
+// WritePage writes index.html, other files by name and, if script has its text, echarts.min.js to the folder, which
+// it makes if needed.
 func WritePage(dir string, page, script []byte, others map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot write the page: %w", err)

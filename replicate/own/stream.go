@@ -78,8 +78,8 @@ func Open(source Source) (*Stream, error) {
 	return s, nil
 }
 
-// ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in time
-// order, otherwise by their exact time.
+// ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in
+// time order, otherwise by their exact time.
 func (s *Stream) ordered() ([]float64, error) {
 	if !s.Times.Sorted {
 		exact, err := s.Table.Times(s.Source.Time, table.Bin{})
@@ -95,8 +95,8 @@ func (s *Stream) ordered() ([]float64, error) {
 	return order, nil
 }
 
-// At is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an error,
-// since it has no past.
+// At is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
+// error, since it has no past.
 func (s *Stream) At(text string) (int, error) {
 	at := len(s.Times.Values) - 1
 	if text != "" {
@@ -156,8 +156,8 @@ func (s *Stream) Data(rows []int) (propensity.OwnData, *table.Encoder, error) {
 	return d, encoder, nil
 }
 
-// Clocks is a note that names the features that tell the time by themselves, such as a row number or the year: with them
-// no row of the past resembles the present. It is empty without such features. names: the encoder's.
+// Clocks is a note that names the features that tell the time by themselves, such as a row number or the year: with
+// them no row of the past resembles the present. It is empty without such features. names: the encoder's.
 func Clocks(names []string, d propensity.OwnData) []string {
 	var found []string
 	column := make([]float64, len(d.Time))

@@ -341,8 +341,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestColumnOfARow: a row about a learner that has no column shows it in the named one, and Everything has no runs of its
-// own. It is left out where its learner does not fit the settings.
+// TestColumnOfARow: a row about a learner that has no column shows it in the named one, and Everything has no runs of
+// its own. It is left out where its learner does not fit the settings.
 func TestColumnOfARow(t *testing.T) {
 	w, o := newStudy(t)
 	o.Rows = []string{"conditional"}

@@ -1,6 +1,6 @@
-// Command ratio compares the density ratio p_T(x) / p_t(x) of package propensity with those of other programs, in one run:
-// classifiers of scikit-learn and, if it is installed, KLIEP of ADAPT. The data are 2,000 rows of a Gaussian whose mean
-// moves over 20 times, so the ratio is known.
+// Command ratio compares the density ratio p_T(x) / p_t(x) of package propensity with those of other programs, in one
+// run: classifiers of scikit-learn and, if it is installed, KLIEP of ADAPT. The data are 2,000 rows of a Gaussian
+// whose mean moves over 20 times, so the ratio is known.
 //
 //	go run ./ci/peers/ratio -python python3
 //
@@ -117,7 +117,8 @@ func run(ctx context.Context, python string, out io.Writer) error {
 		for i, v := range r.Log {
 			squares += (v - exact[i]) * (v - exact[i]) / float64(len(exact))
 		}
-		fmt.Fprintf(out, "%-55s %12.3f %8.3f %9.2f\n", r.Name, stat.Correlation(r.Log, exact, nil), math.Sqrt(squares), r.Seconds)
+		fmt.Fprintf(out, "%-55s %12.3f %8.3f %9.2f\n", r.Name, stat.Correlation(r.Log, exact, nil),
+			math.Sqrt(squares), r.Seconds)
 	}
 	return nil
 }

@@ -108,7 +108,8 @@ def backtest(
     label=None,
     *,
     model=None,
-    rules=None,
+    baselines=None,
+    kinds=None,
     at=None,
     last=None,
     bin=None,
@@ -128,7 +129,8 @@ def backtest(
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
         fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
         a worker, which need pandas and pyarrow.
-    rules: to compare with "uniform" and "forgetting", as ["last", "conditional"]; None: all.
+    baselines: rules without omega, as ["last", "window"]; None: all.
+    kinds: of omega, as ["conditional"], or "none"; None: all.
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
     workers: number of models that train at the same time; None: one for each processor.
     results: folder of the finished blocks, where a back test that was interrupted continues and a repeated one finds
@@ -138,8 +140,8 @@ def backtest(
     model, environment = _training.served(model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
-        given = dict(flags, model=model, rules=rules, at=at, last=last, bin=bin, drop=drop, workers=workers, seed=seed)
-        given.update(results=results or _results(), out=out or Path(folder, "page"), json=report)
+        given = dict(flags, model=model, baselines=baselines, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
+        given.update(workers=workers, seed=seed, results=results or _results(), out=out or Path(folder, "page"), json=report)
         _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
         return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
 
