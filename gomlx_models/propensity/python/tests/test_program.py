@@ -62,7 +62,8 @@ class Program(unittest.TestCase):
         from sklearn.linear_model import LogisticRegression
 
         frame = columns()
-        request = dict(time="month", label="y", at="2024-10", last=4, baselines=["last"], kinds="none", drop=["small", "when", "text"])
+        request = dict(time="month", label="y", at="2024-10", last=4, baselines=["last"], kinds="none",
+                       drop=["small", "when", "text"])
         with tempfile.TemporaryDirectory() as folder:
             request.update(results=folder, quiet=True)
             tests = [tvps.backtest(frame, model=model, **request) for model in ("logistic", LogisticRegression())]

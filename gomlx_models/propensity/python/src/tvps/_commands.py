@@ -141,7 +141,8 @@ def backtest(
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
         given = dict(flags, model=model, baselines=baselines, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
-        given.update(workers=workers, seed=seed, results=results or _results(), out=out or Path(folder, "page"), json=report)
+        given.update(workers=workers, seed=seed, json=report)
+        given.update(results=results or _results(), out=out or Path(folder, "page"))
         _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
         return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
 
