@@ -166,6 +166,7 @@ func TestVerdict(t *testing.T) {
 		{.5, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
 		{.7, 0, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past"},
 		{.7, 4, nil, Verdict{Rule: Forgetting, HalfLife: 4}, "no omega was tested"},
+		{.7, 1, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week:"},
 	} {
 		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{rule(Uniform, "", c.uniform, 0, nil),
 			rule(Forgetting, "", .6, c.halfLife, nil)}}

@@ -224,7 +224,11 @@ func (r *Result) life(before string, halfLife float64) string {
 	if halfLife == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s a half-life of %g %s", before, halfLife, r.unit)
+	unit := r.unit
+	if halfLife == 1 {
+		unit = strings.Replace(unit, "s", "", 1) // weeks, blocks, units of time
+	}
+	return fmt.Sprintf("%s a half-life of %g %s", before, halfLife, unit)
 }
 
 // timeUnit names the unit of half-lives.
