@@ -55,6 +55,7 @@ func weightsCommand() *cobra.Command {
 	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "least effective share of the rows, from 0 to 1")
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
 		"half-life of exponential forgetting, in units of time; 0: none")
+	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
 	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations,
 		"number of shuffles of the times in the test for drift; 0: no test")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
@@ -91,6 +92,8 @@ func (f *weightsFlags) resolve(file string) error {
 		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
 	case !(w.Floor >= 0 && w.Floor <= 1):
 		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
+	case q.Window < 0:
+		return usage.Errorf("--window %d: give at least 0", q.Window)
 	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
 		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
 	}
@@ -107,8 +110,8 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.model != "" && q.Weights.Kind == own.NoOmega {
 		return usage.Errorf("--model: with --kind %s there is no fitted score", f.kind)
 	}
-	if f.kind == auto && q.Weights.HalfLife != 0 {
-		return usage.Errorf("--half-life: with --kind %s the back test chooses it", auto)
+	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
+		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
 	if f.workers < 1 {
 		return usage.Errorf("--workers %d: give at least 1", f.workers)
@@ -146,7 +149,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
-		p.Weights.Kind, p.Weights.HalfLife = cmp.Or(advice.Kind, own.NoOmega), advice.HalfLife
+		p.Weights.Kind, p.Weights.HalfLife, p.Window = cmp.Or(advice.Kind, own.NoOmega), advice.HalfLife, advice.Window
 	}
 	r, err := p.Weigh(cmd.Context(), b.Backend)
 	if err != nil {

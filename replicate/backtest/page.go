@@ -23,6 +23,7 @@ var (
 type pageParts struct {
 	*Result
 	First, Last string
+	Short       string // the model
 	Words       string // the metric
 	Measures    []string
 	Table       []tableRow
@@ -56,7 +57,7 @@ func (r *Result) WritePage(dir string, script []byte) error {
 		return err
 	}
 	part.Live = true
-	out := pageParts{Result: r, First: r.Blocks[0].Time, Last: r.Blocks[len(r.Blocks)-1].Time, Words: r.words(),
+	out := pageParts{Result: r, Short: r.shortModel(), First: r.Blocks[0].Time, Last: r.Blocks[len(r.Blocks)-1].Time, Words: r.words(),
 		Measures: r.measures(), Style: figures.CSS(fig), Sections: []section{{part, fig.Panels[0].Title}}}
 	for _, rule := range r.Rules {
 		out.Table = append(out.Table, tableRow{rule, r.values(rule), r.chosen(rule)})

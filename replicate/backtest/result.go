@@ -58,6 +58,7 @@ type Verdict struct {
 	Rule     string          `json:"rule"`
 	Kind     propensity.Kind `json:"kind"`      // "" for no omega
 	HalfLife float64         `json:"half-life"` // in units of time; 0 for none
+	Window   int             `json:"window"`    // the last so many blocks; 0 for all
 	Helps    bool            `json:"helps"`     // omega is better than tuned forgetting, by an interval
 }
 
@@ -171,18 +172,26 @@ func (r *Result) index(rule string) int {
 	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
 }
 
+// simple lists the rules of which one is advised where omega is not, the simplest first.
+var simple = []string{Uniform, Forgetting, Window}
+
 // judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that
-// holds for all rules with omega together; otherwise the simpler of forgetting and equal weights that is not worse.
+// holds for all rules with omega together, and no simpler rule has a lower loss. Otherwise it is the simple rule with
+// the lowest loss.
 func (r *Result) judge() Verdict {
-	uniform, forgetting := r.Rules[r.index(Uniform)], r.Rules[r.index(Forgetting)]
-	best := -1
+	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
+	base, best := r.index(Uniform), -1
+	for _, name := range simple {
+		if i := r.index(name); i >= 0 && score(i) < score(base) {
+			base = i
+		}
+	}
 	for i, rule := range r.Rules {
-		if rule.Kind != "" && (best < 0 || rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric]) {
+		if rule.Kind != "" && (best < 0 || score(i) < score(best)) {
 			best = i
 		}
 	}
-	name := r.words()
-	if best >= 0 && r.Rules[best].Together.High < 0 {
+	if best >= 0 && r.Rules[best].Together.High < 0 && score(best) < score(base) {
 		rule := r.Rules[best]
 		v := Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true}
 		use := "--kind " + string(rule.Kind)
@@ -190,24 +199,31 @@ func (r *Result) judge() Verdict {
 			use += fmt.Sprintf(" --half-life %g", rule.HalfLife)
 		}
 		v.Sentence = fmt.Sprintf("weights by %s%s: %s %s against the best tuned forgetting; use %s", drifts[rule.Kind],
-			r.life(" with", rule.HalfLife), name, *rule.Together, use)
+			r.life(" with", rule.HalfLife), r.words(), *rule.Together, use)
 		return v
 	}
-	v := Verdict{Rule: Forgetting, HalfLife: forgetting.HalfLife}
-	simple := "forgetting" + r.life(" with", forgetting.HalfLife)
-	if forgetting.HalfLife == 0 || uniform.Scores[r.Metric] <= forgetting.Scores[r.Metric] {
-		v, simple = Verdict{Rule: Uniform}, "equal weights of all the past"
+	rule := r.Rules[base]
+	v := Verdict{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
+	take := "equal weights of all the past"
+	switch {
+	case v.HalfLife > 0:
+		take = "forgetting" + r.life(" with", v.HalfLife)
+	case v.Window > 0:
+		take = fmt.Sprintf("forgetting by a window of the last %d blocks", v.Window)
+	}
+	v.Sentence = fmt.Sprintf("%s (%s %s against equal weights)", take, r.words(), rule.AgainstUniform)
+	if base == r.index(Uniform) {
+		v.Sentence = take
 	}
 	switch {
 	case best < 0:
-		v.Sentence = fmt.Sprintf("%s: %s %s against equal weights; no omega was tested", simple, name,
-			forgetting.AgainstUniform)
-	case r.Rules[best].Together.Mean < 0:
-		v.Sentence = fmt.Sprintf("take %s: weights by %s have %s %s against tuned forgetting, which may be chance", simple,
-			drifts[r.Rules[best].Kind], name, *r.Rules[best].Together)
+		v.Sentence += "; no omega was tested"
+	case r.Rules[best].Together.Mean < 0 && score(best) < score(base):
+		v.Sentence += fmt.Sprintf("; weights by %s have %s %s against tuned forgetting, which may be chance",
+			drifts[r.Rules[best].Kind], r.words(), *r.Rules[best].Together)
 	default:
-		v.Sentence = fmt.Sprintf("%s: nothing is better; omega adds nothing (weights by %s: %s %s against tuned forgetting)",
-			simple, drifts[r.Rules[best].Kind], name, *r.Rules[best].Together)
+		v.Sentence += fmt.Sprintf("; omega adds nothing (weights by %s: %s %s against tuned forgetting)",
+			drifts[r.Rules[best].Kind], r.words(), *r.Rules[best].Together)
 	}
 	return v
 }

@@ -15,6 +15,7 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
 )
 
 // NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
@@ -25,6 +26,7 @@ type Request struct {
 	Source
 	At      string                   // T, as the table has its times; empty: the last one
 	Weights propensity.WeightOptions // Kind empty: Conditional with a label, else Covariate
+	Window  int                      // weight 0 for all but the last so many times; 0: none
 	Fit     propensity.OwnConfig
 	Seed    int64
 }
@@ -42,6 +44,7 @@ type Result struct {
 	Kind        propensity.Kind          `json:"kind"`
 	Weights     propensity.WeightOptions `json:"weights"`
 	Settings    propensity.OwnConfig     `json:"settings"`
+	Window      int                      `json:"window"` // times with weight; 0: all
 	Seed        int64                    `json:"seed"`
 	Share       float64                  `json:"effective-share"`
 	Shrink      float64                  `json:"shrink"`
@@ -51,6 +54,7 @@ type Result struct {
 	Notes       []string                 `json:"notes,omitempty"`
 	Encoder     *table.Encoder           `json:"encoder"`
 	table       string                   // what was read, in words
+	from        float64                  // first time with weight
 	row         []int                    // in the file, from 0
 	weights     *propensity.OwnWeights   // in the order of row
 	own         *propensity.Own
@@ -131,15 +135,20 @@ func (p *Prepared) later() string {
 func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result, error) {
 	times := p.stream.Times
 	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
-		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Seed: p.Seed, Encoder: p.encoder,
+		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Window: p.Window, Seed: p.Seed, Encoder: p.encoder,
 		Features: p.encoder.Names(), table: p.stream.String(), row: p.rows}
 	T, later := times.Values[p.at], p.later()
+	if p.Window > 0 {
+		r.from = times.Values[max(0, p.at-p.Window+1)]
+	} else {
+		r.from = times.Values[0]
+	}
 	p.stream = nil // the encoded rows are enough: the table may be freed
 	r.choose(&p.Request, p.data)
 	r.Notes = Clocks(r.Features, p.data)
 	if r.Kind == NoOmega {
 		r.weights = propensity.Forgetting(p.data.Time, T, r.Weights.HalfLife)
-		r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
+		r.cut(p.data.Time)
 		return r, nil
 	}
 	r.fitter = propensity.NewOwnFitter(backend)
@@ -156,9 +165,21 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 		return nil, err
 	}
 	r.Joint, r.Covar, r.Conditional = r.own.Joint, r.own.Covariate, r.own.Conditional
-	r.Share, r.Shrink = r.weights.Share, r.weights.Shrink
+	r.cut(p.data.Time)
 	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
 	return r, nil
+}
+
+// cut gives rows before the window no weight.
+func (r *Result) cut(times []float64) {
+	w := r.weights
+	for i, t := range times {
+		if t < r.from {
+			w.Weight[i] = 0
+		}
+	}
+	floats.Scale(float64(len(times))/floats.Sum(w.Weight), w.Weight)
+	r.Share, r.Shrink = propensity.EffectiveSampleSize(w.Weight)/float64(len(times)), w.Shrink
 }
 
 // choose fills in the kind of weight, and has only those g fitted that it needs.
@@ -223,6 +244,9 @@ func (r *Result) String() string {
 		if r.Weights.HalfLife > 0 {
 			kind = fmt.Sprintf("forgetting (half-life %g)", r.Weights.HalfLife)
 		}
+	}
+	if r.Window > 0 {
+		kind += fmt.Sprintf(" (window: the last %d times)", r.Window)
 	}
 	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", kind, r.At, r.Share)
 	for _, note := range r.Notes {

@@ -76,6 +76,17 @@ func TestWeigh(t *testing.T) {
 	if first > .5*second || math.Abs((first+second)/2-1) > 1e-9 {
 		t.Errorf("the first half weighs %.2f, the second %.2f", first, second)
 	}
+	q.Window, q.Weights.Kind, q.Weights.HalfLife = 3, NoOmega, 2
+	for i, w := range weigh(t, q).weights.Weight { // the last three months, forgotten by half in two
+		want := 0.
+		if month := i / 200; month >= 9 {
+			want = 12 * math.Exp2(float64(month)/2) / (math.Exp2(4.5) + math.Exp2(5) + math.Exp2(5.5))
+		}
+		if math.Abs(w-want) > 1e-9 {
+			t.Fatalf("row %d has weight %v in a window of 3 months, want %v", i, w, want)
+		}
+	}
+	q.Window, q.Weights = 0, propensity.WeightOptions{}
 	q.At = "2024-11"
 	until := weigh(t, q)
 	q.File = drifting(t, "2025-01;99;0;1;yes\n2025-02;-99;0;1;no\n")
