@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/own"
 	"tvps/replicate/runs"
 )
 
@@ -300,8 +301,8 @@ func (r *Result) chosen(rule RuleResult) string {
 // String is the summary for a terminal: a table of the rules, and the verdict as its last line.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d test blocks, %s to %s, after %d that only tune; model %s\n\n", r.Tested, r.Blocks[0].Time,
-		r.Blocks[len(r.Blocks)-1].Time, r.Tuning, r.Model)
+	fmt.Fprintf(&b, "%d test blocks, %s to %s, after %d that only tune; model %s\n\n", r.Tested,
+		own.ShortName(r.Blocks[0].Time), own.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.Model)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
 		strings.Join(r.measures(), "\t"))

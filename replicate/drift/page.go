@@ -92,7 +92,7 @@ func (r *Result) page() ([]byte, error) {
 	}
 	for _, t := range r.Tests.List {
 		if t.Drift {
-			out.Found = append(out.Found, foundTest{t, short(r.Tests.Stretches[t.Stretch].Name)})
+			out.Found = append(out.Found, foundTest{t, own.ShortName(r.Tests.Stretches[t.Stretch].Name)})
 		}
 	}
 	var err error
@@ -111,7 +111,7 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
 		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
 	for _, s := range r.Tests.Stretches {
-		p.XNames = append(p.XNames, short(s.Name))
+		p.XNames = append(p.XNames, own.ShortName(s.Name))
 	}
 	for _, in := range r.Tests.subjects() {
 		s := figures.Series{Name: in, Label: in, Color: looks[in]}
@@ -131,7 +131,7 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
 	names := make([]string, len(r.Blocks))
 	for i, b := range r.Blocks {
-		names[i] = short(b.Name)
+		names[i] = own.ShortName(b.Name)
 	}
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"tvps/replicate/own"
 )
 
 // Verdict is the answer in one sentence, and what it is made of.
@@ -38,7 +39,7 @@ func (m *measurement) judge() Verdict {
 				against = "the one before"
 			}
 			v.Sentence += fmt.Sprintf(", but tests over time find it in %s, most in %s against %s (p %s): g missed it", t.In,
-				short(m.Tests.Stretches[t.Stretch].Name), against, pIs(t.Adjusted))
+				own.ShortName(m.Tests.Stretches[t.Stretch].Name), against, pIs(t.Adjusted))
 		}
 		return v
 	}
@@ -55,7 +56,7 @@ func (m *measurement) judge() Verdict {
 	}
 	if at, sharp := turns.turn(); sharp {
 		v.Turn = m.Blocks[at].Name
-		sentence += fmt.Sprintf("; %s changed most around %s", what, short(v.Turn))
+		sentence += fmt.Sprintf("; %s changed most around %s", what, own.ShortName(v.Turn))
 	} else {
 		sentence += fmt.Sprintf("; %s changed gradually", what)
 	}
@@ -93,12 +94,6 @@ func joined(list []string, and string) string {
 	return strings.Join(list[:last], ", ") + " " + and + " " + list[last]
 }
 
-// short leaves out where a block of rows begins.
-func short(name string) string {
-	name, _, _ = strings.Cut(name, " (from ")
-	return name
-}
-
 // pText is a probability with three decimals, as ".012".
 func pText(p float64) string {
 	if p < .0005 {
@@ -126,8 +121,8 @@ func yesNo(drift bool) string {
 // String is the summary for a terminal. The verdict is its last line.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows in %d blocks of time, %s to %s, %s\n", r.Rows, len(r.Blocks), short(r.Blocks[0].Name),
-		short(r.Blocks[len(r.Blocks)-1].Name), r.about)
+	fmt.Fprintf(&b, "%d rows in %d blocks of time, %s to %s, %s\n", r.Rows, len(r.Blocks), own.ShortName(r.Blocks[0].Name),
+		own.ShortName(r.Blocks[len(r.Blocks)-1].Name), r.about)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "drift in\tloss\twithout drift\tp\tp (Holm)\t\n")
 	for _, q := range r.Questions {
@@ -137,7 +132,7 @@ func (r *Result) String() string {
 	for _, line := range r.timeLines() {
 		fmt.Fprintf(&b, "%s\n", line)
 	}
-	fmt.Fprintf(&b, "columns, by their share of log omega at %s:\n", short(r.present().Name))
+	fmt.Fprintf(&b, "columns, by their share of log omega at %s:\n", own.ShortName(r.present().Name))
 	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range r.Columns.List[:min(5, len(r.Columns.List))] {
 		fmt.Fprintf(w, "  %s\t%3.0f%%\t%s\n", c.title(), 100*c.Share, strings.Repeat("#", int(math.Round(30*c.Share))))
@@ -180,7 +175,7 @@ func (r *Result) timeLines() []string {
 		line := fmt.Sprintf("over time, in %s: %d of %d stretches differ from the one before, %d of %d from the present",
 			in, found[0], all[0], found[1], all[1])
 		if t := r.Tests.when(in); t != nil && t.Against == Before {
-			line += fmt.Sprintf("; most: %s (MMD² %.3f)", short(r.Tests.Stretches[t.Stretch].Name), t.MMD2)
+			line += fmt.Sprintf("; most: %s (MMD² %.3f)", own.ShortName(r.Tests.Stretches[t.Stretch].Name), t.MMD2)
 		}
 		lines = append(lines, line)
 	}
@@ -216,7 +211,7 @@ func (r *Result) alike() []int {
 func (r *Result) worthText(blocks []int) string {
 	var parts []string
 	for _, b := range blocks {
-		parts = append(parts, fmt.Sprintf("%s %.2f", short(r.Blocks[b].Name), r.whole().Worth[len(r.Blocks)-1][b]))
+		parts = append(parts, fmt.Sprintf("%s %.2f", own.ShortName(r.Blocks[b].Name), r.whole().Worth[len(r.Blocks)-1][b]))
 	}
 	return strings.Join(parts, ", ")
 }

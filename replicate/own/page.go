@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tvps/data/echarts"
 
@@ -29,4 +30,10 @@ func WritePage(dir string, page, script []byte, others map[string][]byte) error 
 		}
 	}
 	return nil
+}
+
+// ShortName is the name of a time without where its block of rows begins.
+func ShortName(time string) string {
+	time, _, _ = strings.Cut(time, " (from ")
+	return time
 }
