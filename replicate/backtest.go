@@ -83,6 +83,9 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 			q.Kinds = append(q.Kinds, propensity.Kind(kind))
 		}
 	}
+	if q.Label == "" {
+		return usage.Errorf("--label is missing: name the column of the outcome that models predict")
+	}
 	if f.workers < 1 {
 		return usage.Errorf("--workers %d: give at least 1", f.workers)
 	}

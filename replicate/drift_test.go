@@ -27,7 +27,7 @@ func TestDriftCommand(t *testing.T) {
 		words []string
 	}{
 		{[]string{}, []string{"--time is missing"}},
-		{[]string{"--time", "day", "--permutations", "5"}, []string{"--permutations 5", "at least 10"}},
+		{[]string{"--time", "day", "--permutations", "5"}, []string{"--permutations 5", "from 10"}},
 		{[]string{"--time", "day", "another.csv"}, []string{"one table", "2"}},
 		{[]string{"--time", "date"}, []string{"t.csv", `no column "date"`}},
 		{[]string{"--time", "day", "--bin", "month"}, []string{"one time", "2024-01"}},

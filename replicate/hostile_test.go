@@ -466,7 +466,7 @@ func hostileRequests() []hostile {
 		flags("label is dropped", `column "y"|--drop`, "--drop", "y"),
 		flags("time is dropped", `column "day"|--drop`, "--drop", "day"),
 		flags("all features are dropped", "no column is left as a feature", "--drop", "x,c"),
-		flags("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=",
+		ofWeights("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=",
 			"--bin", "9 blocks"),
 		flags("drop of no column", `no column "z"`, "--drop", "z"),
 		flags("no such time", `no column "date"|the columns are day, x, c, y`, "--time", "date"),

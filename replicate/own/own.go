@@ -54,7 +54,7 @@ type Result struct {
 	Notes       []string                 `json:"notes,omitempty"`
 	Encoder     *table.Encoder           `json:"encoder"`
 	table       string                   // what was read, in words
-	from        float64                  // first time with weight
+	from        float64                  // first time of the window
 	row         []int                    // in the file, from 0
 	weights     *propensity.OwnWeights   // in the order of row
 	own         *propensity.Own
@@ -140,8 +140,6 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 	T, later := times.Values[p.at], p.later()
 	if p.Window > 0 {
 		r.from = times.Values[max(0, p.at-p.Window+1)]
-	} else {
-		r.from = times.Values[0]
 	}
 	p.stream = nil // the encoded rows are enough: the table may be freed
 	r.choose(&p.Request, p.data)
@@ -173,13 +171,16 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 // cut gives rows before the window no weight.
 func (r *Result) cut(times []float64) {
 	w := r.weights
+	if r.Share, r.Shrink = w.Share, w.Shrink; r.Window == 0 {
+		return
+	}
 	for i, t := range times {
 		if t < r.from {
 			w.Weight[i] = 0
 		}
 	}
 	floats.Scale(float64(len(times))/floats.Sum(w.Weight), w.Weight)
-	r.Share, r.Shrink = propensity.EffectiveSampleSize(w.Weight)/float64(len(times)), w.Shrink
+	r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(len(times))
 }
 
 // choose fills in the kind of weight, and has only those g fitted that it needs.
