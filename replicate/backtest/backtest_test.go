@@ -152,25 +152,27 @@ func TestVerdict(t *testing.T) {
 			Together: together}
 	}
 	for _, c := range []struct {
-		uniform, window, halfLife float64
-		omega                     *Interval
-		want                      Verdict
-		says                      string
+		uniform, window, last, halfLife float64
+		omega                           *Interval
+		want                            Verdict
+		says                            string
 	}{
-		{.7, .65, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional,
+		{.7, .65, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional,
 			HalfLife: 8, Helps: true}, "weights by the drift of y given x with a half-life of 8 weeks: log loss -0.0140 " +
 			"[-0.0290, -0.0020] against the best tuned forgetting; use --kind conditional --half-life 8"},
-		{.7, .65, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4}, "may be chance"},
-		{.7, .55, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: Window, Window: 16},
+		{.7, .65, .9, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4}, "may be chance"},
+		{.7, .55, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: Window, Window: 16},
 			"forgetting by a window of the last 16 blocks (log loss"},
-		{.7, .65, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4}, "half-life of 4 weeks (log loss"},
-		{.5, .65, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past; omega adds nothing"},
-		{.7, .65, 0, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting}, "equal weights of all the past"},
-		{.7, .65, 1, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week ("},
+		{.7, .65, .9, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4}, "half-life of 4 weeks (log loss"},
+		{.5, .65, .9, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform}, "equal weights of all the past; omega adds nothing"},
+		{.7, .65, .9, 0, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting}, "equal weights of all the past"},
+		{.7, .65, .9, 1, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week ("},
+		{.7, .65, .3, 4, nil, Verdict{Rule: Last, Window: 1}, "a window of the last 1 block ("},
 	} {
 		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{rule(Uniform, "", c.uniform, 0, nil),
-			rule(Window, "", c.window, 0, nil), rule(Forgetting, "", .6, c.halfLife, nil)}}
-		r.Rules[1].Window = 16
+			rule(Window, "", c.window, 0, nil), rule(Forgetting, "", .6, c.halfLife, nil),
+			rule(Last, "", c.last, 0, nil)}}
+		r.Rules[1].Window, r.Rules[3].Window = 16, 1
 		if c.omega != nil {
 			r.Rules = append(r.Rules, rule("joint", propensity.Joint, .65, 0, &Interval{-1, -2, -.5}),
 				rule("conditional-forgetting", propensity.Conditional, .59, 8, c.omega))
@@ -182,6 +184,20 @@ func TestVerdict(t *testing.T) {
 		if got.Sentence = ""; got != c.want {
 			t.Errorf("verdict %+v, want %+v", got, c.want)
 		}
+	}
+}
+
+// TestIdle: the note names a prediction without a model that is better than all models.
+func TestIdle(t *testing.T) {
+	score := func(name string, loss float64) RuleResult {
+		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
+	}
+	r := &Result{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6)}}
+	if note := r.idle(); !strings.HasPrefix(note, "majority, ") {
+		t.Errorf("note %q", note)
+	}
+	if r.Rules[0] = score(Uniform, .5); r.idle() != "" {
+		t.Errorf("note %q", r.idle())
 	}
 }
 

@@ -27,6 +27,7 @@ type Result struct {
 	Rules   []RuleResult  `json:"rules"`
 	Blocks  []BlockResult `json:"blocks"`
 	Verdict Verdict       `json:"verdict"`
+	Note    string        `json:"note,omitempty"`
 
 	unit string // of half-lives, for people
 }
@@ -131,7 +132,7 @@ func newResult(p *Prepared, rows []runs.Row) *Result {
 		}
 		r.Blocks = append(r.Blocks, b)
 	}
-	r.Verdict = r.judge()
+	r.Verdict, r.Note = r.judge(), r.idle()
 	return r
 }
 
@@ -174,7 +175,7 @@ func (r *Result) index(rule string) int {
 }
 
 // simple lists the rules of which one is advised where omega is not, the simplest first.
-var simple = []string{Uniform, Forgetting, Window}
+var simple = []string{Uniform, Forgetting, Window, Last}
 
 // judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that
 // holds for all rules with omega together, and no simpler rule has a lower loss. Otherwise it is the simple rule with
@@ -210,7 +211,7 @@ func (r *Result) judge() Verdict {
 	case v.HalfLife > 0:
 		take = "forgetting" + r.life(" with", v.HalfLife)
 	case v.Window > 0:
-		take = fmt.Sprintf("forgetting by a window of the last %d blocks", v.Window)
+		take = "forgetting by a window of the last " + plural(v.Window, "block")
 	}
 	v.Sentence = fmt.Sprintf("%s (%s %s against equal weights)", take, r.words(), rule.AgainstUniform)
 	if base == r.index(Uniform) {
@@ -267,6 +268,29 @@ func (p *Prepared) timeUnit() string {
 // String is the interval as "-0.0140 [-0.0290, -0.0020]".
 func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
 
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// idle is a note if a prediction without a model is better than all models; empty otherwise.
+func (r *Result) idle() string {
+	best := 0
+	for i, rule := range r.Rules {
+		if rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric] {
+			best = i
+		}
+	}
+	if name := r.Rules[best].Rule; name == NoChange || name == Majority {
+		return fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
+			name, r.words())
+	}
+	return ""
+}
+
 // words is the metric in sentences.
 func (r *Result) words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
 
@@ -293,7 +317,7 @@ func (r *Result) values(rule RuleResult) (out []string) {
 // chosen is what a tuned rule chose at last, as text.
 func (r *Result) chosen(rule RuleResult) string {
 	if rule.Window > 0 && rule.Tuned {
-		return fmt.Sprintf("%d blocks", rule.Window)
+		return plural(rule.Window, "block")
 	}
 	return strings.TrimSpace(r.life("", rule.HalfLife))
 }
@@ -311,7 +335,10 @@ func (r *Result) String() string {
 			rule.AgainstForgetting, r.chosen(rule))
 	}
 	_ = w.Flush() // to a strings.Builder
-	fmt.Fprintf(&b, "\nIntervals: 95%%, over test blocks. Choices are made on earlier blocks alone.\n%s\n",
-		r.Verdict.Sentence)
+	b.WriteString("\nIntervals: 95%, over test blocks. Choices are made on earlier blocks alone.\n")
+	if r.Note != "" {
+		fmt.Fprintf(&b, "note: %s\n", r.Note)
+	}
+	fmt.Fprintf(&b, "%s\n", r.Verdict.Sentence)
 	return b.String()
 }
