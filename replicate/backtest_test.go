@@ -73,7 +73,7 @@ func TestBacktestCommand(t *testing.T) {
 		!strings.Contains(string(page), found.Verdict.Rule) || !strings.Contains(string(page), "covariate-forgetting") {
 		t.Errorf("the page: %v", err)
 	}
-	if err != nil || found.Tested != 4 || found.Verdict.Rule != "forgetting" ||
+	if err != nil || found.Tested != 4 || found.Verdict.Rule != "last" ||
 		lines[len(lines)-1] != found.Verdict.Sentence {
 		t.Errorf("%v, %+v; the last line is %q", err, found, lines[len(lines)-1])
 	}
