@@ -360,7 +360,7 @@ func (b *builder) finish() *column {
 	return b.column
 }
 
-// sortLevels sorts the levels, so that they do not depend on the order of the rows.
+// sortLevels sorts the levels: they do not depend on the order of the rows.
 func (b *builder) sortLevels() {
 	order := make([]int, len(b.levels))
 	for i := range order {

@@ -152,7 +152,7 @@ func (s *scanner) quoted() (int, error) {
 			return used, err
 		}
 		if size = len(s.buf) - s.start; s.end == nil {
-			// A row that goes on is split again only when there is much more of it.
+			// A row that continues is split again only when there is much more of it.
 			for s.end == nil && len(s.buf)-s.start < 2*size {
 				if err := s.fill(); err != nil && err != io.EOF {
 					var e *Error
