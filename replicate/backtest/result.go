@@ -211,7 +211,7 @@ func (r *Result) judge() Verdict {
 	case v.HalfLife > 0:
 		take = "forgetting" + r.life(" with", v.HalfLife)
 	case v.Window > 0:
-		take = "forgetting by a window of the last " + plural(v.Window, "block")
+		take = "forgetting by a window of the last " + runs.Plural(v.Window, "block")
 	}
 	v.Sentence = fmt.Sprintf("%s (%s %s against equal weights)", take, r.words(), rule.AgainstUniform)
 	if base == r.index(Uniform) {
@@ -268,14 +268,6 @@ func (p *Prepared) timeUnit() string {
 // String is the interval as "-0.0140 [-0.0290, -0.0020]".
 func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
 
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // idle is a note if a prediction without a model is better than all models; empty otherwise.
 func (r *Result) idle() string {
 	best := 0
@@ -317,7 +309,7 @@ func (r *Result) values(rule RuleResult) (out []string) {
 // chosen is what a tuned rule chose at last, as text.
 func (r *Result) chosen(rule RuleResult) string {
 	if rule.Window > 0 && rule.Tuned {
-		return plural(rule.Window, "block")
+		return runs.Plural(rule.Window, "block")
 	}
 	return strings.TrimSpace(r.life("", rule.HalfLife))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"tvps/replicate/runs"
 )
 
 // Print writes the comparison as text: a table for each group, then the runs of only one side, counted, or listed if
@@ -28,7 +30,7 @@ func (c *Comparison) Print(w io.Writer, all bool) error {
 		if len(side.runs) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "Only in %s: %s (%s)\n", side.name, plural(len(side.runs), "run"), counted(side.runs))
+		fmt.Fprintf(out, "Only in %s: %s (%s)\n", side.name, runs.Plural(len(side.runs), "run"), counted(side.runs))
 		for _, r := range side.runs {
 			if all {
 				fmt.Fprintf(out, "  %s/%s seed %d\t%s\t%s\n", r.Experiment, r.Learner, r.Seed, r.ID, canonical(r.Settings))
@@ -51,7 +53,7 @@ func (d Difference) cells() []string {
 	if d.Largest.Absolute > 0 {
 		largest = fmt.Sprintf("%.3g (seed %d, t %d)", d.Largest.Absolute, d.Largest.Seed, d.Largest.T)
 	}
-	identical := fmt.Sprintf("%d of %s", d.Identical, plural(d.Rows, "row"))
+	identical := fmt.Sprintf("%d of %s", d.Identical, runs.Plural(d.Rows, "row"))
 	if d.Unpaired > 0 {
 		identical += fmt.Sprintf(", %d without a partner", d.Unpaired)
 	}
@@ -121,15 +123,15 @@ func (g Group) labels() map[string]string {
 
 // remarks are the number of seeds and how the sides differ.
 func (g Group) remarks() []string {
-	out := []string{plural(len(g.Seeds), "seed")}
+	out := []string{runs.Plural(len(g.Seeds), "seed")}
 	for _, name := range slices.Sorted(maps.Keys(g.Differing)) {
-		out = append(out, fmt.Sprintf("%s differs at %s", name, plural(g.Differing[name], "seed")))
+		out = append(out, fmt.Sprintf("%s differs at %s", name, runs.Plural(g.Differing[name], "seed")))
 	}
 	if g.StepsOnlyA > 0 {
-		out = append(out, plural(g.StepsOnlyA, "step")+" only in A")
+		out = append(out, runs.Plural(g.StepsOnlyA, "step")+" only in A")
 	}
 	if g.StepsOnlyB > 0 {
-		out = append(out, plural(g.StepsOnlyB, "step")+" only in B")
+		out = append(out, runs.Plural(g.StepsOnlyB, "step")+" only in B")
 	}
 	return out
 }
@@ -145,14 +147,6 @@ func counted(list []Run) string {
 		parts = append(parts, fmt.Sprintf("%s %d", name, count[name]))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// plural is "1 run", "2 runs".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // Nearest says in which settings two runs without a partner differ, one of each side, of the same experiment and

@@ -80,7 +80,7 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		return err
 	}
 	for _, reason := range reasons {
-		e.progress.note("%s (%s)", reason, plural(count[reason], "run"))
+		e.progress.note("%s (%s)", reason, Plural(count[reason], "run"))
 	}
 	weight, steps := 0.0, 0
 	for _, task := range newTasks(ctx, open) {

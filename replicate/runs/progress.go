@@ -79,10 +79,10 @@ func (p *progress) begin(runs, open, steps int, weight float64) {
 	p.start, p.shown = p.now(), p.now()
 	p.steps, p.weight = steps, weight
 	if open == 0 {
-		p.line("%s, all stored", plural(runs, "run"))
+		p.line("%s, all stored", Plural(runs, "run"))
 		return
 	}
-	p.line("%s: %d stored, %d to compute (%s)", plural(runs, "run"), runs-open, open, plural(steps, "step"))
+	p.line("%s: %d stored, %d to compute (%s)", Plural(runs, "run"), runs-open, open, Plural(steps, "step"))
 	p.draw()
 }
 
@@ -161,13 +161,13 @@ func (p *progress) end(report Report) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if len(report.Failed) > 0 {
-		p.line("%s failed, all others are stored:", plural(len(report.Failed), "run"))
+		p.line("%s failed, all others are stored:", Plural(len(report.Failed), "run"))
 		for _, failure := range report.Failed {
 			p.line("  %s: %v", failure.Spec, failure.Err)
 		}
 	}
 	if report.Interrupted {
-		p.line("interrupted: %s not finished, their finished steps are stored", plural(report.Unfinished, "run"))
+		p.line("interrupted: %s not finished, their finished steps are stored", Plural(report.Unfinished, "run"))
 	}
 	if p.bar != nil {
 		p.bar.Clear()
@@ -195,7 +195,7 @@ func (p *progress) text() string {
 	parts := []string{
 		fmt.Sprintf("%d/%d steps", p.stepsDone, p.steps),
 		fmt.Sprintf("%.0f%%", 100*p.fraction()),
-		plural(p.rows, "row"),
+		Plural(p.rows, "row"),
 	}
 	if left, ok := p.left(); ok {
 		parts = append(parts, fmt.Sprintf("about %s left", round(left)))
@@ -221,8 +221,8 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// plural is "1 run", "2 runs".
-func plural(n int, word string) string {
+// Plural is "1 run", "2 runs".
+func Plural(n int, word string) string {
 	if n == 1 {
 		return fmt.Sprintf("%d %s", n, word)
 	}
