@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -168,7 +169,12 @@ func unit(times []float64) float64 {
 // Run tests. Test blocks that the store has are not computed again. Errors: *runs.InterruptedError, and those of the
 // models.
 func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
-	jobs, err := p.jobs(h)
+	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	defer model.close() // all its answers are stored
+	jobs, err := p.jobs(h, model)
 	if err != nil {
 		return nil, err
 	}
@@ -187,20 +193,12 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 }
 
 // jobs are two runs: the weightings without omega, with the predictions that need no model, and those with omega.
-func (p *Prepared) jobs(h Host) ([]runs.Job, error) {
+func (p *Prepared) jobs(h Host, model trainer) ([]runs.Job, error) {
 	hash, err := hashFile(p.File)
 	if err != nil {
 		return nil, err
 	}
-	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed)
-	if err != nil {
-		return nil, err
-	}
-	identity := model.identity()
-	if err := model.close(); err != nil {
-		return nil, err
-	}
-	settings := map[string]string{"table": hash, "source": p.identity(), "model": identity}
+	settings := map[string]string{"table": hash, "source": p.identity(), "model": model.identity()}
 	var jobs []runs.Job
 	for _, learner := range []string{"baselines", "omega"} {
 		list := weightings(p.rules)
@@ -208,11 +206,8 @@ func (p *Prepared) jobs(h Host) ([]runs.Job, error) {
 		if len(list) == 0 {
 			continue
 		}
-		c := &computation{Prepared: p, host: h, weightings: list}
-		spec := runs.Spec{Experiment: "backtest", Learner: learner, Seed: p.Seed, Settings: map[string]string{}}
-		for name, value := range settings {
-			spec.Settings[name] = value
-		}
+		c := &computation{Prepared: p, model: model, backend: h.Backend, weightings: list}
+		spec := runs.Spec{Experiment: "backtest", Learner: learner, Seed: p.Seed, Settings: maps.Clone(settings)}
 		spec.Settings["weightings"] = fmt.Sprint(list)
 		cost := float64(len(list))
 		if learner == "omega" {
@@ -268,24 +263,16 @@ func hashFile(path string) (string, error) {
 // computation computes one run.
 type computation struct {
 	*Prepared
-	host       Host
+	model      trainer // of both runs
+	backend    compute.Backend
 	weightings []Weighting
 	fit        propensity.OwnConfig // of g; without kinds where no weighting needs it
-	model      trainer
 	fitter     *propensity.OwnFitter
 }
 
 func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
-	var err error
-	if c.model, err = newTrainer(c.Model, c.host.Backend, c.host.Workers, c.Seed); err != nil {
-		return nil, nil, err
-	}
-	c.fitter = propensity.NewOwnFitter(c.host.Backend)
-	stop := func() {
-		c.fitter.Close()
-		_ = c.model.close() // all its answers are stored
-	}
-	return c.step, stop, nil
+	c.fitter = propensity.NewOwnFitter(c.backend)
+	return c.step, c.fitter.Close, nil
 }
 
 // metric is the name of a row: a measure of a weighting, or of a prediction without a model.
