@@ -37,6 +37,11 @@ func regression(t *testing.T, backend compute.Backend, chunk int) *Trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return trainerOf(t, backend, p, chunk)
+}
+
+func trainerOf(t *testing.T, backend compute.Backend, p Problem, chunk int) *Trainer {
+	t.Helper()
 	tr, err := New(backend, p, chunk)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +55,8 @@ type training struct {
 	seed  int64
 	start net.Values
 	data  []*tensors.Tensor
+
+	factors bool // of the learning rate
 }
 
 func newTraining(tr *Trainer, seed int64) training {
@@ -61,7 +68,7 @@ func newTraining(tr *Trainer, seed int64) training {
 	}
 	data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, groupRows, 2),
 		tensors.FromFlatDataAndDimensions(y, groupRows)}
-	return training{seed, net.Init(tr.given.Params, seed, "pupil"), data}
+	return training{seed, net.Init(tr.given.Params, seed, "pupil"), data, tr.given.RateFactors}
 }
 
 // fit runs the training by f. The batches depend on the seed and on the number of the update.
@@ -74,7 +81,11 @@ func (tg training) fit(ctx context.Context, f Fitter, updates int) (net.Values, 
 				index[u*groupBatch+j] = int32(rng.IntN(groupRows))
 			}
 		}
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, f.Chunk(), groupBatch)}
+		feeds := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(index, f.Chunk(), groupBatch)}
+		if tg.factors {
+			feeds = append(feeds, factorFeed(f.Chunk(), first, count))
+		}
+		return feeds
 	})
 }
 
@@ -94,8 +105,16 @@ func fitGroup(t *testing.T, tr *Trainer, updates int, seeds ...int64) (values []
 }
 
 func TestGroupMatchesSeparateTraining(t *testing.T) {
-	for _, name := range []string{"", "go"} {
-		tr := regression(t, open(t, name), 7)
+	for _, c := range []struct {
+		backend string
+		factors bool
+	}{{"", false}, {"", true}, {"go", false}, {"go", true}} {
+		tr := regression(t, open(t, c.backend), 7)
+		if c.factors {
+			p := tr.given
+			p.RateFactors, p.Feeds = true, 2
+			tr = trainerOf(t, open(t, c.backend), p, 7)
+		}
 		seeds := []int64{5, 2, 9}
 		values, losses := fitGroup(t, tr, 23, seeds...)
 		for i, seed := range seeds {
@@ -110,7 +129,7 @@ func TestGroupMatchesSeparateTraining(t *testing.T) {
 				}
 			}
 			if difference > 1e-5 {
-				t.Errorf("backend %q, seed %d: differs by %g from its training without a group", name, seed, difference)
+				t.Errorf("%+v, seed %d: differs by %g from its training without a group", c, seed, difference)
 			}
 		}
 	}

@@ -53,6 +53,11 @@ func lineFeed(chunk int) Feed {
 
 // reference is w after so many updates of Adam, computed in float64.
 func reference(rate float64, updates int) float64 {
+	return scheduled(updates, func(int) float64 { return rate })
+}
+
+// scheduled is reference with a rate for each update.
+func scheduled(updates int, rate func(u int) float64) float64 {
 	w, m, v := 0.0, 0.0, 0.0
 	for u := range updates {
 		grad := 0.0
@@ -63,7 +68,7 @@ func reference(rate float64, updates int) float64 {
 		m = .9*m + .1*grad
 		v = .999*v + .001*grad*grad
 		t := float64(u + 1)
-		w -= rate * m / (1 - math.Pow(.9, t)) / (math.Sqrt(v/(1-math.Pow(.999, t))) + 1e-8)
+		w -= rate(u) * m / (1 - math.Pow(.9, t)) / (math.Sqrt(v/(1-math.Pow(.999, t))) + 1e-8)
 	}
 	return w
 }
@@ -90,6 +95,40 @@ func TestFitIsAdam(t *testing.T) {
 			if want := (23 + tr.Chunk() - 1) / tr.Chunk(); len(losses) != want {
 				t.Errorf("chunk %d: %d losses, want %d", chunk, len(losses), want)
 			}
+		}
+	}
+}
+
+// fallingFactor is the factor of the rate of an update.
+func fallingFactor(u int) float64 { return 1 / float64(1+u) }
+
+func factorFeed(chunk, first, count int) *tensors.Tensor {
+	factors := make([]float32, chunk)
+	for u := range count {
+		factors[u] = float32(fallingFactor(first + u))
+	}
+	return tensors.FromFlatDataAndDimensions(factors, chunk)
+}
+
+// TestRateFactors: each update has its own rate. TestGroupMatchesSeparateTraining is that of a group.
+func TestRateFactors(t *testing.T) {
+	falling := line
+	falling.RateFactors, falling.Feeds = true, 2
+	want := scheduled(23, func(u int) float64 { return .05 * fallingFactor(u) })
+	for _, name := range []string{"", "go"} {
+		tr, err := New(open(t, name), falling, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
+		got, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 23, func(first, count int) []*tensors.Tensor {
+			return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(float64(got[0][0])-want) > 1e-5 {
+			t.Errorf("backend %q: w = %v, want %v", name, got[0][0], want)
 		}
 	}
 }

@@ -70,6 +70,14 @@ func adamStep(problem Problem, members int) (Step, []net.Param) {
 		if members > 0 {
 			s = s.Copies(members)
 		}
+		if problem.RateFactors {
+			factor := feeds[len(feeds)-1]
+			feeds = feeds[:len(feeds)-1]
+			if members > 0 {
+				factor = Squeeze(SliceAxis(factor, 0, AxisElem(0)), 0)
+			}
+			rate = Mul(rate, factor)
+		}
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
 		wrt := Pick(values, trained)

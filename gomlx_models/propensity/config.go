@@ -44,6 +44,23 @@ const (
 	JoinEven Join = "even"
 )
 
+// Schedule is how Adam's learning rate changes during a fit.
+type Schedule string
+
+const (
+	ScheduleConstant Schedule = "constant"
+	// ScheduleCosine multiplies the rate of update i of n, from 0, by (1 + cos(pi i/n)) / 2.
+	ScheduleCosine Schedule = "cosine"
+)
+
+// factor of the learning rate of update i of n, from 0.
+func (s Schedule) factor(i, n int) float64 {
+	if s != ScheduleCosine {
+		return 1
+	}
+	return (1 + math.Cos(math.Pi*float64(i)/float64(n))) / 2
+}
+
 // Config holds every setting of g and its training. DefaultConfig is a start that works.
 type Config struct {
 	Method       Method       // what g models
@@ -56,6 +73,7 @@ type Config struct {
 	Classes      int          // number of labels that g sees; 0: g sees no label
 	Window       int          // Standard: number of last times that count as current
 	LearningRate float64      // of Adam
+	Schedule     Schedule     // of the learning rate; "" means ScheduleConstant
 	Updates      int          // minibatches
 	Epochs       int          // if positive: passes over the samples, instead of Updates
 	Batch        int          // samples per minibatch
@@ -88,7 +106,10 @@ func TimeVaryingMethods() []Method { return []Method{Method1, Method2} }
 // Joins lists all joins.
 func Joins() []Join { return []Join{JoinFirst, JoinEven} }
 
-// Names returns a list of methods, networks, encodings, joins or clips as plain strings.
+// Schedules lists all schedules.
+func Schedules() []Schedule { return []Schedule{ScheduleConstant, ScheduleCosine} }
+
+// Names returns a list of methods, networks, encodings, joins, schedules or clips as plain strings.
 func Names[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -98,7 +119,7 @@ func Names[T ~string](list []T) []string {
 }
 
 // Validate returns an error that names the first impossible setting. No setting but Join
-// may be empty.
+// and Schedule may be empty.
 func (c Config) Validate() error {
 	err := c.validateScore(Methods(), Networks(), Encodings())
 	if err == nil {
@@ -150,6 +171,7 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 // validateTraining checks what only an Estimator reads.
 func (c Config) validateTraining() error {
 	if err := cmp.Or(
+		oneOf("schedule", cmp.Or(c.Schedule, ScheduleConstant), Schedules()),
 		atLeast("updates", c.Updates, 0),
 		atLeast("epochs", c.Epochs, 0),
 		atLeast("batch", c.Batch, 1),

@@ -98,7 +98,11 @@ func (e *Estimator) compile(backend compute.Backend) (err error) {
 
 // problem is what the loop minimises.
 func (e *Estimator) problem() loop.Problem {
-	return loop.Problem{Name: "propensity " + string(e.cfg.Method), Params: e.params, Loss: e.loss, Data: 4, Feeds: 5}
+	problem := loop.Problem{Name: "propensity " + string(e.cfg.Method), Params: e.params, Loss: e.loss, Data: 4, Feeds: 5}
+	if e.cfg.Schedule == ScheduleCosine {
+		problem.RateFactors, problem.Feeds = true, 6
+	}
+	return problem
 }
 
 // On returns the estimator for another pool of the same shape, such as another seed's
@@ -182,8 +186,9 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 	s := newScore(e, samples, times)
 	table := s.table(s.last)
 	defer table.FinalizeAll()
-	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate,
-		e.cfg.updates(len(samples.Row)), feed(samples, e.trainer.Chunk(), e.cfg.Batch, next))
+	updates, chunk := e.cfg.updates(len(samples.Row)), e.trainer.Chunk()
+	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, updates,
+		e.cfg.Schedule.withRates(feed(samples, chunk, e.cfg.Batch, next), chunk, updates))
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,27 @@ func TestGaussianRatio(t *testing.T) {
 	}
 }
 
+// TestCosineSchedule: at a rate that falls to 0, less of the minibatches' noise is left in g.
+func TestCosineSchedule(t *testing.T) {
+	for i, want := range []float64{1, (2 + math.Sqrt2) / 4, .5, (2 - math.Sqrt2) / 4} {
+		if got := ScheduleCosine.factor(i, 4); math.Abs(got-want) > 1e-12 {
+			t.Errorf("factor of update %d of 4: %v, want %v", i, got, want)
+		}
+	}
+	d := gaussian(3, periodic, equal(20, 200)...)
+	want := exactLog(d, periodic, 19)
+	errors := map[Schedule]float64{}
+	for _, schedule := range Schedules() {
+		cfg := DefaultConfig()
+		cfg.Time, cfg.LearningRate, cfg.Updates, cfg.Schedule = TimeFourier, 1e-2, 300, schedule
+		_, errors[schedule] = agreement(fit(t, d, cfg, 19), want)
+	}
+	t.Log(errors)
+	if errors[ScheduleCosine] > .9*errors[ScheduleConstant] {
+		t.Errorf("root mean squared errors of log omega: %v", errors)
+	}
+}
+
 // TestMeanClippedWeight, with the default settings: the mean of min(omega, 1) over p_t is
 // 1 - TV(p_t, p_T), which for unit Gaussians with means at distance D is 2 Phi(-D/2).
 func TestMeanClippedWeight(t *testing.T) {

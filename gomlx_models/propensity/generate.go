@@ -3,6 +3,8 @@ package propensity
 import (
 	"math/rand/v2"
 
+	"tvps/gomlx_models/loop"
+
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
@@ -74,7 +76,7 @@ func (g *standardSource) next() Triplet {
 
 // feed packs triplets into the feeds of package loop: row, label, t2, t1 int32 and z float32,
 // each [chunk, batch] (Algorithm 2, line 7).
-func feed(s Samples, chunk, batch int, next func() Triplet) func(first, count int) []*tensors.Tensor {
+func feed(s Samples, chunk, batch int, next func() Triplet) loop.Feed {
 	return func(_, count int) []*tensors.Tensor {
 		n := chunk * batch
 		row, label, t2, t1 := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
@@ -91,5 +93,19 @@ func feed(s Samples, chunk, batch int, next func() Triplet) func(first, count in
 			out = append(out, tensors.FromFlatDataAndDimensions(v, chunk, batch))
 		}
 		return append(out, tensors.FromFlatDataAndDimensions(z, chunk, batch))
+	}
+}
+
+// withRates adds the schedule's factors of the learning rate, [chunk], for a fit of so many updates.
+func (s Schedule) withRates(feed loop.Feed, chunk, updates int) loop.Feed {
+	if s != ScheduleCosine {
+		return feed
+	}
+	return func(first, count int) []*tensors.Tensor {
+		factors := make([]float32, chunk)
+		for i := range count {
+			factors[i] = float32(s.factor(first+i, updates))
+		}
+		return append(feed(first, count), tensors.FromFlatDataAndDimensions(factors, chunk))
 	}
 }

@@ -3,7 +3,6 @@ package propensity
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"tvps/gomlx_models/net"
@@ -178,7 +177,7 @@ func (w *ownNet) feed(next []func() pair, plan schedule, first, count int) []*te
 				columns.set((i*w.lanes+k)*w.batch+b, next[k]())
 			}
 		}
-		cosine := plan.rate * (1 + math.Cos(math.Pi*float64(first+i)/float64(plan.updates))) / 2
+		cosine := plan.rate * ScheduleCosine.factor(first+i, plan.updates)
 		step[i], rate[i], decay[i] = int32(first+i), float32(cosine), float32(cosine*plan.decay)
 	}
 	return append(columns.tensors(chunk, w.lanes, w.batch), tensors.FromFlatDataAndDimensions(step, chunk),

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
@@ -120,6 +121,9 @@ func (x experiment) identity() map[string]string {
 		groups = append(groups, "classifier", string(s.model()))
 	}
 	out := s.of(groups...)
+	if out["g-schedule"] == string(propensity.ScheduleConstant) {
+		delete(out, "g-schedule") // runs had no other before the setting existed: they keep their identity
+	}
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}

@@ -55,6 +55,7 @@ type Settings struct {
 	GTime       string  `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, periods, embedding or onehot (I2)"`
 	Frequencies int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of the time encodings fourier and periods (I2)"`
 	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
+	GSchedule   string  `set:"g-schedule" of:"omega" doc:"learning rate of g over its updates: constant, or cosine (falls to 0 as half a cosine; I1)"`
 	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g per step (M = 200, Table 2; I1)"`
 	GEpochs     int     `set:"g-epochs" of:"omega" doc:"epochs of g over the samples instead of g-updates, 0 for g-updates (M = 200, \"number of epochs\" in Algorithm 2; I1)"`
 	GBatch      int     `set:"g-batch" of:"omega" doc:"minibatch size of g (512, Table 2)"`
@@ -95,6 +96,7 @@ var choices = map[string][]string{
 	"g-network":  propensity.Names(propensity.Networks()),
 	"g-input":    {"features", "pixels"},
 	"g-time":     propensity.Names(propensity.Encodings()),
+	"g-schedule": propensity.Names(propensity.Schedules()),
 	"clip":       propensity.Names(propensity.Clips()),
 }
 
@@ -157,6 +159,6 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin),
 		Hidden: s.GHidden, Layers: layersOfDeep,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
-		LearningRate: s.GRate, Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
+		LearningRate: s.GRate, Schedule: propensity.Schedule(s.GSchedule), Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
 	}
 }

@@ -152,7 +152,7 @@ func TestIdentity(t *testing.T) {
 		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...),
 		"stride": nil, "first": nil, "stack": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
-		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-frequencies": weighted, "g-rate": weighted,
+		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
 		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
 		"target": nil, "mmd-past": nil, "permutations": nil, "features": nil, // of other measures and scenarios
 	}
@@ -183,6 +183,18 @@ func TestIdentity(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestOldIdentity: runs with a constant rate of g keep the identity that they had before there was a schedule.
+func TestOldIdentity(t *testing.T) {
+	s := gaussianSettings()
+	if value, in := identityOf(t, s, "ours")["g-schedule"]; in {
+		t.Errorf("g-schedule=%s is part of the identity", value)
+	}
+	s.GSchedule = "cosine"
+	if value := identityOf(t, s, "ours")["g-schedule"]; value != "cosine" {
+		t.Errorf("g-schedule=cosine is %q in the identity", value)
 	}
 }
 
