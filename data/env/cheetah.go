@@ -118,6 +118,15 @@ func (c *Cheetah) Task(episode int) string {
 // Reset begins an episode at rest with gymnasium's noise: uniform in [-0.1, 0.1] on the
 // positions, normal with standard deviation 0.1 on the velocities.
 func (c *Cheetah) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	if err := c.disturb(rng, obs); err != nil {
+		return err
+	}
+	wind, target := c.conditions(episode)
+	return c.begin(wind, target, obs)
+}
+
+// disturb sets the runner to rest with noise. It fails if obs has another length.
+func (c *Cheetah) disturb(rng *rand.Rand, obs []float64) error {
 	if err := checkObs(obs, cheetahObs); err != nil {
 		return err
 	}
@@ -130,12 +139,12 @@ func (c *Cheetah) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	for i := range c.sim.QVel {
 		c.sim.QVel[i] = 0.1 * rng.NormFloat64()
 	}
-	return c.begin(episode, obs)
+	return nil
 }
 
-// begin begins an episode at the present positions and velocities.
-func (c *Cheetah) begin(episode int, obs []float64) error {
-	c.wind, c.target = c.conditions(episode)
+// begin begins an episode at the present positions and velocities, in a wind (N) with a target (m/s).
+func (c *Cheetah) begin(wind, target float64, obs []float64) error {
+	c.wind, c.target = wind, target
 	if err := c.sim.Forward(); err != nil {
 		return err
 	}

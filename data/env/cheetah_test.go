@@ -99,7 +99,8 @@ func TestWindPushes(t *testing.T) {
 	obs := make([]float64, 17)
 	c.sim.Reset()
 	c.sim.QPos[1] = 3 // m above the start
-	if err := c.begin(8, obs); err != nil {
+	wind, target := c.conditions(8)
+	if err := c.begin(wind, target, obs); err != nil {
 		t.Fatal(err)
 	}
 	from := centre[3]
@@ -117,7 +118,8 @@ func TestWindPushes(t *testing.T) {
 func TestCheetahPose(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	c.sim.Reset()
-	if err := c.begin(3, make([]float64, 17)); err != nil {
+	wind, target := c.conditions(3)
+	if err := c.begin(wind, target, make([]float64, 17)); err != nil {
 		t.Fatal(err)
 	}
 	p := c.Pose()

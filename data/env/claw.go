@@ -29,7 +29,7 @@ type ClawOptions struct {
 // An observation has 21 numbers: q (9), w (9), cosine and sine of the valve's angle, and e.
 // An action has 9: the target angles of the joints, in units of 0.48, pi/3 and pi/2 rad for
 // each finger; a target is at most 0.1 pi rad from the present angle. A step is 40 time steps
-// of 0.0025 s. Every episode of a valve begins in the same state.
+// of 0.0025 s. Every episode of a valve begins in the same state, except for the second trial of an evaluation.
 type Claw struct {
 	order   []int
 	repeat  int
@@ -132,15 +132,19 @@ func (c *Claw) Task(episode int) string {
 
 // Reset begins an episode with its valve. It does not use rng.
 func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
+	return c.begin(c.Valve(episode), clawStart, obs)
+}
+
+// begin begins an episode of a valve with the joints at these angles.
+func (c *Claw) begin(valve int, joints [clawJoints]float64, obs []float64) error {
 	if err := checkObs(obs, clawObs); err != nil {
 		return err
 	}
-	c.valve = c.Valve(episode)
-	c.now = c.sims[c.valve]
+	c.valve, c.now = valve, c.sims[valve]
 	if err := c.now.Reset(); err != nil {
 		return err
 	}
-	copy(c.now.QPos, clawStart[:])
+	copy(c.now.QPos, joints[:])
 	if err := c.now.Forward(); err != nil {
 		return err
 	}

@@ -34,6 +34,16 @@ type Env interface {
 	// Task describes the task of an episode in words.
 	Task(episode int) string
 
+	// Trials lists the episodes of an evaluation. Those of a task follow each other.
+	Trials() []Trial
+
+	// ResetTrial begins a trial, with the observations and rewards of a training episode of its task. Its start depends
+	// on nothing else. It fails for a number that Trials does not have.
+	ResetTrial(trial int, obs []float64) error
+
+	// Rest writes the action with which the robot does nothing.
+	Rest(action []float64)
+
 	// Close frees the simulation.
 	Close()
 }

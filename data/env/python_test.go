@@ -168,7 +168,8 @@ func replayed(t *testing.T, want trajectory) (Env, func(obs []float64)) {
 		c.sim.Reset()
 		copy(c.sim.QPos, want.QPos)
 		copy(c.sim.QVel, want.QVel)
-		if err := c.begin(want.Episode, obs); err != nil {
+		wind, target := c.conditions(want.Episode)
+		if err := c.begin(wind, target, obs); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ const maxFrames = 60
 
 // Film is the record of an episode.
 type Film struct {
+	who    string
 	task   string
 	scene  scene
 	frames int
@@ -32,10 +33,14 @@ type scene interface {
 	caption(frame int) string
 }
 
-// New starts the film of an episode and records its first frame. The robot must have been
-// Reset. It must be an *env.Cheetah or an *env.Claw.
-func New(e env.Env, episode int) (*Film, error) {
-	f := &Film{task: e.Task(episode)}
+// header is the height of the line that names the agent, in pixels.
+const header = 24
+
+// New starts the film of an episode and records its first frame. who names the agent and task
+// the episode's task, in words. The robot must have been reset. It must be an *env.Cheetah or
+// an *env.Claw.
+func New(e env.Env, who, task string) (*Film, error) {
+	f := &Film{who: who, task: task}
 	switch e := e.(type) {
 	case *env.Cheetah:
 		f.scene = &cheetah{env: e}
@@ -61,7 +66,9 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	keep := spread(f.frames, maxFrames)
 	seconds, times := f.scene.slower()
 	width, height := f.scene.size()
-	s := newSVG(width, height, seconds*float64(times*max(f.frames-1, 1)), len(keep))
+	s := newSVG(width, height+header, seconds*float64(times*max(f.frames-1, 1)), len(keep))
+	s.text(16, 24, "start", 15, f.who)
+	s.printf(`<g transform="translate(0 %d)">`, header)
 	s.text(16, 24, "start", 15, f.task)
 	f.scene.draw(s, keep)
 	captions := make([]string, len(keep))
@@ -71,6 +78,7 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	}
 	s.captions(16, 44, captions)
 	s.text(float64(width)-16, 24, "end", 12, fmt.Sprintf("shown %d times slower", times))
+	s.printf(`</g>`)
 	return s.writeTo(w)
 }
 

@@ -25,7 +25,7 @@ func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	if err := e.Reset(episode, rand.New(rand.NewPCG(1, 1)), obs); err != nil {
 		t.Fatal(err)
 	}
-	f, err := New(e, episode)
+	f, err := New(e, "SAC with ω, seed 7", e.Task(episode))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestCheetahFilm(t *testing.T) {
 		t.Errorf("%d bytes, elements %v", len(data), count)
 	}
 	for _, words := range []string{
-		"wind +7.2 N", "target 2.86 m/s", "step 0 of 50, return 0.0, velocity",
+		">SAC with ω, seed 7<", "wind +7.2 N", "target 2.86 m/s", "step 0 of 50, return 0.0, velocity",
 		fmt.Sprintf("step 50 of 50, return %.1f,", total), "shown 3 times slower",
 	} {
 		if !strings.Contains(string(data), words) {
@@ -163,10 +163,8 @@ func TestSpread(t *testing.T) {
 // other is a robot that film does not support.
 type other struct{ env.Env }
 
-func (other) Task(int) string { return "nothing" }
-
 func TestUnknownRobot(t *testing.T) {
-	if _, err := New(other{}, 0); err == nil || !strings.Contains(err.Error(), "film.other") {
+	if _, err := New(other{}, "SAC", "nothing"); err == nil || !strings.Contains(err.Error(), "film.other") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,238 @@
+package env
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rollout runs the present episode from obs and returns all observations and rewards.
+func rollout(t testing.TB, e Env, obs []float64, policy func(step int, obs, action []float64)) (rows []float64, sum float64) {
+	t.Helper()
+	_, m, horizon := e.Sizes()
+	action := make([]float64, m)
+	rows = slices.Clone(obs)
+	for step := range horizon {
+		policy(step, obs, action)
+		reward, err := e.Step(action, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, sum = append(append(rows, obs...), reward), sum+reward
+	}
+	return rows, sum
+}
+
+// meanOfTrials returns the mean return of a policy over all trials.
+func meanOfTrials(t testing.TB, e Env, policy func(step int, obs, action []float64)) float64 {
+	t.Helper()
+	n, _, _ := e.Sizes()
+	obs, sum := make([]float64, n), 0.
+	trials := e.Trials()
+	for k := range trials {
+		if err := e.ResetTrial(k, obs); err != nil {
+			t.Fatal(err)
+		}
+		_, total := rollout(t, e, obs, policy)
+		sum += total / float64(len(trials))
+	}
+	return sum
+}
+
+// Every valve in use has two trials, by number, whatever the order of training: the first is a training episode of the
+// valve, the second differs from it in the joints only.
+func TestClawTrials(t *testing.T) {
+	for _, tasks := range [][]int{nil, {7, 2}} {
+		var first [][]float64
+		for seed := range int64(2) {
+			c := newClaw(t, ClawOptions{Tasks: tasks, Seed: seed, Repeat: 1})
+			want := tasks
+			if tasks == nil {
+				want = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+			}
+			want = slices.Sorted(slices.Values(want))
+			trials := c.Trials()
+			if len(trials) != 2*len(want) {
+				t.Fatalf("%d trials of the valves %v", len(trials), want)
+			}
+			for k, trial := range trials {
+				valve, obs := want[k/2], make([]float64, clawObs)
+				if err := c.ResetTrial(k, obs); err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprint("valve-", valve)
+				if trial.Task != name || c.valve != valve || !strings.Contains(trial.Title, valves[valve].name) {
+					t.Errorf("trial %d is %+v with valve %d, want %s", k, trial, c.valve, name)
+				}
+				checkStart(t, trial.Title, obs, k%2 == 1)
+				if seed == 0 {
+					first = append(first, slices.Clone(obs))
+				} else if !slices.Equal(obs, first[k]) {
+					t.Errorf("%s begins differently with another seed", trial.Title)
+				}
+			}
+			err := c.ResetTrial(len(trials), make([]float64, clawObs))
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprint("from 0 to ", len(trials)-1)) {
+				t.Errorf("a trial too many: %v", err)
+			}
+		}
+	}
+}
+
+// checkStart checks the first observation of a trial of the claw: a disturbed one has other angles within the limit,
+// all else is as in training.
+func checkStart(t *testing.T, title string, obs []float64, disturbed bool) {
+	t.Helper()
+	most := 0.
+	for i := range clawJoints {
+		most = max(most, math.Abs(obs[i]-clawStart[i]))
+	}
+	if most > .1 || (most > .02) != disturbed || (most == 0) == disturbed {
+		t.Errorf("%s: the joints are disturbed by %v rad", title, most)
+	}
+	if rest := append(make([]float64, clawJoints), 1, 0, -math.Pi); !slices.Equal(obs[clawJoints:], rest) {
+		t.Errorf("%s begins with %v", title, obs[clawJoints:])
+	}
+}
+
+// A trial has the observations and rewards of a training episode of its task from the same start.
+func TestTrialIsTrainingEpisode(t *testing.T) {
+	act := func(step int, _, action []float64) { wave(step/3, action) }
+	claw := newClaw(t, ClawOptions{Tasks: []int{3, 6}, Repeat: 1})
+	obs := make([]float64, clawObs)
+	for episode := range 2 {
+		claw.Reset(episode, nil, obs)
+		trained, _ := rollout(t, claw, obs, act)
+		trial := map[int]int{3: 0, 6: 2}[claw.Valve(episode)]
+		claw.ResetTrial(trial, obs)
+		if got, _ := rollout(t, claw, obs, act); !slices.Equal(got, trained) {
+			t.Errorf("valve %d: the trial is not the training episode", claw.Valve(episode))
+		}
+		claw.ResetTrial(trial+1, obs)
+		if got, _ := rollout(t, claw, obs, act); slices.Equal(got, trained) {
+			t.Errorf("valve %d: the second trial is a copy", claw.Valve(episode))
+		}
+	}
+	// Wind and target of trial 5 are not those of any episode: the training episode gets them, and the trial's start.
+	cheetah := newCheetah(t, CheetahOptions{})
+	obs = make([]float64, cheetahObs)
+	cheetah.ResetTrial(5, obs)
+	positions, velocities := slices.Clone(cheetah.sim.QPos), slices.Clone(cheetah.sim.QVel)
+	got, _ := rollout(t, cheetah, obs, act)
+	cheetah.Reset(11, rand.New(rand.NewPCG(5, 6)), obs)
+	copy(cheetah.sim.QPos, positions)
+	copy(cheetah.sim.QVel, velocities)
+	z := math.Sin(math.Pi / 8)
+	if err := cheetah.begin(10*z, 1.5+1.5*z, obs); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := rollout(t, cheetah, obs, act)
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-6*(1+math.Abs(want[i])) {
+			t.Fatalf("number %d of the cheetah's trial is %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+// The mean over the trials is that over the phases of wind and target, for polynomials of wind and target up to degree
+// seven in each, and training comes near every trial.
+func TestCheetahTrials(t *testing.T) {
+	c := newCheetah(t, CheetahOptions{})
+	trials := c.Trials()
+	const steps = 64
+	for i := range 8 {
+		for j := range 8 {
+			got, want := 0., 0.
+			for k := range trials {
+				wind, target := gridConditions(k)
+				got += math.Pow(wind/10, float64(i)) * math.Pow(target/1.5-1, float64(j)) / float64(len(trials))
+			}
+			for a := range steps {
+				for b := range steps {
+					x, y := math.Sin(2*math.Pi*float64(a)/steps), math.Sin(2*math.Pi*float64(b)/steps)
+					want += math.Pow(x, float64(i)) * math.Pow(y, float64(j)) / steps / steps
+				}
+			}
+			if math.Abs(got-want) > 1e-12 {
+				t.Errorf("the mean of wind^%d target^%d is %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	for k, trial := range trials {
+		wind, target := gridConditions(k)
+		if want := fmt.Sprintf("wind%+.1f-target%.1f", wind, target); trial.Task != want {
+			t.Errorf("trial %d is %q, want %q", k, trial.Task, want)
+		}
+		nearest := math.Inf(1)
+		for episode := range 126 {
+			w, v := c.conditions(episode)
+			nearest = min(nearest, math.Hypot((w-wind)/10, (v-target)/1.5))
+		}
+		if nearest > .2 {
+			t.Errorf("no episode is near %s: distance %v of 1", trial.Title, nearest)
+		}
+	}
+	first, second := make([]float64, cheetahObs), make([]float64, cheetahObs)
+	if err := c.ResetTrial(3, first); err != nil {
+		t.Fatal(err)
+	}
+	again := newCheetah(t, CheetahOptions{})
+	if err := again.ResetTrial(3, second); err != nil || !slices.Equal(first, second) {
+		t.Errorf("the start of a trial differs between two environments, %v", err)
+	}
+	if err := c.ResetTrial(16, first); err == nil || !strings.Contains(err.Error(), "from 0 to 15") {
+		t.Errorf("a trial too many: %v", err)
+	}
+	plain := newCheetah(t, CheetahOptions{Plain: true})
+	if trials := plain.Trials(); len(trials) != 2 || trials[0].Task != "run" || trials[1].Task != "run" {
+		t.Errorf("the plain task has the trials %+v", trials)
+	}
+	plain.ResetTrial(0, first)
+	plain.ResetTrial(1, second)
+	if slices.Equal(first, second) {
+		t.Error("the plain task's second start is a copy")
+	}
+}
+
+// Returns of policies that do not learn. In each of 40 steps a claw at rest earns -5 pi, minus what its joints are off.
+func TestReferences(t *testing.T) {
+	claw := newClaw(t, ClawOptions{})
+	rest := func(_ int, _, action []float64) { claw.Rest(action) }
+	obs, still := make([]float64, clawObs), 0.
+	for valve := range Valves {
+		claw.ResetTrial(2*valve, obs)
+		_, sum := rollout(t, claw, obs, rest)
+		still += sum / Valves
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	random := func(_ int, _, action []float64) {
+		for i := range action {
+			action[i] = 2*rng.Float64() - 1
+		}
+	}
+	cheetah := newCheetah(t, CheetahOptions{})
+	constant, shaken := 0., 0.
+	for range 10 {
+		shaken += meanOfTrials(t, cheetah, random) / 10
+	}
+	for k := range cheetah.Trials() {
+		cheetah.ResetTrial(k, make([]float64, cheetahObs))
+		constant += cheetah.Constant() / 16
+	}
+	for what, c := range map[string]struct{ got, want, tolerance float64 }{
+		"claw at rest":      {still, -628.8, .5},
+		"claw, all trials":  {meanOfTrials(t, claw, rest), -628.8, 3},
+		"claw, random":      {meanOfTrials(t, claw, random), -777, 40},
+		"claw, script":      {meanOfTrials(t, claw, claw.Script), 114, 20},
+		"cheetah at rest":   {meanOfTrials(t, cheetah, func(_ int, _, a []float64) { cheetah.Rest(a) }), -76, 3},
+		"cheetah, random":   {shaken, -91, 4},
+		"cheetah, constant": {constant, -50 * 1.5 * (math.Cos(math.Pi/8) + math.Sin(math.Pi/8)) / 2, 1e-9},
+	} {
+		if math.Abs(c.got-c.want) > c.tolerance {
+			t.Errorf("%s earns %v, want %v", what, c.got, c.want)
+		}
+	}
+}
