@@ -51,7 +51,8 @@ func main() {
 func settings(steps, stack int) reinforce.Settings {
 	return reinforce.Settings{
 		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
-		Every: episodesBetween, EvaluateEpisodes: 5, Episodes: steps / horizon, Stack: stack,
+		Every: episodesBetween, Evaluate: reinforce.EvaluateComing, EvaluateEpisodes: 5,
+		Episodes: steps / horizon, Stack: stack,
 		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
 		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
 		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,

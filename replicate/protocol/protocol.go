@@ -16,11 +16,12 @@ import (
 
 // Protocol is a kind of experiment: its scenarios and learners, and how their results are shown.
 type Protocol struct {
-	Base    string // the learner that the others are compared with; its line is 0 in a relative chart
-	Measure string // the default of what runs report; panels that show it can draw any learner
-	XLabel  string // label of the steps, as "time step t"
-	Unit    string // the plural of a step, as "episodes"
-	Robust  bool   // whether notes give the interquartile mean over seeds, for the last quarter of the steps
+	Base    string   // the learner that the others are compared with; its line is 0 in a relative chart
+	Floors  []string // learners that the first series of a panel must exceed at its end, or its claims are not judged
+	Measure string   // the default of what runs report; panels that show it can draw any learner
+	XLabel  string   // label of the steps, as "time step t"
+	Unit    string   // the plural of a step, as "episodes"
+	Robust  bool     // whether notes give the interquartile mean over seeds, for the last quarter of the steps
 
 	Scenarios func() []string
 	Learners  func() []string

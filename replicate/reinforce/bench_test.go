@@ -12,7 +12,7 @@ import (
 // ci/peers/halfcheetah.py: 256 units and batches of 256. steps/s is summed over seeds. That script prints the same
 // throughput for SBX.
 func BenchmarkTrain(b *testing.B) {
-	for _, name := range Learners() {
+	for _, name := range agents() {
 		for _, seeds := range []int{1, 2, 3, 5, 10} {
 			b.Run(fmt.Sprintf("%s/seeds=%d", name, seeds), func(b *testing.B) { benchmarkTrain(b, name, seeds) })
 		}

@@ -169,7 +169,7 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"5000 episodes of 40 steps, evaluated on the 5 coming ones every 100 episodes; 2 layers of 256 units, " +
+		"5000 episodes of 40 steps, evaluated on every task every 100 episodes; 2 layers of 256 units, " +
 			"batches of 256, an update every single step after 10000 random ones, alpha fixed at 0.2.",
 		"10 valves, each 2 times before the next.",
 	}
@@ -180,6 +180,10 @@ func TestNotes(t *testing.T) {
 		"clip min1, method2.")
 	if got := s.Notes(nil, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
+	}
+	coming, err := s.With("evaluate", "coming")
+	if err != nil || !strings.Contains(coming.Notes(nil, nil, "")[0], "evaluated on the 5 coming ones every 100") {
+		t.Errorf("notes %q, %v", coming.Notes(nil, nil, ""), err)
 	}
 	if one, _ := s.With("valves", "1"); one.Notes(nil, nil, "")[1] != "One valve, the same in every episode." {
 		t.Errorf("notes %q", one.Notes(nil, nil, ""))

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"tvps/data/env"
-	"tvps/data/env/film"
 	"tvps/data/random"
 	"tvps/gomlx_models/sac"
 )
@@ -61,10 +60,22 @@ func (f *environments) each(do func(i int) error) error {
 	return nil
 }
 
-// reset begins an episode in every environment; its noise depends on seed, purpose and number.
-func (f *environments) reset(episode int, purpose string) error {
+// train begins a training episode in every environment; its noise depends on seed and number.
+func (f *environments) train(episode int) error {
+	return f.begin(func(i int) error {
+		return f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", "train", episode), f.now[i])
+	})
+}
+
+// evaluate begins an evaluation episode in every environment.
+func (f *environments) evaluate(starts []start) error {
+	return f.begin(func(i int) error { return starts[i].reset(f.robots[i], f.seeds[i], f.now[i]) })
+}
+
+// begin calls reset for every environment, which writes to now.
+func (f *environments) begin(reset func(i int) error) error {
 	return f.each(func(i int) error {
-		err := f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", purpose, episode), f.now[i])
+		err := reset(i)
 		f.seen[i] = narrow(f.now[i])
 		return err
 	})
@@ -96,25 +107,8 @@ func (f *environments) step(actions [][]float32, episode int, last bool) ([]sac.
 	return out, err
 }
 
-// films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
-func (f *environments) films(episode int) []*film.Film {
-	var out []*film.Film
-	for _, robot := range f.robots {
-		one, err := film.New(robot, episode)
-		if err != nil {
-			return nil
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// atTarget tells which environments report success.
-func (f *environments) atTarget() []bool {
-	out := make([]bool, len(f.robots))
-	for i, robot := range f.robots {
-		target, ok := robot.(interface{ Success() bool })
-		out[i] = ok && target.Success()
-	}
-	return out
+// atTarget tells whether a robot reports success.
+func atTarget(robot env.Env) bool {
+	target, ok := robot.(interface{ Success() bool })
+	return ok && target.Success()
 }

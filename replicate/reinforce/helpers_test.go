@@ -2,6 +2,7 @@ package reinforce
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +22,22 @@ type cart struct{ at, target float64 }
 func (c *cart) Sizes() (observations, actions, horizon int) { return 2, 1, 5 }
 func (c *cart) Task(int) string                             { return "a place" }
 func (c *cart) Close()                                      {}
+func (c *cart) Rest(action []float64)                       { clear(action) }
+
+// Trials are the three places, each from two starts.
+func (c *cart) Trials() []env.Trial {
+	var out []env.Trial
+	for k := range 6 {
+		out = append(out, env.Trial{Task: fmt.Sprint("place", k/2), Title: "a place"})
+	}
+	return out
+}
+
+func (c *cart) ResetTrial(trial int, obs []float64) error {
+	c.target, c.at = float64(trial/2)-1, .1*float64(trial%2)
+	obs[0], obs[1] = c.at, c.target
+	return nil
+}
 
 func (c *cart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	c.target, c.at = float64(episode%3)-1, .1*rng.NormFloat64()
@@ -84,12 +101,21 @@ func experimentOf(h *protocol.Host, s Settings, name string) experiment {
 
 // miniature are settings that take a second.
 func miniature() Settings {
-	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4, EvaluateEpisodes: 3,
+	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4,
+		Evaluate: EvaluateTasks, EvaluateEpisodes: 3,
 		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true,
 		Replay: 60, BurnIn: 10, UpdateEvery: 1,
 		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
 		Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
 		Episodes: 16, Stack: 2}
+}
+
+// agents lists the learners that train.
+func agents() []string {
+	return slices.DeleteFunc(Learners(), func(name string) bool {
+		l, _ := learnerOf(name)
+		return l.Reference != nil
+	})
 }
 
 // jobs plans the runs of a learner.

@@ -7,11 +7,14 @@ import (
 	"tvps/figures"
 )
 
-// Learner is a variant of Soft Actor-Critic. The name of its look is the learner's.
+// Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
 type Learner struct {
 	figures.Look
 	Context bool // whether actor and critics also read a recurrent context of the last steps
 	Omega   bool // whether the critics' loss is weighted by omega
+
+	Reference Reference // plays episodes instead of an agent; nil for agents
+	Scenario  string    // the only scenario that it fits; "" for all
 }
 
 // learners are those of Figures 2, 10 and 11, and what else is declared.
@@ -58,7 +61,9 @@ func learnerOf(name string) (l Learner, ok bool) {
 // plain is the learner whose throughput stands for that of l: the first one with the same networks, but without omega,
 // which takes a small part of the time.
 func (l Learner) plain() Learner {
-	i := slices.IndexFunc(learners, func(other Learner) bool { return !other.Omega && other.Context == l.Context })
+	i := slices.IndexFunc(learners, func(other Learner) bool {
+		return other.Reference == nil && !other.Omega && other.Context == l.Context
+	})
 	if i < 0 {
 		return Learner{Look: l.Look, Context: l.Context}
 	}

@@ -25,7 +25,7 @@ func ofMetric(rows []runs.Row, metric string) []runs.Row {
 // uninterrupted one, for every learner; a damaged checkpoint costs only time.
 func TestInterruptedRunsEndAlike(t *testing.T) {
 	h, s := carts(t), miniature()
-	for _, series := range Learners() {
+	for _, series := range agents() {
 		want := run(t, h, open(t), s, series, 0, 1)
 		for _, damage := range []bool{false, true} {
 			store := open(t)
@@ -160,14 +160,18 @@ func TestIdentity(t *testing.T) {
 	id := func(s Settings, series string, others ...int64) string {
 		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
 	}
-	others := map[string]string{"history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"}
+	others := map[string]string{"evaluate": "coming", "evaluate-episodes": "4", "history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"}
 	for name, value := range others {
 		changed, err := s.With(name, value)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range learners {
-			want := map[string]bool{"history": l.Context, "g-rate": l.Omega, "batch": true}[name]
+			if l.Scenario != "" {
+				continue
+			}
+			want := map[string]bool{"evaluate": true, "history": l.Context, "g-rate": l.Omega,
+				"batch": l.Reference == nil}[name]
 			if got := id(changed.(Settings), l.Name) != id(s, l.Name); got != want {
 				t.Errorf("%s: another %s is another run: %v, want %v", l.Name, name, got, want)
 			}
@@ -194,6 +198,7 @@ func TestErrors(t *testing.T) {
 		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}},
 		{"scenario", "cheeta", []string{`did you mean "cheetah"`}},
 		{"g-layers", "1", []string{"omega layers"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
+		{"evaluate", "all", []string{"tasks", "coming"}},
 	} {
 		bad, err := s.With(c.name, c.value)
 		if err == nil {
@@ -205,6 +210,8 @@ func TestErrors(t *testing.T) {
 	}
 	_, err := s.Jobs(h, []string{"sac-omge"}, []int64{0}, MeasureReturn)
 	demand.Error(t, err, `did you mean "sac-omega"`)
+	_, err = s.Jobs(h, []string{"constant"}, []int64{0}, MeasureReturn)
+	demand.Error(t, err, `"constant"`, "cheetah", "cart")
 	_, err = s.Jobs(h, []string{"sac"}, []int64{0}, "accuracy")
 	demand.Error(t, err, "accuracy", "return")
 }

@@ -1,5 +1,5 @@
 // Package reinforce is the paper's protocol in reinforcement learning (Section 3.2): one agent meets a long sequence of
-// tasks, one each episode, and is evaluated at intervals on the episodes that come next.
+// tasks, one each episode, and is evaluated at intervals on every task, or on the episodes that come next.
 //
 // A learner is Soft Actor-Critic with or without a recurrent context and with or without omega in the critics' loss.
 // The agents of several seeds train in one compiled program with an environment each, as a batch of runs (runs.Batch).
@@ -19,7 +19,8 @@ import (
 
 // Protocol is this kind of experiment, for figures.
 var Protocol = protocol.Protocol{
-	Base: "sac", Measure: MeasureReturn, XLabel: "episode", Unit: "episodes", Robust: true,
+	Base: "sac", Floors: []string{"nothing", "random"}, Measure: MeasureReturn,
+	XLabel: "episode", Unit: "episodes", Robust: true,
 	Scenarios: Scenarios,
 	Learners:  Learners,
 	Fields:    func() []settings.Field { return Settings{}.Fields() },
@@ -28,13 +29,15 @@ var Protocol = protocol.Protocol{
 
 // version is part of every run's identity. Raise it when the same settings get another meaning: results of an older
 // program are then not taken for those of this one.
-const version = "1"
+const version = "2"
 
 // What a run reports.
 const (
-	MeasureReturn  = "return"          // mean undiscounted return of the evaluation episodes
-	TrainingReturn = "training-return" // that of the training episodes since the last evaluation
-	Success        = "success"         // fraction of evaluation episodes that end with the robot at its target
+	MeasureReturn  = "return"          // mean undiscounted return over tasks, or over the coming episodes
+	NextReturn     = "return-next"     // return of the episode that would come next
+	TaskReturn     = "return-"         // followed by the name of a task: mean return over its starts
+	TrainingReturn = "training-return" // mean return of the training episodes since the last evaluation
+	Success        = "success"         // share of the episodes of return that end with the robot at its target
 )
 
 // experiment is a learner on a scenario.
@@ -59,6 +62,10 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 		}
 		learner, _ := learnerOf(name)
 		e := experiment{h, s, scenario, learner}
+		if learner.Reference != nil {
+			jobs = append(jobs, e.referenceJobs(seeds)...)
+			continue
+		}
 		batch := &runs.Batch{
 			Seeds:     seeds,
 			GroupSize: func(ctx context.Context) (int, error) { return e.groupSize(ctx, len(seeds)) },
@@ -88,7 +95,17 @@ func (e experiment) cost() float64 {
 		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
-	return training + float64(s.EvaluateEpisodes*s.Horizon)*e.scenario.StepCost
+	return training + e.evaluationCost()
+}
+
+// evaluationCost estimates the milliseconds of an evaluation on one core.
+func (e experiment) evaluationCost() float64 {
+	s := e.settings
+	episodes := s.EvaluateEpisodes
+	if s.Evaluate == EvaluateTasks {
+		episodes = 20 // about as many as the robots have
+	}
+	return float64(episodes*s.Horizon) * e.scenario.StepCost
 }
 
 // start prepares the agents of a group, from its checkpoint if there is one. All seeds train, members are those whose

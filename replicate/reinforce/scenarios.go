@@ -41,7 +41,7 @@ var scenarios = []Scenario{
 		Scales: settings.ByScale{
 			settings.Paper: clawPaper,
 			settings.Small: slices.Concat(clawPaper, robotSmall, []string{"episodes=1000", "every=50", "burn-in=2000"}),
-			settings.Tiny:  slices.Concat(clawPaper, robotTiny),
+			settings.Tiny:  slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
 		},
 	},
 	{Name: "halfcheetah", New: newCheetah(true), StepCost: .3},
@@ -51,7 +51,7 @@ var scenarios = []Scenario{
 // episodes.
 var (
 	robot = []string{
-		"repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005",
+		"evaluate=tasks", "repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005",
 		"actor-rate=3e-4", "critic-rate=3e-4", "alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1",
 		"context-hidden=30", "history=30",
 		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2",

@@ -15,16 +15,18 @@ import (
 )
 
 // Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
-// setting can change: "task" and "evaluate" concern every run, "claw" scenarios that declare this part, "sac" every
-// learner, "context" and "omega" the learners that have them, "plan" no run's numbers.
+// setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
+// "claw" scenarios that declare this part, "sac" every agent, "context" and "omega" the agents that have them, "plan" no
+// run's numbers.
 type Settings struct {
 	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`
 	Repeat   int    `set:"repeat" of:"claw" doc:"claw: episodes of a task before the next one (Fig. 2: 2; Fig. 10 and 11: 25)"`
 	Valves   int    `set:"valves" of:"claw" doc:"claw: number of valves in the sequence, at most 10 (Section 3.2: 10)"`
 
-	Every            int `set:"every" of:"evaluate" doc:"evaluation interval in episodes"`
-	EvaluateEpisodes int `set:"evaluate-episodes" of:"evaluate" doc:"episodes of an evaluation (Table 1, I20: cheetah 50, claw 5)"`
+	Every            int    `set:"every" of:"evaluate" doc:"evaluation interval in episodes"`
+	Evaluate         string `set:"evaluate" of:"evaluate" doc:"episodes of an evaluation: tasks (every task) or coming (those that would come next) (I20)"`
+	EvaluateEpisodes int    `set:"evaluate-episodes" of:"coming" doc:"number of coming episodes of an evaluation, with evaluate=coming (Table 1: cheetah 50, claw 5)"`
 
 	Hidden      int     `set:"hidden" of:"sac" doc:"units of each hidden layer of actor and critics (Table 1: 256)"`
 	Layers      int     `set:"layers" of:"sac" doc:"number of hidden layers of actor and critics (Table 1: 2)"`
@@ -64,6 +66,7 @@ func rules() settings.Rules {
 	return settings.Rules{
 		Choices: map[string][]string{
 			"scenario": Scenarios(),
+			"evaluate": {EvaluateTasks, EvaluateComing},
 			"method":   propensity.Names(propensity.TimeVaryingMethods()),
 			"g-time":   propensity.Names(propensity.ContinuousEncodings()),
 			"clip":     propensity.Names(propensity.Clips()),
@@ -126,9 +129,13 @@ func (s Settings) CheckSeries(name, measure string) error {
 	if measure != "" && measure != MeasureReturn {
 		return fmt.Errorf("robots have no measure of %q; use %q", measure, MeasureReturn)
 	}
-	if _, ok := learnerOf(name); !ok {
+	l, ok := learnerOf(name)
+	if !ok {
 		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)",
 			name, settings.Nearest(name, Learners()), strings.Join(Learners(), ", "))
+	}
+	if l.Scenario != "" && l.Scenario != s.Scenario {
+		return fmt.Errorf("%q is of the scenario %s and cannot be shown on %s", name, l.Scenario, s.Scenario)
 	}
 	return nil
 }
@@ -142,10 +149,14 @@ func (s Settings) Notes(_ *protocol.Host, series []string, _ string) []string {
 	if s.LearnAlpha {
 		alpha = fmt.Sprintf("learned from %g", s.Alpha)
 	}
+	evaluated := "every task"
+	if s.Evaluate == EvaluateComing {
+		evaluated = fmt.Sprintf("the %d coming ones", s.EvaluateEpisodes)
+	}
 	out := []string{
-		fmt.Sprintf("%d episodes of %d steps, evaluated on the %d coming ones every %d episodes; "+
+		fmt.Sprintf("%d episodes of %d steps, evaluated on %s every %d episodes; "+
 			"%d layers of %d units, batches of %d, an update every %s step after %d random ones, alpha %s.",
-			s.Episodes, s.Horizon, s.EvaluateEpisodes, s.Every,
+			s.Episodes, s.Horizon, evaluated, s.Every,
 			s.Layers, s.Hidden, s.Batch, protocol.Ordinal(s.UpdateEvery), s.BurnIn, alpha),
 	}
 	if scenario, _ := scenarioOf(s.Scenario); scenario.Note != nil {
@@ -174,17 +185,23 @@ func often(every int) string {
 }
 
 // identity returns the settings that can change the numbers of a learner's run, and what else can: the backend, the
-// simulator and the protocol's number. The seed is not among them, nor the group size, on which only rounding depends
+// simulator and the protocol's number. References use neither agent nor backend. The seed is not among them, nor the group size, on which only rounding depends
 // (runs.Batch).
 func (e experiment) identity() map[string]string {
-	parts := append([]string{"task", "evaluate", "sac"}, e.scenario.Parts...)
+	parts := append([]string{"task", "evaluate"}, e.scenario.Parts...)
+	if e.settings.Evaluate == EvaluateComing {
+		parts = append(parts, "coming")
+	}
 	if e.learner.Context {
 		parts = append(parts, "context")
 	}
 	if e.learner.Omega {
 		parts = append(parts, "omega")
 	}
-	id := e.host.Backend.Info.Identity()
+	id := map[string]string{}
+	if e.learner.Reference == nil {
+		parts, id = append(parts, "sac"), e.host.Backend.Info.Identity()
+	}
 	id["protocol"], id["mujoco"] = version, mujoco.Version
 	maps.Copy(id, settings.Of(e.settings, parts...))
 	return id

@@ -94,7 +94,7 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 // train trains every agent for one episode: act, observe, update.
 func (t *training) train() error {
 	s := t.settings
-	if err := t.envs.reset(t.episode, "train"); err != nil {
+	if err := t.envs.train(t.episode); err != nil {
 		return err
 	}
 	sums := make([]float64, len(t.seeds))
@@ -128,47 +128,44 @@ func (t *training) train() error {
 	return nil
 }
 
-// evaluate runs the tasks of the coming episodes with the mean action and without learning. It reports every member's
-// mean undiscounted return. The first episode of the last evaluation is filmed.
+// evaluate runs the episodes of an evaluation with the mean action and without learning, and reports every member's
+// returns. The first episode of the last evaluation is filmed.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
-	s := t.settings
-	sums, reached := make([]float64, len(t.seeds)), make([]float64, len(t.seeds))
-	for k := range s.EvaluateEpisodes {
+	starts := t.settings.starts(t.envs.robots[0], t.episode)
+	outcomes := make([][]outcome, len(t.seeds))
+	for k := range starts {
 		if err := t.saveIfDue(ctx); err != nil {
 			return nil, err
 		}
-		returns, err := t.evaluateEpisode(t.episode+k, k == 0 && t.episode+s.Every > s.Episodes)
+		returns, err := t.evaluateEpisode(k, k == 0 && t.episode+t.settings.Every > t.settings.Episodes)
 		if err != nil {
 			return nil, err
 		}
-		floats.Add(sums, returns)
-		for i, in := range t.envs.atTarget() {
-			if in {
-				reached[i]++
-			}
+		for i, robot := range t.envs.robots {
+			outcomes[i] = append(outcomes[i], outcome{returns[i], atTarget(robot)})
 		}
 	}
 	rows := make([][]runs.Row, len(t.members))
-	n := float64(s.EvaluateEpisodes)
 	for k, member := range t.members {
 		i := slices.Index(t.seeds, member.Seed)
-		rows[k] = []runs.Row{{T: t.episode, Metric: MeasureReturn, Value: sums[i] / n},
-			{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}}
-		if t.scenario.Success {
-			rows[k] = append(rows[k], runs.Row{T: t.episode, Metric: Success, Value: reached[i] / n})
-		}
+		rows[k] = append(t.report(t.episode, starts, outcomes[i]),
+			runs.Row{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)})
 	}
 	return rows, nil
 }
 
-// evaluateEpisode runs one episode with the mean action and returns the return of each seed.
-func (t *training) evaluateEpisode(episode int, filmed bool) (returns []float64, err error) {
-	if err := t.envs.reset(episode, "evaluate"); err != nil {
+// evaluateEpisode runs the k-th episode of an evaluation with the mean action and returns the return of each seed.
+func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err error) {
+	begins := make([]start, len(t.seeds)) // tasks that come next depend on the seed
+	for i, robot := range t.envs.robots {
+		begins[i] = t.settings.starts(robot, t.episode)[k]
+	}
+	if err := t.envs.evaluate(begins); err != nil {
 		return nil, err
 	}
 	var films []*film.Film
 	if filmed {
-		films = t.envs.films(episode)
+		films = t.films(begins)
 	}
 	rollout := t.agent.NewRollout("evaluate")
 	returns = make([]float64, len(t.seeds))
@@ -177,7 +174,7 @@ func (t *training) evaluateEpisode(episode int, filmed bool) (returns []float64,
 		if err != nil {
 			return nil, err
 		}
-		transitions, err := t.envs.step(actions, episode, step == t.settings.Horizon-1)
+		transitions, err := t.envs.step(actions, t.episode, step == t.settings.Horizon-1)
 		if err != nil {
 			return nil, err
 		}
@@ -190,6 +187,20 @@ func (t *training) evaluateEpisode(episode int, filmed bool) (returns []float64,
 		}
 	}
 	return returns, t.attach(films)
+}
+
+// films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
+func (t *training) films(begins []start) []*film.Film {
+	var out []*film.Film
+	for i, robot := range t.envs.robots {
+		who := fmt.Sprintf("%s, seed %d, after %d episodes", t.learner.Label, t.seeds[i], t.episode)
+		one, err := film.New(robot, who, begins[i].title)
+		if err != nil {
+			return nil
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // attach stores the films with the members' runs.
