@@ -16,7 +16,7 @@ var groups = [][]string{
 	{"everything", "recent", "finetune", "ours", "ours-conditional", "exact", "metaweightnet"},
 	{"everything", "standard", "metaweightnet", "ours", "exact"},
 	{"everything", "exact", "method1", "method2", "finetune", "recent"},
-	{"sac", "sac-omega", "sac-context", "sac-context-omega"},
+	{"sac", "sac-omega", "sac-context", "sac-context-omega", "nothing", "random", "constant"},
 }
 
 // Matrices of Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.

@@ -137,6 +137,7 @@ func countVerdicts(claims []Judged) string {
 		{Partly, "holds partly", "hold partly"},
 		{DoesNotHold, "does not hold", "do not hold"},
 		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
+		{NotJudged, "is not judged", "are not judged"},
 	} {
 		switch n := count[v.verdict]; n {
 		case 0:

@@ -46,14 +46,15 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestCombine(t *testing.T) {
-	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun}
+	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun, '-': NotJudged}
 	for _, c := range []struct {
-		parts string // h holds, d does not, u undecided, n not run
+		parts string // h holds, d does not, u undecided, n not run, - not judged
 		want  Verdict
 	}{
 		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Partly}, {"hdu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
+		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", Partly}, {"-d", DoesNotHold}, {"-n", NotRun},
 		{"", NotRun}, // nothing to judge
 	} {
 		var parts []JudgedPart
@@ -84,7 +85,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judge(paper.Figure{Number: 1}, c, map[string]string{"a": "accuracy"}, rows)
+	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: "accuracy"}}, rows)
 }
 
 func TestJudge(t *testing.T) {

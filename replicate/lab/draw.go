@@ -104,7 +104,9 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 			return err
 		}
 		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r.Rows))
-		panel.Films = p.films(l.Store)
+		if panel.Films, err = p.films(l.Store); err != nil {
+			return err
+		}
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
 		if err != nil {
@@ -169,7 +171,7 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 			return figures.Panel{}, err
 		}
 		series := figures.NewSeries(name, points)
-		if slices.Contains(p.MeanLines, name) {
+		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {
 			series.Style = figures.MeanLine
 		}
 		panel.Series = append(panel.Series, series)
@@ -187,20 +189,41 @@ func labels(series []string) []string {
 	return out
 }
 
-// films are episodes of the last evaluation, of the first seed of each series that has one.
-func (p PanelPlan) films(store *runs.Store) []figures.Film {
+// films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
+// seeds with the most films.
+func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
+	var most []figures.Film
+	var seed int64
+	for _, s := range p.Seeds {
+		if films := p.filmsOf(s, store); len(films) > len(most) {
+			most, seed = films, s
+		}
+	}
+	if len(most) < 2 {
+		return most, nil
+	}
+	var names []string
+	for _, film := range most {
+		names = append(names, film.Name)
+	}
+	title := fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
+		strings.Join(labels(names), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
+	all, err := figures.SideBySide("learners", title, most)
+	return []figures.Film{all}, err
+}
+
+// filmsOf returns the film of every series that has one for the seed.
+func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 	var out []figures.Film
-	for _, name := range p.Series {
-		for _, job := range p.Jobs {
-			film := store.Attached(job.Spec, protocol.Film)
-			if job.Series != name || film == nil {
-				continue
-			}
-			look, _ := figures.LookUp(name)
+	for _, job := range p.Jobs {
+		if job.Spec.Seed != seed || !slices.Contains(p.Series, job.Series) {
+			continue
+		}
+		if film := store.Attached(job.Spec, protocol.Film); film != nil {
+			look, _ := figures.LookUp(job.Series)
 			title := fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-				look.Label, p.Settings.Length(), p.Protocol.Unit, job.Spec.Seed)
-			out = append(out, figures.Film{Name: name, Title: title, SVG: film})
-			break
+				look.Label, p.Settings.Length(), p.Protocol.Unit, seed)
+			out = append(out, figures.Film{Name: job.Series, Title: title, SVG: film})
 		}
 	}
 	return out

@@ -153,14 +153,15 @@ func TestStatistics(t *testing.T) {
 	for name, want := range map[paper.Statistic]float64{
 		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0,
 		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7,
-		paper.Sooner: -2, paper.Spread: 12./7 - 1,
+		paper.EndGain: 5,
+		paper.Sooner:  -2, paper.Spread: 12./7 - 1,
 	} {
 		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if len(statistics) != 11 {
-		t.Errorf("there are %d statistics, 11 are tested", len(statistics))
+	if len(statistics) != 12 {
+		t.Errorf("there are %d statistics, 12 are tested", len(statistics))
 	}
 }
 

@@ -15,10 +15,14 @@ type Verdict string
 
 const (
 	Holds       Verdict = "holds"         // every part holds
-	Partly      Verdict = "partly"        // some parts hold, others do not or are undecided
+	Partly      Verdict = "partly"        // some parts hold, others do not
 	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
 	Undecided   Verdict = "undecided"     // the intervals decide no part
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
+
+	// NotJudged is the verdict on a comparison of learners that is not made: the first one of the panel is not above
+	// the protocol's floors. It is no evidence, neither for a claim nor of an effect that is too small to be seen.
+	NotJudged Verdict = "not judged: agents are not trained at this scale"
 )
 
 // Judged is a claim with its verdict and effects.
@@ -27,6 +31,7 @@ type Judged struct {
 	Figure  string       `json:"figure"`
 	Verdict Verdict      `json:"verdict"`
 	Parts   []JudgedPart `json:"parts"`
+	Floors  []JudgedPart `json:"floors,omitempty"` // the comparisons that decide whether the parts are judged
 }
 
 // JudgedPart is a part with its verdict and effect. The seed is the unit: the statistic is computed within each seed,
@@ -43,36 +48,84 @@ func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 	shown := shownIn(plan)
 	var out []Judged
 	for _, c := range f.Claims {
-		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel] != "" }) {
+		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel].metric != "" }) {
 			out = append(out, judge(f, c, shown, rows))
 		}
 	}
 	return out
 }
 
-// shownIn returns the metric that each panel of a plan shows, by key.
-func shownIn(plan []PanelPlan) map[string]string {
-	shown := map[string]string{}
+// shownPanel is what a panel shows.
+type shownPanel struct {
+	metric string
+	base   string   // its first series
+	floors []string // series that the base must exceed, or no part of the panel is judged
+}
+
+// shownIn returns what each panel of a plan shows, by key. A panel has those floors of its protocol that are its
+// references.
+func shownIn(plan []PanelPlan) map[string]shownPanel {
+	shown := map[string]shownPanel{}
 	for _, p := range plan {
-		shown[p.Key] = p.Shown
+		one := shownPanel{metric: p.Shown, base: p.Series[0]}
+		for _, name := range p.Protocol.Floors {
+			if slices.Contains(p.References, name) {
+				one.floors = append(one.floors, name)
+			}
+		}
+		shown[p.Key] = one
 	}
 	return shown
 }
 
-// judge judges one claim; shown is the metric of each panel. A part without values is not run.
-func judge(f paper.Figure, c paper.Claim, shown map[string]string, rows []figures.Row) Judged {
+// judge judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
+// base does not exceed every floor is not judged.
+func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, rows []figures.Row) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
+	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor
 	for _, p := range c.Parts {
-		p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
-		part := JudgedPart{Part: p, Metric: shown[p.Panel], Verdict: NotRun}
-		if values, err := perSeed(rows, p, shown[p.Panel]); err == nil && len(values) > 0 {
-			part.Effect = figures.MeanInterval(values)
-			part.Verdict = verdictOf(p, part.Effect)
+		panel := shown[p.Panel]
+		if _, known := trained[p.Panel]; !known {
+			floors := judgeFloors(p.Panel, panel, rows)
+			j.Floors = append(j.Floors, floors...)
+			trained[p.Panel] = Holds
+			if len(floors) > 0 {
+				trained[p.Panel] = combine(floors)
+			}
+		}
+		part := judgePart(p, panel.metric, rows)
+		switch {
+		case part.Verdict == NotRun || part.Effect.N < 2:
+		case trained[p.Panel] == NotRun:
+			part = JudgedPart{Part: part.Part, Metric: part.Metric, Verdict: NotRun}
+		case trained[p.Panel] != Holds:
+			part.Verdict = NotJudged
 		}
 		j.Parts = append(j.Parts, part)
 	}
 	j.Verdict = combine(j.Parts)
 	return j
+}
+
+// judgeFloors compares the base of a panel with each of its floors, where the steps end.
+func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart {
+	var out []JudgedPart
+	for _, floor := range panel.floors {
+		p := paper.Part{Panel: key, Series: panel.base, Base: floor, Statistic: paper.EndGain}
+		out = append(out, judgePart(p, panel.metric, rows))
+	}
+	return out
+}
+
+// judgePart judges one part, about the metric that its panel shows.
+func judgePart(p paper.Part, metric string, rows []figures.Row) JudgedPart {
+	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
+	part := JudgedPart{Part: p, Metric: metric, Verdict: NotRun}
+	if values, err := perSeed(rows, p, metric); err == nil && len(values) > 0 {
+		part.Effect = figures.MeanInterval(values)
+		part.Verdict = verdictOf(p, part.Effect)
+	}
+	return part
 }
 
 // verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
@@ -95,7 +148,8 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	return Undecided
 }
 
-// combine returns the verdict on a claim with these parts.
+// combine returns the verdict on a claim with these parts. Parts that are not judged decide nothing; the claim is not
+// judged if the others do not decide it either and none of them is undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
 	for _, p := range parts {
@@ -110,14 +164,24 @@ func combine(parts []JudgedPart) Verdict {
 		return Partly
 	case count[DoesNotHold] > 0:
 		return DoesNotHold
+	case count[NotJudged] > 0 && count[Undecided] == 0:
+		return NotJudged
 	}
 	return Undecided
+}
+
+// shownParts returns the parts, and the floors where one of them is the reason of a verdict.
+func (j Judged) shownParts() []JudgedPart {
+	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict == NotJudged }) {
+		return slices.Concat(j.Parts, j.Floors)
+	}
+	return j.Parts
 }
 
 // String returns a line for the terminal, followed by one for each part.
 func (j Judged) String() string {
 	text := fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
-	for _, p := range j.Parts {
+	for _, p := range j.shownParts() {
 		text += fmt.Sprintf("\n  %13s    %s", "", p)
 	}
 	return text

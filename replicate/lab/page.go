@@ -61,7 +61,7 @@ func (o Options) pageCommand(f paper.Figure) string {
 // outcomes gives each verdict its look on a page.
 var outcomes = map[Verdict]figures.Outcome{
 	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
-	Undecided: figures.Open, NotRun: figures.Missing,
+	Undecided: figures.Open, NotRun: figures.Missing, NotJudged: figures.Missing,
 }
 
 // onPage is the verdict as a page shows it.
@@ -72,7 +72,7 @@ func (v Verdict) onPage() figures.Verdict {
 // onPage is the claim as a page shows it.
 func (j Judged) onPage() figures.Claim {
 	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: j.Verdict.onPage()}
-	for _, p := range j.Parts {
+	for _, p := range j.shownParts() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
 			What: what(p.Part), Panel: p.panel(), Effect: p.Effect, Verdict: p.Verdict.onPage(),
 		})

@@ -107,6 +107,9 @@ func (p *PanelPlan) choose(learners []string) error {
 				p.Key, base.Label, strings.Join(p.Protocol.Learners(), ", "))
 		}
 	}
+	if len(p.References) > 0 {
+		p.Series = withBase(p.Series[0], slices.Concat(p.Series, p.References))
+	}
 	for _, name := range p.Series {
 		if err := p.Settings.CheckSeries(name, p.Measure); err != nil {
 			return usage.Errorf("panel %s: %w", p.Key, err)

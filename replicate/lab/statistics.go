@@ -32,6 +32,10 @@ var statistics = map[paper.Statistic]struct {
 	paper.Level: {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
 	paper.Difference: {"SERIES minus BASE",
 		func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
+	paper.EndGain: {"SERIES minus BASE over the last quarter",
+		func(c curve) float64 {
+			return stat.Mean(lastQuarter(c.series), nil) - stat.Mean(lastQuarter(c.base), nil)
+		}},
 	paper.Share: {"share of steps at which SERIES is above BASE", share},
 	paper.Slope: {"rise of SERIES in 100 steps", slope},
 	paper.Correlation: {"correlation of SERIES with BASE over steps",

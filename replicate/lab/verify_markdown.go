@@ -48,13 +48,14 @@ func measuredCell(f State, c Judged) string {
 func measured(c Judged) []string {
 	var out []string
 	statistic := ""
-	for _, p := range c.Parts {
+	parts := c.shownParts()
+	for _, p := range parts {
 		if what(p.Part) != statistic {
 			statistic = what(p.Part)
 			out = append(out, statistic+":")
 		}
 		text := fmt.Sprintf("%s: %s %s", p.panel(), signed(p.Effect.Mean), p.Interval())
-		if len(c.Parts) > 1 {
+		if len(parts) > 1 {
 			text += ", " + string(p.Verdict)
 		}
 		out = append(out, text)

@@ -82,7 +82,8 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
 	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5,
 		"standard": .55, "exact": .6,
-		"sac": -60, "sac-omega": -50, "sac-context": -40, "sac-context-omega": -30}
+		"sac": -60, "sac-omega": -50, "sac-context": -40, "sac-context-omega": -30,
+		"nothing": -80, "random": -90, "scripted": -20, "constant": -20}
 	step := func(_ context.Context, t int) ([]runs.Row, error) {
 		value := levels[job.Spec.Learner]
 		if job.Spec.Learner == "ours" {
@@ -216,7 +217,7 @@ func checkMissing(t *testing.T, v Verification) {
 	for _, line := range []string{
 		"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
 		"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale",
-		"fig02 lacks 18 of 18 runs: go run ./replicate fig2 --scale",
+		"fig02 lacks 36 of 36 runs: go run ./replicate fig2 --scale",
 		"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("no %q in:\n%s", line, &out)

@@ -38,6 +38,7 @@ const (
 	Level       Statistic = "level"       // mean of the series over steps
 	End         Statistic = "end"         // mean of the series over the last quarter of the steps
 	Difference  Statistic = "difference"  // mean of series minus base over steps
+	EndGain     Statistic = "end-gain"    // mean of series minus base over the last quarter of the steps
 	Share       Statistic = "share"       // share of steps at which the series is above the base; a tie counts half
 	Slope       Statistic = "slope"       // slope of the least-squares line through the series, per 100 steps
 	Correlation Statistic = "correlation" // Pearson's, of series and base over steps

@@ -25,23 +25,25 @@ func Fig2() Figure {
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
 			{
-				Key:      "a",
-				Title:    "D'Claw, each task 2 times",
-				Scenario: "claw",
-				Set:      []string{"repeat=2"},
-				Series:   []string{"sac", "sac-omega"},
-				Measure:  "return",
-				YLabel:   returnLabel,
-				Absolute: true,
+				Key:        "a",
+				Title:      "D'Claw, each task 2 times",
+				Scenario:   "claw",
+				Set:        []string{"repeat=2"},
+				Series:     []string{"sac", "sac-omega"},
+				Measure:    "return",
+				YLabel:     returnLabel,
+				Absolute:   true,
+				References: clawReferences,
 			},
 			{
-				Key:      "b",
-				Title:    "Half-Cheetah WindVel",
-				Scenario: "cheetah",
-				Series:   []string{"sac", "sac-context", "sac-context-omega", "sac-omega"},
-				Measure:  "return",
-				YLabel:   returnLabel,
-				Absolute: true,
+				Key:        "b",
+				Title:      "Half-Cheetah WindVel",
+				Scenario:   "cheetah",
+				Series:     []string{"sac", "sac-context", "sac-context-omega", "sac-omega"},
+				Measure:    "return",
+				YLabel:     returnLabel,
+				Absolute:   true,
+				References: cheetahReferences,
 			},
 		},
 		Claims: []Claim{
@@ -102,9 +104,15 @@ var _ = add(Fig2())
 
 const (
 	returnLabel  = "average undiscounted return"
-	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
-		"after so many episodes of training. " +
+	robotCaption = "Each point is the undiscounted return of the mean action, averaged over all tasks, " +
+		"after so many episodes of training. Dashed lines do not learn. " +
 		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
+)
+
+// The series that do not learn, in each panel of a robot's return.
+var (
+	clawReferences    = []string{"nothing", "random", "scripted"}
+	cheetahReferences = []string{"nothing", "random", "constant"}
 )
 
 // robotSeeds are the seeds of the paper's Table 1, at its scale.

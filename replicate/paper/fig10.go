@@ -21,14 +21,15 @@ func Fig10() Figure {
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
 			{
-				Key:      "a",
-				Title:    "D'Claw, each task 25 times",
-				Scenario: "claw",
-				Set:      []string{"repeat=25"},
-				Series:   []string{"sac", "sac-omega"},
-				Measure:  "return",
-				YLabel:   returnLabel,
-				Absolute: true,
+				Key:        "a",
+				Title:      "D'Claw, each task 25 times",
+				Scenario:   "claw",
+				Set:        []string{"repeat=25"},
+				Series:     []string{"sac", "sac-omega"},
+				Measure:    "return",
+				YLabel:     returnLabel,
+				Absolute:   true,
+				References: clawReferences,
 			},
 		},
 		Claims: []Claim{

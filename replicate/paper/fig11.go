@@ -21,14 +21,15 @@ func Fig11() Figure {
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
 			{
-				Key:      "a",
-				Title:    "D'Claw, each task 25 times, with context",
-				Scenario: "claw",
-				Set:      []string{"repeat=25"},
-				Series:   []string{"sac-context", "sac-context-omega"},
-				Measure:  "return",
-				YLabel:   returnLabel,
-				Absolute: true,
+				Key:        "a",
+				Title:      "D'Claw, each task 25 times, with context",
+				Scenario:   "claw",
+				Set:        []string{"repeat=25"},
+				Series:     []string{"sac-context", "sac-context-omega"},
+				Measure:    "return",
+				YLabel:     returnLabel,
+				Absolute:   true,
+				References: clawReferences,
 			},
 		},
 		Claims: []Claim{

@@ -51,6 +51,7 @@ type Panel struct {
 	YRange               *[2]float64 // limits of the y axis; nil fits them to the data
 	Absolute             bool        // draw the values, not the differences to the first series
 	MeanLines            []string    // series that the paper draws as a dashed line at their mean
+	References           []string    // series that do not learn, as horizontal lines; shown with any choice of learners
 	Take                 int         // how many of the figure's seeds are used, the first ones; 0 for all
 }
 

@@ -20,7 +20,7 @@ type Reference func(robot env.Env, rng *rand.Rand, obs []float64) (total float64
 var (
 	_ = Declare(Learner{Look: figures.Look{Name: "nothing", Label: "Doing nothing", Color: "#000000"},
 		Reference: following(func(robot env.Env, _ *rand.Rand, _ int, _, action []float64) { robot.Rest(action) })})
-	_ = Declare(Learner{Look: figures.Look{Name: "random", Label: "Random actions", Color: "#888888"},
+	_ = Declare(Learner{Look: figures.Look{Name: "random", Label: "Random actions", Color: "#cc79a7"},
 		Reference: following(func(_ env.Env, rng *rand.Rand, _ int, _, action []float64) {
 			for i := range action {
 				action[i] = 2*rng.Float64() - 1

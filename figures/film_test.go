@@ -1,0 +1,52 @@
+package figures
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Films stand in rows of two at their own sizes and keep their contents.
+func TestSideBySide(t *testing.T) {
+	var films []Film
+	for i := range 3 {
+		svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><text>film %d</text></svg>`,
+			100+i, 50+10*i, i)
+		films = append(films, Film{Name: fmt.Sprint("f", i), SVG: []byte(svg)})
+	}
+	all, err := SideBySide("all", "Three", films)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root struct {
+		Width  int `xml:"width,attr"`
+		Height int `xml:"height,attr"`
+		Films  []struct {
+			X     int `xml:"x,attr"`
+			Y     int `xml:"y,attr"`
+			Width int `xml:"width,attr"`
+			Film  struct {
+				Text string `xml:"text"`
+			} `xml:"svg"`
+		} `xml:"svg"`
+	}
+	if err := xml.Unmarshal(all.SVG, &root); err != nil {
+		t.Fatal(err)
+	}
+	if root.Width != 201 || root.Height != 60+70 || len(root.Films) != 3 || all.Name != "all" || all.Title != "Three" {
+		t.Fatalf("%+v of %s", root, all.SVG)
+	}
+	for i, want := range [][2]int{{0, 0}, {100, 0}, {0, 60}} {
+		f := root.Films[i]
+		if f.X != want[0] || f.Y != want[1] || f.Width != 100+i || f.Film.Text != fmt.Sprint("film ", i) {
+			t.Errorf("film %d is %+v, want it at %v", i, f, want)
+		}
+	}
+	for _, bad := range []string{"", "<svg/>", `<svg width="3em" height="2"/>`, `<p width="3" height="2"/>`} {
+		if _, err := SideBySide("all", "", []Film{{Name: "bad", SVG: []byte(bad)}}); err == nil ||
+			!strings.Contains(err.Error(), "film bad") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
