@@ -64,8 +64,8 @@ func Claims(r *lab.Result) {
 	var text []string
 	for _, c := range r.Claims {
 		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
-		for _, p := range c.Parts {
-			place := "panel " + p.Panel + ": " + string(p.Verdict)
+		for _, p := range c.Shown() {
+			place := "panel " + p.Panel + ": " + p.Verdict.Short()
 			rows = append(rows, []string{"", "", place, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
 		}
 		text = append(text, c.String())

@@ -25,6 +25,12 @@ const (
 	NotJudged Verdict = "not judged: agents are not trained at this scale"
 )
 
+// Short is the verdict without its reason.
+func (v Verdict) Short() string {
+	word, _, _ := strings.Cut(string(v), ":")
+	return word
+}
+
 // Judged is a claim with its verdict and effects.
 type Judged struct {
 	paper.Claim
@@ -170,8 +176,8 @@ func combine(parts []JudgedPart) Verdict {
 	return Undecided
 }
 
-// shownParts returns the parts, and the floors where one of them is the reason of a verdict.
-func (j Judged) shownParts() []JudgedPart {
+// Shown returns the parts, and the floors where one of them is the reason of a verdict.
+func (j Judged) Shown() []JudgedPart {
 	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict == NotJudged }) {
 		return slices.Concat(j.Parts, j.Floors)
 	}
@@ -181,7 +187,7 @@ func (j Judged) shownParts() []JudgedPart {
 // String returns a line for the terminal, followed by one for each part.
 func (j Judged) String() string {
 	text := fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
-	for _, p := range j.shownParts() {
+	for _, p := range j.Shown() {
 		text += fmt.Sprintf("\n  %13s    %s", "", p)
 	}
 	return text
@@ -192,7 +198,7 @@ func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
 		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
 	}
-	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict)
+	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict.Short())
 }
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.

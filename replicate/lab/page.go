@@ -72,9 +72,10 @@ func (v Verdict) onPage() figures.Verdict {
 // onPage is the claim as a page shows it.
 func (j Judged) onPage() figures.Claim {
 	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: j.Verdict.onPage()}
-	for _, p := range j.shownParts() {
+	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
-			What: what(p.Part), Panel: p.panel(), Effect: p.Effect, Verdict: p.Verdict.onPage(),
+			What: what(p.Part), Panel: p.panel(), Effect: p.Effect,
+			Verdict: figures.Verdict{Word: p.Verdict.Short(), Outcome: outcomes[p.Verdict]},
 		})
 	}
 	return c

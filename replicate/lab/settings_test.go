@@ -133,7 +133,7 @@ func TestPanels(t *testing.T) {
 func TestBaseAlone(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"},
 		Learners: []string{"sac"}})
-	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, []string{"sac"}) {
+	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, append([]string{"sac"}, plan[0].References...)) {
 		t.Errorf("plan %v, error %v", plan, err)
 	}
 }
@@ -246,7 +246,7 @@ func TestOptionsForAllFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" ||
-		!slices.Equal(rl[1].Series, []string{"sac", "sac-omega"}) {
+		!slices.Equal(rl[1].Series, append([]string{"sac", "sac-omega"}, rl[1].References...)) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
 	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2],

@@ -48,7 +48,7 @@ func measuredCell(f State, c Judged) string {
 func measured(c Judged) []string {
 	var out []string
 	statistic := ""
-	parts := c.shownParts()
+	parts := c.Shown()
 	for _, p := range parts {
 		if what(p.Part) != statistic {
 			statistic = what(p.Part)
@@ -56,7 +56,7 @@ func measured(c Judged) []string {
 		}
 		text := fmt.Sprintf("%s: %s %s", p.panel(), signed(p.Effect.Mean), p.Interval())
 		if len(parts) > 1 {
-			text += ", " + string(p.Verdict)
+			text += ", " + p.Verdict.Short()
 		}
 		out = append(out, text)
 	}

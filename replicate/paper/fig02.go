@@ -104,8 +104,8 @@ var _ = add(Fig2())
 
 const (
 	returnLabel  = "average undiscounted return"
-	robotCaption = "Each point is the undiscounted return of the mean action, averaged over all tasks, " +
-		"after so many episodes of training. Dashed lines do not learn. " +
+	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
+		"after so many episodes of training. " +
 		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
 )
 
