@@ -1,10 +1,12 @@
 package figures
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // InterquartileMean is the mean of the middle half of all values, with the percentile
@@ -23,9 +25,8 @@ func InterquartileMean(strata [][]float64) Estimate {
 	if e.N < 2 {
 		return e
 	}
-	const times = 2000
 	rng := rand.New(rand.NewPCG(1, 1))
-	means := make([]float64, times)
+	means := make([]float64, resamples)
 	for i := range means {
 		drawn := make([]float64, 0, len(all))
 		for _, values := range strata {
@@ -39,6 +40,104 @@ func InterquartileMean(strata [][]float64) Estimate {
 	e.Low = stat.Quantile((1-Level)/2, stat.LinInterp, means, nil)
 	e.High = stat.Quantile((1+Level)/2, stat.LinInterp, means, nil)
 	return e
+}
+
+const resamples = 2000 // of a bootstrap
+
+// VarianceRatio compares how much two groups of seeds vary: log of the mean over steps of the
+// variance over seeds of a, divided by that of b. Both are [seeds][steps]; N is the number of
+// seeds of a. The interval is the value +- c standard errors of the bootstrap over seeds, each
+// group resampled by itself, with c of Student's distribution with one degree of freedom less
+// than there are seeds. One seed has no variance: the value is 0, without an interval. If a group
+// of several does not vary, there is no value: the zero Estimate.
+//
+// For 10 normal values a group the coverage is about 95%, where the percentile bootstrap has 91%;
+// for exponential ones 92%. For 3 and 5 values it is above 98%: the interval is wide
+// (TestVarianceRatioCoverage).
+func VarianceRatio(a, b [][]float64) Estimate {
+	least := min(len(a), len(b))
+	if least < 2 {
+		return Estimate{N: least}
+	}
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	ratio := logVariance(a) - logVariance(b)
+	if !finite(ratio) {
+		return Estimate{}
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	var ratios []float64
+	for range resamples {
+		// A resample of one seed several times has no variance.
+		if drawn := logVariance(resampled(a, rng)) - logVariance(resampled(b, rng)); finite(drawn) {
+			ratios = append(ratios, drawn)
+		}
+	}
+	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(least - 1)}.Quantile((1 + Level) / 2)
+	half := q * stat.StdDev(ratios, nil)
+	return Estimate{Mean: ratio, Low: ratio - half, High: ratio + half, N: len(a)}
+}
+
+// logVariance is the log of the mean over columns of the variance over rows.
+func logVariance(rows [][]float64) float64 {
+	sum := 0.0
+	column := make([]float64, len(rows))
+	for t := range rows[0] {
+		for i, row := range rows {
+			column[i] = row[t]
+		}
+		sum += stat.Variance(column, nil)
+	}
+	return math.Log(sum / float64(len(rows[0])))
+}
+
+func resampled(rows [][]float64, rng *rand.Rand) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i := range out {
+		out[i] = rows[rng.IntN(len(rows))]
+	}
+	return out
+}
+
+// Improvement is the probability that a seed of a is above one of b, a tie counting half (the
+// probability of improvement of Agarwal et al. 2021; Mann and Whitney's U divided by its largest
+// value). The interval is Newcombe's (2006, method 5), which is not of width 0 where all of a are
+// above all of b: it holds every probability p whose distance from the estimate is at most 1.96
+// standard errors of Hanley and McNeil (1982) at p. N is the number of seeds of a.
+func Improvement(a, b []float64) Estimate {
+	if len(a) == 0 || len(b) == 0 {
+		return Estimate{}
+	}
+	above := 0.0
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x > y:
+				above++
+			case x == y:
+				above += .5
+			}
+		}
+	}
+	m, n := float64(len(a)), float64(len(b))
+	p := above / (m * n)
+	extra := (m+n)/2 - 1
+	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
+	inside := func(q float64) bool {
+		variance := q * (1 - q) / (m * n) * (1 + extra*(1-q)/(2-q) + extra*q/(1+q))
+		return (p-q)*(p-q) <= z*z*variance
+	}
+	edge := func(outside float64) float64 {
+		in, out := p, outside
+		for range 60 {
+			if middle := (in + out) / 2; inside(middle) {
+				in = middle
+			} else {
+				out = middle
+			}
+		}
+		return (in + out) / 2
+	}
+	return Estimate{Mean: p, Low: edge(0), High: edge(1), N: len(a)}
 }
 
 // middleHalf is the mean without the lowest and the highest quarter of the values, each

@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -229,24 +230,61 @@ func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 	return out
 }
 
-// ends compares the series where they end, if the protocol is Robust: the interquartile mean over seeds of each seed's
-// mean over the last quarter of the steps.
+// ends compares the learners where the steps end, by each seed's mean over the last quarter of them, if the protocol
+// has tasks: the interquartile mean over tasks and seeds, and the probability of improvement on the first learner.
 func (p PanelPlan) ends(rows []figures.Row) []string {
-	if !p.Protocol.Robust {
+	if p.Protocol.IsTask == nil {
 		return nil
 	}
-	var parts []string
+	metrics, over := p.tasks(rows), "the seeds"
+	if n := len(metrics); n > 0 {
+		over = fmt.Sprintf("%d tasks and the seeds", n)
+	} else {
+		metrics = []string{p.Shown}
+	}
+	end := func(series, metric string) []float64 {
+		values, _ := perSeed(curves(rows, paper.Part{Panel: p.Key, Series: series}, metric), statistics[paper.End].of)
+		return values
+	}
+	var means, gains []string
 	for _, name := range p.Series {
-		ends, err := perSeed(rows, paper.Part{Panel: p.Key, Series: name, Statistic: paper.End}, p.Shown)
-		if err != nil {
+		if slices.Contains(p.References, name) || len(end(name, p.Shown)) == 0 {
 			continue
 		}
+		var strata [][]float64
+		for _, metric := range metrics {
+			strata = append(strata, end(name, metric))
+		}
 		look, _ := figures.LookUp(name)
-		e := figures.InterquartileMean([][]float64{ends})
-		parts = append(parts, fmt.Sprintf("%s %.4g [%.4g, %.4g]", look.Label, e.Mean, e.Low, e.High))
+		e := figures.InterquartileMean(strata)
+		means = append(means, fmt.Sprintf("%s %.4g [%.4g, %.4g]", look.Label, e.Mean, e.Low, e.High))
+		if name != p.Series[0] {
+			e := figures.Improvement(end(name, p.Shown), end(p.Series[0], p.Shown))
+			gains = append(gains, fmt.Sprintf("%s %.2f [%.2f, %.2f]", look.Label, e.Mean, e.Low, e.High))
+		}
 	}
-	return []string{"Interquartile mean over seeds of the mean return over the last quarter, " +
-		"with the interval of the stratified bootstrap: " + strings.Join(parts, ", ") + "."}
+	if len(means) == 0 {
+		return nil
+	}
+	notes := []string{fmt.Sprintf("Interquartile mean over %s of the last quarter, with the interval of the stratified "+
+		"bootstrap: %s.", over, strings.Join(means, ", "))}
+	if len(gains) > 0 {
+		base, _ := figures.LookUp(p.Series[0])
+		notes = append(notes, fmt.Sprintf("Probability that a seed is above one of %s over the last quarter: %s.",
+			base.Label, strings.Join(gains, ", ")))
+	}
+	return notes
+}
+
+// tasks lists the metrics of single tasks that the panel's runs report.
+func (p PanelPlan) tasks(rows []figures.Row) []string {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if r.Panel == p.Key && p.Protocol.IsTask(r.Metric) {
+			seen[r.Metric] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // print writes tables and verdicts.

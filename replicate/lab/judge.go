@@ -40,8 +40,7 @@ type Judged struct {
 	Floors  []JudgedPart `json:"floors,omitempty"` // the comparisons that decide whether the parts are judged
 }
 
-// JudgedPart is a part with its verdict and effect. The seed is the unit: the statistic is computed within each seed,
-// the interval is Student's t over seeds.
+// JudgedPart is a part with its verdict and effect. The seed is the unit: see Statistic.
 type JudgedPart struct {
 	paper.Part
 	Metric  string           `json:"metric,omitempty"` // metric that the panel shows; it names a stand-in for its data
@@ -127,9 +126,8 @@ func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart 
 func judgePart(p paper.Part, metric string, rows []figures.Row) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: metric, Verdict: NotRun}
-	if values, err := perSeed(rows, p, metric); err == nil && len(values) > 0 {
-		part.Effect = figures.MeanInterval(values)
-		part.Verdict = verdictOf(p, part.Effect)
+	if effect, err := estimate(rows, p, metric); err == nil {
+		part.Effect, part.Verdict = effect, verdictOf(p, effect)
 	}
 	return part
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,7 +11,6 @@ import (
 	"tvps/figures"
 	"tvps/replicate/paper"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -19,33 +19,37 @@ import (
 type curve struct {
 	t                   []float64
 	series, base, exact []float64 // exact: the series of Part.Truth
-	middle, baseMiddle  []float64 // medians over seeds of series and base
 }
 
-// statistics are all statistics, with their names in sentences.
-var statistics = map[paper.Statistic]struct {
+// statistic is a number that compares series and base, with its name in sentences. Either it is computed within each
+// seed, and its interval is Student's t over seeds, or it is computed over all seeds.
+type statistic struct {
 	words string
 	of    func(c curve) float64
-}{
-	paper.End: {"mean of SERIES over the last quarter",
-		func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
-	paper.Level: {"mean of SERIES", func(c curve) float64 { return stat.Mean(c.series, nil) }},
-	paper.Difference: {"SERIES minus BASE",
-		func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
-	paper.EndGain: {"SERIES minus BASE over the last quarter",
-		func(c curve) float64 {
+	over  func(seeds []curve) figures.Estimate
+}
+
+// statistics are all statistics.
+var statistics = map[paper.Statistic]statistic{
+	paper.End: {words: "mean of SERIES over the last quarter",
+		of: func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
+	paper.Level: {words: "mean of SERIES", of: func(c curve) float64 { return stat.Mean(c.series, nil) }},
+	paper.Difference: {words: "SERIES minus BASE",
+		of: func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
+	paper.EndGain: {words: "SERIES minus BASE over the last quarter",
+		of: func(c curve) float64 {
 			return stat.Mean(lastQuarter(c.series), nil) - stat.Mean(lastQuarter(c.base), nil)
 		}},
-	paper.Share: {"share of steps at which SERIES is above BASE", share},
-	paper.Slope: {"rise of SERIES in 100 steps", slope},
-	paper.Correlation: {"correlation of SERIES with BASE over steps",
-		func(c curve) float64 { return correlation(c.series, c.base) }},
-	paper.CorrelationGain: {"correlation of SERIES with the exact curve minus that of BASE", correlationGain},
-	paper.Phase:           {"mean of SERIES at the steps of the same phase minus that at the others", phase},
-	paper.Ratio: {"SERIES minus BASE, relative to BASE",
-		func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
-	paper.Sooner: {"steps by which SERIES comes sooner to where BASE ends", sooner},
-	paper.Spread: {"spread of SERIES over seeds minus that of BASE", spread},
+	paper.Share: {words: "share of steps at which SERIES is above BASE", of: share},
+	paper.Slope: {words: "rise of SERIES in 100 steps", of: slope},
+	paper.Correlation: {words: "correlation of SERIES with BASE over steps",
+		of: func(c curve) float64 { return correlation(c.series, c.base) }},
+	paper.CorrelationGain: {words: "correlation of SERIES with the exact curve minus that of BASE", of: correlationGain},
+	paper.Phase:           {words: "mean of SERIES at the steps of the same phase minus that at the others", of: phase},
+	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
+		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
+	paper.Sooner: {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
+	paper.Spread: {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
 }
 
 // share counts a tie as half a step.
@@ -114,48 +118,67 @@ func sooner(c curve) float64 {
 
 func lastQuarter(values []float64) []float64 { return values[len(values)-max(1, len(values)/4):] }
 
-// spread returns a seed's term in the test of Brown and Forsythe (1974) for equal variances.
-func spread(c curve) float64 {
-	return distance(c.series, c.middle) - distance(c.base, c.baseMiddle)
+func spread(seeds []curve) figures.Estimate {
+	var series, base [][]float64
+	for _, c := range seeds {
+		series, base = append(series, c.series), append(base, c.base)
+	}
+	return figures.VarianceRatio(series, base)
 }
 
-// distance returns the mean absolute difference.
-func distance(a, b []float64) float64 { return floats.Distance(a, b, 1) / float64(len(a)) }
-
-// perSeed returns the part's statistic for each seed that has all series of the part, in the order of the seeds. A
-// part without a base compares the series with itself. Errors: an unknown statistic, or a value that is no number.
-func perSeed(rows []figures.Row, p paper.Part, metric string) ([]float64, error) {
+// estimate returns the part's statistic with its interval over seeds. Errors: an unknown statistic, a value that is no
+// number, and no seed with all series of the part.
+func estimate(rows []figures.Row, p paper.Part, metric string) (figures.Estimate, error) {
 	name := cmp.Or(p.Statistic, paper.Difference)
 	take, ok := statistics[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no statistic %q", name)
+		return figures.Estimate{}, fmt.Errorf("there is no statistic %q", name)
 	}
-	base := cmp.Or(p.Base, p.Series)
-	bySeed := valuesBySeed(rows, p.Panel, metric)
-	seeds := slices.Sorted(maps.Keys(bySeed))
-	middle := map[string]map[int]float64{p.Series: medians(bySeed, p.Series), base: medians(bySeed, base)}
+	seeds := curves(rows, p, metric)
+	var e figures.Estimate
+	if take.over != nil {
+		e = take.over(seeds)
+	} else {
+		values, err := perSeed(seeds, take.of)
+		if err != nil {
+			return e, fmt.Errorf("the %s of %s %w", name, p.Series, err)
+		}
+		e = figures.MeanInterval(values)
+	}
+	if e.N == 0 {
+		return e, fmt.Errorf("there are no values of %s", p.Series)
+	}
+	return e, nil
+}
+
+// perSeed returns a statistic of each seed.
+func perSeed(seeds []curve, of func(c curve) float64) ([]float64, error) {
 	var out []float64
-	for _, seed := range seeds {
-		of := bySeed[seed]
-		if slices.ContainsFunc(needs(p), func(name string) bool { return len(of[name]) == 0 }) {
-			continue
-		}
-		c := paired(of[p.Series], of[base], of[p.Truth])
-		for _, t := range c.t {
-			c.middle = append(c.middle, middle[p.Series][int(t)])
-			c.baseMiddle = append(c.baseMiddle, middle[base][int(t)])
-		}
-		if len(c.t) == 0 {
-			continue
-		}
-		value := take.of(c)
+	for _, c := range seeds {
+		value := of(c)
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return nil, fmt.Errorf("the %s of %s is no number for seed %d: there are too few steps",
-				name, p.Series, seed)
+			return nil, errors.New("is no number: there are too few steps")
 		}
 		out = append(out, value)
 	}
 	return out, nil
+}
+
+// curves returns the measurements of each seed that has all series of the part, in the order of the seeds. A part
+// without a base compares the series with itself.
+func curves(rows []figures.Row, p paper.Part, metric string) []curve {
+	bySeed := valuesBySeed(rows, p.Panel, metric)
+	var out []curve
+	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
+		of := bySeed[seed]
+		if slices.ContainsFunc(needs(p), func(name string) bool { return len(of[name]) == 0 }) {
+			continue
+		}
+		if c := paired(of[p.Series], of[cmp.Or(p.Base, p.Series)], of[p.Truth]); len(c.t) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // valuesBySeed returns the values of a panel's metric by seed, series and step.
@@ -174,22 +197,6 @@ func valuesBySeed(rows []figures.Row, panel, metric string) map[int64]map[string
 		bySeed[r.Seed][r.Series][r.T] = r.Value
 	}
 	return bySeed
-}
-
-// medians returns the medians over seeds of a series, by step.
-func medians(bySeed map[int64]map[string]map[int]float64, series string) map[int]float64 {
-	values := map[int][]float64{}
-	for _, of := range bySeed {
-		for t, v := range of[series] {
-			values[t] = append(values[t], v)
-		}
-	}
-	out := map[int]float64{}
-	for t, v := range values {
-		slices.Sort(v)
-		out[t] = (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-	}
-	return out
 }
 
 // needs lists the series of the panel that the part's statistic is computed from.

@@ -31,7 +31,8 @@ const (
 	Within Test = "within" // between -bound and +bound
 )
 
-// Statistic names a number that is computed within each seed, over its steps. Package lab computes it.
+// Statistic names a number that is computed within each seed, over its steps, with Student's interval over seeds;
+// Spread is computed over all seeds. Package lab does it.
 type Statistic string
 
 const (
@@ -45,7 +46,7 @@ const (
 	Ratio       Statistic = "ratio"       // mean of series minus base, divided by the mean of the base
 	Phase       Statistic = "phase"       // mean at steps in phase with the last one (period 5) minus mean at others
 	Sooner      Statistic = "sooner"      // steps by which the series reaches the final level of the base earlier
-	Spread      Statistic = "spread"      // mean distance of the series from its median over seeds, minus the base's
+	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
 
 	// CorrelationGain is the correlation of the series with Part.Truth minus that of the base.
 	CorrelationGain Statistic = "correlation-gain"

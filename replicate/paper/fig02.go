@@ -82,6 +82,13 @@ func Fig2() Figure {
 				},
 			},
 			{
+				ID:    "fig2b-sooner-sac",
+				Text:  "On Half-Cheetah WindVel, SAC with omega comes sooner to the return that SAC ends with",
+				Place: "caption of Fig. 2",
+				Says:  `"outperforms other methods in terms of sample complexity across all environments"`,
+				Parts: []Part{{Panel: "b", Series: "sac-omega", Base: "sac", Statistic: Sooner}},
+			},
+			{
 				ID: "fig2b-omega-sac",
 				Text: "On Half-Cheetah WindVel, SAC with context and omega earns a higher return than plain " +
 					"SAC",

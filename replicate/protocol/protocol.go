@@ -21,7 +21,10 @@ type Protocol struct {
 	Measure string   // the default of what runs report; panels that show it can draw any learner
 	XLabel  string   // label of the steps, as "time step t"
 	Unit    string   // the plural of a step, as "episodes"
-	Robust  bool     // whether notes give the interquartile mean over seeds, for the last quarter of the steps
+
+	// IsTask tells whether a metric is that of one task. Notes then compare the learners over tasks and seeds where the
+	// steps end. nil: there are no tasks.
+	IsTask func(metric string) bool
 
 	Scenarios func() []string
 	Learners  func() []string

@@ -8,6 +8,7 @@ package reinforce
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"tvps/data/env"
@@ -20,7 +21,7 @@ import (
 // Protocol is this kind of experiment, for figures.
 var Protocol = protocol.Protocol{
 	Base: "sac", Floors: []string{"nothing", "random"}, Measure: MeasureReturn,
-	XLabel: "episode", Unit: "episodes", Robust: true,
+	XLabel: "episode", Unit: "episodes", IsTask: isTask,
 	Scenarios: Scenarios,
 	Learners:  Learners,
 	Fields:    func() []settings.Field { return Settings{}.Fields() },
@@ -39,6 +40,9 @@ const (
 	TrainingReturn = "training-return" // mean return of the training episodes since the last evaluation
 	Success        = "success"         // share of the episodes of return that end with the robot at its target
 )
+
+// isTask tells whether a metric is the return of one task.
+func isTask(metric string) bool { return strings.HasPrefix(metric, TaskReturn) && metric != NextReturn }
 
 // experiment is a learner on a scenario.
 type experiment struct {
