@@ -170,6 +170,9 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				chosen = c.At(settings.Scale(flags.scale))
+			}
 			return flags.printStates(cmd.OutOrStdout(), l, chosen)
 		},
 	}

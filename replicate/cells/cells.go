@@ -102,7 +102,7 @@ func sentence(err error) string {
 
 // Options configures Figure. The zero value means the command line's defaults.
 type Options struct {
-	Scale   string   // tiny, small (default) or paper
+	Scale   string   // tiny, small (default), medium (robots alone) or paper
 	Seeds   string   // such as "0,1,2" or "0-7"; empty: the figure's default
 	Panels  []string // keys of panels; empty: all
 	Series  []string // learners to run instead of the figure's default ones

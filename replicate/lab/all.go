@@ -21,7 +21,7 @@ type Made struct {
 // CheckAll checks the options for every figure. All its errors are usage errors.
 func (c Catalog) CheckAll(o Options) error {
 	o.AllFigures = true
-	for _, f := range c.Figures {
+	for _, f := range c.At(o.Scale) {
 		if _, err := c.Panels(f, o); err != nil {
 			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
@@ -44,7 +44,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 		return nil, err
 	}
 	var plan []PanelPlan
-	for _, f := range l.Figures {
+	for _, f := range l.At(o.Scale) {
 		own, err := l.Plan(f, o)
 		if err != nil {
 			continue // Make returns the same error
@@ -61,7 +61,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
 		ECharts: l.ECharts, done: &report}
 	var made []Made
-	for _, f := range l.Figures {
+	for _, f := range l.At(o.Scale) {
 		own := o
 		own.Out = filepath.Join(o.Out, f.Name())
 		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}

@@ -36,6 +36,23 @@ func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
 	return c.Protocols[0]
 }
 
+// At lists the figures whose scenarios all have the scale, or all figures if none has.
+func (c Catalog) At(scale settings.Scale) []paper.Figure {
+	var out []paper.Figure
+	for _, f := range c.Figures {
+		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool {
+			_, err := c.protocolOf(p.Scenario).At(p.Scenario, scale)
+			return err != nil
+		}) {
+			out = append(out, f)
+		}
+	}
+	if out == nil {
+		return c.Figures
+	}
+	return out
+}
+
 // Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors
 // are usage errors.
 func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string) (protocol.Setup, error) {

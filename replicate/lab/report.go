@@ -71,7 +71,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	v := l.verification(o)
 	results := map[string]*runs.Result{}
 	var drawn []figures.Figure
-	for _, f := range l.Figures {
+	for _, f := range l.At(o.Scale) {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func (c Catalog) changesOf(p PanelPlan, scale settings.Scale) ([]string, error) 
 func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
 	at := map[string]int{} // of a setting's row
-	for _, f := range c.Figures {
+	for _, f := range c.At(scale) {
 		for _, p := range f.Panels {
 			if slices.Contains(head, p.Scenario) {
 				continue

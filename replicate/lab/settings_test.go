@@ -282,3 +282,17 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 		}
 	}
 }
+
+// TestAt: the figures of the robots alone have the medium scale.
+func TestAt(t *testing.T) {
+	c := newWorkplace(t).Catalog
+	for scale, want := range map[settings.Scale][]int{settings.Medium: {2, 10, 11}, settings.Small: nil} {
+		var got []int
+		for _, f := range c.At(scale) {
+			got = append(got, f.Number)
+		}
+		if want == nil && len(got) != len(c.Figures) || want != nil && !slices.Equal(got, want) {
+			t.Errorf("scale %s: figures %v", scale, got)
+		}
+	}
+}

@@ -29,7 +29,7 @@ type Verification struct {
 // claim is not run if a run or a step of it is missing. Errors: usage errors, an unreadable store, an interruption.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 	v := l.verification(o)
-	for _, f := range l.Figures {
+	for _, f := range l.At(o.Scale) {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return Verification{}, err

@@ -123,4 +123,4 @@ var (
 )
 
 // robotSeeds are the seeds of the paper's Table 1, at its scale.
-var robotSeeds = map[settings.Scale]string{settings.Paper: "0-9"}
+var robotSeeds = map[settings.Scale]string{settings.Medium: "0-9", settings.Paper: "0-9"}

@@ -31,17 +31,19 @@ var scenarios = []Scenario{
 	{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
 		Scales: settings.ByScale{
-			settings.Paper: cheetahPaper,
-			settings.Small: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000"}),
-			settings.Tiny:  slices.Concat(cheetahPaper, robotTiny),
+			settings.Paper:  cheetahPaper,
+			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=100", "burn-in=2000"}),
+			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000"}),
+			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
 	},
 	{
 		Name: "claw", New: newClaw, Parts: []string{"claw"}, Success: true, StepCost: 1.8, Note: clawNote,
 		Scales: settings.ByScale{
-			settings.Paper: clawPaper,
-			settings.Small: slices.Concat(clawPaper, robotSmall, []string{"episodes=1000", "every=50", "burn-in=2000"}),
-			settings.Tiny:  slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
+			settings.Paper:  clawPaper,
+			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100"}),
+			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=1500", "every=75"}),
+			settings.Tiny:   slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
 		},
 	},
 	{Name: "halfcheetah", New: newCheetah(true), StepCost: .3},
@@ -64,6 +66,7 @@ var (
 	clawPaper = slices.Concat(robot, []string{
 		"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5",
 	})
+	fewValves  = []string{"valves=3", "burn-in=2000"} // as many as SAC learns to turn in that time
 	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
 	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
