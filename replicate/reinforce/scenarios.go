@@ -53,7 +53,7 @@ var (
 	robot = []string{
 		"repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005",
 		"actor-rate=3e-4", "critic-rate=3e-4", "alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1",
-		"context-hidden=30", "history=30",
+		"context-hidden=30", "history=30", "recent=100",
 		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2",
 		"g-time=fourier", "g-frequencies=8", "clip=min1",
 		"stack=0",
