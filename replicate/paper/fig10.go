@@ -3,7 +3,7 @@ package paper
 // Fig10 declares Figure 10: D'Claw with each task repeated 25 times.
 //
 // The panel shows, as Figure 2a, the undiscounted return of SAC with and without omega, but each task is repeated 25
-// times before the next.
+// times before the next. Panel b is not the paper's: it shows what omega sees in these runs (I25).
 //
 // The paper claims: here, too, omega improves sample complexity and stability (a smaller spread over seeds).
 //
@@ -30,6 +30,7 @@ func Fig10() Figure {
 				YLabel:   returnLabel,
 				Absolute: true,
 			},
+			seesPanel("b", "D'Claw, each task 25 times", "claw", []string{"repeat=25"}, "sac-omega"),
 		},
 		Claims: []Claim{
 			{
