@@ -77,6 +77,6 @@ func TestPeriodogramKeepsPlaces(t *testing.T) {
 		t.Errorf("places %v after %v, found %v", got, known, free)
 	}
 	if got := Periodogram(signal, 3, []float64{1, 2, 3}); !slices.Equal(got, free) {
-		t.Errorf("places %v beside unknown waves, not %v", got, free)
+		t.Errorf("places %v with other known waves, not %v", got, free)
 	}
 }

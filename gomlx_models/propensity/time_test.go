@@ -68,7 +68,8 @@ func TestFixedEncodings(t *testing.T) {
 // TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
 // ones.
 func TestEncodingLists(t *testing.T) {
-	if all := append(Encodings(), TimePeriodogram); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
+	all := append(Encodings(), TimePeriodogram)
+	if len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
 		t.Errorf("encodings %v: a name is used twice", all)
 	}
 	if batched := append(ContinuousEncodings(), TimePeriodogram); !slices.Equal(BatchedEncodings(), batched) {
