@@ -68,5 +68,10 @@ func (in Input) twice(axis int) Input {
 // settings, for graphs that apply the weights at once. Result: [batch]. It takes for granted
 // that every time was drawn equally often; Score.LogOmega corrects for other counts.
 func (c Config) Omega(s *net.Scope, in Input, T, t Times) *Node {
-	return c.Clip.omega(Sub(c.G(s, in, T), c.G(s, in, t)))
+	return c.Clip.Node(c.LogOmega(s, in, T, t))
+}
+
+// LogOmega is g(x,y,T) - g(x,y,t), without a clip. Result: [batch].
+func (c Config) LogOmega(s *net.Scope, in Input, T, t Times) *Node {
+	return Sub(c.G(s, in, T), c.G(s, in, t))
 }

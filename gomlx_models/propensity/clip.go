@@ -33,8 +33,8 @@ func (c ClipPolicy) Limit() float64 { return exponentLimit[c] }
 // Omega turns log omega into a weight under the clip.
 func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, c.Limit())) }
 
-// omega is Omega in a graph.
-func (c ClipPolicy) omega(logOmega *Node) *Node { return Exp(MinScalar(logOmega, c.Limit())) }
+// Node is Omega in a graph.
+func (c ClipPolicy) Node(logOmega *Node) *Node { return Exp(MinScalar(logOmega, c.Limit())) }
 
 // Weights applies Omega to each value.
 func (c ClipPolicy) Weights(logOmega []float64) []float64 {

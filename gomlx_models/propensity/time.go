@@ -26,6 +26,10 @@ const (
 	// of time, in geometric steps. The code of a time stays the same while later times are
 	// added, and it resolves changes within a few units even after thousands.
 	TimePeriods TimeEncoding = "periods"
+	// TimePeriodogram is sin and cos of w t for Frequencies angular frequencies w that are not
+	// settings: Periodogram finds them in the data, and the caller gives them with the times
+	// (Times.WithFrequencies). It is for continuous times in a graph of the caller's own.
+	TimePeriodogram TimeEncoding = "periodogram"
 	// TimeEmbedding is a learned vector for each time, mapped linearly to the first layer.
 	TimeEmbedding TimeEncoding = "embedding"
 	// TimeOneHot is a learned vector for each time, added to the first layer's
@@ -40,6 +44,7 @@ type encoding struct {
 	// their number. Without them its code is u, scaled to [-1, 1].
 	frequencies func(n int) []float64
 	absolute    bool // the sines are of t itself, not of u
+	given       bool // the frequencies come with the times
 	// learned is what a learned encoding adds to the first layer's pre-activations, [batch,
 	// width]; nil for a fixed one.
 	learned func(s *net.Scope, t Times, width int) *Node
@@ -63,6 +68,7 @@ var encodings = []encoding{
 		}
 		return out
 	}},
+	{name: TimePeriodogram, given: true},
 	{name: TimeEmbedding, learned: func(s *net.Scope, t Times, width int) *Node {
 		e := net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), embeddingDim, 1)
 		return net.Dense(s.In("time/map"), e, width, net.Lecun)
@@ -78,7 +84,9 @@ const embeddingDim = 8
 func Encodings() []TimeEncoding {
 	var out []TimeEncoding
 	for _, e := range encodings {
-		out = append(out, e.name)
+		if !e.given {
+			out = append(out, e.name)
+		}
 	}
 	return out
 }
@@ -87,6 +95,12 @@ func Encodings() []TimeEncoding {
 // T between the fitted times.
 func ContinuousEncodings() []TimeEncoding {
 	return slices.DeleteFunc(Encodings(), func(t TimeEncoding) bool { return t.spec().learned != nil })
+}
+
+// BatchedEncodings lists the time encodings of graphs of the caller's own (ValidateBatched):
+// the continuous ones, and those whose frequencies come with the times.
+func BatchedEncodings() []TimeEncoding {
+	return append(ContinuousEncodings(), TimePeriodogram)
 }
 
 // spec is the declaration of that name, empty if there is none.
@@ -102,6 +116,7 @@ func (t TimeEncoding) spec() encoding {
 type Times struct {
 	index, table *Node // fitted: [batch] int32; the codes of all fitted times, [times, width] float32
 	t, last      *Node // continuous
+	frequencies  *Node // continuous, TimePeriodogram: [frequencies] or [seeds, frequencies]
 }
 
 // fittedTimes names each sample's time by its index in the table.
@@ -111,8 +126,19 @@ func fittedTimes(index, table *Node) Times { return Times{index: index, table: t
 // is t/last. t: [batch], last: [1]; with batched seeds [seeds, batch] and [seeds, 1].
 func Continuous(t, last *Node) Times { return Times{t: t, last: last} }
 
+// WithFrequencies gives continuous times the angular frequencies of TimePeriodogram, in rad per
+// unit of time: [Config.Frequencies], with batched seeds [seeds, Config.Frequencies]. Other
+// encodings do not read them.
+func (t Times) WithFrequencies(frequencies *Node) Times {
+	t.frequencies = frequencies
+	return t
+}
+
 // Last is the last of continuous times, T, for every sample.
-func (t Times) Last() Times { return Continuous(Add(ZerosLike(t.t), t.last), t.last) }
+func (t Times) Last() Times {
+	t.t = Add(ZerosLike(t.t), t.last)
+	return t
+}
 
 // values holds one entry per sample.
 func (t Times) values() *Node {
@@ -131,7 +157,8 @@ func (t Times) concatenate(other Times) Times {
 	if t.index != nil {
 		return fittedTimes(both, t.table)
 	}
-	return Continuous(both, t.last)
+	t.t = both
+	return t
 }
 
 // code is the fixed encoding of every sample's time, [batch, width].
@@ -140,6 +167,10 @@ func (t Times) code(c Config) *Node {
 		return Gather(t.table, ExpandAxes(t.index, -1))
 	}
 	e, u := c.Time.spec(), Div(t.t, MaxScalar(t.last, 1))
+	if e.given {
+		phase := Mul(ExpandAxes(t.t, -1), ExpandAxes(t.frequencies, -2))
+		return Concatenate([]*Node{Sin(phase), Cos(phase)}, -1)
+	}
 	if e.frequencies == nil {
 		return Stack([]*Node{AddScalar(MulScalar(u, 2), -1)}, -1)
 	}

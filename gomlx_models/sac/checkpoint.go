@@ -32,6 +32,7 @@ type header struct {
 	Acts    int           // of the rollout in which the agent trains
 	Steps   [][][]float32 // its histories
 	LastFit []omegaFit    `json:"Present"`
+	Fresh   [][]freshLoss // of each seed
 	Replay  []replayHeader
 }
 
@@ -42,14 +43,14 @@ type replayHeader struct {
 	Moments  moments
 }
 
-const checkpointFormat = 1
+const checkpointFormat = 2
 
 // Save writes everything that the agent's future depends on: networks, targets, optimisers,
 // entropy coefficient, g, replay, histories and the counters that name the random numbers.
 // An agent that loads it continues with the same bits.
 func (a *Agent) Save(w io.Writer) error {
 	h := header{Format: checkpointFormat, Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates,
-		Acts: a.rollout.acts, Steps: a.rollout.steps, LastFit: a.lastFit}
+		Acts: a.rollout.acts, Steps: a.rollout.steps, LastFit: a.lastFit, Fresh: a.fresh}
 	for _, r := range a.index {
 		h.Replay = append(h.Replay, replayHeader{r.total, r.open, r.episodes, r.moments})
 	}
@@ -173,7 +174,7 @@ func (a *Agent) load(r io.Reader) error {
 	net.Free(a.state...)
 	net.Free(a.g...)
 	a.array.close()
-	a.state, a.g, a.index, a.array, a.lastFit = state, g, index, array, h.LastFit
+	a.state, a.g, a.index, a.array, a.lastFit, a.fresh = state, g, index, array, h.LastFit, h.Fresh
 	a.updates, a.gUpdates, a.rollout.acts, a.rollout.steps = h.Updates, h.Fits, h.Acts, h.Steps
 	return nil
 }
@@ -202,7 +203,7 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 		return nil, fmt.Errorf("it was written with other settings; use those, or delete it to start from scratch")
 	case !reflect.DeepEqual(h.Seeds, a.seeds):
 		return nil, fmt.Errorf("it is of seeds %v, not %v", h.Seeds, a.seeds)
-	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Steps) != n:
+	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Fresh) != n || len(h.Steps) != n:
 		return nil, fmt.Errorf("its header is not one of %d seeds", n)
 	}
 	return h, nil

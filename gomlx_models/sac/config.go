@@ -20,6 +20,7 @@ type Config struct {
 	Tau      float64 // share of the critic in the target network after an update
 	Capacity int     // transitions of each seed that the replay holds
 	BurnIn   int     // steps of random actions before the first update; the caller obeys it
+	Recent   int     `json:",omitempty"` // latest episodes that minibatches are drawn from; 0 for all
 
 	ActorRate  float64 // learning rate of Adam
 	CriticRate float64
@@ -49,7 +50,7 @@ type Omega struct {
 	Batch   int                     // triplets per minibatch
 	Every   int                     // episodes between two fits; 0 fits before every update of the critic
 	Clip    propensity.ClipPolicy   // limit of omega
-	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.ContinuousEncodings()
+	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.BatchedEncodings()
 	Waves   int                     // number of frequencies, for encodings that have them
 }
 
@@ -80,7 +81,8 @@ type setting struct {
 // Validate returns an error that names an impossible setting.
 func (c Config) Validate() error {
 	settings := []setting{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
-		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0}}
+		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0},
+		{"recent", c.Recent, 0}}
 	if c.Context != nil {
 		settings = append(settings,
 			setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})

@@ -27,22 +27,43 @@ func (o Omega) g() propensity.Config {
 func (p *programs) declareG(backend compute.Backend) ([]net.Param, error) {
 	g := p.cfg.Omega.g()
 	width := p.cfg.Actions + p.cfg.Observations
-	inputs := []shapes.Shape{shapeOf(p.seeds, 2, width), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1)}
+	inputs := []shapes.Shape{shapeOf(p.seeds, 2, width), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1),
+		shapeOf(p.seeds, p.cfg.Omega.waves())}
 	return net.Declare(backend, inputs, func(s *net.Scope, in []*Node) {
-		g.G(s.Copies(p.seeds), propensity.Input{X: in[0]}, propensity.Continuous(in[1], in[2]))
+		times := propensity.Continuous(in[1], in[2]).WithFrequencies(in[3])
+		g.G(s.Copies(p.seeds), propensity.Input{X: in[0]}, times)
 	})
+}
+
+// waves is the number of frequencies in a fit: at least 1, as an array must not be empty.
+func (o Omega) waves() int { return max(1, o.Waves) }
+
+// fitted is what a fit of g depends on besides the parameters, in the graph (omegaFit).
+type fitted struct{ last, mean, scale, frequencies *Node }
+
+// fittedOf reads the tensors of lastFitTensors.
+func fittedOf(in []*Node) fitted { return fitted{in[0], in[1], in[2], in[3]} }
+
+// fitTensors is how many tensors lastFitTensors returns.
+const fitTensors = 4
+
+// times are numbers of episodes, [seeds, batch].
+func (f fitted) times(t *Node) propensity.Times {
+	return propensity.Continuous(t, f.last).WithFrequencies(f.frequencies)
 }
 
 // fitGraph is one update of Algorithm 2, lines 8 and 9: Adam on the logistic loss of a
 // minibatch of triplets.
 func (p *programs) fitGraph(in []*Node) []*Node {
-	step, x, t2, t1, z, last, g := in[0], p.xOf(in[1], in[2], in[7], in[8]), in[3], in[4], in[5], in[6], in[9:]
+	step, array, rows, t2, t1, z := in[0], in[1], in[2], in[3], in[4], in[5]
+	fit, g := fittedOf(in[6:]), in[6+fitTensors:]
+	x := p.xOf(array, rows, fit)
 	n, trained := len(p.g), loop.Trainable(p.g)
 	k := len(trained)
 	values := g[:n]
 	s := net.Bind(x.Graph(), p.g, values, true)
 	loss := p.cfg.Omega.g().Loss(s.Copies(p.seeds), propensity.Input{X: x},
-		propensity.Continuous(t2, last), propensity.Continuous(t1, last), z)
+		fit.times(t2), fit.times(t1), z)
 	averages := s.Updated(p.g, values)
 	start := parameters{loop.Pick(values, trained), g[n : n+k], g[n+k:]}
 	next := descend(loop.Pick(p.g, trained), start, loss, step, p.cfg.Omega.Rate)
@@ -51,23 +72,30 @@ func (p *programs) fitGraph(in []*Node) []*Node {
 
 // weighGraph is omega of a minibatch (Eq. omegaformula), [seeds, batch].
 func (p *programs) weighGraph(in []*Node) []*Node {
-	x, t, g := p.xOf(in[0], in[1], in[4], in[5]), propensity.Continuous(in[2], in[3]), in[6:]
-	s := net.Bind(x.Graph(), p.g, g, false).Copies(p.seeds)
-	return []*Node{p.cfg.Omega.g().Omega(s, propensity.Input{X: x}, t.Last(), t)}
+	return []*Node{p.cfg.Omega.Clip.Node(p.logOmega(in))}
+}
+
+// logOmega is log omega of transitions without a clip, [seeds, batch].
+func (p *programs) logOmega(in []*Node) *Node {
+	array, rows, t, fit, g := in[0], in[1], in[2], fittedOf(in[3:]), in[3+fitTensors:]
+	s := net.Bind(array.Graph(), p.g, g, false).Copies(p.seeds)
+	times := fit.times(t)
+	return p.cfg.Omega.g().LogOmega(s, propensity.Input{X: p.xOf(array, rows, fit)}, times.Last(), times)
 }
 
 // xOf is what g sees of transitions: (action, observation), standardised. array: the
-// replay's, rows: [seeds, batch], mean and scale: [seeds, 1, actions+observations].
-func (p *programs) xOf(array, rows, mean, scale *Node) *Node {
+// replay's, rows: [seeds, batch].
+func (p *programs) xOf(array, rows *Node, fit fitted) *Node {
 	c, steps := p.cfg, gather(array, rows, p.cfg.stepWidth())
 	x := Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
-	return Div(Sub(x, mean), scale)
+	return Div(Sub(x, fit.mean), fit.scale)
 }
 
 // FitOmega fits g to the replay by M updates (Algorithm 2), each on a minibatch of triplets
 // (Algorithm 1). T becomes each seed's last finished episode, or its current one if Every is
 // 0. While a seed has fewer than two such episodes, it does nothing: there is no other time
-// to compare with. Update calls it as often as Every says.
+// to compare with. Update calls it as often as Every says. Before the updates it records g's
+// loss on the new episodes (RecordOmega).
 func (a *Agent) FitOmega() error {
 	o := a.cfg.Omega
 	if o == nil {
@@ -79,8 +107,10 @@ func (a *Agent) FitOmega() error {
 		if len(episodes) < 2 || o.Updates == 0 {
 			return nil
 		}
-		mean, scale := r.moments.standard()
-		next[i] = omegaFit{Episode: episodes[len(episodes)-1].Number, Mean: mean, Scale: scale}
+		next[i] = a.lastFit[i].following(r, episodes)
+	}
+	if err := a.testNew(next); err != nil {
+		return err
 	}
 	a.lastFit = next
 	for range o.Updates {
@@ -91,11 +121,50 @@ func (a *Agent) FitOmega() error {
 	return nil
 }
 
-// omegaFit is what g was last fitted for: the time T, -1 before the first fit, and mean and
-// scale of its inputs.
+// omegaFit is what g was last fitted for: the time T, -1 before the first fit, mean and scale
+// of its inputs, and the frequencies of propensity.TimePeriodogram, in rad per episode.
 type omegaFit struct {
 	Episode     int
 	Mean, Scale []float32
+	Frequencies []float32 // [Omega.waves()]; 0 for none
+	Searched    int       // T of the last search for frequencies
+}
+
+// searchShare is how many episodes a search for frequencies lasts, in parts of all of them.
+const searchShare = 20
+
+// following is the fit for the last of the given episodes. The frequencies are searched again
+// when a twentieth of the episodes is new: a search takes time, and g can follow the change.
+func (f omegaFit) following(r *replayIndex, episodes []episode) omegaFit {
+	f.Episode = episodes[len(episodes)-1].Number
+	f.Mean, f.Scale = r.moments.standard()
+	if r.cfg.Omega.Time != propensity.TimePeriodogram || f.Episode-f.Searched < max(1, len(episodes)/searchShare) {
+		return f
+	}
+	known := make([]float64, len(f.Frequencies))
+	for i, w := range f.Frequencies {
+		known[i] = float64(w)
+	}
+	f.Searched, f.Frequencies = f.Episode, nil
+	for _, w := range propensity.Periodogram(signal(episodes), r.cfg.Omega.waves(), known) {
+		f.Frequencies = append(f.Frequencies, float32(w))
+	}
+	return f
+}
+
+// signal is the mean (action, observation) of each episode, from the first to the last number;
+// nil where there is no such episode.
+func signal(episodes []episode) [][]float64 {
+	first := episodes[0].Number
+	out := make([][]float64, episodes[len(episodes)-1].Number-first+1)
+	for _, e := range episodes {
+		mean := make([]float64, len(e.Sum))
+		for j, v := range e.Sum {
+			mean[j] = v / float64(e.Count)
+		}
+		out[e.Number-first] = mean
+	}
+	return out
 }
 
 // fitOnce makes one update of g, on a minibatch that it draws from the replay.
@@ -132,15 +201,18 @@ func (a *Agent) fitOnce() error {
 	return a.finite(out[:1], "the logistic loss of omega", "lower Omega.Rate")
 }
 
-// lastFitTensors are T [seeds, 1] and the mean and scale of g's inputs [seeds, 1, width].
+// lastFitTensors are T [seeds, 1], the mean and scale of g's inputs [seeds, 1, width], and the
+// frequencies [seeds, waves].
 func (a *Agent) lastFitTensors() []*tensors.Tensor {
 	n, width := len(a.seeds), a.cfg.Actions+a.cfg.Observations
-	var last, mean, scale []float32
+	var last, mean, scale, frequencies []float32
 	for _, fit := range a.lastFit {
+		frequencies = append(frequencies, fit.Frequencies...)
 		last, mean, scale = append(last, float32(fit.Episode)), append(mean, fit.Mean...), append(scale, fit.Scale...)
 	}
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(last, n, 1),
-		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
+		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width),
+		tensors.FromFlatDataAndDimensions(frequencies, n, a.cfg.Omega.waves())}
 }
 
 // weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and
@@ -148,6 +220,9 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 // with and without omega.
 func (a *Agent) weights(array, rows *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	n := len(a.seeds)
+	if a.weigh != nil {
+		return a.taskWeights(at), nil
+	}
 	if a.cfg.Omega == nil || a.gUpdates == 0 {
 		return tensors.FromScalarAndDimensions(float32(1), n, a.cfg.Batch), nil
 	}
@@ -178,4 +253,24 @@ func (a *Agent) omegaDue() bool {
 		}
 	}
 	return true
+}
+
+// TaskWeight is a weight of a seed's transitions of episode t while episode T is the current one,
+// instead of omega(x, T, t): one that does not depend on x. seed is the position in the agent's list.
+type TaskWeight func(seed, T, t int) float64
+
+// SetTaskWeight weights the critic's loss by a function of the episodes, for agents without
+// Config.Omega. T is the episode of the latest transition. The function is not part of a
+// checkpoint: set it again before training continues.
+func (a *Agent) SetTaskWeight(weight TaskWeight) { a.weigh = weight }
+
+// taskWeights are the weights of a minibatch, [seeds, batch].
+func (a *Agent) taskWeights(at [][]int) *tensors.Tensor {
+	var out []float32
+	for i, r := range a.index {
+		for _, t := range r.episodeOf(at[i]) {
+			out = append(out, float32(a.weigh(i, r.lastEpisode(), int(t))))
+		}
+	}
+	return tensors.FromFlatDataAndDimensions(out, len(a.seeds), a.cfg.Batch)
 }

@@ -21,8 +21,10 @@ type programs struct {
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
 	updating *Exec // (step, array, rows, noise, omega, window, variables) -> metrics, variables
-	fitting  *Exec // (step, array, rows, t2, t1, z, T, mean, scale, g) -> loss, g
-	weighing *Exec // (array, rows, t, T, mean, scale, g) -> omega
+	fitting  *Exec // (step, array, rows, t2, t1, z, last fit, g) -> loss, g
+	weighing *Exec // (array, rows, t, last fit, g) -> omega
+	scoring  *Exec // (array, rows, t, last fit, g) -> log omega
+	testing  *Exec // (array, rows, t2, t1, z, last fit, g) -> loss
 }
 
 func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
@@ -38,7 +40,8 @@ func newPrograms(backend compute.Backend, cfg Config, seeds int) (*programs, err
 		exec  **Exec
 		build func(in []*Node) []*Node
 	}{{"act", &p.acting, p.actGraph}, {"update", &p.updating, p.updateGraph},
-		{"fit omega", &p.fitting, p.fitGraph}, {"omega", &p.weighing, p.weighGraph}} {
+		{"fit omega", &p.fitting, p.fitGraph}, {"omega", &p.weighing, p.weighGraph},
+		{"log omega", &p.scoring, p.scoreGraph}, {"loss of omega", &p.testing, p.testGraph}} {
 		exec, err := NewExec(backend, program.build)
 		if err != nil {
 			p.close()
@@ -50,7 +53,7 @@ func newPrograms(backend compute.Backend, cfg Config, seeds int) (*programs, err
 }
 
 func (p *programs) close() {
-	for _, exec := range []*Exec{p.acting, p.updating, p.fitting, p.weighing} {
+	for _, exec := range []*Exec{p.acting, p.updating, p.fitting, p.weighing, p.scoring, p.testing} {
 		if exec != nil {
 			exec.Finalize()
 		}

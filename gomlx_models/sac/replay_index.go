@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"tvps/gomlx_models/propensity"
 )
 
 // Transition is one step of one environment.
@@ -35,6 +37,7 @@ type episode struct {
 	Number int // t
 	First  int // number of its first transition, counted over all insertions
 	Count  int
+	Sum    []float64 `json:",omitempty"` // of (action, observation), for propensity.TimePeriodogram
 }
 
 // newReplayIndex is empty. seed is the position in the agent's list.
@@ -109,6 +112,22 @@ func (r *replayIndex) add(t Transition) {
 	r.total++
 	r.open = !t.Last && !t.Terminal
 	r.moments.add(t.Action, t.Observation)
+	if o := r.cfg.Omega; o != nil && o.Time == propensity.TimePeriodogram {
+		r.episodes[len(r.episodes)-1].addSum(t.Action, t.Observation)
+	}
+}
+
+// addSum adds one transition to the episode's sum.
+func (e *episode) addSum(action, observation []float32) {
+	if e.Sum == nil {
+		e.Sum = make([]float64, len(action)+len(observation))
+	}
+	for j, v := range action {
+		e.Sum[j] += float64(v)
+	}
+	for j, v := range observation {
+		e.Sum[len(action)+j] += float64(v)
+	}
 }
 
 // count enters the next transition into the list of episodes, and removes episodes whose
@@ -125,10 +144,14 @@ func (r *replayIndex) count(number int) {
 	r.episodes = r.episodes[gone:]
 }
 
-// uniform draws transition numbers for a minibatch, with replacement.
-func (r *replayIndex) uniform(rng *rand.Rand, batch int) []int {
+// uniform draws transition numbers for a minibatch, with replacement: from the latest episodes,
+// the current one among them, or from all if recent is 0.
+func (r *replayIndex) uniform(rng *rand.Rand, batch, recent int) []int {
 	at := make([]int, batch)
 	oldest := r.oldest()
+	if n := len(r.episodes); recent > 0 && recent < n {
+		oldest = max(oldest, r.episodes[n-recent].First)
+	}
 	for b := range at {
 		at[b] = oldest + rng.IntN(r.total-oldest)
 	}
@@ -144,11 +167,16 @@ func (r *replayIndex) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at 
 	episodes := r.eligible(unfinished)
 	for b := range at {
 		e := rng.IntN(len(episodes))
-		first := max(episodes[e].First, r.oldest())
-		at[b] = first + rng.IntN(episodes[e].First+episodes[e].Count-first)
+		at[b] = r.stepOf(rng, episodes[e])
 		time[b] = int32(e)
 	}
 	return at, time
+}
+
+// stepOf draws one of an episode's transitions that are not overwritten.
+func (r *replayIndex) stepOf(rng *rand.Rand, e episode) int {
+	first := max(e.First, r.oldest())
+	return first + rng.IntN(e.First+e.Count-first)
 }
 
 // rows finds the replay array's rows of the given transitions. out: [batch].

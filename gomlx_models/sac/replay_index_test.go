@@ -128,7 +128,7 @@ func TestDrawsAreUniform(t *testing.T) {
 	const draws = 60000
 	rng := random.New(0, "uniform")
 	counts := map[int]int{}
-	for _, i := range r.uniform(rng, draws) {
+	for _, i := range r.uniform(rng, draws, 0) {
 		counts[i]++
 	}
 	wantShares(t, "transition", counts, draws, map[int]float64{19: 1. / 30, 20: 1. / 30, 33: 1. / 30, 48: 1. / 30})
@@ -203,5 +203,29 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	}
 	if a.Observed() != 1 || a.index[1].total != 1 {
 		t.Error("a rejected transition was kept")
+	}
+}
+
+// TestRecentEpisodes: with Recent, minibatches hold steps of the latest episodes alone, the
+// current one among them, each step as often; 0 and more episodes than there are mean all.
+func TestRecentEpisodes(t *testing.T) {
+	r := newReplayIndex(tiny(func(c *Config) { c.Capacity = 40 }), 0)
+	for k := range 52 {
+		r.add(Transition{Observation: make([]float32, 3), Action: make([]float32, 2), Next: make([]float32, 3),
+			Last: k%10 == 9, Episode: k / 10})
+	}
+	const draws = 20000
+	for recent, first := range map[int]int{0: 12, 1: 50, 2: 40, 3: 30, 9: 12} {
+		counts := map[int]int{}
+		for _, i := range r.uniform(random.New(1, "recent"), draws, recent) {
+			counts[i]++
+		}
+		share := 1 / float64(52-first)
+		wantShares(t, "step", counts, draws, map[int]float64{first: share, 51: share})
+		for i := range counts {
+			if i < first {
+				t.Errorf("recent %d: step %d is drawn", recent, i)
+			}
+		}
 	}
 }

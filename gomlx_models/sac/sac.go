@@ -53,6 +53,8 @@ type Agent struct {
 	state    []*tensors.Tensor // variables, in the order of variables.list
 	g        []*tensors.Tensor // parameters and moments of g
 	lastFit  []omegaFit        // of each seed
+	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
+	weigh    TaskWeight        // nil unless SetTaskWeight was called
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
 }
@@ -87,8 +89,13 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 		r := newReplayIndex(cfg, i)
 		a.index = append(a.index, r)
 		mean, scale := r.moments.standard()
-		a.lastFit = append(a.lastFit, omegaFit{Episode: -1, Mean: mean, Scale: scale})
+		fit := omegaFit{Episode: -1, Mean: mean, Scale: scale}
+		if cfg.Omega != nil {
+			fit.Frequencies = make([]float32, cfg.Omega.waves())
+		}
+		a.lastFit = append(a.lastFit, fit)
 	}
+	a.fresh = make([][]freshLoss, len(seeds))
 	a.rollout = a.NewRollout("train")
 	a.start()
 	return a, nil
@@ -207,7 +214,7 @@ func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *t
 	at = make([][]int, n)
 	for i, r := range a.index {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
-		at[i] = r.uniform(rng, c.Batch)
+		at[i] = r.uniform(rng, c.Batch, c.Recent)
 		r.rows(at[i], index[i*c.Batch:])
 		for _, from := range []int{i * half, (n + i) * half} {
 			for j := range half {

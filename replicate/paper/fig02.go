@@ -6,12 +6,13 @@ import "tvps/replicate/settings"
 //
 // Each panel shows the undiscounted return of evaluation episodes against the number of training episodes. Panel a is
 // D'Claw with ten valves, each task repeated twice before the next: SAC with and without omega. Panel b is
-// Half-Cheetah WindVel: SAC and SAC with context, each with and without omega.
+// Half-Cheetah WindVel: SAC and SAC with context, each with and without omega. Panels c and d are not the paper's: they
+// show what omega sees in the runs of a and b (I25).
 //
 // The paper claims: omega improves the sample complexity of every method that it is added to. On Half-Cheetah WindVel,
 // plain SAC is worse than SAC with context.
 //
-// Command: go run ./replicate fig2 [--scale tiny|small|paper] [--panel a,b]
+// Command: go run ./replicate fig2 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 6 claims: 2 do not hold, 4 are undecided; see figures/gallery/fig02.
 //
@@ -45,6 +46,8 @@ func Fig2() Figure {
 				Absolute:   true,
 				References: cheetahReferences,
 			},
+			seesPanel("c", "D'Claw, each task 2 times", "claw", []string{"repeat=2"}, "sac-omega"),
+			seesPanel("d", "Half-Cheetah WindVel", "cheetah", nil, "sac-context-omega", "sac-omega"),
 		},
 		Claims: []Claim{
 			{

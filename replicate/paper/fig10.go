@@ -4,6 +4,7 @@ package paper
 //
 // Panel a shows, as Figure 2a, the undiscounted return of SAC with and without omega, but each task is repeated 25
 // times before the next. Panel b has the runs of Figure 2a, for a claim about both settings; the paper has it there.
+// Panel c is not the paper's: it shows what omega sees in the runs of panel a (I25).
 //
 // The paper claims: here, too, omega improves sample complexity and stability (a smaller spread over seeds).
 //
@@ -42,6 +43,7 @@ func Fig10() Figure {
 				Absolute:   true,
 				References: clawReferences,
 			},
+			seesPanel("c", "D'Claw, each task 25 times", "claw", []string{"repeat=25"}, "sac-omega"),
 		},
 		Claims: []Claim{
 			{

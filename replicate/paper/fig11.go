@@ -3,7 +3,8 @@ package paper
 // Fig11 declares Figure 11: D'Claw, SAC with context.
 //
 // The panel shows the undiscounted return of SAC with context, with and without omega, in the setting of Figure 10:
-// each task is repeated 25 times before the next.
+// each task is repeated 25 times before the next. Panel b is not the paper's: it shows what omega sees in these runs
+// (I25).
 //
 // The paper claims: omega improves sample complexity and stability of SAC with context, too.
 //
@@ -31,6 +32,7 @@ func Fig11() Figure {
 				Absolute:   true,
 				References: clawReferences,
 			},
+			seesPanel("b", "D'Claw, each task 25 times, with context", "claw", []string{"repeat=25"}, "sac-context-omega"),
 		},
 		Claims: []Claim{
 			{

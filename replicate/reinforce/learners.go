@@ -12,12 +12,15 @@ type Learner struct {
 	figures.Look
 	Context bool // whether actor and critics also read a recurrent context of the last steps
 	Omega   bool // whether the critics' loss is weighted by omega
+	Task    bool // whether it is weighted by the true similarity of tasks instead (env.Similar)
+	Recent  bool // whether minibatches are drawn from the latest episodes alone
 
 	Reference Reference // plays episodes instead of an agent; nil for agents
 	Scenario  string    // the only scenario that it fits; "" for all
 }
 
-// learners are those of Figures 2, 10 and 11, and what else is declared.
+// learners are those of Figures 2, 10 and 11, two that are trained by --series alone, and what else is declared. The
+// true weights of sac-task are the most that a weighting by tasks could give; sac-recent is omega's simple rival.
 var learners []Learner
 
 var (
@@ -27,6 +30,9 @@ var (
 		Context: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
 		Context: true, Omega: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#8c564b"},
+		Recent: true})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

@@ -130,12 +130,14 @@ func TestOmegaOneIsSAC(t *testing.T) {
 	s.GUpdates = 0
 	for _, pair := range [][2]string{{"sac", "sac-omega"}, {"sac-context", "sac-context-omega"}} {
 		a, b := run(t, h, open(t), s, pair[0], 3), run(t, h, open(t), s, pair[1], 3)
+		b[3] = withoutOmega(b[3])
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s\n%v\n%s\n%v", pair[0], a, pair[1], b)
 		}
 	}
 	s.GUpdates = 20
-	if a, b := run(t, h, open(t), s, "sac", 3), run(t, h, open(t), s, "sac-omega", 3); reflect.DeepEqual(a, b) {
+	a, b := run(t, h, open(t), s, "sac", 3), run(t, h, open(t), s, "sac-omega", 3)
+	if reflect.DeepEqual(a[3], withoutOmega(b[3])) {
 		t.Error("a fitted omega changes nothing")
 	}
 }

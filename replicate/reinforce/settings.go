@@ -16,8 +16,8 @@ import (
 
 // Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
 // setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
-// "claw" scenarios that declare this part, "sac" every agent, "context" and "omega" the agents that have them, "plan" no
-// run's numbers.
+// "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have them,
+// "plan" no run's numbers.
 type Settings struct {
 	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`
@@ -44,6 +44,8 @@ type Settings struct {
 	ContextHidden int `set:"context-hidden" of:"context" doc:"units of the GRU (I23)"`
 	History       int `set:"history" of:"context" doc:"length of the GRU's input in steps (I23)"`
 
+	Recent int `set:"recent" of:"recent" doc:"sac-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
+
 	GHidden  int     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
 	GLayers  int     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
 	GRate    float64 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`
@@ -51,8 +53,8 @@ type Settings struct {
 	GBatch   int     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
 	GEvery   int     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
 	Method   string  `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
-	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods or scalar (I25)"`
-	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods (I25)"`
+	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram or scalar (I25)"`
+	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, the most of periodogram (I25)"`
 	Clip     string  `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
@@ -68,10 +70,10 @@ func rules() settings.Rules {
 			"scenario": Scenarios(),
 			"evaluate": {EvaluateTasks, EvaluateComing},
 			"method":   propensity.Names(propensity.TimeVaryingMethods()),
-			"g-time":   propensity.Names(propensity.ContinuousEncodings()),
+			"g-time":   propensity.Names(propensity.BatchedEncodings()),
 			"clip":     propensity.Names(propensity.Clips()),
 		},
-		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "gamma": 0, "alpha": 0},
+		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
 	}
 }
 
@@ -198,6 +200,9 @@ func (e experiment) identity() map[string]string {
 	if e.learner.Omega {
 		parts = append(parts, "omega")
 	}
+	if e.learner.Recent {
+		parts = append(parts, "recent")
+	}
 	id := map[string]string{}
 	if e.learner.Reference == nil {
 		parts, id = append(parts, "sac"), e.host.Backend.Info.Identity()
@@ -214,6 +219,9 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 		Alpha: s.Alpha, LearnAlpha: s.LearnAlpha, AlphaRate: s.CriticRate}
 	if l.Context {
 		c.Context = &sac.Context{Hidden: s.ContextHidden, History: s.History}
+	}
+	if l.Recent {
+		c.Recent = s.Recent
 	}
 	if l.Omega {
 		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Clip: propensity.ClipPolicy(s.Clip),

@@ -59,7 +59,7 @@ func (t *training) restart() error {
 		return err
 	}
 	t.agent, t.episode, t.returns, t.saved = agent, 0, make([][]float64, len(t.seeds)), time.Now()
-	return nil
+	return t.weighByTask()
 }
 
 func (t *training) close() {
@@ -88,7 +88,11 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 			return nil, fmt.Errorf("episode %d: %w", t.episode, err)
 		}
 	}
-	return t.evaluate(ctx)
+	rows, err := t.evaluate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rows, t.addOmega(rows)
 }
 
 // train trains every agent for one episode: act, observe, update.
