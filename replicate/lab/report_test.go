@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + continual.StandIn + ")",
 			`<th scope="row">Fine-tune</th>`, ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
 			`<a href="#settings">gaussian</a>, but g-updates=7`, "N = 300 samples a step"},
-		"fig02":      {"0 of 36 runs stored", `class="verdict missing">not run<`},
+		"fig02":      {"0 of 45 runs stored", `class="verdict missing">not run<`},
 		"fig06":      {"0 of 21 runs stored", "What is missing: <code>go run ./replicate fig6"},
 		"fig07":      {"18 of 18 runs stored", continual.StandIn},
 		"settings":   {`<th scope="col">cifar10c</th>`, "<td>g-updates</td>"},

@@ -71,7 +71,7 @@ func TestDeclaredScenario(t *testing.T) {
 		t.Errorf("%+v, %v", setup, err)
 	}
 	_, err = At("test-reach", settings.Paper)
-	demand.Error(t, err, `"paper"`)
+	demand.Error(t, err, "no scale paper here")
 }
 
 // A declaration needs a name that is not taken.
