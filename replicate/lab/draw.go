@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,12 +42,21 @@ func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row)
 
 // Rows turns the panel's finished runs into rows of the metric that it shows.
 func (p PanelPlan) Rows(report runs.Report) []figures.Row {
+	rows := p.rowsOf(report, func(metric string) bool { return metric == p.metric() })
+	for i := range rows {
+		rows[i].Metric = p.Shown
+	}
+	return rows
+}
+
+// rowsOf turns the panel's finished runs into rows of some metrics.
+func (p PanelPlan) rowsOf(report runs.Report, wanted func(metric string) bool) []figures.Row {
 	var rows []figures.Row
 	for _, job := range p.Jobs {
 		for _, r := range finished(job.Job, report).Rows {
-			if r.Metric == p.metric() {
+			if wanted(r.Metric) {
 				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed,
-					T: r.T, Metric: p.Shown, Value: r.Value})
+					T: r.T, Metric: r.Metric, Value: r.Value})
 			}
 		}
 	}
@@ -104,7 +112,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		if err != nil {
 			return err
 		}
-		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r.Rows))
+		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
 		}
@@ -232,16 +240,16 @@ func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 
 // ends compares the learners where the steps end, by each seed's mean over the last quarter of them, if the protocol
 // has tasks: the interquartile mean over tasks and seeds, and the probability of improvement on the first learner.
-func (p PanelPlan) ends(rows []figures.Row) []string {
-	if p.Protocol.IsTask == nil {
+func (p PanelPlan) ends(r *Result) []string {
+	if p.Protocol.IsTask == nil || p.Metric != "" {
 		return nil
 	}
-	metrics, over := p.tasks(rows), "the seeds"
-	if n := len(metrics); n > 0 {
-		over = fmt.Sprintf("%d tasks and the seeds", n)
-	} else {
-		metrics = []string{p.Shown}
+	rows, metrics, over := p.rowsOf(r.Report, p.Protocol.IsTask), []string{p.Shown}, "the seeds"
+	if len(rows) > 0 {
+		metrics = metricsOf(rows)
+		over = fmt.Sprintf("%s and the seeds", runs.Plural(len(metrics), "task"))
 	}
+	rows = append(rows, r.Rows...)
 	end := func(series, metric string) []float64 {
 		values, _ := perSeed(curves(rows, paper.Part{Panel: p.Key, Series: series}, metric), statistics[paper.End].of)
 		return values
@@ -276,15 +284,14 @@ func (p PanelPlan) ends(rows []figures.Row) []string {
 	return notes
 }
 
-// tasks lists the metrics of single tasks that the panel's runs report.
-func (p PanelPlan) tasks(rows []figures.Row) []string {
-	seen := map[string]bool{}
+// metricsOf lists the metrics of rows, sorted.
+func metricsOf(rows []figures.Row) []string {
+	var out []string
 	for _, r := range rows {
-		if r.Panel == p.Key && p.Protocol.IsTask(r.Metric) {
-			seen[r.Metric] = true
-		}
+		out = append(out, r.Metric)
 	}
-	return slices.Sorted(maps.Keys(seen))
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // print writes tables and verdicts.

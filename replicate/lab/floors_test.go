@@ -7,6 +7,8 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/paper"
+	"tvps/replicate/reinforce"
+	"tvps/replicate/runs"
 )
 
 // agentRows returns rows of three seeds over eight steps: SAC rises from -100 to end, omega stays 10 above it, doing
@@ -97,5 +99,46 @@ func TestReferencesStay(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestEnds: learners are compared over tasks and seeds where the steps end. Of four seeds and two tasks, those of SAC
+// end at 0 to 3 and 10 to 13, those of SAC with omega 100 above; doing nothing is no learner.
+func TestEnds(t *testing.T) {
+	p := PanelPlan{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "nothing"},
+		References: []string{"nothing"}}, Protocol: &reinforce.Protocol, Shown: "return"}
+	r := &Result{Report: runs.Report{Results: map[string]*runs.Result{}}}
+	for i, name := range p.Series {
+		for seed := range int64(4) {
+			job := runs.Wanted{Series: name, Job: runs.Job{Steps: []int{10, 20, 30, 40},
+				Spec: runs.Spec{Experiment: "claw", Learner: name, Seed: seed}}}
+			p.Jobs = append(p.Jobs, job)
+			run := &runs.Result{Spec: job.Spec, Steps: job.Steps}
+			for _, at := range job.Steps {
+				low := float64(100*i) + float64(seed)
+				if at < 40 { // before the last quarter
+					low = -1000
+				}
+				run.Rows = append(run.Rows, runs.Row{T: at, Metric: "return-valve-0", Value: low},
+					runs.Row{T: at, Metric: "return-valve-1", Value: low + 10},
+					runs.Row{T: at, Metric: "return-next", Value: 7}, runs.Row{T: at, Metric: "return", Value: low + 5})
+			}
+			r.Report.Results[job.Spec.ID()] = run
+		}
+	}
+	r.Rows = p.Rows(r.Report)
+	notes := strings.Join(p.ends(r), "\n")
+	for _, words := range []string{"2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [", "above one of SAC over",
+		"SAC with ω 1.00 [0."} {
+		if !strings.Contains(notes, words) {
+			t.Errorf("the notes lack %q:\n%s", words, notes)
+		}
+	}
+	if strings.Contains(notes, "nothing") {
+		t.Errorf("doing nothing is compared:\n%s", notes)
+	}
+	p.Metric = "omega-similarity"
+	if notes := p.ends(r); notes != nil {
+		t.Errorf("a panel of another metric: %v", notes)
 	}
 }
