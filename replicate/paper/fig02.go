@@ -12,7 +12,7 @@ import "tvps/replicate/settings"
 // The paper claims: omega improves the sample complexity of every method that it is added to. On Half-Cheetah WindVel,
 // plain SAC is worse than SAC with context.
 //
-// Command: go run ./replicate fig2 [--scale tiny|small|paper] [--panel a,b,c,d]
+// Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 6 claims: 2 do not hold, 4 are undecided; see figures/gallery/fig02.
 //

@@ -8,7 +8,7 @@ package paper
 //
 // The paper claims: here, too, omega improves sample complexity and stability (a smaller spread over seeds).
 //
-// Command: go run ./replicate fig10 [--scale tiny|small|paper]
+// Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
 // Result at the small scale: 3 claims: 3 are undecided; see figures/gallery/fig10.
 //

@@ -8,7 +8,7 @@ package paper
 //
 // The paper claims: omega improves sample complexity and stability of SAC with context, too.
 //
-// Command: go run ./replicate fig11 [--scale tiny|small|paper]
+// Command: go run ./replicate fig11 [--scale tiny|small|medium|paper]
 //
 // Result at the small scale: 3 claims: 3 are undecided; see figures/gallery/fig11.
 //

@@ -42,7 +42,7 @@ var scenarios = []Scenario{
 		Scales: settings.ByScale{
 			settings.Paper:  clawPaper,
 			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100"}),
-			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=1500", "every=75"}),
+			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100"}),
 			settings.Tiny:   slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
 		},
 	},
