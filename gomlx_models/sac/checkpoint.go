@@ -32,7 +32,7 @@ type header struct {
 	Acts    int           // of the rollout in which the agent trains
 	Steps   [][][]float32 // its histories
 	LastFit []omegaFit    `json:"Present"`
-	Fresh   [][]freshLoss // of each seed
+	Fresh   [][]freshLoss `json:",omitempty"` // of each seed; none before the first
 	Replay  []replayHeader
 }
 
@@ -43,7 +43,7 @@ type replayHeader struct {
 	Moments  moments
 }
 
-const checkpointFormat = 2
+const checkpointFormat = 1
 
 // Save writes everything that the agent's future depends on: networks, targets, optimisers,
 // entropy coefficient, g, replay, histories and the counters that name the random numbers.
@@ -203,7 +203,8 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 		return nil, fmt.Errorf("it was written with other settings; use those, or delete it to start from scratch")
 	case !reflect.DeepEqual(h.Seeds, a.seeds):
 		return nil, fmt.Errorf("it is of seeds %v, not %v", h.Seeds, a.seeds)
-	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Fresh) != n || len(h.Steps) != n:
+	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Steps) != n ||
+		h.Fresh != nil && len(h.Fresh) != n:
 		return nil, fmt.Errorf("its header is not one of %d seeds", n)
 	}
 	return h, nil

@@ -126,8 +126,8 @@ func (a *Agent) FitOmega() error {
 type omegaFit struct {
 	Episode     int
 	Mean, Scale []float32
-	Frequencies []float32 // [Omega.waves()]; 0 for none
-	Searched    int       // T of the last search for frequencies
+	Frequencies []float32 `json:",omitempty"` // [Omega.waves()], 0 for none; nil for other encodings
+	Searched    int       `json:",omitempty"` // T of the last search for frequencies
 }
 
 // searchShare is how many episodes a search for frequencies lasts, in parts of all of them.
@@ -206,13 +206,14 @@ func (a *Agent) fitOnce() error {
 func (a *Agent) lastFitTensors() []*tensors.Tensor {
 	n, width := len(a.seeds), a.cfg.Actions+a.cfg.Observations
 	var last, mean, scale, frequencies []float32
+	waves := a.cfg.Omega.waves()
 	for _, fit := range a.lastFit {
-		frequencies = append(frequencies, fit.Frequencies...)
+		frequencies = append(frequencies, append(fit.Frequencies, make([]float32, waves-len(fit.Frequencies))...)...)
 		last, mean, scale = append(last, float32(fit.Episode)), append(mean, fit.Mean...), append(scale, fit.Scale...)
 	}
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(last, n, 1),
 		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width),
-		tensors.FromFlatDataAndDimensions(frequencies, n, a.cfg.Omega.waves())}
+		tensors.FromFlatDataAndDimensions(frequencies, n, waves)}
 }
 
 // weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and

@@ -35,6 +35,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -53,7 +54,7 @@ type Agent struct {
 	state    []*tensors.Tensor // variables, in the order of variables.list
 	g        []*tensors.Tensor // parameters and moments of g
 	lastFit  []omegaFit        // of each seed
-	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
+	fresh    [][]freshLoss     // of each seed, at every fit for a new episode; nil before the first
 	weigh    TaskWeight        // nil unless SetTaskWeight was called
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
@@ -90,12 +91,11 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 		a.index = append(a.index, r)
 		mean, scale := r.moments.standard()
 		fit := omegaFit{Episode: -1, Mean: mean, Scale: scale}
-		if cfg.Omega != nil {
+		if cfg.Omega != nil && cfg.Omega.Time == propensity.TimePeriodogram {
 			fit.Frequencies = make([]float32, cfg.Omega.waves())
 		}
 		a.lastFit = append(a.lastFit, fit)
 	}
-	a.fresh = make([][]freshLoss, len(seeds))
 	a.rollout = a.NewRollout("train")
 	a.start()
 	return a, nil

@@ -176,7 +176,7 @@ func TestNotes(t *testing.T) {
 	if got := s.Notes(nil, []string{"sac"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}
-	want = append(want, "g: 4 layers of 64 units, periodogram time, "+
+	want = append(want, "g: 4 layers of 64 units, fourier time, "+
 		"4 minibatches of 512 at rate 0.0001 after every episode, clip min1, method2.")
 	if got := s.Notes(nil, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)

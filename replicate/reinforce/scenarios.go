@@ -50,14 +50,14 @@ var scenarios = []Scenario{
 }
 
 // The settings of the robots at the paper's size, and what the smaller scales change: small networks and batches, few
-// episodes. The tiny scale has too few for a period to be significant.
+// episodes.
 var (
 	robot = []string{
 		"evaluate=tasks", "repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005",
 		"actor-rate=3e-4", "critic-rate=3e-4", "alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1",
 		"context-hidden=30", "history=30", "recent=100",
 		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2",
-		"g-time=periodogram", "g-frequencies=8", "clip=min1",
+		"g-time=fourier", "g-frequencies=8", "clip=min1",
 		"stack=0",
 	}
 	cheetahPaper = slices.Concat(robot, []string{
@@ -67,10 +67,10 @@ var (
 		"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5",
 	})
 	fewValves  = []string{"valves=3", "burn-in=2000"} // as many as SAC learns to turn in that time
-	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10", "g-rate=1e-3"}
+	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
 	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
-		"history=10", "g-hidden=16", "g-batch=64", "g-time=fourier", "stack=3",
+		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
 	}
 )
 
