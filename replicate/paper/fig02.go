@@ -14,13 +14,13 @@ import "tvps/replicate/settings"
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 6 claims: 2 do not hold, 4 are undecided; see figures/gallery/fig02.
+// Result at the small scale: 7 claims: 7 are not run; see figures/gallery/fig02.
 //
-// Time at the small scale on two cores: 43 min.
+// Time at the small scale on two cores: about 50 min (estimated).
 func Fig2() Figure {
 	return Figure{
 		Number:  2,
-		Time:    "43 min",
+		Time:    "about 50 min",
 		Title:   "Figure 2: return on D'Claw and Half-Cheetah WindVel",
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,

@@ -10,13 +10,13 @@ package paper
 //
 // Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
-// Result at the small scale: 3 claims: 3 are undecided; see figures/gallery/fig10.
+// Result at the small scale: 4 claims: 4 are not run; see figures/gallery/fig10.
 //
-// Time at the small scale on two cores: 11 min.
+// Time at the small scale on two cores: about 40 min (estimated).
 func Fig10() Figure {
 	return Figure{
 		Number:  10,
-		Time:    "11 min",
+		Time:    "about 40 min",
 		Title:   "Figure 10: D'Claw with each task repeated 25 times",
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,

@@ -10,13 +10,13 @@ package paper
 //
 // Command: go run ./replicate fig11 [--scale tiny|small|medium|paper]
 //
-// Result at the small scale: 3 claims: 3 are undecided; see figures/gallery/fig11.
+// Result at the small scale: 3 claims: 3 are not run; see figures/gallery/fig11.
 //
-// Time at the small scale on two cores: 25 min.
+// Time at the small scale on two cores: about 40 min (estimated).
 func Fig11() Figure {
 	return Figure{
 		Number:  11,
-		Time:    "25 min",
+		Time:    "about 40 min",
 		Title:   "Figure 11: D'Claw, SAC with context",
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,
