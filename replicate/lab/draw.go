@@ -199,8 +199,11 @@ func labels(series []string) []string {
 }
 
 // films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
-// seeds with the most films.
+// seeds with the most films. A panel of another metric has the runs of one that shows them.
 func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
+	if p.Metric != "" {
+		return nil, nil
+	}
 	var most []figures.Film
 	var seed int64
 	for _, s := range p.Seeds {
