@@ -50,8 +50,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
-	flags.StringVar(&f.backend, "backend", "",
-		"backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }
 
 // oneTable returns a usage error unless a command gets one table.

@@ -2,10 +2,10 @@
 // by default, XLA on an NVIDIA GPU, or GoMLX's pure Go engine.
 //
 // XLA comes as a PJRT plugin, a shared library. If the CPU plugin is not in the user's cache
-// folder, Open downloads the release that this package pins by SHA-256. If that fails, or no
-// release is pinned for the platform, Open uses go-xla's installer, whose downloads are not
-// pinned. So a fresh clone needs only Go and a C compiler. With -tags noxla only the Go
-// engine is built in, and no C compiler is needed.
+// folder, Open downloads the release that this package pins by SHA-256. So a fresh clone needs
+// only Go and a C compiler. What is not the pinned file is never loaded in its place. The
+// plugins of go-xla's installer, which are not pinned, are used on request alone (GoXLA). With
+// -tags noxla only the Go engine is built in, and no C compiler is needed.
 package backend
 
 import (
@@ -38,7 +38,9 @@ const (
 	Default = ""         // XLACPU, or Go with a warning if no plugin is available
 	XLACPU  = "xla:cpu"  // XLA on the CPU
 	XLACUDA = "xla:cuda" // XLA on an NVIDIA GPU
-	Go      = "go"       // pure Go: runs everywhere, 10 to 30 times slower
+	// GoXLA is XLA on the CPU with a plugin of go-xla's installer. Nothing checks its hash.
+	GoXLA = "xla:go-xla"
+	Go    = "go" // pure Go: runs everywhere, 10 to 30 times slower
 )
 
 // Backend is an open engine with its description.
@@ -56,7 +58,7 @@ type Backend struct {
 
 // Info describes the engine, for provenance records and messages.
 type Info struct {
-	Name          string `json:"name"`                     // xla:cpu, xla:cuda, go, or the plugin's path
+	Name          string `json:"name"`                     // as Open's, or the plugin's path
 	Platform      string `json:"platform"`                 // cpu, cuda, or the plugin's name of its device
 	Devices       int    `json:"devices"`                  // number of devices
 	Device        string `json:"device,omitempty"`         // the backend's description of the first device
@@ -75,9 +77,7 @@ type Options struct {
 	NoFetch  bool      // never download: a missing plugin is an error
 	IndexURL string    // JSON page of the plugin's package; "" for PyPI's
 
-	// Tests replace the pinned wheels and the second source; nil for the real ones.
-	pins     map[string]artifact.Wheel
-	fallback func(context.Context, Options) (string, error)
+	pins map[string]artifact.Wheel // tests replace the pinned wheels; nil for the real ones
 }
 
 // Identity returns what can change the results of a program: "backend" is the name, "plugin"
@@ -122,7 +122,8 @@ func (b *Backend) Finalize() (err error) {
 // is returned as an error.
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
-// instead if ctx is done or if a plugin named by PluginPathEnv cannot be used.
+// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, or if the plugin
+// or its download is damaged or was altered (artifact.ErrDamaged).
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go {
 		var err error
@@ -139,15 +140,18 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 		return openXLACPU(ctx, opts)
 	case name == XLACUDA:
 		return openXLACUDA(ctx, opts)
+	case name == GoXLA:
+		return openGoXLA(ctx, opts)
 	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name), ".so"):
 		return openPlugin(ctx, name, opts)
 	}
-	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA, Go)
+	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA,
+		GoXLA, Go)
 }
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) || errors.Is(err, artifact.ErrDamaged) {
 		return b, err
 	}
 	if opts.Log != nil {

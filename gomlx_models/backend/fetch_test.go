@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"tvps/data/artifact"
 )
 
 func TestFetchPlugin(t *testing.T) {
@@ -123,12 +124,7 @@ func TestFullDisk(t *testing.T) {
 		cache := t.TempDir()
 		os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
 		os.Symlink("/dev/full", filepath.Join(filepath.Dir(pluginPath(cache)), at))
-		opts := options(cache, x.URL)
-		opts.fallback = func(context.Context, Options) (string, error) {
-			t.Error("the second source was tried on a full disk")
-			return "", nil
-		}
-		_, err := findCPU(t.Context(), opts)
+		_, err := findCPU(t.Context(), options(cache, x.URL))
 		left := fakeWheel
 		if at != pluginFile+".tmp" {
 			left = at
@@ -262,19 +258,42 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-func TestSecondSource(t *testing.T) {
+// TestNoUnpinnedPlugin: a plugin of go-xla's installer is loaded on request alone, also if the pinned one is altered on
+// its way or cannot be had. Default then fails, and runs on Go only if there is no network.
+func TestNoUnpinnedPlugin(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
+	t.Setenv("HOME", t.TempDir())
+	const installed = "pjrt_c_api_cpu_v0.114.0_plugin.so"
+	install := func(cache string) {
+		dir := filepath.Join(cache, "pjrt", "go-xla")
+		os.MkdirAll(dir, 0o755)
+		os.WriteFile(filepath.Join(dir, installed), fakePlugin(), 0o755)
+	}
+	for what, damage := range map[string]func(x *index){
+		"the wheel is altered":    func(x *index) { x.wheel[100_000] ^= 1 },
+		"the index names another": func(x *index) { x.digest = strings.Repeat("ab", 32) },
+		"the index gives no hash": func(x *index) { x.digest = "" },
+	} {
+		x, cache := newIndex(t), t.TempDir()
+		install(cache)
+		damage(x)
+		for _, name := range []string{Default, XLACPU} {
+			b, err := Open(t.Context(), name, options(cache, x.URL))
+			if b != nil || !errors.Is(err, artifact.ErrDamaged) {
+				t.Errorf("%s, backend %q: %v", what, name, err)
+			}
+			check(t, err, "no XLA plugin was loaded", cache, installed)
+		}
+	}
 	x, cache := newIndex(t), t.TempDir()
 	x.Close()
-	opts := options(cache, x.URL)
-	opts.fallback = func(context.Context, Options) (string, error) {
-		return "/somewhere/pjrt_c_api_cpu_v0.114.0_plugin.so", nil
-	}
-	got, err := findCPU(t.Context(), opts)
-	if err != nil || got.source != "go-xla installer" || got.version != "go-xla v0.114.0" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	install(cache)
+	_, err := Open(t.Context(), XLACPU, options(cache, x.URL))
+	check(t, err, "with "+GoXLA, cache, installed)
+	_, err = Open(t.Context(), GoXLA, options(cache, x.URL))
+	check(t, err, installed+" is not a complete shared library", cache, installed) // it was taken, and is no library
+	opts := options(t.TempDir(), x.URL)
 	opts.NoFetch = true
-	_, err = goXLAPlugin(t.Context(), opts)
-	check(t, err, "no plugin is installed yet", cache)
+	_, err = Open(t.Context(), GoXLA, opts)
+	check(t, err, "no plugin is installed yet", opts.CacheDir)
 }

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -94,10 +93,9 @@ func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// options uses the index instead of PyPI, and a second source that always fails.
+// options uses the index instead of PyPI.
 func options(cache, url string) Options {
-	return Options{CacheDir: cache, IndexURL: url + "/json", pins: fakePins(),
-		fallback: func(context.Context, Options) (string, error) { return "", errors.New("not reachable") }}
+	return Options{CacheDir: cache, IndexURL: url + "/json", pins: fakePins()}
 }
 
 // files lists the names of all files under dir except lock files and stamps.

@@ -34,18 +34,33 @@ type pluginInfo struct {
 	version string // Info.PluginVersion
 }
 
+// cpuConfig are go-xla's options for a CPU. It derives these two from the whole path otherwise:
+// a folder named "nvidia" must not turn on GPU arithmetic.
+const cpuConfig = "shared_buffers,tf32=false"
+
 func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	plugin, err := findCPU(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	// go-xla derives these two options from the whole path. A folder named "nvidia" must not
-	// turn on GPU arithmetic, so both are set here.
-	b, err := load(plugin, XLACPU, "shared_buffers,tf32=false", opts)
+	b, err := load(plugin, XLACPU, cpuConfig, opts)
 	if err != nil && plugin.source == PluginPathEnv {
 		err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
 	}
 	return b, err
+}
+
+// openGoXLA opens a plugin of go-xla's installer.
+func openGoXLA(ctx context.Context, opts Options) (*Backend, error) {
+	path, err := goXLAPlugin(ctx, opts)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot find or install a plugin: %w", GoXLA, err)
+	}
+	plugin := pluginInfo{path: path, source: "go-xla installer", version: goXLAVersion(path)}
+	return load(plugin, GoXLA, cpuConfig, opts)
 }
 
 // openPlugin opens the plugin at path with go-xla's default options.

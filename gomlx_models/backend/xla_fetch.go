@@ -24,8 +24,8 @@ const (
 	pluginMember  = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
 )
 
-// pins holds the pinned wheels by GOOS-GOARCH. On other platforms go-xla's installer is the
-// only source.
+// pins holds the pinned wheels by GOOS-GOARCH. On other platforms go-xla's installer (GoXLA)
+// is the only source.
 var pins = map[string]artifact.Wheel{
 	"linux-amd64": pluginWheel("xla_cpu_pjrt-0.0.1-py3-none-manylinux_2_27_x86_64.whl",
 		"55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc", 63461052,
@@ -75,9 +75,8 @@ func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 	return plugin, nil
 }
 
-// goXLAPlugin returns the path of a CPU plugin of go-xla's installer, the second source. If
-// none is installed on this machine, it installs one into the cache (from GitHub, without a
-// pinned hash).
+// goXLAPlugin returns the path of a CPU plugin of go-xla's installer. If none is installed on
+// this machine, it installs one into the cache (from GitHub, without a pinned hash).
 func goXLAPlugin(ctx context.Context, opts Options) (string, error) {
 	dir := filepath.Join(opts.CacheDir, "pjrt", "go-xla")
 	for _, d := range append([]string{dir}, goXLADirs()...) {

@@ -15,8 +15,10 @@ import (
 	"tvps/data/artifact"
 )
 
-// findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache
-// (downloaded if necessary), then one of go-xla's installer.
+// findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache,
+// which is downloaded if necessary. No other is taken in its place: it would be native code
+// that no hash vouches for. A plugin or a download that is not the pinned one is
+// artifact.ErrDamaged.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cpu")
@@ -29,25 +31,16 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 		logf(opts.Log, "%s=%s contains no CPU plugin: using the cache", PluginPathEnv, list)
 	}
 	pinned, err := ensurePinned(ctx, opts)
-	if err == nil || ctx.Err() != nil {
+	switch {
+	case err == nil || ctx.Err() != nil:
 		return pinned, err
+	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
+		return pluginInfo{}, err // no other plugin would help
+	case errors.Is(err, artifact.ErrDamaged):
+		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded, as what was found is not the pinned one: %w", err)
 	}
-	if errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable) {
-		return pluginInfo{}, err // the second source would fail, too
-	}
-	fallback := opts.fallback
-	if fallback == nil {
-		fallback = goXLAPlugin
-	}
-	path, err2 := fallback(ctx, opts)
-	if ctx.Err() != nil {
-		return pluginInfo{}, ctx.Err()
-	}
-	if err2 != nil {
-		return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; second source, go-xla's installer: %w; "+
-			"or name a plugin with %s", err, err2, PluginPathEnv)
-	}
-	return pluginInfo{path: path, source: "go-xla installer", version: goXLAVersion(path)}, nil
+	return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; name one with %s, or use that of go-xla's "+
+		"installer, whose hash is not checked, with %s", err, PluginPathEnv, GoXLA)
 }
 
 // searchList returns the first plugin of the kind ("cpu" or "cuda") in a list of files and

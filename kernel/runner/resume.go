@@ -49,6 +49,9 @@ func recordOf(c *nbformat.Cell) (hash, status string) {
 
 // reuse copies the outputs of the first done cells from the earlier run.
 func (r *run) reuse(done int) {
+	if r.o.Previous == nil { // there are no cells to run
+		return
+	}
 	earlier := map[string]*nbformat.Cell{}
 	for _, c := range r.o.Previous.Cells {
 		hash, _ := recordOf(c)

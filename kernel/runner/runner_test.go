@@ -115,6 +115,20 @@ func TestKernelThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestNothingToRun: without a cell to run no kernel starts, and the notebook is saved.
+func TestNothingToRun(t *testing.T) {
+	for _, sources := range [][]string{{}, {""}, {"#skip-execution print two"}} {
+		b := newFixture(t)
+		b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("a kernel was started") }
+		nb := newNotebook(sources...)
+		nb.Cells = append(nb.Cells, &nbformat.Cell{Type: nbformat.Markdown, Source: "only text"})
+		result, err := Run(t.Context(), nb, b.Options)
+		if err != nil || result.Ran != 0 || b.saves != 1 {
+			t.Errorf("%q: %+v, saved %d times, %v", sources, result, b.saves, err)
+		}
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	b := newFixture(t)
 	b.Timeout = time.Millisecond
