@@ -3,6 +3,7 @@ package reinforce
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,6 +19,15 @@ import (
 type checkpoint struct {
 	Episode int         `json:"episode"` // the next one
 	Returns [][]float64 `json:"returns"` // of the episodes since the last evaluation
+	Sum     string      `json:"sum"`     // SHA-256 of the line with this field empty; the agents have one of their own
+}
+
+// withSum returns the checkpoint with its sum.
+func (c checkpoint) withSum() (checkpoint, error) {
+	c.Sum = ""
+	line, err := json.Marshal(c)
+	c.Sum = fmt.Sprintf("%x", sha256.Sum256(line))
+	return c, err
 }
 
 // A checkpoint is written at most every 30 seconds, and takes at most a twentieth of the time.
@@ -47,7 +57,11 @@ func (t *training) save() error {
 	}
 	defer file.Cleanup()
 	w := bufio.NewWriterSize(file, 1<<20)
-	if err := json.NewEncoder(w).Encode(checkpoint{t.episode, t.returns}); err != nil {
+	c, err := checkpoint{Episode: t.episode, Returns: t.returns}.withSum()
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(w).Encode(c); err != nil {
 		return err
 	}
 	if err := t.agent.Save(w); err != nil {
@@ -72,7 +86,9 @@ func (t *training) load() error {
 		return fmt.Errorf("%s has no first line", t.files.State)
 	}
 	var c checkpoint
-	if err := json.Unmarshal(line, &c); err != nil || len(c.Returns) != len(t.seeds) || c.Episode < 0 {
+	err = json.Unmarshal(line, &c)
+	whole, sumErr := c.withSum()
+	if err != nil || sumErr != nil || whole.Sum != c.Sum || len(c.Returns) != len(t.seeds) || c.Episode < 0 {
 		return fmt.Errorf("the first line of %s is damaged", t.files.State)
 	}
 	if err := t.agent.Load(r); err != nil {

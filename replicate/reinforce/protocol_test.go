@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -21,31 +22,40 @@ func ofMetric(rows []runs.Row, metric string) []runs.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
 }
 
+var episodeInLine = regexp.MustCompile(`^\{"episode":[0-9]+`)
+
 // A group that is interrupted between two evaluations continues from its checkpoint and ends with the rows of an
-// uninterrupted one, for every learner; a damaged checkpoint costs only time.
+// uninterrupted one, for every learner; a checkpoint that is damaged in its middle or in its first line costs only time.
 func TestInterruptedRunsEndAlike(t *testing.T) {
 	h, s := carts(t), miniature()
-	for _, series := range agents() {
+	damages := map[string]func(text []byte) []byte{
+		"none":   func(text []byte) []byte { return text },
+		"middle": func(text []byte) []byte { text[len(text)/2] ^= 0xff; return text },
+		"first line": func(text []byte) []byte { // another episode
+			return episodeInLine.ReplaceAll(text, []byte(`{"episode":1`))
+		},
+	}
+	for i, series := range agents() {
 		want := run(t, h, open(t), s, series, 0, 1)
-		for _, damage := range []bool{false, true} {
+		for damage, change := range damages {
+			if i > 0 && damage == "first line" { // the same for all
+				continue
+			}
 			store := open(t)
 			interrupt(t, h, store, s, series, 10)
 			states, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
 			if len(states) != 1 {
 				t.Fatalf("%s: checkpoints %v", series, states)
 			}
-			if damage {
-				text, err := os.ReadFile(states[0])
-				if err != nil {
-					t.Fatal(err)
-				}
-				text[len(text)/2] ^= 0xff
-				if err := os.WriteFile(states[0], text, 0o644); err != nil {
-					t.Fatal(err)
-				}
+			text, err := os.ReadFile(states[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(states[0], change(text), 0o644); err != nil {
+				t.Fatal(err)
 			}
 			if got := run(t, h, store, s, series, 0, 1); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, damaged %v: interrupted\n%v\nuninterrupted\n%v", series, damage, got, want)
+				t.Errorf("%s, damage %s: interrupted\n%v\nuninterrupted\n%v", series, damage, got, want)
 			}
 		}
 	}

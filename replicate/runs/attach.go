@@ -37,9 +37,26 @@ func (s *Store) Attached(spec Spec, name string) []byte {
 	return content
 }
 
+// withPrefix lists the files of a folder whose names begin with a prefix; none if there is no such folder. A pattern
+// of package filepath would misread folders such as res[1].
+func withPrefix(folder, prefix string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			out = append(out, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return out, nil
+}
+
 // copyAttachments copies the attachments of a run that s does not have yet.
 func (s *Store) copyAttachments(from *Store, spec Spec) error {
-	paths, err := filepath.Glob(from.attachmentPath(spec, "*"))
+	prefix := from.attachmentPath(spec, "")
+	paths, err := withPrefix(filepath.Dir(prefix), filepath.Base(prefix))
 	if err != nil {
 		return err
 	}

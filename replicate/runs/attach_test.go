@@ -3,12 +3,13 @@ package runs
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
 // An attachment is stored with its run, is not listed as a run, and is copied when runs are merged.
 func TestAttachments(t *testing.T) {
-	from, into := open(t, t.TempDir()), open(t, t.TempDir())
+	from, into := open(t, filepath.Join(t.TempDir(), "res[1]")), open(t, filepath.Join(t.TempDir(), "*"))
 	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
 		return func(_ context.Context, at int) ([][]Row, error) {
 			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))

@@ -190,8 +190,9 @@ func (s *Store) locked(spec Spec) bool {
 // lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+result.Spec.ID()+".*")); err == nil {
-		for _, name := range left { // temporary files of processes that were killed while writing
+	left, err := withPrefix(filepath.Dir(path), "."+result.Spec.ID()+".")
+	if err == nil { // temporary files of processes that were killed while writing
+		for _, name := range left {
 			os.Remove(name)
 		}
 	}
