@@ -40,10 +40,7 @@ func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
 func (c Catalog) At(scale settings.Scale) []paper.Figure {
 	var out []paper.Figure
 	for _, f := range c.Figures {
-		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool {
-			_, err := c.protocolOf(p.Scenario).At(p.Scenario, scale)
-			return err != nil
-		}) {
+		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.HasScale(p.Scenario, scale) }) {
 			out = append(out, f)
 		}
 	}
@@ -51,6 +48,12 @@ func (c Catalog) At(scale settings.Scale) []paper.Figure {
 		return c.Figures
 	}
 	return out
+}
+
+// HasScale tells whether a scenario has a scale.
+func (c Catalog) HasScale(scenario string, scale settings.Scale) bool {
+	_, err := c.protocolOf(scenario).At(scenario, scale)
+	return err == nil
 }
 
 // Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors

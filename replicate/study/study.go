@@ -85,6 +85,10 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	if len(o.Rows) > 0 && o.Update != "" {
 		return nil, usage.Errorf("--update rewrites whole tables: leave out --row")
 	}
+	with := slices.DeleteFunc(slices.Clone(tables), func(t paper.Table) bool { return !c.HasScale(t.Scenario, o.Scale) })
+	if len(o.Panels) == 0 && len(with) > 0 {
+		tables, keys = with, Keys(with)
+	}
 	o.Overrides = slices.Concat(paper.StudySteps[o.Scale], o.Overrides)
 	o.Learners, o.AllFigures = nil, true
 	var declared paper.Figure

@@ -180,8 +180,9 @@ func TestLiteralRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := 0
+		found, tables := 0, map[string]bool{}
 		for _, plan := range plans {
+			tables[plan.Key] = true
 			if fmt.Sprint(plan.Default.Seeds) != "[0 1 2]" {
 				t.Errorf("seeds %v", plan.Default.Seeds)
 			}
@@ -199,8 +200,14 @@ func TestLiteralRows(t *testing.T) {
 				}
 			}
 		}
-		if found != len(want) {
-			t.Errorf("%s: %d literal rows, want %d", scale, found, len(want))
+		rows := 0
+		for key := range want {
+			if table, _, _ := strings.Cut(key, "/"); tables[table] {
+				rows++
+			}
+		}
+		if found != rows || rows == 0 {
+			t.Errorf("%s: %d literal rows, want %d", scale, found, rows)
 		}
 	}
 }
