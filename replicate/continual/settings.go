@@ -159,6 +159,7 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin),
 		Hidden: s.GHidden, Layers: layersOfDeep,
 		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
-		LearningRate: s.GRate, Schedule: propensity.Schedule(s.GSchedule), Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
+		LearningRate: s.GRate, Schedule: propensity.Schedule(s.GSchedule),
+		Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
 	}
 }

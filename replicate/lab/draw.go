@@ -218,9 +218,7 @@ func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
 	for _, film := range most {
 		names = append(names, film.Name)
 	}
-	title := fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-		strings.Join(labels(names), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
-	all, err := figures.SideBySide("learners", title, most)
+	all, err := figures.SideBySide("learners", p.filmTitle(seed, names...), most)
 	return []figures.Film{all}, err
 }
 
@@ -232,13 +230,15 @@ func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 			continue
 		}
 		if film := store.Attached(job.Spec, protocol.Film); film != nil {
-			look, _ := figures.LookUp(job.Series)
-			title := fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-				look.Label, p.Settings.Length(), p.Protocol.Unit, seed)
-			out = append(out, figures.Film{Name: job.Series, Title: title, SVG: film})
+			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
 		}
 	}
 	return out
+}
+
+func (p PanelPlan) filmTitle(seed int64, series ...string) string {
+	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
+		strings.Join(labels(series), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
 }
 
 // ends compares the learners where the steps end, by each seed's mean over the last quarter of them, if the protocol

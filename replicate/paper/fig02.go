@@ -1,7 +1,5 @@
 package paper
 
-import "tvps/replicate/settings"
-
 // Fig2 declares Figure 2: return on D'Claw and on Half-Cheetah WindVel.
 //
 // Each panel shows the undiscounted return of evaluation episodes against the number of training episodes. Panel a is
@@ -18,6 +16,9 @@ import "tvps/replicate/settings"
 //
 // Time at the small scale on two cores: about 50 min (estimated).
 func Fig2() Figure {
+	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
+	cheetah := returnPanel("b", "Half-Cheetah WindVel", "cheetah", "sac", "sac-context", "sac-context-omega", "sac-omega")
+	cheetah.References = []string{"nothing", "random", "constant"}
 	return Figure{
 		Number:  2,
 		Time:    "about 50 min",
@@ -25,29 +26,10 @@ func Fig2() Figure {
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
-			{
-				Key:        "a",
-				Title:      "D'Claw, each task 2 times",
-				Scenario:   "claw",
-				Set:        []string{"repeat=2"},
-				Series:     []string{"sac", "sac-omega"},
-				Measure:    "return",
-				YLabel:     returnLabel,
-				Absolute:   true,
-				References: clawReferences,
-			},
-			{
-				Key:        "b",
-				Title:      "Half-Cheetah WindVel",
-				Scenario:   "cheetah",
-				Series:     []string{"sac", "sac-context", "sac-context-omega", "sac-omega"},
-				Measure:    "return",
-				YLabel:     returnLabel,
-				Absolute:   true,
-				References: cheetahReferences,
-			},
-			seesPanel("c", "D'Claw, each task 2 times", "claw", []string{"repeat=2"}, "sac-omega"),
-			seesPanel("d", "Half-Cheetah WindVel", "cheetah", nil, "sac-context-omega", "sac-omega"),
+			claw,
+			cheetah,
+			seesPanel("c", claw, "sac-omega"),
+			seesPanel("d", cheetah, "sac-context-omega", "sac-omega"),
 		},
 		Claims: []Claim{
 			{
@@ -111,19 +93,3 @@ func Fig2() Figure {
 }
 
 var _ = add(Fig2())
-
-const (
-	returnLabel  = "average undiscounted return"
-	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
-		"after so many episodes of training. " +
-		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
-)
-
-// The series that do not learn, in each panel of a robot's return.
-var (
-	clawReferences    = []string{"nothing", "random", "scripted"}
-	cheetahReferences = []string{"nothing", "random", "constant"}
-)
-
-// robotSeeds are the seeds of the paper's Table 1, at its scale.
-var robotSeeds = map[settings.Scale]string{settings.Medium: "0-9", settings.Paper: "0-9"}

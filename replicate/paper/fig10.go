@@ -14,6 +14,7 @@ package paper
 //
 // Time at the small scale on two cores: about 40 min (estimated).
 func Fig10() Figure {
+	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega")
 	return Figure{
 		Number:  10,
 		Time:    "about 40 min",
@@ -21,29 +22,9 @@ func Fig10() Figure {
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
-			{
-				Key:        "a",
-				Title:      "D'Claw, each task 25 times",
-				Scenario:   "claw",
-				Set:        []string{"repeat=25"},
-				Series:     []string{"sac", "sac-omega"},
-				Measure:    "return",
-				YLabel:     returnLabel,
-				Absolute:   true,
-				References: clawReferences,
-			},
-			{
-				Key:        "b",
-				Title:      "D'Claw, each task 2 times, as in Figure 2a",
-				Scenario:   "claw",
-				Set:        []string{"repeat=2"},
-				Series:     []string{"sac", "sac-omega"},
-				Measure:    "return",
-				YLabel:     returnLabel,
-				Absolute:   true,
-				References: clawReferences,
-			},
-			seesPanel("c", "D'Claw, each task 25 times", "claw", []string{"repeat=25"}, "sac-omega"),
+			claw,
+			clawPanel("b", "D'Claw, each task 2 times, as in Figure 2a", "repeat=2", "sac", "sac-omega"),
+			seesPanel("c", claw, "sac-omega"),
 		},
 		Claims: []Claim{
 			{

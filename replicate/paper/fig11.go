@@ -14,6 +14,7 @@ package paper
 //
 // Time at the small scale on two cores: about 40 min (estimated).
 func Fig11() Figure {
+	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega")
 	return Figure{
 		Number:  11,
 		Time:    "about 40 min",
@@ -21,18 +22,8 @@ func Fig11() Figure {
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
-			{
-				Key:        "a",
-				Title:      "D'Claw, each task 25 times, with context",
-				Scenario:   "claw",
-				Set:        []string{"repeat=25"},
-				Series:     []string{"sac-context", "sac-context-omega"},
-				Measure:    "return",
-				YLabel:     returnLabel,
-				Absolute:   true,
-				References: clawReferences,
-			},
-			seesPanel("b", "D'Claw, each task 25 times, with context", "claw", []string{"repeat=25"}, "sac-context-omega"),
+			claw,
+			seesPanel("b", claw, "sac-context-omega"),
 		},
 		Claims: []Claim{
 			{

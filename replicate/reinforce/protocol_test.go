@@ -172,7 +172,8 @@ func TestIdentity(t *testing.T) {
 	id := func(s Settings, series string, others ...int64) string {
 		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
 	}
-	others := map[string]string{"evaluate": "coming", "evaluate-episodes": "4", "history": "4", "g-rate": "0.02", "episodes": "99", "repeat": "25", "batch": "9"}
+	others := map[string]string{"evaluate": "coming", "evaluate-episodes": "4", "history": "4", "g-rate": "0.02",
+		"episodes": "99", "repeat": "25", "batch": "9"}
 	for name, value := range others {
 		changed, err := s.With(name, value)
 		if err != nil {

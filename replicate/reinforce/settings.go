@@ -187,8 +187,8 @@ func often(every int) string {
 }
 
 // identity returns the settings that can change the numbers of a learner's run, and what else can: the backend, the
-// simulator and the protocol's number. References use neither agent nor backend. The seed is not among them, nor the group size, on which only rounding depends
-// (runs.Batch).
+// simulator and the protocol's number. References use neither agent nor backend. The seed is not among them, nor the
+// group size, on which only rounding depends (runs.Batch).
 func (e experiment) identity() map[string]string {
 	parts := append([]string{"task", "evaluate"}, e.scenario.Parts...)
 	if e.settings.Evaluate == EvaluateComing {

@@ -1,0 +1,41 @@
+package paper
+
+import "tvps/replicate/settings"
+
+const (
+	returnLabel  = "average undiscounted return"
+	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
+		"after so many episodes of training. " +
+		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
+)
+
+// robotSeeds are the seeds of the paper's Table 1, at its scale.
+var robotSeeds = map[settings.Scale]string{settings.Medium: "0-9", settings.Paper: "0-9"}
+
+// returnPanel shows the return of agents on a robot.
+func returnPanel(key, title, scenario string, series ...string) Panel {
+	return Panel{
+		Key:      key,
+		Title:    title,
+		Scenario: scenario,
+		Series:   series,
+		Measure:  "return",
+		YLabel:   returnLabel,
+		Absolute: true,
+	}
+}
+
+// clawPanel is returnPanel for D'Claw with one setting more, and lines of what does not learn.
+func clawPanel(key, title, setting string, series ...string) Panel {
+	p := returnPanel(key, title, "claw", series...)
+	p.Set, p.References = []string{setting}, []string{"nothing", "random", "scripted"}
+	return p
+}
+
+// seesPanel shows what omega sees of the tasks in the runs of a panel of returns: for each evaluation the correlation
+// of omega, averaged over each episode, with the similarity of the episode's task to the present one.
+func seesPanel(key string, of Panel, series ...string) Panel {
+	p := returnPanel(key, of.Title+": what ω sees", of.Scenario, series...)
+	p.Set, p.Metric, p.YLabel = of.Set, "omega-similarity", "correlation of ω with the similarity of tasks"
+	return p
+}
