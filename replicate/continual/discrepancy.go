@@ -38,7 +38,7 @@ func prepareMMD(run *RunContext) error {
 // Assumption 1 suggests: the p-value of the permutation test on features under the median distance ("p-previous").
 func discrepancies(run *RunContext) runs.StepFunc {
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
-		now := run.Stream.Train(t).Row
+		now := run.compared()(t).Row
 		past, weights, err := run.sampledPast(ctx, t)
 		if err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func discrepancies(run *RunContext) runs.StepFunc {
 		if run.Learner.weighs() {
 			return rows, nil
 		}
-		p, err := run.testAgainst(ctx, now, run.Stream.Train(t-1).Row, t)
+		p, err := run.testAgainst(ctx, now, run.compared()(t-1).Row, t)
 		if err != nil {
 			return nil, err
 		}
@@ -87,10 +87,18 @@ func (run *RunContext) discrepancy(ctx context.Context, t int, input string, now
 	return rows, nil
 }
 
+// compared returns where the compared samples of a step come from: g is fitted on those of Train.
+func (run *RunContext) compared() func(t int) Samples {
+	if run.Settings.MMDSamples == heldOut {
+		return run.Stream.Fresh
+	}
+	return run.Stream.Train
+}
+
 // sampledPast draws samples of the steps before t, the same for every learner, with the weights that the learner
 // gives them; nil if it gives none.
 func (run *RunContext) sampledPast(ctx context.Context, t int) (rows []int32, weights []float64, err error) {
-	data := run.Stream.Upto(0, t)
+	data := gathered(run.compared(), 0, t)
 	earlier := slices.Index(data.Time, int32(t)) // number of samples of earlier steps
 	chosen := random.New(run.Seed, "mmd-past", t).Perm(earlier)
 	chosen = chosen[:min(run.Settings.MMDPast, earlier)]

@@ -113,6 +113,9 @@ func (x experiment) spec(seed int64) (runs.Spec, error) {
 	return runs.Spec{Experiment: folder, Learner: x.learner.Look.Name, Seed: seed, Settings: identity}, nil
 }
 
+// formerly has, for settings that came later, the value that runs had until then: with it they keep their identity.
+var formerly = map[string]string{"g-schedule": string(propensity.ScheduleConstant), "mmd-samples": "fitted"}
+
 // identity returns the settings that can change the numbers, as text by name.
 func (x experiment) identity() map[string]string {
 	s := x.settings
@@ -121,8 +124,10 @@ func (x experiment) identity() map[string]string {
 		groups = append(groups, "classifier", string(s.model()))
 	}
 	out := s.of(groups...)
-	if out["g-schedule"] == string(propensity.ScheduleConstant) {
-		delete(out, "g-schedule") // runs had no other before the setting existed: they keep their identity
+	for name, value := range formerly {
+		if out[name] == value {
+			delete(out, name)
+		}
 	}
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name

@@ -23,6 +23,7 @@ func shifted(s Settings, shift labelshift.Shift, seed int64, train, test, all []
 		Classes:  shift.Classes,
 		Train:    func(t int) Samples { return draw("train", t, s.N, train) },
 		Test:     func(t int) Samples { return weighted(test, shift.Prior(t)) },
+		Fresh:    func(t int) Samples { return draw("fresh", t, s.N, all) },
 		LogRatio: func(_, label int32, T, t int) float64 { return shift.LogRatio(int(label), T, t) },
 	}
 	if s.Evaluate == "draw" {

@@ -39,7 +39,8 @@ type Phase struct {
 	Weigh  Weigh // nil: weight 1
 }
 
-// Weigh returns log omega(x_i, t, t_i) of every sample. Trainings do not call it at t = 0, where there is no past.
+// Weigh returns log omega(x_i, t, t_i) of every sample; what is learned for it is learned from the training samples of
+// steps 0..t. Trainings do not call it at t = 0, where there is no past.
 type Weigh func(ctx context.Context, run *RunContext, data Samples, t int) ([]float64, error)
 
 // TrainFunc returns the classifier's values after training from scratch on data up to t.

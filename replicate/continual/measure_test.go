@@ -99,6 +99,7 @@ func TestDiscrepancies(t *testing.T) {
 	im := fakeImages(t, 600, 100, 8)
 	s := imageSettings()
 	s.Steps, s.N, s.Clip, s.MMDPast, s.Permutations = 20, 150, "none", 1000, 20
+	s.MMDSamples = "fitted"
 	b := imageRun(t, "", s, im)
 	b.Engine = &Engine{Backend: open(t, "").Backend}
 	if err := prepareMMD(b); err != nil {
@@ -132,7 +133,7 @@ func TestSampledPast(t *testing.T) {
 	const at = 17
 	im := fakeImages(t, 600, 100, 8)
 	s := imageSettings()
-	s.Steps, s.N, s.Clip, s.MMDPast = 20, 150, "none", 1000
+	s.Steps, s.N, s.Clip, s.MMDPast, s.MMDSamples = 20, 150, "none", 1000, "fitted"
 	b := imageRun(t, "go", s, im)
 	rows, weights, err := b.with(named("exact")).sampledPast(t.Context(), at)
 	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
@@ -152,5 +153,11 @@ func TestSampledPast(t *testing.T) {
 	slices.Sort(want)
 	if err != nil || !slices.Equal(all, want) {
 		t.Errorf("the past of step 2 is not steps 0 and 1: %d rows, want %d (%v)", len(all), len(want), err)
+	}
+	b.Settings.MMDSamples = heldOut
+	fresh, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
+	if err != nil || len(fresh) != len(want) || slices.Min(fresh) < 600 {
+		t.Errorf("%d held-out images from row %d on, %v; want %d of the test set, from row 600 on",
+			len(fresh), slices.Min(fresh), err, len(want))
 	}
 }

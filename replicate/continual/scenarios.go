@@ -55,7 +55,7 @@ var (
 		"hidden=32", "start=pretrained", "block=basic", "batch-norm=batch", "rate=9e-4", "batch=128",
 		"method=method2", "g-label=true", "g-join=first", "g-start=scratch", "g-time=onehot", "g-frequencies=8",
 		"g-schedule=constant", "g-batch=512", "window=1", "clip=min1",
-		"target=-1", "mmd-past=2000", "permutations=500", "stride=1", "first=1", "stack=1",
+		"target=-1", "mmd-past=2000", "mmd-samples=held-out", "permutations=500", "stride=1", "first=1", "stack=1",
 	}
 	gaussianPaper = slices.Concat(common, []string{
 		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "network=mlp", "width=16", "checkpoint=committed",

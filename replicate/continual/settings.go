@@ -63,9 +63,10 @@ type Settings struct {
 
 	Clip string `set:"clip" of:"clip" doc:"clip of omega: min1, exp1 or none (omega clip 1, Table 2; I2)"`
 
-	Target       int `set:"target" of:"score" doc:"scores by time: target step T, -1 for the last (Fig. 3b, 5b, 6b)"`
-	MMDPast      int `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all earlier steps (I17)"`
-	Permutations int `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
+	Target       int    `set:"target" of:"score" doc:"scores by time: target step T, -1 for the last (Fig. 3b, 5b, 6b)"`
+	MMDPast      int    `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all earlier steps (I17)"`
+	MMDSamples   string `set:"mmd-samples" of:"mmd" doc:"MMD: compared images: held-out ones (of the test set) or those that g is fitted on (I17)"`
+	Permutations int    `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
 
 	Stride int `set:"stride" of:"plan" doc:"stride: train every N-th step; choose N coprime to T (I12)"`
 	First  int `set:"first" of:"plan" doc:"first step to train at"`
@@ -98,7 +99,12 @@ var choices = map[string][]string{
 	"g-time":     propensity.Names(propensity.Encodings()),
 	"g-schedule": propensity.Names(propensity.Schedules()),
 	"clip":       propensity.Names(propensity.Clips()),
+
+	"mmd-samples": {heldOut, "fitted"},
 }
+
+// heldOut is the value of mmd-samples for images that g is not fitted on.
+const heldOut = "held-out"
 
 // minimum is the least value of a number; every other one must be positive.
 var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0,

@@ -154,7 +154,7 @@ func TestIdentity(t *testing.T) {
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
 		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
 		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
-		"target": nil, "mmd-past": nil, "permutations": nil, "features": nil, // of other measures and scenarios
+		"target": nil, "mmd-past": nil, "mmd-samples": nil, "permutations": nil, "features": nil, // of other measures and scenarios
 	}
 	ofGaussian := []string{"turn", "period", "amplitude", "hidden"}
 	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm"}

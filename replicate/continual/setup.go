@@ -33,6 +33,18 @@ func (s Settings) PlannedSteps() []int {
 	return out
 }
 
+// Strides lists the strides that pass CheckStride, and the own one.
+func (s Settings) Strides() []int {
+	var out []int
+	for stride := range s.Stride {
+		finer := s
+		if finer.Stride = stride + 1; finer.Stride == s.Stride || finer.CheckStride() == nil {
+			out = append(out, finer.Stride)
+		}
+	}
+	return out
+}
+
 // Thin multiplies the stride.
 func (s Settings) Thin(factor int) protocol.Setup {
 	s.Stride *= factor

@@ -29,15 +29,19 @@ type Stream struct {
 	GPool    *propensity.Pool                         // inputs of g, the same rows
 	Train    func(t int) Samples                      // training samples of step t
 	Test     func(t int) Samples                      // test samples of step t, possibly weighted
+	Fresh    func(t int) Samples                      // samples of step t that are in no Train; nil if there are none
 	LogRatio func(row, label int32, T, t int) float64 // exact log p_T(x,y) / p_t(x,y)
 	Input    func(row int32, input string) []float32  // a row's pixels or features on the host, images only
 }
 
 // Upto gathers the training samples of steps first..last.
-func (s *Stream) Upto(first, last int) Samples {
+func (s *Stream) Upto(first, last int) Samples { return gathered(s.Train, first, last) }
+
+// gathered joins the samples of steps first..last.
+func gathered(of func(t int) Samples, first, last int) Samples {
 	var all Samples
 	for t := first; t <= last; t++ {
-		part := s.Train(t)
+		part := of(t)
 		all.Row = append(all.Row, part.Row...)
 		all.Label = append(all.Label, part.Label...)
 		for range part.Row {

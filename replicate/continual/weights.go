@@ -52,18 +52,19 @@ func exact(_ context.Context, run *RunContext, data Samples, t int) ([]float64, 
 	return out, nil
 }
 
-// learned returns log omega by a g that is fitted on the data of steps 0..t. With g-start=previous that fit starts
+// learned returns log omega of data by a g that is fitted on the training samples of steps 0..t. With g-start=previous that fit starts
 // where a fit on the data up to t-1 ended. The earlier fit is made from scratch, at twice the cost: so a step depends
 // on no other step of its run. least is the first step at which g can be fitted.
 func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) ([]float64, error) {
+	train := run.Stream.Upto(0, t)
 	var start *propensity.Score
 	var err error
 	if run.Settings.GStart == "previous" && t > least {
-		if start, err = run.fitG(ctx, nil, data.until(t-1), t-1); err != nil {
+		if start, err = run.fitG(ctx, nil, train.until(t-1), t-1); err != nil {
 			return nil, err
 		}
 	}
-	score, err := run.fitG(ctx, start, data, t)
+	score, err := run.fitG(ctx, start, train, t)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,11 @@ type Setup interface {
 	PlannedSteps() []int   // the steps at which a run reports
 	Thin(factor int) Setup // reports only at every factor-th of these steps
 
+	// Strides lists the distances of steps, up to the own one, that meet a periodic stream evenly, ascending. Where there
+	// are any, measured steps stand for those between them: claims are about the mean over all steps of the stream, and
+	// intervals allow for the steps that were left out.
+	Strides() []int
+
 	// CheckSeries returns an error unless the series exists and fits the scenario and the measure ("" for the
 	// protocol's).
 	CheckSeries(name, measure string) error
