@@ -20,6 +20,7 @@ type ClaimPart struct {
 	Panel   string   // key of the panel, with a remark if its data need one
 	Effect  Estimate // N is 0 if it was not measured
 	Verdict Verdict
+	Steps   string // what is added to the interval about the steps that were measured
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -57,7 +58,7 @@ func effects(c Claim) []effect {
 	var lines []effect
 	what := ""
 	for _, p := range c.Parts {
-		line := effect{Text: p.Panel + ": " + p.Effect.text()}
+		line := effect{Text: p.Panel + ": " + p.Effect.text() + p.Steps}
 		if p.What != what {
 			what = p.What
 			line.What = what

@@ -54,14 +54,14 @@ func TestInterquartileMeanCoverage(t *testing.T) {
 
 func TestVarianceRatio(t *testing.T) {
 	a, b := [][]float64{{1, 10}, {3, 14}}, [][]float64{{0, 0}, {0, 2}, {0, 4}} // variances 2, 8 and 0, 4
-	if e := VarianceRatio(a, b); math.Abs(e.Mean-math.Log(5/2.)) > 1e-12 || e.N != 2 || !(e.Low < e.Mean) ||
+	if e := VarianceRatio(a, b)(Level); math.Abs(e.Mean-math.Log(5/2.)) > 1e-12 || e.N != 2 || !(e.Low < e.Mean) ||
 		math.Abs(e.High+e.Low-2*e.Mean) > 1e-9 {
 		t.Errorf("%+v", e)
 	}
-	if e := VarianceRatio(a[:1], b); e != (Estimate{N: 1}) {
+	if e := VarianceRatio(a[:1], b)(Level); e != (Estimate{N: 1}) {
 		t.Errorf("one seed: %+v", e)
 	}
-	if e := VarianceRatio(a, [][]float64{{1, 2}, {1, 2}}); e != (Estimate{}) {
+	if e := VarianceRatio(a, [][]float64{{1, 2}, {1, 2}})(Level); e != (Estimate{}) {
 		t.Errorf("without variance: %+v", e)
 	}
 }
@@ -89,7 +89,7 @@ func TestVarianceRatioCoverage(t *testing.T) {
 	} {
 		covered := 0
 		for range times {
-			if e := VarianceRatio(group(c.n, c.of), group(c.n, c.of)); e.Low <= 0 && 0 <= e.High {
+			if e := VarianceRatio(group(c.n, c.of), group(c.n, c.of))(Level); e.Low <= 0 && 0 <= e.High {
 				covered++
 			}
 		}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/blocks"
@@ -24,16 +26,22 @@ type verifyFlags struct {
 	figureFlags
 	json, markdown  bool
 	readme, gallery string
+	plan            bool
+	budget          time.Duration
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
 	flags := &verifyFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Judge every claim of the paper by the stored runs; computes nothing",
-		Long: "Judge every claim of the paper by the stored runs; compute nothing. A claim is \"not run\" if a run\n" +
-			"or a step of it is missing. The table is printed and written to a file as JSON. The exit code is 0\n" +
-			"also if a claim does not hold: that is a result.",
+		Short: "Judge every claim of the paper by the stored runs",
+		Long: "Judge every claim of the paper by the stored runs. A claim is \"not run\" if a run or a step of it is\n" +
+			"missing. The table is printed and written to a file as JSON. The exit code is 0 also if a claim does\n" +
+			"not hold: that is a result.\n\n" +
+			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
+			"as the budget allows, computes them, and judges by them. The sizes come from the spread of the runs\n" +
+			"that were stored before, are kept in sizes.json in the folder of --results, and never change: so an\n" +
+			"interval does not depend on what the additional runs show. An interrupted command continues.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -41,6 +49,11 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
+	cmd.Flags().BoolVar(&flags.plan, "plan", false,
+		"show for the undecided claims of supervised figures which seeds and steps would decide them, and the time")
+	cmd.Flags().DurationVar(&flags.budget, "run", 0,
+		"compute of these the most informative, in at most this time, as 3h or 45m (by the time of stored runs)")
+	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
@@ -58,9 +71,17 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 			return usage.Errorf("--%s: %w", flag, err)
 		}
 	}
+	if f.budget < 0 {
+		return usage.Errorf("--run %s is negative: give a time such as 3h", f.budget)
+	}
 	l, o, err := f.reader(cmd.Context())
 	if err != nil {
 		return err
+	}
+	if f.plan || f.budget > 0 {
+		if err := f.extend(cmd, l, o); err != nil {
+			return err
+		}
 	}
 	v, err := l.Verify(cmd.Context(), o)
 	if err != nil {
@@ -80,6 +101,29 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return f.print(cmd, v)
+}
+
+// extend shows the sizes that would decide claims, and computes those that the budget allows.
+func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
+	sizes, far, err := l.Sizes(cmd.Context(), o, f.budget)
+	if err != nil {
+		return err
+	}
+	w := cmd.ErrOrStderr()
+	for _, s := range sizes {
+		fmt.Fprintln(w, s)
+	}
+	for _, text := range far {
+		fmt.Fprintln(w, "out of reach:", text)
+	}
+	if f.budget == 0 {
+		return nil
+	}
+	now, err := l.Extend(cmd.Context(), sizes, f.budget, o)
+	if err == nil && len(now) == 0 {
+		fmt.Fprintf(w, "nothing to compute in %s\n", f.budget)
+	}
+	return err
 }
 
 // document is a file with a block that verify rewrites.

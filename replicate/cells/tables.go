@@ -65,7 +65,7 @@ func Claims(r *lab.Result) {
 	for _, c := range r.Claims {
 		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
 		for _, p := range c.Shown() {
-			place := "panel " + p.Panel + ": " + p.Verdict.Short()
+			place := "panel " + p.Panel + ": " + p.Result()
 			rows = append(rows, []string{"", "", place, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
 		}
 		text = append(text, c.String())

@@ -136,8 +136,10 @@ func countVerdicts(claims []Judged) string {
 		{Holds, "holds", "hold"},
 		{Partly, "holds partly", "hold partly"},
 		{DoesNotHold, "does not hold", "do not hold"},
+		{NoDifference, "shows no difference", "show no difference"},
 		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
 		{NotJudged, "is not judged", "are not judged"},
+		{OnStandIn, "is about a stand-in", "are about a stand-in"},
 	} {
 		switch n := count[v.verdict]; n {
 		case 0:

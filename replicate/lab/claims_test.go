@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -36,9 +37,14 @@ func TestVerdict(t *testing.T) {
 		{paper.Within, .05, -.06, .06, 3, Undecided},
 		{paper.Within, .05, .06, .08, 3, DoesNotHold},
 		{paper.Within, .05, -.08, -.06, 3, DoesNotHold},
+		{paper.Above, 0, -.002, .002, 3, NoDifference},
+		{paper.Below, 0, -.0029, .001, 3, NoDifference},
+		{paper.Above, 0, .001, .002, 3, Holds}, // a small difference is one
+		{paper.Above, 0, -.002, .0031, 3, Undecided},
+		{paper.Above, 0, 0, 0, 1, Undecided},
 	} {
 		effect := figures.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n}
-		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound}, effect)
+		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound, Margin: .003}, effect)
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -46,19 +52,28 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestCombine(t *testing.T) {
-	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun, '-': NotJudged}
+	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun, '-': NotJudged,
+		'0': NoDifference}
 	for _, c := range []struct {
-		parts string // h holds, d does not, u undecided, n not run, - not judged
+		parts string // h holds, d does not, u undecided, n not run, - not judged, 0 no difference, * on a stand-in
 		want  Verdict
 	}{
 		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Partly}, {"hdu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
 		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", Partly}, {"-d", DoesNotHold}, {"-n", NotRun},
+		{"0", NoDifference}, {"00", NoDifference}, {"0h", Partly}, {"0d", DoesNotHold}, {"0u", Undecided},
+		{"0-", Undecided}, {"0n", NotRun},
+		{"hh*", Holds}, {"hd*", Holds}, {"dh*", DoesNotHold}, {"uh*", Undecided}, {"0u*", NoDifference},
+		{"h*", OnStandIn}, {"hn*", NotRun},
 		{"", NotRun}, // nothing to judge
 	} {
 		var parts []JudgedPart
 		for _, letter := range c.parts {
+			if letter == '*' {
+				parts[len(parts)-1].Metric = "accuracy (stand-in, not CLEAR)"
+				continue
+			}
 			parts = append(parts, JudgedPart{Verdict: verdicts[letter]})
 		}
 		if got := combine(parts); got != c.want {
@@ -115,6 +130,77 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestSteps: where steps are a sample, a difference that changes from step to step decides nothing that those between
+// them could change, though the seeds agree; where every step was measured, it does.
+func TestSteps(t *testing.T) {
+	rows := func(distance int) []figures.Row {
+		var out []figures.Row
+		for seed := range int64(3) {
+			for i, gain := range []float64{.3, -.1, .3, -.1, .3, -.1} {
+				for series, value := range map[string]float64{"everything": .5, "ours": .5 + gain + .001*float64(seed)} {
+					out = append(out, figures.Row{Panel: "a", Series: series, Seed: seed, T: 3 + distance*i,
+						Metric: "accuracy", Value: value})
+				}
+			}
+		}
+		return out
+	}
+	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
+	judged := func(distance int, sample bool) JudgedPart {
+		shown := map[string]shownPanel{"a": {metric: "accuracy", sample: sample}}
+		return judge(paper.Figure{Number: 1}, c, shown, rows(distance)).Parts[0]
+	}
+	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
+		if whole.Verdict != Holds || whole.OverSeeds != nil || strings.Contains(whole.String(), "step") {
+			t.Errorf("every step was measured: %s", whole)
+		}
+	}
+	part := judged(7, true)
+	// Neighbours differ by .4, so B² = .08, and 2.5706 is Student's quantile for 5 degrees of freedom.
+	half := math.Sqrt(math.Pow(4.302653*.001, 2)/3 + math.Pow(2.570582, 2)*6/7*.08/6)
+	if part.Verdict != Undecided || math.Abs(part.Effect.High-part.Effect.Mean-half) > 1e-6 || part.Steps != 6 ||
+		part.Stride != 7 || !strings.Contains(part.String(), "every 7th step (these alone: [+0.099, +0.103], holds") {
+		t.Errorf("every seventh step: %s, want +- %v", part, half)
+	}
+}
+
+// TestHolm: by hand. Of four p-values and one undecided claim, .009 <= .05/5 and .012 <= .05/4, but .02 > .05/3, so
+// that one and the larger .021 do not survive.
+func TestHolm(t *testing.T) {
+	claims := []Judged{{Verdict: Holds, P: .02}, {Verdict: DoesNotHold, P: .009}, {Verdict: Undecided},
+		{Verdict: Holds, P: .012}, {Verdict: NotRun}, {Verdict: NotJudged}, {Verdict: NoDifference, P: .021}}
+	correct(claims)
+	for i, want := range []Holm{Lost, Kept, "", Kept, "", "", Lost} {
+		if claims[i].Holm != want {
+			t.Errorf("claim %d with p = %v: %q", i, claims[i].P, claims[i].Holm)
+		}
+	}
+}
+
+// TestClaimsPValue: the largest of parts that all hold, the smallest of those that fail, times their number.
+func TestClaimsPValue(t *testing.T) {
+	part := func(v Verdict, p float64) JudgedPart { return JudgedPart{Verdict: v, P: p} }
+	standIn := JudgedPart{Verdict: Holds, P: .9, Metric: "accuracy (stand-in)"}
+	for _, c := range []struct {
+		parts []JudgedPart
+		want  float64
+	}{
+		{[]JudgedPart{part(Holds, .01), part(Holds, .03), standIn}, .03},
+		{[]JudgedPart{part(DoesNotHold, .01), part(Undecided, 0), part(DoesNotHold, .02)}, .03},
+		{[]JudgedPart{part(NoDifference, .01), part(NoDifference, .04)}, .04},
+		{[]JudgedPart{part(Holds, .01), part(DoesNotHold, .01)}, 0}, // partly
+		{[]JudgedPart{part(Undecided, 0)}, 0},
+	} {
+		if got := pValue(Judged{Verdict: combine(c.parts), Parts: c.parts}); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: p = %v, want %v", c.parts, got, c.want)
+		}
+	}
+	one := judgeOne(paper.Part{Panel: "a", Series: "ours", Base: "everything"}, threeSeeds(.1))
+	if one.P <= 0 || one.P >= .05 || one.P != one.Parts[0].P {
+		t.Errorf("a claim that holds has p = %v", one.P)
+	}
+}
+
 // TestJudgeNotRun: a part without values, or whose statistic cannot be computed, is not run.
 func TestJudgeNotRun(t *testing.T) {
 	for _, missing := range []paper.Part{{Panel: "b", Series: "ours", Base: "everything"},
@@ -127,7 +213,7 @@ func TestJudgeNotRun(t *testing.T) {
 	for name, p := range map[string]paper.Part{
 		"without the exact curve": {Panel: "a", Series: "ours", Base: "everything",
 			Statistic: paper.CorrelationGain, Truth: "exact"},
-		"over less than one period": {Panel: "a", Series: "ours", Statistic: paper.Phase},
+		"over less than one period": {Panel: "a", Series: "ours", Statistic: paper.Highest},
 		"by an unknown statistic":   {Panel: "a", Series: "ours", Statistic: "median"},
 	} {
 		if j := judgeOne(p, threeSeeds(.1)); j.Verdict != NotRun || j.Parts[0].Effect.N != 0 {

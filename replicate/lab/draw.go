@@ -112,7 +112,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		if err != nil {
 			return err
 		}
-		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r))
+		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r), p.spans(r.Rows))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
 		}
@@ -130,7 +130,11 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()),
 		CommitNote + ShortCommit(provenance) + ".",
 	}
-	r.Claims = judgeAll(f, plan, complete(plan, r.Rows, r.Report))
+	judged, err := l.evidence(o, plan, complete(plan, r.Rows, r.Report))
+	if err != nil {
+		return err
+	}
+	r.Claims = judgeAll(f, plan, judged)
 	r.Record = RecordOf(o, plan, provenance, r.Report)
 	l.fillPage(f, o, plan, r)
 	return nil
@@ -254,7 +258,10 @@ func (p PanelPlan) ends(r *Result) []string {
 	}
 	rows = append(rows, r.Rows...)
 	end := func(series, metric string) []float64 {
-		values, _ := perSeed(curves(rows, paper.Part{Panel: p.Key, Series: series}, metric), statistics[paper.End].of)
+		var values []float64
+		for _, c := range curves(rows, paper.Part{Panel: p.Key, Series: series}, metric) {
+			values = append(values, statistics[paper.End].of(c))
+		}
 		return values
 	}
 	var means, gains []string
@@ -285,6 +292,33 @@ func (p PanelPlan) ends(r *Result) []string {
 			base.Label, strings.Join(gains, ", ")))
 	}
 	return notes
+}
+
+// spans compares the panel's last learner with each of the others in each of the panel's spans of steps.
+func (p PanelPlan) spans(rows []figures.Row) []string {
+	var out []string
+	last := p.Series[len(p.Series)-1]
+	for _, span := range p.Spans {
+		within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
+			return r.T < span.From || r.T > span.To
+		})
+		var gains []string
+		for _, base := range p.Series[:len(p.Series)-1] {
+			part := paper.Part{Panel: p.Key, Series: last, Base: base}
+			m, err := measure(within, part, p.Shown, len(p.Settings.Strides()) > 0)
+			if err != nil {
+				continue
+			}
+			look, _ := figures.LookUp(base)
+			e := m.interval(figures.Level)
+			gains = append(gains, fmt.Sprintf("%s %s %s", look.Label, signed(e.Mean), ends(e)))
+		}
+		if look, _ := figures.LookUp(last); len(gains) > 0 {
+			out = append(out, fmt.Sprintf("%s at t = %d to %d minus: %s.", look.Label, span.From, span.To,
+				strings.Join(gains, ", ")))
+		}
+	}
+	return out
 }
 
 // metricsOf lists the metrics of rows, sorted.

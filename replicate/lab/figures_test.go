@@ -11,6 +11,8 @@ import (
 	"tvps/figures"
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // csvRows returns the rows of a CSV file in the output folder.
@@ -151,17 +153,43 @@ func TestStatistics(t *testing.T) {
 	c := curve{t: []float64{0, 1, 2, 3, 4, 5, 6}, series: []float64{1, 2, 3, 4, 5, 6, 7},
 		base: []float64{2, 2, 2, 2, 2, 2, 2}, exact: []float64{7, 6, 5, 4, 3, 2, 1}}
 	for name, want := range map[paper.Statistic]float64{
-		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Slope: 100, paper.Correlation: 0,
-		paper.CorrelationGain: -1, paper.Phase: 2 - (1+3+4+5+6)/5., paper.Ratio: 1, paper.End: 7,
+		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Rejected: 0, paper.Slope: 100, paper.Correlation: 0,
+		paper.CorrelationGain: -1, paper.Ratio: 1, paper.End: 7,
 		paper.EndGain: 5,
 		paper.Sooner:  -2,
 	} {
-		if got := statistics[name].of(c); got < want-1e-12 || got > want+1e-12 {
+		grid, err := statistics[name].grid([]curve{c}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := stat.Mean(grid[0], nil); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if len(statistics) != 12 {
-		t.Errorf("there are %d statistics, 11 and Spread are tested", len(statistics))
+	p := curve{t: c.t, series: []float64{0, .049, .05, .2, .3, .4, 1}}
+	if got := stat.Mean(rejected(p), nil); math.Abs(got-2/7.) > 1e-12 {
+		t.Errorf("%v of the p-values are below .05, want 2 of 7", got)
+	}
+	if len(statistics) != 13 {
+		t.Errorf("there are %d statistics, 11, Spread and Highest are tested", len(statistics))
+	}
+}
+
+// TestHighest: 15, 20, 25 and 30 steps before the end against all other phases; 5 and 10 steps before it do not matter.
+func TestHighest(t *testing.T) {
+	var c curve
+	for t := range 36 {
+		score := .1
+		switch {
+		case t%5 != 0:
+			score = .3
+		case t == 5 || t == 10 || t == 15 || t == 20:
+			score = .8 - float64(t)/100
+		}
+		c.t, c.series = append(c.t, float64(t)), append(c.series, score)
+	}
+	if got := highest(c); math.Abs(got-(.6-.3)) > 1e-12 {
+		t.Errorf("the lowest of the same phase is %v above the highest of the others, want .3", got)
 	}
 }
 
@@ -194,9 +222,13 @@ func TestSpread(t *testing.T) {
 				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
 		}
 	}
-	got, err := estimate(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
-		"return")
-	if want := -math.Log(9); err != nil || math.Abs(got.Mean-want) > 1e-12 || got.N != 3 || got.High < want {
-		t.Errorf("%+v, want %v, %v", got, want, err)
+	m, err := measure(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
+		"return", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.interval(figures.Level)
+	if want := -math.Log(9); math.Abs(got.Mean-want) > 1e-12 || got.N != 3 || got.High < want {
+		t.Errorf("%+v, want %v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 )
 
 // Verdict says whether a claim of the paper holds here.
@@ -20,9 +21,16 @@ const (
 	Undecided   Verdict = "undecided"     // the intervals decide no part
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
 
+	// NoDifference is the verdict on a claimed difference of which the interval shows neither side, but that it is
+	// smaller than the claim's margin.
+	NoDifference Verdict = "no difference"
+
 	// NotJudged is the verdict on a comparison of learners that is not made: the first one of the panel is not above
 	// the protocol's floors. It is no evidence, neither for a claim nor of an effect that is too small to be seen.
 	NotJudged Verdict = "not judged: agents are not trained at this scale"
+
+	// OnStandIn is the verdict on a claim all of whose parts are about data that a stand-in replaces.
+	OnStandIn Verdict = "not judged: a stand-in replaces the paper's data"
 )
 
 // Short is the verdict without its reason.
@@ -38,15 +46,35 @@ type Judged struct {
 	Verdict Verdict      `json:"verdict"`
 	Parts   []JudgedPart `json:"parts"`
 	Floors  []JudgedPart `json:"floors,omitempty"` // the comparisons that decide whether the parts are judged
+	P       float64      `json:"p,omitempty"`      // p-value of the verdict; 0 if nothing is decided
+	Holm    Holm         `json:"holm,omitempty"`   // set where all claims are judged together
 }
 
-// JudgedPart is a part with its verdict and effect. The seed is the unit: see Statistic.
+// Holm tells what Holm's correction for all judged claims makes of a verdict.
+type Holm string
+
+// What becomes of a verdict that is decided without the correction.
+const (
+	Kept Holm = "kept"
+	Lost Holm = "lost"
+)
+
+// JudgedPart is a part with its verdict and effect. Effect is about all steps of the stream. OverSeeds is about the
+// measured ones alone, if these are every second step or fewer.
 type JudgedPart struct {
 	paper.Part
-	Metric  string           `json:"metric,omitempty"` // metric that the panel shows; it names a stand-in for its data
-	Verdict Verdict          `json:"verdict"`
-	Effect  figures.Estimate `json:"effect"`
+	Metric    string            `json:"metric,omitempty"` // metric that the panel shows; it names a stand-in for its data
+	Verdict   Verdict           `json:"verdict"`
+	P         float64           `json:"p,omitempty"` // p-value of a verdict that the interval decides
+	Effect    figures.Estimate  `json:"effect"`
+	OverSeeds *figures.Estimate `json:"over-seeds,omitempty"`
+	Steps     int               `json:"steps,omitempty"`  // number of measured steps
+	Stride    int               `json:"stride,omitempty"` // distance between them
 }
+
+// onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
+// that has others.
+func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, " (") }
 
 // judgeAll judges the claims of a figure that have a part in a panel of the plan.
 func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
@@ -64,6 +92,7 @@ func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
 type shownPanel struct {
 	metric string
 	base   string   // its first series
+	sample bool     // whether its steps stand for those between them
 	floors []string // series that the base must exceed, or no part of the panel is judged
 }
 
@@ -72,7 +101,7 @@ type shownPanel struct {
 func shownIn(plan []PanelPlan) map[string]shownPanel {
 	shown := map[string]shownPanel{}
 	for _, p := range plan {
-		one := shownPanel{metric: p.Shown, base: p.Series[0]}
+		one := shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0}
 		for _, name := range p.Protocol.Floors {
 			if slices.Contains(p.References, name) {
 				one.floors = append(one.floors, name)
@@ -98,7 +127,7 @@ func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, rows []fi
 				trained[p.Panel] = combine(floors)
 			}
 		}
-		part := judgePart(p, panel.metric, rows)
+		part := judgePart(p, panel, rows)
 		switch {
 		case part.Verdict == NotRun || part.Effect.N < 2:
 		case trained[p.Panel] == NotRun:
@@ -109,6 +138,7 @@ func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, rows []fi
 		j.Parts = append(j.Parts, part)
 	}
 	j.Verdict = combine(j.Parts)
+	j.P = pValue(j)
 	return j
 }
 
@@ -117,17 +147,26 @@ func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart 
 	var out []JudgedPart
 	for _, floor := range panel.floors {
 		p := paper.Part{Panel: key, Series: panel.base, Base: floor, Statistic: paper.EndGain}
-		out = append(out, judgePart(p, panel.metric, rows))
+		out = append(out, judgePart(p, panel, rows))
 	}
 	return out
 }
 
 // judgePart judges one part, about the metric that its panel shows.
-func judgePart(p paper.Part, metric string, rows []figures.Row) JudgedPart {
+func judgePart(p paper.Part, panel shownPanel, rows []figures.Row) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
-	part := JudgedPart{Part: p, Metric: metric, Verdict: NotRun}
-	if effect, err := estimate(rows, p, metric); err == nil {
-		part.Effect, part.Verdict = effect, verdictOf(p, effect)
+	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
+	m, err := measure(rows, p, panel.metric, panel.sample)
+	if err != nil {
+		return part
+	}
+	part.Effect, part.Steps, part.Stride = m.interval(figures.Level), m.steps, m.stride
+	if m.stride > 1 {
+		alone := m.overSeeds(figures.Level)
+		part.OverSeeds = &alone
+	}
+	if part.Verdict = verdictOf(p, part.Effect); part.Verdict != Undecided {
+		part.P = m.interval.PValue(func(e figures.Estimate) bool { return verdictOf(p, e) == part.Verdict })
 	}
 	return part
 }
@@ -148,30 +187,91 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 		return Holds
 	case fails:
 		return DoesNotHold
+	case e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin:
+		return NoDifference
 	}
 	return Undecided
 }
 
-// combine returns the verdict on a claim with these parts. Parts that are not judged decide nothing; the claim is not
-// judged if the others do not decide it either and none of them is undecided.
+// combine returns the verdict on a claim with these parts. Parts on a stand-in count only if there are no others, and
+// then nothing is judged. Parts that are not judged decide nothing; the claim is not judged if the others do not decide
+// it either and none of them is undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
+	counted := 0
 	for _, p := range parts {
-		count[p.Verdict]++
+		if p.Verdict == NotRun || !p.onStandIn() {
+			count[p.Verdict]++
+			counted++
+		}
 	}
 	switch {
 	case len(parts) == 0 || count[NotRun] > 0:
 		return NotRun
-	case count[Holds] == len(parts):
+	case counted == 0:
+		return OnStandIn
+	case count[Holds] == counted:
 		return Holds
 	case count[Holds] > 0:
 		return Partly
 	case count[DoesNotHold] > 0:
 		return DoesNotHold
-	case count[NotJudged] > 0 && count[Undecided] == 0:
+	case count[NoDifference] == counted:
+		return NoDifference
+	case count[NotJudged] > 0 && count[Undecided]+count[NoDifference] == 0:
 		return NotJudged
 	}
 	return Undecided
+}
+
+// pValue is that of a claim's verdict: all parts hold, or all show no difference (the largest of theirs, as in an
+// intersection-union test), or one part fails (the smallest of theirs, times the number of parts). Other verdicts
+// decide nothing about the claim as a whole.
+func pValue(j Judged) float64 {
+	var values []float64
+	parts := 0
+	for _, p := range j.Parts {
+		if p.onStandIn() {
+			continue
+		}
+		parts++
+		if p.Verdict == j.Verdict {
+			values = append(values, p.P)
+		}
+	}
+	switch {
+	case len(values) == 0:
+		return 0
+	case j.Verdict == Holds || j.Verdict == NoDifference:
+		return slices.Max(values)
+	case j.Verdict == DoesNotHold:
+		return min(1, slices.Min(values)*float64(parts))
+	}
+	return 0
+}
+
+// correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over the
+// claims that could be judged.
+func correct(claims []Judged) {
+	var decided []int
+	family := 0
+	for i, c := range claims {
+		switch {
+		case c.P > 0:
+			decided = append(decided, i)
+			family++
+		case c.Verdict == Undecided || c.Verdict == Partly:
+			family++
+		}
+	}
+	slices.SortStableFunc(decided, func(a, b int) int { return cmp.Compare(claims[a].P, claims[b].P) })
+	kept := Kept
+	for rank, i := range decided {
+		if claims[i].P*float64(family-rank) > 1-figures.Level {
+			kept = Lost
+		}
+		claims[i].Holm = kept
+	}
 }
 
 // Shown returns the parts, and the floors where one of them is the reason of a verdict.
@@ -182,9 +282,17 @@ func (j Judged) Shown() []JudgedPart {
 	return j.Parts
 }
 
+// Result is the verdict, with a remark if Holm's correction does not keep it.
+func (j Judged) Result() string {
+	if j.Holm == Lost {
+		return string(j.Verdict) + ", but not with Holm's correction"
+	}
+	return string(j.Verdict)
+}
+
 // String returns a line for the terminal, followed by one for each part.
 func (j Judged) String() string {
-	text := fmt.Sprintf("  %-13s  %s (%s)", j.Verdict, j.Text, j.Place)
+	text := fmt.Sprintf("  %-13s  %s (%s)", j.Result(), j.Text, j.Place)
 	for _, p := range j.Shown() {
 		text += fmt.Sprintf("\n  %13s    %s", "", p)
 	}
@@ -196,7 +304,7 @@ func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
 		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
 	}
-	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Verdict.Short())
+	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Result())
 }
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.
@@ -215,12 +323,38 @@ func (p JudgedPart) What() string {
 	return fmt.Sprintf("%s is %s", what(p.Part), signed(p.Effect.Mean))
 }
 
-// Interval returns the effect's interval and the number of seeds.
+// Interval returns the effect's interval, the number of seeds, and which steps were measured, if they are a sample.
 func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	return fmt.Sprintf("[%s, %s], n = %d", signed(p.Effect.Low), signed(p.Effect.High), p.Effect.N)
+	return fmt.Sprintf("%s, n = %d%s", ends(p.Effect), p.Effect.N, p.steps())
+}
+
+// steps says which steps were measured, and what the interval is without the others; "" if they are no sample.
+func (p JudgedPart) steps() string {
+	if p.OverSeeds == nil || p.Effect.N < 2 {
+		return ""
+	}
+	text := fmt.Sprintf(", every %s step (these alone: %s", protocol.Ordinal(p.Stride), ends(*p.OverSeeds))
+	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
+		text += ", " + string(alone) + ": more steps would tell"
+	}
+	return text + ")"
+}
+
+func ends(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", signed(e.Low), signed(e.High)) }
+
+// Result is the verdict in short, with the margin of a difference that is none, and a remark on a stand-in.
+func (p JudgedPart) Result() string {
+	text := p.Verdict.Short()
+	if p.Verdict == NoDifference {
+		text = fmt.Sprintf("no difference above %g", p.Margin)
+	}
+	if p.onStandIn() {
+		text += " (not counted)"
+	}
+	return text
 }
 
 // signed formats a number with its sign and three decimals, never as minus zero.

@@ -61,21 +61,25 @@ func (o Options) pageCommand(f paper.Figure) string {
 // outcomes gives each verdict its look on a page.
 var outcomes = map[Verdict]figures.Outcome{
 	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
-	Undecided: figures.Open, NotRun: figures.Missing, NotJudged: figures.Missing,
+	NoDifference: figures.Contradicted, Undecided: figures.Open,
+	NotRun: figures.Missing, NotJudged: figures.Missing, OnStandIn: figures.Missing,
 }
 
-// onPage is the verdict as a page shows it.
-func (v Verdict) onPage() figures.Verdict {
-	return figures.Verdict{Word: string(v), Outcome: outcomes[v]}
+// outcome gives the part's verdict its look; one on a stand-in counts as none.
+func (p JudgedPart) outcome() figures.Outcome {
+	if p.onStandIn() {
+		return figures.Missing
+	}
+	return outcomes[p.Verdict]
 }
 
 // onPage is the claim as a page shows it.
 func (j Judged) onPage() figures.Claim {
-	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: j.Verdict.onPage()}
+	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
-			What: what(p.Part), Panel: p.panel(), Effect: p.Effect,
-			Verdict: figures.Verdict{Word: p.Verdict.Short(), Outcome: outcomes[p.Verdict]},
+			What: what(p.Part), Panel: p.panel(), Effect: p.Effect, Steps: p.steps(),
+			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
 		})
 	}
 	return c

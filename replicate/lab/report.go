@@ -68,15 +68,14 @@ type fact struct{ Name, Value string }
 // same runs give the same bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
-	v := l.verification(o)
+	v, all, err := l.verify(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	results := map[string]*runs.Result{}
 	var drawn []figures.Figure
-	for _, f := range l.At(o.Scale) {
-		s, err := l.lookAt(ctx, f, o)
-		if err != nil {
-			return nil, err
-		}
-		v.add(l, f, s)
+	for i, f := range l.At(o.Scale) {
+		s := all[i]
 		section, figure, err := l.section(f, o, s, v.Of(f.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -88,7 +87,6 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
 	page.Provenance = append(provenanceOf(results),
 		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
-	var err error
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
 		return nil, err
 	}

@@ -21,12 +21,16 @@ type curve struct {
 	series, base, exact []float64 // exact: the series of Part.Truth
 }
 
-// statistic is a number that compares series and base, with its name in sentences. Either it is computed within each
-// seed, and its interval is Student's t over seeds, or it is computed over all seeds.
+// statistic is a number that compares series and base, with its name in sentences. One of the functions is set: of is
+// the number itself, within a seed; hit is 0, 1/2 or 1 for each step of a seed, and the number is their mean; over is
+// computed over all seeds. Interval: [figures.OverSeedsAndSteps], of the pseudo-values of of where steps were left out,
+// and [figures.OverShare].
 type statistic struct {
 	words string
 	of    func(c curve) float64
-	over  func(seeds []curve) figures.Estimate
+	hit   func(c curve) []float64
+	over  func(seeds []curve) figures.Interval
+	most  float64 // of its absolute value, if there is a limit
 }
 
 // statistics are all statistics.
@@ -40,30 +44,43 @@ var statistics = map[paper.Statistic]statistic{
 		of: func(c curve) float64 {
 			return stat.Mean(lastQuarter(c.series), nil) - stat.Mean(lastQuarter(c.base), nil)
 		}},
-	paper.Share: {words: "share of steps at which SERIES is above BASE", of: share},
-	paper.Slope: {words: "rise of SERIES in 100 steps", of: slope},
+	paper.Share:    {words: "share of steps at which SERIES is above BASE", hit: above},
+	paper.Rejected: {words: "share of steps at which the p-value of SERIES is below 0.05", hit: rejected},
+	paper.Slope:    {words: "rise of SERIES in 100 steps", of: slope},
 	paper.Correlation: {words: "correlation of SERIES with BASE over steps",
-		of: func(c curve) float64 { return correlation(c.series, c.base) }},
-	paper.CorrelationGain: {words: "correlation of SERIES with the exact curve minus that of BASE", of: correlationGain},
-	paper.Phase:           {words: "mean of SERIES at the steps of the same phase minus that at the others", of: phase},
+		of: func(c curve) float64 { return correlation(c.series, c.base) }, most: 1},
+	paper.CorrelationGain: {words: "correlation of SERIES with the exact curve minus that of BASE",
+		of: correlationGain, most: 2},
+	paper.Highest: {words: "lowest SERIES 15, 20, 25 and 30 steps before the end minus the highest at other phases",
+		of: highest},
 	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
 	paper.Sooner: {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
 	paper.Spread: {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
 }
 
-// share counts a tie as half a step.
-func share(c curve) float64 {
-	sum := 0.0
-	for i := range c.t {
+// above counts a tie as half a step.
+func above(c curve) []float64 {
+	hits := make([]float64, len(c.t))
+	for i := range hits {
 		switch {
 		case c.series[i] > c.base[i]:
-			sum++
+			hits[i] = 1
 		case c.series[i] == c.base[i]:
-			sum += .5
+			hits[i] = .5
 		}
 	}
-	return sum / float64(len(c.t))
+	return hits
+}
+
+func rejected(c curve) []float64 {
+	hits := make([]float64, len(c.t))
+	for i := range hits {
+		if c.series[i] < 1-figures.Level {
+			hits[i] = 1
+		}
+	}
+	return hits
 }
 
 func slope(c curve) float64 {
@@ -83,21 +100,20 @@ func correlationGain(c curve) float64 {
 	return correlation(c.series, c.exact) - correlation(c.base, c.exact)
 }
 
-// phase excludes the last step itself.
-func phase(c curve) float64 {
+// highest compares the steps that Figure 5's caption names with all steps of another phase than the last one.
+func highest(c curve) float64 {
 	const period = 5 // of the stream of Figure 5
 	last := int(c.t[len(c.t)-1])
-	var same, other []float64
+	least, most := math.Inf(1), math.Inf(-1)
 	for i, t := range c.t {
 		switch distance := last - int(t); {
-		case distance == 0:
-		case distance%period == 0:
-			same = append(same, c.series[i])
-		default:
-			other = append(other, c.series[i])
+		case distance%period != 0:
+			most = max(most, c.series[i])
+		case distance >= 15 && distance <= 30:
+			least = min(least, c.series[i])
 		}
 	}
-	return stat.Mean(same, nil) - stat.Mean(other, nil)
+	return least - most
 }
 
 // sooner compares the steps at which series and base first reach the base's mean over its last quarter, as a mean of
@@ -118,7 +134,7 @@ func sooner(c curve) float64 {
 
 func lastQuarter(values []float64) []float64 { return values[len(values)-max(1, len(values)/4):] }
 
-func spread(seeds []curve) figures.Estimate {
+func spread(seeds []curve) figures.Interval {
 	var series, base [][]float64
 	for _, c := range seeds {
 		series, base = append(series, c.series), append(base, c.base)
@@ -126,42 +142,130 @@ func spread(seeds []curve) figures.Estimate {
 	return figures.VarianceRatio(series, base)
 }
 
-// estimate returns the part's statistic with its interval over seeds. Errors: an unknown statistic, a value that is no
-// number, and no seed with all series of the part.
-func estimate(rows []figures.Row, p paper.Part, metric string) (figures.Estimate, error) {
-	name := cmp.Or(p.Statistic, paper.Difference)
-	take, ok := statistics[name]
-	if !ok {
-		return figures.Estimate{}, fmt.Errorf("there is no statistic %q", name)
-	}
-	seeds := curves(rows, p, metric)
-	var e figures.Estimate
-	if take.over != nil {
-		e = take.over(seeds)
-	} else {
-		values, err := perSeed(seeds, take.of)
-		if err != nil {
-			return e, fmt.Errorf("the %s of %s %w", name, p.Series, err)
-		}
-		e = figures.MeanInterval(values)
-	}
-	if e.N == 0 {
-		return e, fmt.Errorf("there are no values of %s", p.Series)
-	}
-	return e, nil
+// effect is a statistic over seeds, and over the steps of the stream.
+type effect struct {
+	interval  figures.Interval
+	overSeeds figures.Interval // at the measured steps alone
+	steps     int              // number of measured steps
+	stride    int              // distance between them; 1 if they are no sample of other steps
+	grid      [][]float64      // [seeds][steps], see statistic; nil if computed over all seeds
 }
 
-// perSeed returns a statistic of each seed.
-func perSeed(seeds []curve, of func(c curve) float64) ([]float64, error) {
-	var out []float64
+// measure computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
+// unknown statistic, a value that is no number, and no seed with all series of the part.
+func measure(rows []figures.Row, p paper.Part, metric string, sampled bool) (effect, error) {
+	name := cmp.Or(p.Statistic, paper.Difference)
+	s, ok := statistics[name]
+	if !ok {
+		return effect{}, fmt.Errorf("there is no statistic %q", name)
+	}
+	seeds := alike(curves(rows, p, metric))
+	if len(seeds) == 0 {
+		return effect{}, fmt.Errorf("there are no values of %s", p.Series)
+	}
+	m := effect{steps: len(seeds[0].t), stride: 1}
+	if sampled {
+		m.stride = stride(seeds[0].t)
+	}
+	if s.over != nil {
+		m.interval = s.over(seeds)
+		m.overSeeds = m.interval
+	} else {
+		grid, err := s.grid(seeds, m.stride > 1)
+		if err != nil {
+			return effect{}, fmt.Errorf("the %s of %s %w", name, p.Series, err)
+		}
+		m.grid = grid
+		over := figures.OverSeedsAndSteps
+		if s.hit != nil {
+			over = figures.OverShare
+		}
+		m.interval, m.overSeeds = over(grid, 1-1/float64(m.stride)), over(grid, 0)
+		if s.most > 0 {
+			m.interval, m.overSeeds = m.interval.Clip(-s.most, s.most), m.overSeeds.Clip(-s.most, s.most)
+		}
+	}
+	if m.interval(figures.Level).N == 0 {
+		return effect{}, fmt.Errorf("the %s of %s has no value", name, p.Series)
+	}
+	return m, nil
+}
+
+// grid returns values whose mean over the steps of a seed is the statistic: [seeds][steps], or [seeds][1] if steps are
+// not asked for. A value that is no number is an error.
+func (s statistic) grid(seeds []curve, steps bool) ([][]float64, error) {
+	var out [][]float64
 	for _, c := range seeds {
-		value := of(c)
-		if math.IsNaN(value) || math.IsInf(value, 0) {
+		var row []float64
+		switch {
+		case s.hit != nil:
+			row = s.hit(c)
+		case steps:
+			row = figures.Jackknifed(len(c.t), func(kept []int) float64 { return s.of(c.only(kept)) })
+			row = shifted(row, s.of(c))
+		default:
+			row = []float64{s.of(c)}
+		}
+		if slices.ContainsFunc(row, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 			return nil, errors.New("is no number: there are too few steps")
 		}
-		out = append(out, value)
+		out = append(out, row)
 	}
 	return out, nil
+}
+
+// shifted adds a number to all values so that their mean is as given.
+func shifted(values []float64, mean float64) []float64 {
+	by := mean - stat.Mean(values, nil)
+	for i := range values {
+		values[i] += by
+	}
+	return values
+}
+
+// only returns the curve at some of its steps.
+func (c curve) only(kept []int) curve {
+	var out curve
+	for _, i := range kept {
+		out.t = append(out.t, c.t[i])
+		out.series, out.base = append(out.series, c.series[i]), append(out.base, c.base[i])
+		out.exact = append(out.exact, c.exact[i])
+	}
+	return out
+}
+
+// stride is the smallest distance between two steps; 1 for a single step.
+func stride(t []float64) int {
+	least := 0
+	for i := 1; i < len(t); i++ {
+		if gap := int(t[i] - t[i-1]); least == 0 || gap < least {
+			least = gap
+		}
+	}
+	return max(1, least)
+}
+
+// alike returns the curves at the steps that all of them have.
+func alike(seeds []curve) []curve {
+	count := map[float64]int{}
+	for _, c := range seeds {
+		for _, t := range c.t {
+			count[t]++
+		}
+	}
+	var out []curve
+	for _, c := range seeds {
+		var kept []int
+		for i, t := range c.t {
+			if count[t] == len(seeds) {
+				kept = append(kept, i)
+			}
+		}
+		if len(kept) > 0 {
+			out = append(out, c.only(kept))
+		}
+	}
+	return out
 }
 
 // curves returns the measurements of each seed that has all series of the part, in the order of the seeds. A part

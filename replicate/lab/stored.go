@@ -32,6 +32,7 @@ type stored struct {
 	plan   []PanelPlan // the panels whose runs can be planned
 	report runs.Report // the runs that are stored with every step
 	rows   []figures.Row
+	judged []figures.Row // rows by which claims are judged
 }
 
 // look finds the stored part of a figure, panel by panel: data or a checkpoint may be missing for some panels only.
@@ -61,7 +62,8 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 		}
 	}
 	s.Note = withoutFolders(strings.Join(notes, "; "))
-	return s, nil
+	s.judged, err = l.evidence(o, s.plan, complete(s.plan, s.rows, s.report))
+	return s, err
 }
 
 // load adds a panel with those of its runs that are stored with every step.
@@ -88,10 +90,9 @@ func (s *stored) load(store *runs.Store, p PanelPlan) error {
 // judge judges all claims of the figure. A claim is not run if one of its runs is not stored.
 func (s stored) judge(f paper.Figure) []Judged {
 	shown := shownIn(s.plan)
-	rows := complete(s.plan, s.rows, s.report)
 	var out []Judged
 	for _, c := range f.Claims {
-		out = append(out, judge(f, c, shown, rows))
+		out = append(out, judge(f, c, shown, s.judged))
 	}
 	return out
 }

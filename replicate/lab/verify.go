@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tvps/replicate/paper"
+	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 )
 
@@ -28,21 +29,25 @@ type Verification struct {
 // Verify judges every claim of the catalog by the runs that are stored for these options. It computes nothing. A
 // claim is not run if a run or a step of it is missing. Errors: usage errors, an unreadable store, an interruption.
 func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
-	v := l.verification(o)
+	v, _, err := l.verify(ctx, o)
+	return v, err
+}
+
+// verify is Verify with the stored part of each figure.
+func (l *Lab) verify(ctx context.Context, o Options) (Verification, []stored, error) {
+	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{},
+		Command: o.Command("verify")}
+	var all []stored
 	for _, f := range l.At(o.Scale) {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
-			return Verification{}, err
+			return Verification{}, nil, err
 		}
 		v.add(l, f, s)
+		all = append(all, s)
 	}
-	return v, nil
-}
-
-// verification returns a table without figures.
-func (l *Lab) verification(o Options) Verification {
-	return Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{},
-		Command: o.Command("verify")}
+	correct(v.Claims)
+	return v, all, nil
 }
 
 // lookAt returns look for options of several figures, or an error if the user interrupted it.
@@ -95,7 +100,25 @@ func (v Verification) Basis() []string {
 	for _, note := range v.Data {
 		out = append(out, note+".")
 	}
-	return out
+	return append(out, v.holm()...)
+}
+
+// holm says how many of the decided claims stay so with Holm's correction; nothing if none is decided.
+func (v Verification) holm() []string {
+	decided, stay := 0, 0
+	for _, c := range v.Claims {
+		if c.P > 0 {
+			decided++
+		}
+		if c.Holm == Kept {
+			stay++
+		}
+	}
+	if decided == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
+		runs.Plural(decided, "claim"), stay)}
 }
 
 // seeds names the seeds of most figures, then those of the others.

@@ -19,12 +19,12 @@ func (v Verification) Markdown() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
-	b.WriteString("| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |\n" +
+	b.WriteString("| figure | claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n" +
 		"|---|---|---|---|---|\n")
 	for _, f := range v.Figures {
 		for _, c := range v.Of(f.Name) {
 			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n",
-				f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+				f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Result())
 		}
 	}
 	return b.String()
@@ -56,7 +56,7 @@ func measured(c Judged) []string {
 		}
 		text := fmt.Sprintf("%s: %s %s", p.panel(), signed(p.Effect.Mean), p.Interval())
 		if len(parts) > 1 {
-			text += ", " + p.Verdict.Short()
+			text += ", " + p.Result()
 		}
 		out = append(out, text)
 	}
@@ -122,10 +122,10 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 		for _, picture := range pictures(f.Name) {
 			fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
 		}
-		b.WriteString("\n| claim | the paper | here: mean over seeds, 95% interval | verdict |\n|---|---|---|---|\n")
+		b.WriteString("\n| claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n|---|---|---|---|\n")
 		for _, c := range v.Of(f.Name) {
 			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n",
-				cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Verdict)
+				cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Result())
 		}
 	}
 	return b.String()

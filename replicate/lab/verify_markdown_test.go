@@ -51,12 +51,12 @@ func TestMarkdown(t *testing.T) {
 		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
 			"Made by `go run ./replicate verify --scale small`.",
 		"",
-		"| figure | claim | the paper | here: mean over seeds, 95% interval | verdict |",
+		"| figure | claim | the paper | here: mean, 95% interval over seeds and steps | verdict |",
 		"|---|---|---|---|---|",
 		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
 			"Ours minus Everything (claimed above 0):<br>" +
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
-			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold | partly |",
+			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold (not counted) | partly |",
 		"| 3 | Another | so (there) | `go run ./replicate fig3 --scale small` | not run |",
 		"| 10 | A third | so (there) | `go run ./replicate fig10 --scale small` | not run |",
 		""}, "\n")

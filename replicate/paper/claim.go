@@ -19,7 +19,15 @@ type Part struct {
 	Statistic Statistic `json:"statistic"`      // Difference if empty
 	Test      Test      `json:"test"`           // Above if empty
 	Bound     float64   `json:"bound"`
+
+	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than
+	// this to Bound shows that there is no difference above the margin. 0 for no such verdict.
+	Margin float64 `json:"margin,omitempty"`
 }
+
+// Margin is that of all differences of accuracy: .3 points, which is hardly seen in the paper's pictures. It was set
+// after the first three seeds were known, and before more were run.
+const Margin = .003
 
 // Test names the side of its bound on which a statistic is claimed to lie.
 type Test string
@@ -31,8 +39,8 @@ const (
 	Within Test = "within" // between -bound and +bound
 )
 
-// Statistic names a number that is computed within each seed, over its steps, with Student's interval over seeds;
-// Spread is computed over all seeds. Package lab does it.
+// Statistic names a number that is computed within each seed, over its steps, with an interval over seeds and the steps
+// that were left out; Spread is computed over all seeds. Package lab does it.
 type Statistic string
 
 const (
@@ -41,10 +49,11 @@ const (
 	Difference  Statistic = "difference"  // mean of series minus base over steps
 	EndGain     Statistic = "end-gain"    // mean of series minus base over the last quarter of the steps
 	Share       Statistic = "share"       // share of steps at which the series is above the base; a tie counts half
+	Rejected    Statistic = "rejected"    // share of steps at which the series, a p-value, is below .05
 	Slope       Statistic = "slope"       // slope of the least-squares line through the series, per 100 steps
 	Correlation Statistic = "correlation" // Pearson's, of series and base over steps
 	Ratio       Statistic = "ratio"       // mean of series minus base, divided by the mean of the base
-	Phase       Statistic = "phase"       // mean at steps in phase with the last one (period 5) minus mean at others
+	Highest     Statistic = "highest"     // lowest value 15, 20, 25, 30 steps before the end minus the highest off phase
 	Sooner      Statistic = "sooner"      // steps by which the series reaches the final level of the base earlier
 	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
 

@@ -49,7 +49,7 @@ func Fig3() Figure {
 				Text:  "Ours is more accurate than the standard propensity score",
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
-				Parts: []Part{{Panel: "a", Series: "ours", Base: "standard"}},
+				Parts: []Part{{Panel: "a", Series: "ours", Base: "standard", Margin: Margin}},
 			},
 			{
 				ID:    "fig3b-ours-follows",

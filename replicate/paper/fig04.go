@@ -30,8 +30,8 @@ func Fig4() Figure {
 				Place: "caption of Fig. 4; Section 3.1.3",
 				Says:  `"it is performs better than Meta-Weight-Net"`,
 				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "metaweightnet"},
-					{Panel: "b", Series: "ours", Base: "metaweightnet"},
+					{Panel: "a", Series: "ours", Base: "metaweightnet", Margin: Margin},
+					{Panel: "b", Series: "ours", Base: "metaweightnet", Margin: Margin},
 				},
 			},
 			{
@@ -40,8 +40,8 @@ func Fig4() Figure {
 				Place: "caption of Fig. 4",
 				Says:  `"our method is effective regardless of the specific setting"`,
 				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "everything"},
-					{Panel: "b", Series: "ours", Base: "everything"},
+					{Panel: "a", Series: "ours", Base: "everything", Margin: Margin},
+					{Panel: "b", Series: "ours", Base: "everything", Margin: Margin},
 				},
 			},
 		},

@@ -44,7 +44,7 @@ func Fig6() Figure {
 				Text:  "On CIFAR-10c, Ours is better than Everything",
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
-				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything"}},
+				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything", Margin: Margin}},
 			},
 			{
 				ID:    "fig6a-ours-others",
@@ -52,8 +52,8 @@ func Fig6() Figure {
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
 				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "finetune"},
-					{Panel: "a", Series: "ours", Base: "recent"},
+					{Panel: "a", Series: "ours", Base: "finetune", Margin: Margin},
+					{Panel: "a", Series: "ours", Base: "recent", Margin: Margin},
 				},
 			},
 			{
@@ -62,8 +62,8 @@ func Fig6() Figure {
 				Place: "caption of Fig. 6",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
 				Parts: []Part{
-					{Panel: "a", Series: "recent", Base: "everything", Test: Below},
-					{Panel: "a", Series: "recent", Base: "finetune", Test: Below},
+					{Panel: "a", Series: "recent", Base: "everything", Test: Below, Margin: Margin},
+					{Panel: "a", Series: "recent", Base: "finetune", Test: Below, Margin: Margin},
 				},
 			},
 			{

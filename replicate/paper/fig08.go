@@ -43,9 +43,9 @@ func Fig8() Figure {
 				Place: "Appendix C, Method 1 vs Method 2",
 				Says:  `"Method 1 has a slight edge over Method 2"`,
 				Parts: []Part{
-					{Panel: "a", Series: "method1", Base: "method2"},
-					{Panel: "b", Series: "method1", Base: "method2"},
-					{Panel: "c", Series: "method1", Base: "method2"},
+					{Panel: "a", Series: "method1", Base: "method2", Margin: Margin},
+					{Panel: "b", Series: "method1", Base: "method2", Margin: Margin},
+					{Panel: "c", Series: "method1", Base: "method2", Margin: Margin},
 				},
 			},
 		},

@@ -76,10 +76,11 @@ var _ = add(Fig13())
 
 // atEveryN returns the part "Ours against Everything" for each panel, with this statistic.
 func atEveryN(s Statistic) []Part {
-	bound := map[Statistic]float64{Share: .5}[s]
+	bound, margin := map[Statistic]float64{Share: .5}[s], map[Statistic]float64{"": Margin}[s]
 	var out []Part
 	for _, panel := range []string{"a", "b", "c", "d"} {
-		out = append(out, Part{Panel: panel, Series: "ours", Base: "everything", Statistic: s, Bound: bound})
+		out = append(out, Part{Panel: panel, Series: "ours", Base: "everything", Statistic: s, Bound: bound,
+			Margin: margin})
 	}
 	return out
 }

@@ -52,8 +52,12 @@ type Panel struct {
 	Absolute             bool        // draw the values, not the differences to the first series
 	MeanLines            []string    // series that the paper draws as a dashed line at their mean
 	References           []string    // series that do not learn, as horizontal lines; shown with any choice of learners
+	Spans                []Span      // of steps, for each of which the learners are compared
 	Take                 int         // how many of the figure's seeds are used, the first ones; 0 for all
 }
+
+// Span is a range of steps, with both ends.
+type Span struct{ From, To int }
 
 var catalog []Figure
 

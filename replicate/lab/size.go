@@ -1,0 +1,333 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
+	"tvps/replicate/settings"
+)
+
+// Size is the sample that would decide claims about a panel. Its first stage is what is stored: the spread of these
+// runs gives the size, which is fixed before the rest is run and not changed afterwards, so that its interval does not
+// depend on what the rest shows.
+type Size struct {
+	Scale  settings.Scale `json:"scale"`
+	Figure string         `json:"figure"`
+	Panel  string         `json:"panel"`
+	Set    []string       `json:"set,omitempty"` // settings that override those of the scale
+	Sample
+	Parts   []SizedPart `json:"parts"`
+	Minutes float64     `json:"minutes"` // of the missing steps, by the time that stored ones took
+
+	panel PanelPlan
+}
+
+// SizedPart is an undecided part of a claim, with what to expect of the size.
+type SizedPart struct {
+	Claim string  `json:"claim"`
+	What  string  `json:"what"`
+	Mean  float64 `json:"mean"`
+	Half  float64 `json:"half"`  // half width of the interval now
+	Aim   float64 `json:"aim"`   // .8 of the half width that decides the part if the mean stays as it is
+	Later float64 `json:"later"` // half width that the size should give
+}
+
+const (
+	mostSeeds = 20
+	safety    = .8 // means change when seeds and steps are added
+)
+
+// Sizes returns, for each panel of the supervised figures with undecided parts, the cheapest size that should decide
+// all of those for which one of at most 20 seeds does; cheapest for each part first. Panels whose size is fixed already
+// are left out. It computes nothing. far are parts that no such size decides, or none within the budget (0 for any), a
+// sentence each.
+func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes []Size, far []string, err error) {
+	v, all, err := l.verify(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	fixed, err := l.fixed()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range all {
+		for _, p := range s.plan {
+			if p.Take > 0 || slices.ContainsFunc(fixed, func(s Size) bool { return s.about(p) }) {
+				continue
+			}
+			i := slices.IndexFunc(sizes, func(s Size) bool { return s.shares(p) })
+			if i < 0 {
+				i = len(sizes)
+				sizes = append(sizes, Size{Scale: o.Scale, Figure: s.Name, Panel: p.Key, Set: o.Overrides, panel: p})
+			}
+			if len(p.Series) > len(sizes[i].panel.Series) {
+				sizes[i].Figure, sizes[i].Panel, sizes[i].panel = s.Name, p.Key, p
+			}
+			more, err := l.extend(&sizes[i], p, v.Of(s.Name), s.judged, budget)
+			if err != nil {
+				return nil, nil, err
+			}
+			far = append(far, more...)
+		}
+	}
+	sizes = slices.DeleteFunc(sizes, func(s Size) bool { return len(s.Parts) == 0 })
+	for i := range sizes {
+		if sizes[i].Minutes, err = l.minutes(sizes[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	slices.SortStableFunc(sizes, func(a, b Size) int {
+		return cmp.Compare(a.Minutes/float64(len(a.Parts)), b.Minutes/float64(len(b.Parts)))
+	})
+	return sizes, far, nil
+}
+
+// extend enlarges the size by what the undecided parts about a panel need. It returns a sentence for each part that no
+// size within the budget decides.
+func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, budget time.Duration) (far []string,
+	err error) {
+	for _, c := range claims {
+		for _, part := range c.Parts {
+			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 ||
+				len(p.Settings.Strides()) == 0 {
+				continue
+			}
+			m, err := measure(rows, part.Part, part.Metric, true)
+			if err != nil || m.grid == nil {
+				continue
+			}
+			sized := SizedPart{Claim: c.ID, What: what(part.Part), Mean: part.Effect.Mean,
+				Half: part.Effect.High - part.Effect.Mean, Aim: safety * aim(part)}
+			sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
+			if sized.Later = half; half > sized.Aim {
+				far = append(far, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
+					"every step give +- %.4f", c.ID, p.Key, sized.What, signed(sized.Mean), sized.Half, sized.Aim,
+					mostSeeds, half))
+				continue
+			}
+			minutes, err := l.minutes(Size{panel: p, Sample: sample})
+			if err != nil {
+				return nil, err
+			}
+			if budget > 0 && minutes > budget.Minutes() {
+				far = append(far, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
+					sized.What, len(sample.Seeds), protocol.Ordinal(sample.Stride), minutes))
+				continue
+			}
+			s.Sample = larger(s.Sample, sample)
+			s.Parts = append(s.Parts, sized)
+		}
+	}
+	return far, nil
+}
+
+// aim is the half width with which the interval around the present mean just decides the part, by the sign of its
+// difference from the bound or by the margin.
+func aim(p JudgedPart) float64 {
+	distance := abs(p.Effect.Mean - p.Bound)
+	if p.Test == paper.Within {
+		distance = abs(abs(p.Effect.Mean) - p.Bound)
+	}
+	return max(distance, p.Margin-distance)
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// cheapest returns the sample with the fewest cells whose half width is at most the wanted one, or the largest sample;
+// steps tells whether more steps make a difference.
+func cheapest(p PanelPlan, v figures.Variances, steps bool, wanted float64) (best Sample, half float64) {
+	strides := p.Settings.Strides()
+	if !steps {
+		strides = strides[len(strides)-1:]
+	}
+	fewest := 0
+	for _, stride := range strides {
+		for n := max(2, len(p.Seeds)); n <= mostSeeds; n++ {
+			s := Sample{Seeds: firstSeeds(n), Stride: stride}
+			q, err := p.with(s)
+			if err != nil {
+				continue
+			}
+			k := len(q.Settings.PlannedSteps())
+			width := v.Half(figures.Level, n, k, 1-1/float64(stride))
+			switch cells := n * k; {
+			case width <= wanted && (half > wanted || fewest == 0 || cells < fewest):
+				best, half, fewest = s, width, cells
+			case fewest == 0 || half > wanted && width < half:
+				best, half, fewest = s, width, cells
+			}
+		}
+	}
+	return best, half
+}
+
+func firstSeeds(n int) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = int64(i)
+	}
+	return out
+}
+
+// larger returns the sample with the seeds and steps of both.
+func larger(a, b Sample) Sample {
+	if len(a.Seeds) > len(b.Seeds) {
+		b.Seeds = a.Seeds
+	}
+	if a.Stride > 0 {
+		b.Stride = min(a.Stride, b.Stride)
+	}
+	return b
+}
+
+// shares tells whether a panel has the same runs as that of the size, but for their learners.
+func (s Size) shares(p PanelPlan) bool {
+	return s.panel.Settings == p.Settings && s.panel.Measure == p.Measure
+}
+
+// about tells whether the runs of the size serve a panel.
+func (s Size) about(p PanelPlan) bool { return s.shares(p) && subset(p.Series, s.panel.Series) }
+
+// minutes is what the missing steps of a size take, by the time that the stored ones of each learner took.
+func (l *Lab) minutes(s Size) (float64, error) {
+	seconds := map[string]float64{} // of a step, by series
+	for _, job := range s.panel.Jobs {
+		if r, err := l.Store.Read(job.Spec); err == nil && len(r.Steps) > 0 {
+			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
+		}
+	}
+	p, err := s.panel.with(s.Sample)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.AddJobs(l); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, job := range p.Jobs {
+		state := l.Store.State(job.Spec, job.Steps)
+		sum += float64(state.Of-state.Steps) * seconds[job.Series] / 60
+	}
+	return sum, nil
+}
+
+func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), "sizes.json") }
+
+// fixed returns the sizes that were fixed in the store's folder, with their panels.
+func (l *Lab) fixed() ([]Size, error) {
+	text, err := os.ReadFile(l.sizesFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var sizes []Size
+	if err == nil {
+		err = json.Unmarshal(text, &sizes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed",
+			l.sizesFile(), err)
+	}
+	for i := range sizes {
+		if err := sizes[i].resolve(l.Catalog); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.sizesFile(), err)
+		}
+	}
+	return sizes, nil
+}
+
+// resolve sets the panel of a size that was read.
+func (s *Size) resolve(c Catalog) error {
+	for _, f := range c.Figures {
+		if f.Name() != s.Figure {
+			continue
+		}
+		plan, err := c.Panels(f, Options{Scale: s.Scale, Overrides: s.Set, Panels: []string{s.Panel}, AllFigures: true})
+		if err != nil {
+			return err
+		}
+		s.panel = plan[0]
+		return nil
+	}
+	return fmt.Errorf("there is no figure %q", s.Figure)
+}
+
+// Extend computes the sizes that are fixed in the store's folder but not complete, then fixes and computes those of the
+// given ones, in their order, that a budget of minutes allows. After an interruption the same call continues. It
+// returns what was computed for.
+func (l *Lab) Extend(ctx context.Context, sizes []Size, budget time.Duration, o Options) ([]Size, error) {
+	fixed, err := l.fixed()
+	if err != nil {
+		return nil, err
+	}
+	var now []Size
+	left := budget.Minutes()
+	for _, s := range fixed {
+		if s.Minutes, err = l.minutes(s); err != nil {
+			return nil, err
+		}
+		if p, err := s.plan(l); err != nil || p.Stored(l.Store) {
+			continue
+		}
+		now = append(now, s)
+		left -= s.Minutes
+	}
+	for _, s := range sizes {
+		if s.Minutes <= left {
+			left -= s.Minutes
+			now, fixed = append(now, s), append(fixed, s)
+		}
+	}
+	if len(now) == 0 {
+		return nil, nil
+	}
+	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
+		return nil, err
+	}
+	var plan []PanelPlan
+	for _, s := range now {
+		p, err := s.plan(l)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, p)
+	}
+	report, err := l.Execute(ctx, plan, o.Workers)
+	if err == nil {
+		err = report.Err()
+	}
+	return now, err
+}
+
+// plan returns the panel of the size with its runs.
+func (s Size) plan(l *Lab) (PanelPlan, error) {
+	p, err := s.panel.with(s.Sample)
+	if err == nil {
+		err = p.AddJobs(l)
+	}
+	return p, err
+}
+
+// String says what the size is, what it should decide and what it takes.
+func (s Size) String() string {
+	text := fmt.Sprintf("%s, panel %s: seeds %s", s.Figure, s.Panel, seedText(s.Seeds, ","))
+	if s.Stride > 0 {
+		text += fmt.Sprintf(", every %s step", protocol.Ordinal(s.Stride))
+	}
+	text += fmt.Sprintf(", about %.0f min", s.Minutes)
+	for _, p := range s.Parts {
+		text += fmt.Sprintf("\n  %s: %s is %s +- %.4f, then about +- %.4f (%.4f would do)",
+			p.Claim, p.What, signed(p.Mean), p.Half, p.Later, p.Aim)
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// TestEvidence: runs of seeds that only Figure 12 declares serve Figure 1, if all of them are stored, and not if the
+// user chose the seeds.
+func TestEvidence(t *testing.T) {
+	a := newArchive(t)
+	a.skip = func(job runs.Wanted) int {
+		if job.Spec.Seed == 7 && job.Series == "recent" && job.Spec.Experiment == "cifar10b" {
+			return all
+		}
+		return 0
+	}
+	a.fill(t, 1, 12)
+	seeds := func(o Options, panel string) int {
+		v, err := a.Verify(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := claim(t, v, "fig1-ours-everything").Parts
+		return parts[slices.IndexFunc(parts, func(p JudgedPart) bool { return p.Panel == panel })].Effect.N
+	}
+	chosen := a.options
+	chosen.Seeds = []int64{0, 1}
+	for _, c := range []struct {
+		o     Options
+		panel string
+		want  int
+	}{{a.options, "b", 8}, {a.options, "c", 3}, {a.options, "d", 3}, {chosen, "b", 2}} {
+		if got := seeds(c.o, c.panel); got != c.want {
+			t.Errorf("panel %s with seeds %v is judged by %d seeds, want %d", c.panel, c.o.Seeds, got, c.want)
+		}
+	}
+	r, err := a.Make(t.Context(), paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Out: t.TempDir(), Workers: 1})
+	if err != nil || r.Claims[0].Parts[0].Effect.N != 8 || len(r.Tables) == 0 || r.Tables[0].Rows[0].Mean.N != 3 {
+		t.Errorf("the figure draws 3 seeds and judges by 8: %+v, %v", r.Claims, err)
+	}
+}
+
+// TestSizes: of made-up runs, Method 1 minus Method 2 has a spread that needs more seeds. The size is fixed, its runs
+// are computed and serve the claim, and no further size is made for it.
+func TestSizes(t *testing.T) {
+	a := newArchive(t)
+	a.fill(t, 14)
+	f := paper.Fig14()
+	noisy := func(job runs.Wanted) runs.Job {
+		step := func(_ context.Context, t int) ([]runs.Row, error) {
+			value := .5
+			if job.Series == "ours" {
+				value += .006 + .004*math.Sin(float64(7*job.Spec.Seed))
+			}
+			return []runs.Row{{T: t, Metric: "accuracy", Value: value}}, nil
+		}
+		return runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step}
+	}
+	compute := func(plan []PanelPlan) {
+		var jobs []runs.Job
+		for _, p := range plan {
+			for _, job := range p.Jobs {
+				jobs = append(jobs, noisy(job))
+			}
+		}
+		if _, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(a.results); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := a.Plan(f, a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compute(plan)
+	sizes, far, err := a.Sizes(t.Context(), a.options, 0)
+	if err != nil || len(sizes) != 1 || len(far) != 0 {
+		t.Fatalf("sizes %v, out of reach %v, %v", sizes, far, err)
+	}
+	size := sizes[0]
+	// The distance from the bound is about .0018, so many seeds are needed; every step shows the same.
+	if size.Figure != "fig14" || len(size.Seeds) < 4 || size.Parts[0].Claim != "fig14-similar" ||
+		size.Parts[0].Later > size.Parts[0].Aim || !strings.Contains(size.String(), "seeds 0-") {
+		t.Errorf("%+v\n%s", size, size)
+	}
+	fewer := size.Sample
+	fewer.Seeds = fewer.Seeds[:len(fewer.Seeds)-1]
+	if v := varianceOf(t, a, f); v.Half(figures.Level, len(fewer.Seeds), 2, 0) <= size.Parts[0].Aim {
+		t.Errorf("%d seeds would have done", len(fewer.Seeds))
+	}
+	// Fixed and computed by hand, as nothing may be trained here.
+	if err := WriteJSON(a.sizesFile(), sizes); err != nil {
+		t.Fatal(err)
+	}
+	size.panel = plan[0]
+	whole, err := size.plan(a.Lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compute([]PanelPlan{whole})
+	v := a.verify(t)
+	if got := claim(t, v, "fig14-similar").Parts[0].Effect.N; got != len(size.Seeds) {
+		t.Errorf("the claim is judged by %d seeds, want %d", got, len(size.Seeds))
+	}
+	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
+		t.Errorf("after the size was fixed another is planned: %v, %v", again, err)
+	}
+	if now, err := a.Extend(t.Context(), nil, time.Hour, a.options); err != nil || len(now) != 0 {
+		t.Errorf("a complete size is computed again: %v, %v", now, err)
+	}
+	if err := os.WriteFile(a.sizesFile(), []byte("[{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Verify(t.Context(), a.options)
+	demand.Error(t, err, "sizes.json cannot be read", "restore it or remove it")
+}
+
+// varianceOf is that of the stored difference of Ours and Everything.
+func varianceOf(t *testing.T, a *archive, f paper.Figure) figures.Variances {
+	t.Helper()
+	s, err := a.look(f, a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := measure(s.judged, f.Claims[0].Parts[0], "accuracy", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return figures.VariancesOf(m.grid)
+}
+
+// TestBudget: sizes that take longer than what is left of the budget are not fixed.
+func TestBudget(t *testing.T) {
+	a := newArchive(t)
+	plan, err := a.Plan(paper.Fig14(), a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: Sample{Seeds: firstSeeds(9)}, Minutes: 61, panel: plan[0]}
+	now, err := a.Extend(t.Context(), []Size{long}, time.Hour, a.options)
+	if err != nil || len(now) != 0 {
+		t.Errorf("%v, %v", now, err)
+	}
+	if _, err := os.Stat(a.sizesFile()); err == nil {
+		t.Error("a size beyond the budget is fixed")
+	}
+}
+
+// TestAim: by the sign where the mean is far from the bound, by the margin where it is near.
+func TestAim(t *testing.T) {
+	for _, c := range []struct {
+		test          paper.Test
+		bound, margin float64
+		mean, want    float64
+	}{
+		{paper.Above, 0, .003, .01, .01}, {paper.Above, 0, .003, -.01, .01}, {paper.Above, 0, .003, .001, .002},
+		{paper.Below, .5, 0, .3, .2}, {paper.Within, .05, 0, -.048, .002}, {paper.Within, .05, 0, .01, .04},
+	} {
+		p := JudgedPart{Part: paper.Part{Test: c.test, Bound: c.bound, Margin: c.margin},
+			Effect: figures.Estimate{Mean: c.mean}}
+		if got := aim(p); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v", fmt.Sprint(c), got)
+		}
+	}
+}
