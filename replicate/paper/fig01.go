@@ -127,7 +127,7 @@ func Fig1() Figure {
 				ID: "fig1-no-trend",
 				Text: "Recent and Fine-tune are better than Everything on the Gaussian, and worse than it on " +
 					"CIFAR-10a and CIFAR-10b",
-				Place: "Section 3.1.1",
+				Place: "remark on the properties of the baselines",
 				Says:  `"neither of these approaches show consistent trend in the experiments"`,
 				Parts: slices.Concat(
 					[]Part{{Panel: "a", Series: "recent", Base: "everything"},
