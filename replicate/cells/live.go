@@ -2,9 +2,11 @@ package cells
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"math"
+	"os"
 	"sync"
 	"time"
 
@@ -67,8 +69,8 @@ func (c *Control) set(position int) bool {
 }
 
 // Live calls draw, and again after each change of a control, until the cell is interrupted. The outputs of a call
-// replace those of the call before. Without a front end that answers, as in `go run ./kernel run`, the cell shows the
-// outputs for the first values of the controls and ends.
+// replace those of the call before. Without a front end that answers, or with TVPS_LIVE=off, as in `go run ./kernel
+// run`, the cell shows the outputs for the first values of the controls and ends.
 func Live(draw func(), controls ...*Control) { live(Context(), draw, controls, connect) }
 
 // connector shows controls in the output with the given id, and sends to changed after each change. It returns when
@@ -136,8 +138,8 @@ func (r *replaced) finish() {
 
 // connect is the connector for GoNB's widgets.
 func connect(ctx context.Context, id string, controls []*Control, changed chan<- struct{}) error {
-	if !gonbui.IsNotebook {
-		return fmt.Errorf("there is no notebook")
+	if !gonbui.IsNotebook || os.Getenv("TVPS_LIVE") == "off" { // GoNB's script would stay in the notebook
+		return errors.New("there is no front end")
 	}
 	ready := make(chan struct{})
 	go func() {
