@@ -81,7 +81,7 @@ func chartOption(id string, p Panel) map[string]any {
 	for _, s := range p.Series {
 		legend = append(legend, s.text())
 		line.MultiSeries = append(line.MultiSeries, seriesLine(s, xlow, xhigh))
-		for _, run := range s.bands() {
+		for _, run := range p.bands(s) {
 			line.MultiSeries = append(line.MultiSeries, seriesBand(s, run))
 		}
 	}

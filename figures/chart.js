@@ -35,6 +35,34 @@
     };
   }
 
+  // The place of a tooltip that covers the fewest points of the lines, and of those the one closest to the mouse.
+  function clear(drawing) {
+    return function (mouse, items, box, rect, size) {
+      var w = size.contentSize[0], h = size.contentSize[1], wide = size.viewSize[0], high = size.viewSize[1];
+      var points = [];
+      drawing.getOption().series.forEach(function (s, i) {
+        var last;
+        if (s.type === "line") s.data.forEach(function (d) {
+          var at = drawing.convertToPixel({ seriesIndex: i }, d.value);
+          for (var k = 1; last && k <= 8; k++) {
+            points.push([last[0] + (at[0] - last[0]) * k / 8, last[1] + (at[1] - last[1]) * k / 8]);
+          }
+          points.push(last = at);
+        });
+      });
+      var best, least = Infinity;
+      [mouse[0] + 20, mouse[0] - w - 20, wide - w - 30, 75].forEach(function (x) {
+        [mouse[1] - h / 2, 60, high - h - 95, high - h].forEach(function (y) {
+          if (x < 0 || x + w > wide || y < 0 || y + h > high) return;
+          var covered = points.filter(function (p) { return p[0] > x && p[0] < x + w && p[1] > y && p[1] < y + h; });
+          var cost = covered.length + Math.hypot(x + w / 2 - mouse[0], y + h / 2 - mouse[1]) / 1e4;
+          if (cost < least) { least = cost; best = [x, y]; }
+        });
+      });
+      return best || [0, 0];
+    };
+  }
+
   // The text of a cell of a heat map: its column, row and value with their labels.
   function cell(option) {
     return function (item) {
@@ -76,6 +104,7 @@
       option.tooltip.formatter = option.series[0].type === "heatmap" ? cell(option) : tooltip(chart.xlabel);
       option.tooltip.confine = true;
       var drawing = window.echarts.init(element, null, { renderer: "svg" });
+      if (option.series[0].type !== "heatmap") option.tooltip.position = clear(drawing);
       var show = function () { drawing.setOption(dress ? dress(option, element) : option); };
       show();
       if (chart.title) frame(chart, element);

@@ -55,6 +55,7 @@ type Panel struct {
 	Series    []Series    // drawn in this order, so the last one lies on top
 	Reference *Reference  // nil for none
 	YRange    *[2]float64 // limits of the y axis; nil fits them to the data
+	Share     bool        // values are shares: bands are drawn from 0 to 1 at most
 	Notes     []string    // sentences that concern this panel alone
 	Films     []Film      // shown below the chart on the page
 }
@@ -282,6 +283,21 @@ func (s Series) bands() [][]Point {
 	return runs
 }
 
+// bands returns the points of a series's bands as they are drawn. An interval of Student's t may reach beyond the
+// range of a share; numbers and tooltips keep it whole.
+func (p Panel) bands(s Series) [][]Point {
+	all := s.bands()
+	if !p.Share {
+		return all
+	}
+	for _, run := range all {
+		for i := range run {
+			run[i].Low, run[i].High = max(run[i].Low, min(0, run[i].Mean)), min(run[i].High, max(1, run[i].Mean))
+		}
+	}
+	return all
+}
+
 // xRange returns the smallest and largest x; a single x gets half a unit each side.
 func (p Panel) xRange() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
@@ -313,7 +329,12 @@ func (p Panel) yRange() (low, high float64) {
 			continue
 		}
 		for _, pt := range s.Points {
-			include(pt.Low, pt.High)
+			include(pt.Mean)
+		}
+		for _, run := range p.bands(s) {
+			for _, pt := range run {
+				include(pt.Low, pt.High)
+			}
 		}
 	}
 	if low == high {

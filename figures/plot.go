@@ -32,7 +32,7 @@ func newPlot(p Panel) *plot.Plot {
 	grid.Horizontal = draw.LineStyle{Color: color.Gray{Y: 0xe4}, Width: 0.5}
 	plt.Add(grid)
 	for _, s := range p.Series {
-		for _, run := range s.bands() {
+		for _, run := range p.bands(s) {
 			plt.Add(newBand(run, opaque(s.Color)))
 		}
 	}

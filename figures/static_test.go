@@ -122,6 +122,20 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 	}
 }
 
+// A band of shares ends at 0 and 1, and so does the axis; the points keep their interval.
+func TestBandOfShares(t *testing.T) {
+	s := Series{Points: []Point{{X: 1, Low: -.4, Mean: .1, High: .6, N: 3}, {X: 2, Low: .8, Mean: .9, High: 1.3, N: 3}}}
+	for _, share := range []bool{false, true} {
+		p := Panel{Series: []Series{s}, Share: share}
+		low, high := p.bands(s)[0][0].Low, p.bands(s)[0][1].High
+		from, to := p.yRange()
+		if share != (low == 0 && high == 1) || share != (from > -.1 && to < 1.1) || s.Points[0].Low != -.4 {
+			t.Errorf("share %v: the band lies from %v to %v, the axis from %v to %v, point %v", share, low, high, from, to,
+				s.Points[0])
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

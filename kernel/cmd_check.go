@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"tvps/kernel/check"
@@ -23,7 +24,12 @@ func checkCommand() *cobra.Command {
 			"\"tolerances\" that matches a number's name applies, so special rules come before general\n" +
 			"ones. --update keeps the rules, and the numbers that are within their tolerance. A Python\n" +
 			"notebook is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
-			"Exit codes: 1 a number differs or a notebook fails, 2 a usage error, 130 interrupted.",
+			"The outputs in the notebook's file are compared, too. Their numbers must be within the same\n" +
+			"tolerances, and all else must be as in the run: texts, settings and the code of charts.\n" +
+			"Pictures and verdicts depend on the processor and are not compared. A file without outputs,\n" +
+			"or with those of other parameters, passes. --update puts the outputs of the run into it.\n\n" +
+			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error,\n" +
+			"130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			root, err := setup.FindRoot()
 			if err != nil {
@@ -31,6 +37,11 @@ func checkCommand() *cobra.Command {
 			}
 			if o.Timeout < 0 {
 				return usage.Errorf("--timeout must be at least 0")
+			}
+			for flag, file := range map[string]string{"--junit": o.JUnit, "--page": o.Page} {
+				if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
+					return usage.Errorf("%s %s: there is no folder %s", flag, file, filepath.Dir(file))
+				}
 			}
 			if files, err = notebooksToCheck(root, files); err != nil {
 				return err
@@ -46,12 +57,15 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Update, "update", false, "rewrite the golden files of notebooks whose numbers differ")
+	flags.BoolVar(&o.Update, "update", false, "rewrite golden files with other numbers, and outputs that are out of date")
 	flags.StringVar(&o.Goldens, "goldens", "", "folder of the golden files (default ci/golden/notebooks)")
 	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.StringVar(&o.JUnit, "junit", "", "`file` for the outcomes as JUnit's XML (default: not written)")
+	flags.StringVar(&o.Page, "page", "", "`file` for a page with changed charts next to each other (default: not written)")
+	flags.BoolVar(&o.GitHub, "github", false, "also print differences as annotations of GitHub Actions")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
 }

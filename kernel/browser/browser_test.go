@@ -90,6 +90,38 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
+// The sliders of explore.ipynb change its outputs, until the cell is interrupted.
+func TestSlidersInABrowser(t *testing.T) {
+	if os.Getenv("TVPS_BROWSER") != "1" {
+		t.Skip("set TVPS_BROWSER=1 to run the notebooks in JupyterLab and Chromium, which takes minutes")
+	}
+	browser := chromium(t)
+	python := install(t)
+	v, _ := newView(t, browser, "explore")
+	const name = "explore.ipynb"
+	v.start(startLab(t, python, copyNotebooks(t, []string{name})), name)
+	controls := 0
+	v.until("two sliders and two lists are shown", notebookTimeout, func() bool {
+		v.ask(&controls, "controls")
+		return controls == 4
+	})
+	before, after := "", ""
+	v.ask(&before, "lastText")
+	var yes bool
+	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
+	v.until("the outputs are those without drift", notebookTimeout, func() bool {
+		v.ask(&after, "lastText")
+		return strings.Contains(after, "effective share, exact = 1\n")
+	}, &after)
+	if before == "" || strings.Contains(before, "exact = 1\n") {
+		t.Errorf("the first outputs are %q", before)
+	}
+	v.shot("sliders", nil)
+	v.ask(&yes, "interrupt")
+	var s struct{ Ran string }
+	v.until("the cell ends", time.Minute, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+}
+
 // newView opens a browser. The names of its screenshots begin with stem.
 func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	dir := os.Getenv("TVPS_BROWSER_OUT")
@@ -123,8 +155,8 @@ func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	return view{t, ctx, shot}, net
 }
 
-// run opens a notebook in a workspace of its own and runs all cells.
-func (v view) run(address, name string) {
+// start opens a notebook in a workspace of its own and starts all cells.
+func (v view) start(address, name string) {
 	url := fmt.Sprintf("%s/lab/workspaces/%s/tree/%s?token=%s", address, strings.TrimSuffix(name, ".ipynb"), name, token)
 	if err := chromedp.Run(v.ctx, chromedp.Navigate(url), chromedp.Evaluate(probe, nil)); err != nil {
 		v.Fatal(err)
@@ -135,8 +167,13 @@ func (v view) run(address, name string) {
 		return why == ""
 	}, &why)
 	var yes bool
-	begin := time.Now()
 	v.ask(&yes, "run")
+}
+
+// run opens a notebook and runs all cells.
+func (v view) run(address, name string) {
+	v.start(address, name)
+	begin := time.Now()
 	var s struct {
 		Ran, Kernel              string
 		Cells, Executed, Outputs int

@@ -111,6 +111,30 @@ window.probe = (() => {
   const errorOutputs = '[data-mime-type="application/vnd.jupyter.error"]';
   const shownErrors = () => [...document.querySelectorAll(errorOutputs)].map((e) => e.innerText);
 
-  return { ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
+  // controls counts the sliders and lists that a cell shows.
+  function controls() {
+    return panel().node.querySelectorAll("input[type=range], .jp-OutputArea select").length;
+  }
+
+  // slide moves a slider as a user does.
+  function slide(number, position) {
+    const slider = panel().node.querySelectorAll("input[type=range]")[number];
+    slider.value = position;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    return true;
+  }
+
+  // lastText is the text of the last output of the last code cell.
+  function lastText() {
+    const outputs = outputsOf(codeCells().at(-1));
+    return [outputs.at(-1)?.data?.["text/plain"] ?? ""].flat().join("");
+  }
+
+  async function interrupt() {
+    await panel().sessionContext.session.kernel.interrupt();
+    return true;
+  }
+
+  return { controls, slide, lastText, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
 })();
 true;

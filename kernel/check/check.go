@@ -27,21 +27,43 @@ var ErrDiffer = errors.New("notebooks differ from their goldens")
 // Options configures Check. Goldens and Report are required.
 type Options struct {
 	Goldens string        // folder of the golden files
-	Update  bool          // rewrite golden files of notebooks whose numbers differ
+	Update  bool          // rewrite golden files of notebooks whose numbers differ, and outputs that are out of date
 	Runs    string        // folder of the runs; empty: a temporary folder
 	Out     string        // folder of the figures' files; empty: a temporary folder
 	Output  string        // folder for the notebooks with their outputs; empty: not written
 	Timeout time.Duration // limit for each cell; 0: none
 	Live    io.Writer     // gets the outputs of the cells as text; nil: discarded
 	Report  io.Writer     // gets the differences and a line for each notebook
+	JUnit   string        // file for the outcomes as JUnit's XML; empty: none
+	Page    string        // file for a page with differences and changed charts; empty: none
+	GitHub  bool          // also report failures as annotations of GitHub Actions
 
 	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: Job.Run; replaced in tests
+}
+
+// Outcome is the result of one notebook.
+type Outcome struct {
+	File        string
+	Took        time.Duration
+	Numbers     int          // how many it emits
+	Skipped     string       // why it was not run; empty if it was
+	Err         error        // why it failed; nil if it did not
+	Differences []Difference // from its golden file, of the numbers of the run
+	Stored      []Difference // the same, of the numbers in the outputs of the file
+	Stale       []Stale      // outputs of the file that a run no longer makes
+
+	stored, ran *nbformat.Notebook // ran is nil if it failed
+}
+
+// good says whether a notebook passed.
+func (o Outcome) good() bool {
+	return o.Err == nil && len(o.Differences)+len(o.Stored)+len(o.Stale) == 0
 }
 
 // Check checks the notebooks one after the other, each in the kernel that it names, and reports all differences. A
 // notebook that fails does not stop the others. One whose kernel, or a Python module that it imports, is not installed
 // is skipped, and Report says so; only the kernel of this checkout must be there. The error wraps ErrDiffer if numbers
-// differ, and the errors of notebooks that failed.
+// differ or outputs are out of date, and the errors of notebooks that failed.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
@@ -66,22 +88,40 @@ func Check(ctx context.Context, files []string, o Options) error {
 		}
 		jobs = append(jobs, j)
 	}
-	var errs []error
-	var differ []string
+	var outcomes []Outcome
 	for _, j := range jobs {
-		same, err := o.one(ctx, j)
-		if err != nil {
-			errs = append(errs, err)
-		} else if !same {
-			differ = append(differ, j.File)
+		begin := time.Now()
+		outcome := o.one(ctx, j)
+		outcome.File, outcome.Took = j.File, time.Since(begin)
+		if err := o.tell(outcome); err != nil {
+			return err
 		}
+		if o.Update && outcome.Err == nil && outcome.Skipped == "" {
+			outcome.Err = o.update(&outcome)
+		}
+		outcomes = append(outcomes, outcome)
 		if ctx.Err() != nil {
 			break
 		}
 	}
+	return errors.Join(verdict(outcomes), o.write(outcomes))
+}
+
+// verdict is the error of all outcomes together; nil if all are good.
+func verdict(outcomes []Outcome) error {
+	var errs []error
+	var differ []string
+	for _, outcome := range outcomes {
+		if outcome.Err != nil {
+			errs = append(errs, outcome.Err)
+		} else if !outcome.good() {
+			differ = append(differ, outcome.File)
+		}
+	}
 	if len(differ) > 0 {
 		names := strings.Join(differ, ", ")
-		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers are right, repeat with --update", ErrDiffer, names))
+		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers and outputs are right, repeat with --update",
+			ErrDiffer, names))
 	}
 	return errors.Join(errs...)
 }
@@ -133,51 +173,88 @@ func (o Options) golden(notebook string) string {
 	return filepath.Join(o.Goldens, strings.TrimSuffix(name, filepath.Ext(name))+".json")
 }
 
-// one runs a notebook and compares its numbers with its golden file, or with Update rewrites that file. same is false
-// if differences remain.
-func (o Options) one(ctx context.Context, j runner.Job) (same bool, err error) {
+// one runs a notebook and compares its numbers with its golden file, and the outputs of the run with those of the file.
+func (o Options) one(ctx context.Context, j runner.Job) Outcome {
 	file := o.golden(j.File)
 	g, err := readGolden(file)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case isNew && !o.Update:
-		return false, fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)
+		return Outcome{Err: fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)}
 	case err != nil && !isNew:
-		return false, err
+		return Outcome{Err: err}
 	}
-	begin := time.Now()
-	nb, err := o.run(ctx, j)
+	stored, err := nbformat.Read(j.File)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	ran, err := o.run(ctx, j)
 	if why := missing(err); why != "" {
-		o.say("%s: skipped: %s\n", j.File, why)
-		return true, nil
+		return Outcome{Skipped: why}
 	}
 	if err != nil {
-		return false, err
+		return Outcome{Err: err}
 	}
-	got, err := collect(nb)
+	outcome := Outcome{stored: stored, ran: ran}
+	got, err := collect(ran)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", j.File, err)
+		outcome.Err = fmt.Errorf("%s: %w", j.File, err)
+		return outcome
 	}
-	var differences []Difference
+	outcome.Numbers = len(got)
 	if !isNew { // for a new golden file, every number would be a difference
-		differences = compare(g, got)
+		outcome.Differences = compare(g, got)
 	}
-	took := time.Since(begin).Round(100 * time.Millisecond)
-	o.say("%s: %d numbers, %d differences, in %v\n", j.File, len(got), len(differences), took)
-	if err := Report(o.Report, differences); err != nil {
-		return false, err
+	ran.Clean()
+	if !sameSources(stored, ran) {
+		return outcome // its outputs are those of other parameters
 	}
-	if !o.Update {
-		return len(differences) == 0, nil
+	if outcome.Stale = stale(stored, ran); len(outcome.Stale) > 0 || isNew {
+		return outcome
 	}
-	if g, err = updated(g, got); err != nil {
-		return false, fmt.Errorf("%s: %w; %s was not changed", j.File, err, file)
+	if old, err := collect(stored); err == nil && len(old) > 0 {
+		outcome.Stored = compare(g, old)
+	}
+	return outcome
+}
+
+// sameSources says whether the cells of the file and of the run have the same sources: the parameters of the file are
+// those of the run.
+func sameSources(file, run *nbformat.Notebook) bool {
+	return slices.EqualFunc(file.Cells, run.Cells, func(a, b *nbformat.Cell) bool { return a.Source == b.Source })
+}
+
+// update rewrites the golden file, and the outputs of the notebook if they are out of date. What was updated is no
+// difference any more.
+func (o Options) update(outcome *Outcome) error {
+	file := o.golden(outcome.File)
+	g, err := readGolden(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	got, err := collect(outcome.ran)
+	if err == nil {
+		g, err = updated(g, got)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w; %s was not changed", outcome.File, err, file)
 	}
 	written, err := g.write(file)
+	if err != nil {
+		return err
+	}
 	if written {
 		o.say("wrote %s\n", file)
 	}
-	return true, err
+	if len(outcome.Stale)+len(outcome.Stored) > 0 {
+		refreshed(outcome.stored, outcome.ran)
+		if err := nbformat.Write(outcome.File, outcome.stored); err != nil {
+			return err
+		}
+		o.say("wrote the outputs of %s\n", outcome.File)
+	}
+	outcome.Differences, outcome.Stored, outcome.Stale = nil, nil, nil
+	return nil
 }
 
 // missing says what a notebook of another language lacks on this machine: its kernel, or a module that it imports. It

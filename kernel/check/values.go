@@ -23,15 +23,15 @@ type number struct {
 // collect returns the numbers in a notebook's outputs: in the order of the cells, and by name within an output.
 func collect(nb *nbformat.Notebook) ([]number, error) {
 	var all []number
-	for _, c := range nb.Cells {
+	for i, c := range codeCells(nb) {
 		for _, o := range c.Outputs {
 			content, ok := o.Data[valuesMIME]
 			if !ok {
 				continue
 			}
-			found, err := decode(c.ExecutionCount, content)
+			found, err := decode(i+1, content)
 			if err != nil {
-				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", c.ExecutionCount, err)
+				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", i+1, err)
 			}
 			all = append(all, found...)
 		}

@@ -116,14 +116,16 @@ func checkLab(ctx context.Context, l Layout) backend.Check {
 	return backend.Check{Name: "jupyterlab", Status: backend.OK, Detail: lab.version + " in " + lab.where}
 }
 
-// trip is the cell of the round trip: it imports this module and GoMLX.
+// trip is the cell of the round trip: it imports GoMLX and what all notebooks import.
 const trip = `import (
 	"github.com/gomlx/gomlx/core/graph"
+	"tvps/replicate/cells"
 	"tvps/replicate/paper"
 )
 
 %%
 var _ *graph.Node
+var _ cells.Options
 fmt.Println("figures:", len(paper.Figures()))
 `
 

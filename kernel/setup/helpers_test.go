@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tvps/data/echarts"
+	"tvps/gomlx_models/backend"
 )
 
 // checkout is the folder of this checkout.
@@ -40,6 +41,7 @@ func tempLayout(t *testing.T) Layout {
 // fakeParts returns parts that need neither a compiler nor a network. They count builds.
 func fakeParts(builds *int) *parts {
 	return &parts{
+		first: func(context.Context, Layout) backend.Check { return backend.Check{Status: backend.OK} },
 		build: func(_ context.Context, _, dir string) error {
 			*builds++
 			for _, p := range tools {

@@ -28,11 +28,17 @@ type parts struct {
 	compile func(ctx context.Context, root string) error
 	echarts func(ctx context.Context, dst string, o echarts.Options) error
 	plugin  func(ctx context.Context, log io.Writer) error
+	first   func(ctx context.Context, l Layout) backend.Check // runs a cell
 }
 
 var realParts = parts{
 	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
+	first: roundTrip,
 }
+
+// firstTime says what a first installation takes, with empty caches of Go and of this project.
+const firstTime = "a first installation takes about 5 minutes on two cores and 1.4 GB: 0.7 GB of Go modules, " +
+	"0.25 GB of the XLA plugin, and compiled packages; a later one takes seconds"
 
 // Install installs the kernel, or repairs and updates an installation. A lock makes parallel calls wait for each
 // other. The kernelspec is written last: after an interruption Jupyter shows no kernel or the previous one, and the
@@ -56,13 +62,18 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(l.specFile()); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintln(o.Log, firstTime)
+	}
+	fmt.Fprintln(o.Log, "step 1 of 4: programs")
 	if err := installTools(ctx, l, t, o); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Log, "compiling the packages that notebooks import (one to two minutes the first time)")
+	fmt.Fprintln(o.Log, "step 2 of 4: Go modules, and the packages that notebooks import (minutes the first time)")
 	if err := o.parts.compile(ctx, l.Root); err != nil {
 		return fmt.Errorf("the packages that notebooks import do not compile: %w", err)
 	}
+	fmt.Fprintln(o.Log, "step 3 of 4: the XLA plugin and ECharts")
 	if err := o.parts.plugin(ctx, o.Log); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -74,6 +85,13 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	}
 	if err := newSpec(l, t).write(l); err != nil {
 		return err
+	}
+	fmt.Fprintln(o.Log, "step 4 of 4: a first cell, which fills the build cache for those to come")
+	if c := o.parts.first(ctx, l); c.Status != backend.OK {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(o.Log, "warning: the first cell failed: %s; see %s\n", c.Detail, l.command("doctor"))
 	}
 	_, err = fmt.Fprintf(o.Out, "Installed the kernel %q in %s, for the checkout %s.\n", "Go (tvps)", l.specDir(), l.Root)
 	return err

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tvps/data/echarts"
+	"tvps/gomlx_models/backend"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -235,5 +236,27 @@ func TestFindRoot(t *testing.T) {
 	t.Setenv("TVPS_ROOT", root)
 	if got, err := FindRoot(); got != root || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// The first installation says what it takes; a cell that fails is a warning, and the kernel stays.
+func TestInstallSteps(t *testing.T) {
+	l, builds := tempLayout(t), 0
+	p := fakeParts(&builds)
+	p.first = func(_ context.Context, l Layout) backend.Check {
+		if _, err := readSpec(l); err != nil {
+			t.Errorf("the first cell runs before the kernel is installed: %v", err)
+		}
+		return backend.Check{Status: backend.Fail, Detail: "no compiler"}
+	}
+	for i, first := range []bool{true, false} {
+		out, err := install(t, l, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out, firstTime) != first || !strings.Contains(out, "step 4 of 4") ||
+			!strings.Contains(out, "warning: the first cell failed: no compiler") {
+			t.Errorf("installation %d says %q", i+1, out)
+		}
 	}
 }

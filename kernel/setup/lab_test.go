@@ -210,6 +210,9 @@ func TestVenv(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if got := read(t, l.labSettingsFile()); !strings.Contains(got, `"fetchNews": "false"`) {
+		t.Errorf("JupyterLab asks about news: %s", got)
+	}
 	if got := strings.Count(log.String(), "venv\n"); got != 2 {
 		t.Errorf("created %d times, want a failure and a success:\n%s", got, log)
 	}

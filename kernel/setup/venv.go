@@ -31,7 +31,7 @@ func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
 // has another version of JupyterLab is deleted and created again.
 func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if _, err := privateLab(ctx, l); err == nil {
-		return nil
+		return writeLabSettings(l)
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -57,7 +57,26 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
 		return fmt.Errorf("%w; check the network and repeat the command", err)
 	}
+	if err := writeLabSettings(l); err != nil {
+		return err
+	}
 	return writeFile(l.venvComplete(), nil)
+}
+
+// labSettings makes JupyterLab ask no question about news and look for no updates: its version is pinned.
+const labSettings = `{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
+`
+
+// labSettingsFile has the default settings of the private JupyterLab. The user's own settings override it.
+func (l Layout) labSettingsFile() string {
+	return filepath.Join(l.venv(), "share", "jupyter", "lab", "settings", "overrides.json")
+}
+
+func writeLabSettings(l Layout) error {
+	if err := os.MkdirAll(filepath.Dir(l.labSettingsFile()), 0o755); err != nil {
+		return fmt.Errorf("cannot create the folder of JupyterLab's settings: %w", err)
+	}
+	return writeFile(l.labSettingsFile(), []byte(labSettings))
 }
 
 // runLogged runs a program and sends its output to log.

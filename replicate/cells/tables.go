@@ -59,10 +59,12 @@ func interval(e figures.Estimate) string {
 }
 
 // Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
-func Claims(r *lab.Result) {
+func Claims(r *lab.Result) { claims(output, r.Claims) }
+
+func claims(out sink, judged []lab.Judged) {
 	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
-	for _, c := range r.Claims {
+	for _, c := range judged {
 		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
 		for _, p := range c.Shown() {
 			place := "panel " + p.Panel + ": " + p.Result()
@@ -70,7 +72,7 @@ func Claims(r *lab.Result) {
 		}
 		text = append(text, c.String())
 	}
-	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
+	out.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
 }
 
 // Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what

@@ -164,6 +164,7 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 		XLabel: p.Protocol.XLabel,
 		YLabel: cmp.Or(p.YLabel, "test accuracy"),
 		YRange: p.YRange,
+		Share:  p.Absolute && slices.Contains([]string{"accuracy", "score"}, p.metric()),
 	}
 	if p.StandIn != "" {
 		panel.Title += " (" + p.StandIn + ")"

@@ -1,0 +1,285 @@
+package check
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"tvps/kernel/nbformat"
+)
+
+// tell writes the outcome of a notebook to Report, and with GitHub its annotations.
+func (o Options) tell(outcome Outcome) error {
+	switch {
+	case outcome.Skipped != "":
+		o.say("%s: skipped: %s\n", outcome.File, outcome.Skipped)
+	case outcome.Err == nil:
+		o.say("%s: %d numbers, %d differences, in %v\n", outcome.File, outcome.Numbers, len(outcome.Differences),
+			outcome.Took.Round(100*time.Millisecond))
+	}
+	if err := outcome.details(o.Report); err != nil || !o.GitHub {
+		return err
+	}
+	for _, a := range outcome.annotations() {
+		o.say("%s\n", a)
+	}
+	return nil
+}
+
+// details writes the differences of an outcome.
+func (o Outcome) details(w io.Writer) error {
+	if err := Report(w, o.Differences); err != nil {
+		return err
+	}
+	if len(o.Stored) > 0 {
+		fmt.Fprintln(w, "the outputs in the file have other numbers than the golden file:")
+		if err := Report(w, o.Stored); err != nil {
+			return err
+		}
+	}
+	if len(o.Stale) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "the outputs in the file are out of date:")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "cell\toutput\tin the file\tin a run")
+	for _, s := range o.Stale {
+		fmt.Fprintf(table, "%d (%s)\t%s\t%q\t%q\n", s.Cell, s.ID, s.What, s.Was, s.Now)
+	}
+	return table.Flush()
+}
+
+// summary says in one line what is wrong; empty for a good outcome.
+func (o Outcome) summary() string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	if o.Err != nil {
+		return o.Err.Error()
+	}
+	add(len(o.Differences), "numbers differ from the golden file")
+	add(len(o.Stored), "numbers in the file's outputs differ from the golden file")
+	add(len(o.Stale), "cells have outputs that are out of date")
+	return strings.Join(parts, ", ")
+}
+
+// annotations are the lines that GitHub Actions shows at a file: one for each cell that differs.
+func (o Outcome) annotations() []string {
+	if o.good() {
+		return nil
+	}
+	content, _ := os.ReadFile(o.File)
+	file := o.File
+	if dir, err := os.Getwd(); err == nil {
+		if relative, err := filepath.Rel(dir, file); err == nil {
+			file = relative
+		}
+	}
+	line := func(cell int) int {
+		if o.stored == nil || cell < 1 || cell > len(codeCells(o.stored)) {
+			return 1
+		}
+		at := bytes.Index(content, []byte(fmt.Sprintf(`"id": %q`, codeCells(o.stored)[cell-1].ID)))
+		return 1 + bytes.Count(content[:max(0, at)], []byte("\n"))
+	}
+	if o.Err != nil {
+		return []string{annotation(file, 1, o.Err.Error())}
+	}
+	var all []string
+	for _, d := range append(append([]Difference{}, o.Differences...), o.Stored...) {
+		all = append(all, annotation(file, line(d.Cell), fmt.Sprintf("%s: %s is %s, golden %s, tolerance %s", d.What, d.Name,
+			text(d.Value), text(d.Golden), text(d.Tolerance))))
+	}
+	for _, s := range o.Stale {
+		what := fmt.Sprintf("out of date: %s is %q, in a run %q", s.What, s.Was, s.Now)
+		all = append(all, annotation(file, line(s.Cell), what))
+	}
+	const most = 10 // GitHub shows no more of one step
+	if len(all) > most {
+		all = append(all[:most-1], annotation(file, 1, fmt.Sprintf("and %d more differences", len(all)-most+1)))
+	}
+	return all
+}
+
+// annotation is a workflow command of GitHub Actions.
+func annotation(file string, line int, text string) string {
+	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	return fmt.Sprintf("::error file=%s,line=%d,title=kernel check::%s", property.Replace(file), line,
+		message.Replace(text))
+}
+
+// write writes the files of JUnit and Page.
+func (o Options) write(outcomes []Outcome) error {
+	var errs []error
+	for _, one := range []struct {
+		file string
+		make func([]Outcome) ([]byte, error)
+	}{{o.JUnit, junit}, {o.Page, page}} {
+		if one.file == "" {
+			continue
+		}
+		text, err := one.make(outcomes)
+		if err == nil {
+			err = nbformat.WriteFile(one.file, text)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+type (
+	xmlSuite struct {
+		XMLName  xml.Name  `xml:"testsuite"`
+		Name     string    `xml:"name,attr"`
+		Tests    int       `xml:"tests,attr"`
+		Failures int       `xml:"failures,attr"`
+		Errors   int       `xml:"errors,attr"`
+		Skipped  int       `xml:"skipped,attr"`
+		Time     string    `xml:"time,attr"`
+		Cases    []xmlCase `xml:"testcase"`
+	}
+	xmlCase struct {
+		Name    string  `xml:"name,attr"`
+		Class   string  `xml:"classname,attr"`
+		Time    string  `xml:"time,attr"`
+		Failure *xmlWhy `xml:"failure"`
+		Error   *xmlWhy `xml:"error"`
+		Skipped *xmlWhy `xml:"skipped"`
+	}
+	xmlWhy struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// junit describes the outcomes in the XML of JUnit: a test case for each notebook. Numbers that differ and outputs that
+// are out of date are failures; a notebook that cannot be run is an error.
+func junit(outcomes []Outcome) ([]byte, error) {
+	s := xmlSuite{Name: "notebooks", Tests: len(outcomes)}
+	var total time.Duration
+	for _, o := range outcomes {
+		c := xmlCase{Name: filepath.Base(o.File), Class: "kernel.check", Time: seconds(o.Took)}
+		total += o.Took
+		var details bytes.Buffer
+		if err := o.details(&details); err != nil {
+			return nil, err
+		}
+		why := &xmlWhy{o.summary(), details.String()}
+		switch {
+		case o.Skipped != "":
+			s.Skipped++
+			c.Skipped = &xmlWhy{Message: o.Skipped}
+		case o.Err != nil:
+			s.Errors++
+			c.Error = why
+		case !o.good():
+			s.Failures++
+			c.Failure = why
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	s.Time = seconds(total)
+	text, err := xml.MarshalIndent(s, "", " ")
+	return append([]byte(xml.Header), append(text, '\n')...), err
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+//go:embed changes.html
+var changes string
+
+var changesPage = template.Must(template.New("changes").Parse(changes))
+
+// changed is a chart whose picture in the file is not that of the run.
+type changed struct {
+	Title         string
+	Before, After template.URL // addresses that contain the picture
+}
+
+// charts lists the changed charts of a notebook.
+func (o Outcome) charts() []changed {
+	if o.stored == nil || o.ran == nil {
+		return nil
+	}
+	var all []changed
+	after := codeCells(o.ran)
+	for i, c := range codeCells(o.stored) {
+		if i >= len(after) {
+			break
+		}
+		was, now := pictures(c.Outputs), pictures(after[i].Outputs)
+		for k := range max(len(was), len(now)) {
+			var one changed
+			if k < len(was) {
+				one = changed{Title: was[k].title, Before: was[k].address}
+			}
+			if k < len(now) {
+				one.Title, one.After = now[k].title, now[k].address
+			}
+			if one.Before != one.After {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+type picture struct {
+	title   string
+	address template.URL
+}
+
+func pictures(outputs []nbformat.Output) (all []picture) {
+	for _, o := range outputs {
+		png, ok := o.Data.Text("image/png")
+		if !ok {
+			continue
+		}
+		content := strings.Join(strings.Fields(png), "")
+		if _, err := base64.StdEncoding.DecodeString(content); err != nil {
+			continue // not a picture: nothing that a page could show
+		}
+		title, _ := o.Data.Text("text/plain")
+		all = append(all, picture{strings.TrimPrefix(title, "Picture: "), template.URL("data:image/png;base64," + content)})
+	}
+	return all
+}
+
+// page describes the outcomes as a page without scripts: what differs, and the changed charts, that of the file next to
+// that of the run.
+func page(outcomes []Outcome) ([]byte, error) {
+	type section struct {
+		Name, Summary, Details string
+		Good                   bool
+		Charts                 []changed
+	}
+	var sections []section
+	for _, o := range outcomes {
+		var details bytes.Buffer
+		if err := o.details(&details); err != nil {
+			return nil, err
+		}
+		summary := o.summary()
+		if o.Skipped != "" {
+			summary = "skipped: " + o.Skipped
+		}
+		sections = append(sections, section{filepath.Base(o.File), summary, details.String(), o.good(), o.charts()})
+	}
+	var text bytes.Buffer
+	err := changesPage.Execute(&text, sections)
+	return text.Bytes(), err
+}

@@ -1,0 +1,230 @@
+package check
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/kernel/nbformat"
+	"tvps/kernel/runner"
+)
+
+// withOutputs writes a notebook whose cell has the outputs of a run, as edit changes them.
+func (b *fixture) withOutputs(t *testing.T, edit func(o *nbformat.Output)) {
+	t.Helper()
+	b.cells(t, `{"values":{"share":2}}`)
+	nb, err := b.run(t.Context(), runner.Job{File: b.file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb.Clean()
+	edit(&nb.Cells[0].Outputs[0])
+	if err := nbformat.Write(b.file, nb); err != nil {
+		t.Fatal(err)
+	}
+	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 2}}}`)
+}
+
+// The outputs in the file may differ from a run in what depends on the processor, and in nothing else.
+func TestStored(t *testing.T) {
+	set := func(mime string, value any) func(*nbformat.Output) {
+		return func(o *nbformat.Output) { o.Data[mime] = value }
+	}
+	values := func(share float64) any { return map[string]any{"values": map[string]any{"share": share}} }
+	for _, c := range []struct {
+		name string
+		edit func(*nbformat.Output)
+		want string // in the report; empty if the file is fresh
+	}{
+		{"the same", func(*nbformat.Output) {}, ""},
+		{"a number within its tolerance", set(valuesMIME, values(2.1)), ""},
+		{"a number beyond it", set(valuesMIME, values(2.3)), "other numbers than the golden file"},
+		{"another text", set("text/plain", "old numbers"), "text/plain"},
+		{"another type", set("text/html", "<p>"), "text/html"},
+		{"a picture that a run does not make", set("image/png", "AAAA"), "image/png"},
+	} {
+		b := newFixture(t)
+		b.withOutputs(t, c.edit)
+		report, err := b.check(t)
+		if fresh := c.want == ""; fresh != (err == nil) || !strings.Contains(report, c.want) {
+			t.Errorf("%s: %v, report %s", c.name, err, report)
+		}
+		if c.want == "" {
+			continue
+		}
+		if !errors.Is(err, ErrDiffer) {
+			t.Errorf("%s: %v, want ErrDiffer", c.name, err)
+		}
+		b.Update = true
+		if _, err := b.check(t); err != nil {
+			t.Errorf("%s: --update: %v", c.name, err)
+		}
+		b.Update = false
+		before, _ := os.ReadFile(b.file)
+		if _, err := b.check(t); err != nil {
+			t.Errorf("%s: after --update: %v", c.name, err)
+		}
+		if nb, _ := nbformat.Parse(before); nb == nil || len(nb.Cells[0].Outputs) != 1 {
+			t.Errorf("%s: --update wrote %s", c.name, before)
+		}
+	}
+}
+
+// Outputs of other parameters than those of the run are not compared.
+func TestStoredOfOtherParameters(t *testing.T) {
+	b := newFixture(t)
+	b.cells(t, `var scale string = "small"`, `{"values":{"share":2}}`)
+	nb, err := nbformat.Read(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "of the small scale"}}
+	if err := nbformat.Write(b.file, nb); err != nil {
+		t.Fatal(err)
+	}
+	b.writeGolden(t, `{`+someRules+`, "cells": {"2": {"share": 2}}}`)
+	if report, err := b.check(t); err != nil {
+		t.Errorf("%v: %s", err, report)
+	}
+}
+
+func TestMask(t *testing.T) {
+	for _, pair := range [][2]string{
+		{`<div data-chart="fig01-b-6a9b58ba"> −0.25 [-1.2e-05, .5]`, `<div data-chart="fig01-b-00ff00aa"> 12 [3, −4]`},
+		{"panel a: holds  x", "panel a: does not hold x"},
+		{"undecided      claim", "holds          claim"},
+		{"go1.26.1, 70% of 3", "go1.27, 0% of 12"},
+	} {
+		if mask(pair[0]) != mask(pair[1]) {
+			t.Errorf("%q and %q differ: %q, %q", pair[0], pair[1], mask(pair[0]), mask(pair[1]))
+		}
+	}
+	for _, pair := range [][2]string{
+		{"g-rate=0.003, g-start=scratch", "g-rate=0.003, g-schedule=constant, g-start=scratch"},
+		{"Ours 1", "Everything 1"},
+	} {
+		if mask(pair[0]) == mask(pair[1]) {
+			t.Errorf("%q and %q are the same", pair[0], pair[1])
+		}
+	}
+}
+
+// outcomes are one of each kind. The first has a changed chart.
+func outcomes(t *testing.T) []Outcome {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "a<b>.ipynb")
+	notebook := func(png string) *nbformat.Notebook {
+		return &nbformat.Notebook{Minor: 5, Metadata: map[string]any{}, Cells: []*nbformat.Cell{
+			{Type: nbformat.Markdown, ID: "m", Metadata: map[string]any{}},
+			{Type: nbformat.Code, ID: "chart", Metadata: map[string]any{}, Outputs: []nbformat.Output{{
+				Type: nbformat.DisplayData, Data: nbformat.MIMEBundle{
+					"image/png":  base64.StdEncoding.EncodeToString([]byte(png)),
+					"text/plain": "Picture: curve",
+				}}}}}}
+	}
+	if err := nbformat.Write(file, notebook("old")); err != nil {
+		t.Fatal(err)
+	}
+	return []Outcome{
+		{File: file, Numbers: 3, Differences: []Difference{{"off", 1, "x: 50%", 1, 2, .1}}, Took: 1500e6,
+			stored: notebook("old"), ran: notebook("new")},
+		{File: "good.ipynb", Numbers: 1, stored: notebook("same"), ran: notebook("same")},
+		{File: "skipped.ipynb", Skipped: "its kernel is not installed"},
+		{File: "failed.ipynb", Err: fmt.Errorf("cell 2 failed:\nno & such <file>")},
+		{File: "stale.ipynb", Stale: []Stale{{2, "table", "text/html", "<b>old", "<b>new"}}},
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	text, err := junit(outcomes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s xmlSuite
+	if err := xml.Unmarshal(text, &s); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	if s.Tests != 5 || s.Failures != 2 || s.Errors != 1 || s.Skipped != 1 || s.Time != "1.500" {
+		t.Errorf("%+v", s)
+	}
+	first := s.Cases[0]
+	if first.Name != "a<b>.ipynb" || first.Failure == nil || !strings.Contains(first.Failure.Text, "x: 50%") {
+		t.Errorf("the first case is %+v", first)
+	}
+	if s.Cases[1].Failure != nil || s.Cases[1].Error != nil || s.Cases[2].Skipped == nil || s.Cases[3].Error == nil ||
+		s.Cases[3].Error.Message != "cell 2 failed:\nno & such <file>" || s.Cases[4].Failure == nil {
+		t.Errorf("cases %+v", s.Cases)
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	all := outcomes(t)
+	first := all[0].annotations()
+	content, _ := os.ReadFile(all[0].File)
+	line := 1 + strings.Count(strings.Split(string(content), `"id": "chart"`)[0], "\n")
+	if len(first) != 1 || line < 5 || !strings.Contains(first[0], fmt.Sprintf("a<b>.ipynb,line=%d,", line)) ||
+		!strings.HasSuffix(first[0], "::off: x: 50%25 is 2, golden 1, tolerance 0.1") {
+		t.Errorf("annotations %q, want one at line %d", first, line)
+	}
+	if a := all[3].annotations(); len(a) != 1 ||
+		a[0] != "::error file=failed.ipynb,line=1,title=kernel check::cell 2 failed:%0Ano & such <file>" {
+		t.Errorf("a failure: %q", a)
+	}
+	if a := all[1].annotations(); a != nil {
+		t.Errorf("a good notebook: %q", a)
+	}
+	for range 20 {
+		all[0].Differences = append(all[0].Differences, all[0].Differences[0])
+	}
+	if a := all[0].annotations(); len(a) != 10 || !strings.Contains(a[9], "and 12 more differences") {
+		t.Errorf("21 differences: %d annotations, the last is %q", len(a), a[len(a)-1])
+	}
+}
+
+// The page shows changed charts, and escapes what it quotes.
+func TestPage(t *testing.T) {
+	text, err := page(outcomes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(text)
+	for _, want := range []string{
+		base64.StdEncoding.EncodeToString([]byte("old")), base64.StdEncoding.EncodeToString([]byte("new")),
+		"a&lt;b&gt;.ipynb", "1 changed charts", "curve: in this run", "skipped: its kernel", "no &amp; such &lt;file&gt;",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if strings.Contains(got, base64.StdEncoding.EncodeToString([]byte("same"))) || strings.Contains(got, "<script") {
+		t.Error("the page shows a chart that did not change, or has a script")
+	}
+}
+
+// The files are written even if a notebook fails.
+func TestReportFiles(t *testing.T) {
+	b := newFixture(t)
+	b.cells(t, "fail")
+	b.writeGolden(t, `{`+someRules+`, "cells": {}}`)
+	dir := t.TempDir()
+	b.JUnit, b.Page, b.GitHub = filepath.Join(dir, "junit.xml"), filepath.Join(dir, "page.html"), true
+	report, err := b.check(t)
+	if err == nil || !strings.Contains(report, "::error file=") {
+		t.Errorf("%v: %s", err, report)
+	}
+	for _, file := range []string{b.JUnit, b.Page} {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "it failed") {
+			t.Errorf("%s: %v: %s", file, err, text)
+		}
+	}
+	b.JUnit = filepath.Join(dir, "missing", "junit.xml")
+	if err := Check(context.Background(), []string{b.file}, b.Options); !strings.Contains(err.Error(), "missing") {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tvps/kernel/nbformat"
+)
+
+// Stale is an output in a notebook file that a run no longer makes.
+type Stale struct {
+	Cell     int    // the code cell, counted from 1
+	ID       string // its id
+	What     string // "number of outputs", or the MIME type or stream that differs
+	Was, Now string // excerpts at the first difference
+}
+
+// stale compares the outputs in a notebook's file with those of a run. Numbers and verdicts, which depend on the
+// processor, and pictures are left out: numbers are compared with their goldens. A file without any outputs is fresh.
+func stale(file, run *nbformat.Notebook) []Stale {
+	before, after := codeCells(file), codeCells(run)
+	if !slices.ContainsFunc(before, func(c *nbformat.Cell) bool { return len(c.Outputs) > 0 }) {
+		return nil
+	}
+	var all []Stale
+	for i, c := range before {
+		if i >= len(after) {
+			break
+		}
+		if d, differ := staleCell(c.Outputs, after[i].Outputs); differ {
+			d.Cell, d.ID = i+1, c.ID
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func codeCells(nb *nbformat.Notebook) []*nbformat.Cell {
+	return slices.DeleteFunc(slices.Clone(nb.Cells), func(c *nbformat.Cell) bool { return c.Type != nbformat.Code })
+}
+
+// staleCell returns the first difference between two lists of outputs.
+func staleCell(before, after []nbformat.Output) (Stale, bool) {
+	if len(before) != len(after) {
+		return Stale{What: "number of outputs", Was: fmt.Sprint(len(before)), Now: fmt.Sprint(len(after))}, true
+	}
+	for i := range before {
+		was, now := texts(before[i]), texts(after[i])
+		for _, kind := range slices.Sorted(maps.Keys(was)) {
+			if a, b := mask(was[kind]), mask(now[kind]); a != b {
+				a, b = excerpts(a, b)
+				return Stale{What: kind, Was: a, Now: b}, true
+			}
+			delete(now, kind)
+		}
+		for _, kind := range slices.Sorted(maps.Keys(now)) {
+			return Stale{What: kind, Was: "", Now: mask(now[kind])[:min(60, len(mask(now[kind])))]}, true
+		}
+	}
+	return Stale{}, false
+}
+
+// texts are the parts of an output that are compared, by stream or MIME type. A picture only has to be there.
+func texts(o nbformat.Output) map[string]string {
+	all := map[string]string{}
+	if o.Text != "" {
+		all["stream "+o.Name] = o.Text
+	}
+	for mime := range o.Data {
+		text, _ := o.Data.Text(mime)
+		if strings.HasPrefix(mime, "image/") && mime != "image/svg+xml" || mime == valuesMIME {
+			text = "present"
+		}
+		all[mime] = text
+	}
+	return all
+}
+
+var (
+	chartKey = regexp.MustCompile(`-[0-9a-f]{8}\b`)
+	numeral  = regexp.MustCompile(`[-+−]?\.?\d+(\.\d+)*([eE][-+]?\d+)?`)
+	verdicts = regexp.MustCompile(`\b(holds|partly|does not hold|undecided|not judged)\b`)
+	blanks   = regexp.MustCompile(`\s+`)
+)
+
+// mask replaces what depends on the processor: numbers, the keys of charts, which are hashes of their numbers, and
+// verdicts.
+func mask(text string) string {
+	text = chartKey.ReplaceAllString(text, "-#")
+	text = numeral.ReplaceAllString(text, "#")
+	text = verdicts.ReplaceAllString(text, "VERDICT")
+	return blanks.ReplaceAllString(text, " ")
+}
+
+// excerpts cuts two texts to a few words around their first difference.
+func excerpts(a, b string) (string, string) {
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	cut := func(s string) string { return strings.ToValidUTF8(s[max(0, at-20):min(len(s), at+40)], "") }
+	return cut(a), cut(b)
+}
+
+// refreshed puts the outputs of a run into the notebook of a file, cleaned.
+func refreshed(file, run *nbformat.Notebook) {
+	after := codeCells(run)
+	for i, c := range codeCells(file) {
+		c.Outputs = after[i].Outputs
+	}
+	file.Clean()
+}

@@ -1,0 +1,93 @@
+package cells
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+)
+
+// The claims of every figure of the paper can be shown from the committed gallery.
+func TestFound(t *testing.T) {
+	gallery := filepath.Join("..", "..", "figures", "gallery")
+	verdicts := t.TempDir() // the gallery without its pictures, which take long to reduce
+	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(verdicts, "verify.json"), text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range paper.Figures() {
+		r := record(t)
+		if err := found(r, verdicts, f.Number); err != nil {
+			t.Fatalf("%s: %v", f.Name(), err)
+		}
+		if text := r.content(t, 0, plainMIME); !strings.Contains(text, "scale small") ||
+			!strings.Contains(text, "go run ./replicate "+f.Command()) {
+			t.Errorf("%s: %q", f.Name(), text)
+		}
+		for _, c := range f.Claims {
+			if !strings.Contains(r.content(t, 1, plainMIME), c.Place) {
+				t.Errorf("%s: the claim %s is not shown", f.Name(), c.ID)
+			}
+		}
+	}
+	r := record(t)
+	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[pngMIME] == nil {
+		t.Errorf("%v, outputs %v, want a picture, a sentence and the claims", err, r.types())
+	}
+	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
+		t.Errorf("an empty gallery: %v", err)
+	}
+}
+
+func TestMeasured(t *testing.T) {
+	gallery := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(gallery, "fig01", "fig01-a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows := sample(t)
+	for i := range rows {
+		rows[i].Value += float64(rows[i].T) / 10
+	}
+	rows = append(rows, figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 7, Metric: "accuracy", Value: .2})
+	if err := figures.WriteCSV(f, rows[:6*2]); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := measured(gallery, 1, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	near("the mean over all steps", m.Mean("ours", 0, 2), .9)
+	near("the mean of the last steps", m.Mean("ours", 1, 2), .95)
+	near("the difference", m.Difference("ours", "everything", 1, 1), .3)
+	near("the share above", m.Above("everything", "ours"), 0)
+	near("the mean of seed 1", m.SeedMeans("ours")[1], 1)
+	if got := m.Steps(); len(got) != 3 || got[2] != 2 {
+		t.Errorf("steps %v", got)
+	}
+	// A seed that has more steps counts no more than the others.
+	near("the mean of unequal seeds", Measurements(append(rows[:12:12], rows[len(rows)-1])).Mean("ours", 0, 9),
+		(.8+(.9+1+1.1+.2)/4)/2)
+	if _, err := measured(gallery, 1, "x"); err == nil || !strings.Contains(err.Error(), "no panel x of figure 1") {
+		t.Errorf("a missing panel: %v", err)
+	}
+}
