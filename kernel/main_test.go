@@ -46,6 +46,9 @@ func write(t *testing.T, files ...string) {
 
 func TestExitCodes(t *testing.T) {
 	write(t, "a.ipynb", "sub/a.ipynb")
+	if err := os.WriteFile("text.ipynb", []byte("no notebook"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		code int
@@ -63,9 +66,11 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
-		{"run a.ipynb", 1, `"no-such"`},
+		{"run a.ipynb", 2, `"no-such"`},
+		{"run text.ipynb", 2, "text.ipynb is damaged"},
+		{"clean text.ipynb", 2, "text.ipynb is damaged"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
-		{"clean missing.ipynb", 1, "missing.ipynb"},
+		{"clean missing.ipynb", 2, "missing.ipynb"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(message, c.want) {
@@ -93,7 +98,7 @@ func TestClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 ||
+	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 2 ||
 		out != "cleaned b.ipynb\n" {
 		t.Errorf("clean again: %d, %q, %q", code, out, message)
 	}
