@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -96,6 +98,9 @@ func readConnection(file string) (connection, error) {
 	return c, nil
 }
 
+// hostName matches the name of a computer.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
+
 // parseConnection decodes a connection file. It refuses ports that are invalid or equal, and other transports,
 // signatures and addresses than Jupyter's.
 func parseConnection(data []byte) (connection, error) {
@@ -112,7 +117,8 @@ func parseConnection(data []byte) (connection, error) {
 	if c.Scheme != "hmac-sha256" && (c.Scheme != "" || c.Key != "") {
 		return connection{}, fmt.Errorf("signature_scheme is %q; it must be hmac-sha256", c.Scheme)
 	}
-	if c.IP == "" || c.Transport == "tcp" && c.IP != "*" && strings.ContainsAny(c.IP, "/\x00 ") {
+	_, err := netip.ParseAddr(c.IP)
+	if c.IP == "" || c.Transport == "tcp" && c.IP != "*" && err != nil && !hostName.MatchString(c.IP) {
 		return connection{}, fmt.Errorf("ip is %q; it must be an address", c.IP)
 	}
 	seen := map[int]bool{}

@@ -43,7 +43,7 @@ func FuzzWire(f *testing.F) {
 			return
 		}
 		h, parent := header{ID: string(data), Session: "a", Type: content}, header{ID: content}
-		if !utf8.ValidString(h.ID+h.Type) {
+		if !utf8.ValidString(h.ID + h.Type) {
 			return // JSON cannot hold it
 		}
 		encoded, err := s.encode(h, &parent, json.RawMessage(content))
