@@ -62,6 +62,8 @@ func fakeParts(builds *int) *parts {
 			return echarts.Write(dst, []byte(`t.version="5.6.0"`))
 		},
 		plugin: func(context.Context, io.Writer) error { return nil },
+
+		papermill: func(context.Context, Layout, io.Writer) error { return nil },
 	}
 }
 

@@ -29,6 +29,8 @@ type parts struct {
 	compile func(ctx context.Context, root string) error
 	echarts func(ctx context.Context, dst string, o echarts.Options) error
 	plugin  func(ctx context.Context, log io.Writer) error
+
+	papermill func(ctx context.Context, l Layout, log io.Writer) error
 }
 
 // buildFunc builds tools of the module in folder into dir.
@@ -36,6 +38,7 @@ type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
 	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
+	papermill: installPapermill,
 }
 
 // Install installs the kernel, or repairs and updates an installation. A lock makes parallel calls wait for each
@@ -75,6 +78,12 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	}
 	if err := installECharts(ctx, l, o); err != nil {
 		return err
+	}
+	if err := o.parts.papermill(ctx, l, o.Log); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(o.Log, "warning: papermill cannot set parameters of Go notebooks: %v\n", err)
 	}
 	if err := newSpec(l, t).write(l); err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"tvps/gomlx_models/backend"
+
+	"golang.org/x/mod/modfile"
 )
 
 // tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
@@ -58,19 +60,41 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 		return toolchain{}, fmt.Errorf("`go env` printed %q: %w", text, err)
 	}
 	t := toolchain{root: env.GOROOT, version: env.GOVERSION, wanted: map[string]string{}}
-	list := func(folder string, tools ...tool) error {
-		args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
-		for _, p := range tools {
-			args = append(args, p.module)
-		}
-		text, err := runGo(ctx, folder, args...)
-		for line := range strings.Lines(text) {
-			module, version, _ := strings.Cut(strings.TrimSpace(line), " ")
-			t.wanted[module] = version
-		}
-		return err
+	args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
+	for _, p := range tools {
+		args = append(args, p.module)
 	}
-	return t, errors.Join(list(root, tools...), list(filepath.Join(root, goplsModule), gopls))
+	if text, err = runGo(ctx, root, args...); err != nil {
+		return toolchain{}, err
+	}
+	for line := range strings.Lines(text) {
+		module, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		t.wanted[module] = version
+	}
+	t.wanted[gopls.module], err = pinnedGopls(root)
+	return t, err
+}
+
+// pinnedGopls is the version of gopls in its module; empty if the module is missing.
+func pinnedGopls(root string) (string, error) {
+	path := filepath.Join(root, goplsModule, "go.mod")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	file, err := modfile.Parse(path, text, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range file.Require {
+		if r.Mod.Path == gopls.module {
+			return r.Mod.Version, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not require %s", path, gopls.module)
 }
 
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,
