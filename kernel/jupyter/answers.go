@@ -79,7 +79,9 @@ func brackets(code string) (depth int, unfinished, invalid bool) {
 			invalid = true
 		}
 	}, 0)
-	closers := map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
+	closers := map[token.Token]token.Token{
+		token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE,
+	}
 	var stack []token.Token
 	last := token.SEMICOLON
 	for {

@@ -31,8 +31,9 @@ const (
 	inOurGroup = false
 )
 
-// launch starts a command. A group of its own is killed when the command ends. On Linux the system kills the command when this process
-// ends, even if it is killed itself. The system watches the thread that started the command, so that thread is kept.
+// launch starts a command. A group of its own is killed when the command ends. On Linux the system kills the command
+// when this process ends, even if it is killed itself. The system watches the thread that started the command, so that
+// thread is kept.
 func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
 	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
@@ -88,11 +89,11 @@ func (p *process) end(patience time.Duration) {
 	}
 }
 
-// kill kills the process group. The process itself first gets SIGTERM and termTime, because a relay then ends
+// kill kills the process group. The process itself first gets SIGTERM and five times termTime, because a relay then ends
 // processes in other groups, such as gopls. kill waits up to groupTime until no process of the group is left.
 func (p *process) kill() {
 	if p.alive() {
-		p.end(2 * termTime)
+		p.end(5 * termTime)
 	}
 	for end := time.Now().Add(groupTime); groupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)

@@ -61,7 +61,8 @@ func TestRelay(t *testing.T) {
 		"status": 2, "is_complete_reply": 1}) {
 		t.Errorf("is_complete: %q, %s", types, reply)
 	}
-	_, reply = ask(t, k, "history_request", map[string]any{"hist_access_type": "search", "pattern": "*o?e", "unique": true})
+	search := map[string]any{"hist_access_type": "search", "pattern": "*o?e", "unique": true}
+	_, reply = ask(t, k, "history_request", search)
 	if reply != `{"status":"ok","history":[[0,3,"echo one"]]}` {
 		t.Errorf("history: %s", reply)
 	}

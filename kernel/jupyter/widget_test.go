@@ -21,7 +21,8 @@ func TestParseWidget(t *testing.T) {
 			t.Errorf("%s: %+v, %v", content, got, err)
 		}
 	}
-	m := message{header: header{Type: "comm_open"}, content: json.RawMessage(`{"data": {"state": {}, "buffer_paths": [["x"]]}}`)}
+	content := json.RawMessage(`{"data": {"state": {}, "buffer_paths": [["x"]]}}`)
+	m := message{header: header{Type: "comm_open"}, content: content}
 	if _, err := parseOutput(m); err == nil {
 		t.Error("accepted a path without its buffer")
 	}

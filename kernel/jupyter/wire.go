@@ -33,7 +33,7 @@ type header struct {
 	Version  string `json:"version"`
 }
 
-// message is one received message, without its metadata, which are not used.
+// message is one received message, without its metadata, which is not used.
 type message struct {
 	header  header
 	parent  header

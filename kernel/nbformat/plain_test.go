@@ -50,7 +50,8 @@ func TestEmbedStaysInFolder(t *testing.T) {
 		}
 	}
 	for link, target := range map[string]string{
-		"same.png": "in.png", "link.png": filepath.Join("..", "secret.png"), "absolute.png": filepath.Join(out, "secret.png"), "up": "..",
+		"same.png": "in.png", "link.png": filepath.Join("..", "secret.png"), "absolute.png": filepath.Join(out, "secret.png"),
+		"up": "..",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Skip("no symbolic links:", err)

@@ -39,8 +39,8 @@ func FindConverter(ctx context.Context, private string, pdf bool) (*Converter, e
 		c.PDF = "webpdf"
 		return c, nil
 	}
-	return nil, fmt.Errorf("--pdf needs LaTeX (xelatex on PATH; on Debian `apt-get install texlive-xetex`) or playwright: "+
-		"`%s -m pip install nbconvert[webpdf]`, then `playwright install chromium`", python)
+	return nil, fmt.Errorf("--pdf needs LaTeX (xelatex on PATH; on Debian `apt-get install texlive-xetex`) "+
+		"or playwright: `%s -m pip install nbconvert[webpdf]`, then `playwright install chromium`", python)
 }
 
 // Convert writes a notebook with its outputs in another format, in one step. An empty file is not written.

@@ -98,7 +98,8 @@ func TestHeadless(t *testing.T) {
 	argv[0], argv[1] = "/a b/tvps-kernel", "/a b/gonb"
 	spec := jupyter.Spec{Argv: argv, Env: map[string]string{"PATH": "/a b:/a b/gopls:/go/bin", "A": "b"}}
 	want := jupyter.Spec{
-		Argv: []string{"/a b/tvps-kernel", "/a b/gonb", "--raw_error"}, Env: map[string]string{"PATH": "/a b:/go/bin", "A": "b"},
+		Argv: []string{"/a b/tvps-kernel", "/a b/gonb", "--raw_error"},
+		Env:  map[string]string{"PATH": "/a b:/go/bin", "A": "b"},
 	}
 	if diff := cmp.Diff(want, headless(spec)); diff != "" {
 		t.Error(diff)

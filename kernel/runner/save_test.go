@@ -116,7 +116,8 @@ func TestWidgets(t *testing.T) {
 		"version_major": 2, "version_minor": 0, "state": {"m": {
 			"model_name": "IntSliderModel", "model_module": "controls", "model_module_version": "2",
 			"state": {"_model_name": "IntSliderModel", "_model_module": "controls", "_model_module_version": "2", "value": 7},
-			"buffers": [{"path": ["a"], "encoding": "base64", "data": "AQ=="}, {"path": ["b"], "encoding": "base64", "data": "AP8="}]
+			"buffers": [{"path": ["a"], "encoding": "base64", "data": "AQ=="},
+				{"path": ["b"], "encoding": "base64", "data": "AP8="}]
 		}}}}`), &want); err != nil {
 		t.Fatal(err)
 	}
