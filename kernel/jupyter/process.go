@@ -89,8 +89,8 @@ func (p *process) end(patience time.Duration) {
 	}
 }
 
-// kill kills the process group. The process itself first gets SIGTERM and five times termTime, because a relay then ends
-// processes in other groups, such as gopls. kill waits up to groupTime until no process of the group is left.
+// kill kills the process group. The process itself first gets SIGTERM and five times termTime, because a relay then
+// ends processes in other groups, such as gopls. kill waits up to groupTime until no process of the group is left.
 func (p *process) kill() {
 	if p.alive() {
 		p.end(5 * termTime)

@@ -74,10 +74,12 @@ func TestInstalledKernel(t *testing.T) {
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
-	for end := time.Now().Add(10 * time.Second); len(demand.Processes("FAKE_TEST", marker)) > 0 && time.Now().Before(end); {
+	left := demand.Processes("FAKE_TEST", marker)
+	for end := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // killed processes disappear a little later
+		left = demand.Processes("FAKE_TEST", marker)
 	}
-	if left := demand.Processes("FAKE_TEST", marker); len(left) > 0 {
+	if len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
 }
