@@ -21,8 +21,8 @@ func cleanCommand() *cobra.Command {
 		Long: "Rewrites notebooks in Jupyter's format, without execution counts, times, random ids and the\n" +
 			"state of the user interface: without what differs from run to run. Sources and outputs\n" +
 			"stay. A clean file is not written.\n\n" +
-			"Exit codes: 1 a file cannot be read or written, or --check found one that is not clean,\n" +
-			"2 a usage error.",
+			"Exit codes: 1 a file cannot be written, or --check found one that is not clean, 2 a usage\n" +
+			"error or a file that is not a notebook.",
 		Args: someNotebooks,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var dirty []string
@@ -65,11 +65,11 @@ func someNotebooks(cmd *cobra.Command, files []string) error {
 func clean(file string, write bool) (changed bool, err error) {
 	before, err := os.ReadFile(file)
 	if err != nil {
-		return false, fmt.Errorf("cannot read the notebook: %w", err)
+		return false, usage.Errorf("cannot read the notebook: %w", err)
 	}
 	nb, err := nbformat.Parse(before)
 	if err != nil {
-		return false, fmt.Errorf("%s %w", file, err)
+		return false, usage.Errorf("%s %w", file, err)
 	}
 	nb.Clean()
 	after, err := nb.Bytes()

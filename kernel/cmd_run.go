@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,17 +11,23 @@ import (
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
+	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
+	"tvps/kernel/setup"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
 )
 
 // runFlags holds the flags of the command run.
 type runFlags struct {
 	parameters   []string
+	values       string // file of parameters
 	output, html string
-	kernel       string
+	slides, pdf  string
+	kernel, cwd  string
 	jobs         int
 	timeout      time.Duration
 	resume       bool
@@ -35,22 +42,30 @@ func runCommand() *cobra.Command {
 		Long: "Runs notebooks and prints the outputs of their cells. With -o the notebook with its outputs\n" +
 			"is written to that file after each cell. Without -o no notebook is written.\n\n" +
 			"Cells with the tag skip-execution are not run; cells with raises-exception may fail.\n" +
-			"-p sets a variable that a cell with the tag parameters declares. An unknown name is\n" +
-			"refused with the list of parameters.\n\n" +
+			"-p sets a variable that a cell with the tag parameters declares, --params all those that a\n" +
+			"YAML file names; -p wins. An unknown name is refused with the list of parameters.\n\n" +
 			"--resume continues an earlier run from its output file. Cells that succeeded there are not\n" +
 			"run again unless the kernel, a parameter, their source or an earlier source has changed.\n" +
 			"Only GoNB can skip some cells: in other kernels variables live on from cell to cell, so\n" +
 			"all cells run again unless all have succeeded.\n\n" +
-			"Exit codes: 1 a cell failed, 2 a usage error, 130 interrupted.",
+			"--slides and --pdf need nbconvert: that of the private JupyterLab, or the one on PATH.\n\n" +
+			"Exit codes: 1 a cell failed, 2 a usage error, a file that is not a notebook or a kernel that\n" +
+			"is not installed, 130 interrupted.",
 		Args: someNotebooks,
 		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd, files) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
+	flags.StringVar(&f.values, "params", "", "YAML `file` with parameters, one name: value a line")
 	flags.StringVarP(&f.output, "output", "o", "",
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.html, "html", "",
 		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.slides, "slides", "",
+		"`file` for a page with slides, made by nbconvert; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.pdf, "pdf", "",
+		"`file` for a PDF, made by nbconvert; a folder for several notebooks (default: not written)")
+	flags.StringVar(&f.cwd, "cwd", "", "working `folder` of the cells (default: the notebook's folder)")
 	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
@@ -77,6 +92,10 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	convert, err := f.converter(cmd.Context())
+	if err != nil {
+		return err
+	}
 	prepared := make([]*runner.Prepared, len(jobs))
 	out := &sync.Mutex{}
 	for i := range jobs { // report all mistakes before the first cell runs
@@ -92,7 +111,8 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	}
 	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
 		started := time.Now()
-		_, result, err := prepared[i].Run(cmd.Context())
+		nb, result, err := prepared[i].Run(cmd.Context())
+		err = errors.Join(err, convert(nb, jobs[i]))
 		if p, ok := jobs[i].Live.(*runner.Prefixed); ok {
 			err = errors.Join(err, p.Flush())
 		}
@@ -107,8 +127,36 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	return errors.Join(errs...)
 }
 
-// live returns the writer for the outputs of notebook i. Parallel notebooks get a prefix on each line.
+// converter returns the function that writes the slides and the PDF of a notebook that was run. It fails if one is
+// wanted and nbconvert is missing.
+func (f *runFlags) converter(ctx context.Context) (func(*nbformat.Notebook, runner.Job) error, error) {
+	if f.slides == "" && f.pdf == "" {
+		return func(*nbformat.Notebook, runner.Job) error { return nil }, nil
+	}
+	private := ""
+	if root, err := setup.FindRoot(); err == nil {
+		if l, err := setup.NewLayout(root, ""); err == nil {
+			private = l.VenvBin()
+		}
+	}
+	c, err := runner.FindConverter(ctx, private, f.pdf != "")
+	if err != nil {
+		return nil, err
+	}
+	return func(nb *nbformat.Notebook, j runner.Job) error {
+		if nb == nil {
+			return nil
+		}
+		return errors.Join(c.Convert(ctx, nb, "slides", j.Slides), c.Convert(ctx, nb, c.PDF, j.PDF))
+	}, nil
+}
+
+// live returns the writer for the outputs of notebook i. Parallel notebooks get a prefix on each line. Only a terminal
+// gets colours.
 func (f *runFlags) live(w io.Writer, jobs []runner.Job, i int, mutex *sync.Mutex) io.Writer {
+	if !artifact.IsTerminal(w) {
+		w = &nbformat.PlainWriter{To: w}
+	}
 	if f.jobs <= 1 || len(jobs) == 1 {
 		return w
 	}
@@ -135,7 +183,13 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	if f.jobs < 1 || f.timeout < 0 {
 		return nil, usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 	}
-	parameters := map[string]string{}
+	parameters, err := readParameters(f.values)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(f.cwd); f.cwd != "" && (err != nil || !info.IsDir()) {
+		return nil, usage.Errorf("--cwd %s is not a folder", f.cwd)
+	}
 	for _, p := range f.parameters {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
@@ -148,11 +202,14 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	for _, file := range files {
 		j := runner.Job{
 			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
+			Dir:     f.cwd,
+			Slides:  target(f.slides, file, ".slides.html", len(files)),
+			PDF:     target(f.pdf, file, ".pdf", len(files)),
 			Output:  target(f.output, file, ".ipynb", len(files)),
 			HTML:    target(f.html, file, ".html", len(files)),
 			ECharts: os.Getenv("TVPS_ECHARTS"),
 		}
-		for _, t := range []string{j.Output, j.HTML} {
+		for _, t := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
 			if other, ok := taken[t]; ok && t != "" {
 				return nil, usage.Errorf("%s and %s would both be written to %s", other, file, t)
 			}
@@ -161,6 +218,31 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
+}
+
+// readParameters reads a YAML file of names and values; an empty path gives no parameters. A value stands as it is in
+// the file: 007 stays 007.
+func readParameters(file string) (map[string]string, error) {
+	parameters := map[string]string{}
+	if file == "" {
+		return parameters, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage.Errorf("cannot read the parameters: %w", err)
+	}
+	var values map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		return nil, usage.Errorf("%s is not a YAML file of names and values: %w", file, err)
+	}
+	for name, value := range values {
+		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
+			return nil, usage.Errorf("%s, line %d: the parameter %s must be a text, a number or a truth value",
+				file, value.Line, name)
+		}
+		parameters[name] = value.Value
+	}
+	return parameters, nil
 }
 
 // stem is a file's name without folder and extension.
@@ -183,7 +265,7 @@ func target(path, file, ending string, files int) string {
 // makeFolders creates the folders of all result files.
 func makeFolders(jobs []runner.Job) error {
 	for _, j := range jobs {
-		for _, file := range []string{j.Output, j.HTML} {
+		for _, file := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
 			if file == "" {
 				continue
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,15 @@ func write(t *testing.T, files ...string) {
 
 func TestExitCodes(t *testing.T) {
 	write(t, "a.ipynb", "sub/a.ipynb")
+	t.Setenv("PATH", t.TempDir()) // without nbconvert
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	for name, text := range map[string]string{
+		"text.ipynb": "no notebook", "list.yaml": "# c\nn: [1]\n", "other.yaml": "m: 1", "real.yaml": "n: 1.5",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		args string
 		code int
@@ -63,9 +73,20 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb -o same --html same", 2, "would both be written to same"},
-		{"run a.ipynb", 1, `"no-such"`},
+		{"run a.ipynb", 2, `"no-such"`},
+		{"run text.ipynb", 2, "text.ipynb is damaged"},
+		{"clean text.ipynb", 2, "text.ipynb is damaged"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
-		{"clean missing.ipynb", 1, "missing.ipynb"},
+		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
+		{"run a.ipynb --params missing.yaml", 2, "missing.yaml"},
+		{"run a.ipynb --params list.yaml", 2, "list.yaml, line 2: the parameter n must be a text"},
+		{"run a.ipynb --params text.ipynb", 2, "text.ipynb is not a YAML file of names and values"},
+		{"run a.ipynb --params other.yaml", 2, `no parameter "m"`},
+		{"run a.ipynb --params other.yaml -p n=x", 2, `no parameter "m"`},
+		{"run a.ipynb --params real.yaml", 2, `"1.5" is not a whole number`},
+		{"run a.ipynb --slides x --html x", 2, "would both be written to x"},
+		{"run a.ipynb --pdf x.pdf", 1, "--slides and --pdf need nbconvert"},
+		{"clean missing.ipynb", 2, "missing.ipynb"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(message, c.want) {
@@ -93,7 +114,7 @@ func TestClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 1 ||
+	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 2 ||
 		out != "cleaned b.ipynb\n" {
 		t.Errorf("clean again: %d, %q, %q", code, out, message)
 	}
@@ -122,5 +143,18 @@ func TestTarget(t *testing.T) {
 		if got := target(c.path, filepath.Join("dir", "a.ipynb"), ".ipynb", c.files); got != c.want {
 			t.Errorf("target %q of %d files: %q, want %q", c.path, c.files, got, c.want)
 		}
+	}
+}
+
+// Values stand as they are in the file.
+func TestReadParameters(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	text := "a: 007\nb: '1, 2'\nc: yes\nd: 1e3\ne: 2024-01-02\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a": "007", "b": "1, 2", "c": "yes", "d": "1e3", "e": "2024-01-02"}
+	if got, err := readParameters(file); err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }

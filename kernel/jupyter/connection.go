@@ -3,10 +3,14 @@ package jupyter
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 )
 
 // loopback is the address on which kernels listen.
@@ -58,16 +62,95 @@ func (c *connection) taken() bool {
 	return false
 }
 
-// write writes the connection file and returns its path. Only this user can read it, because it contains the key.
-// Kernels take their id from its name, kernel-ID.json.
+// write writes the connection file and returns its path. Kernels take their id from its name, kernel-ID.json.
 func (c *connection) write(dir, id string) (string, error) {
+	file := filepath.Join(dir, "kernel-"+id+".json")
+	return file, c.writeTo(file)
+}
+
+// writeTo writes the connection file. Only this user can read it, because it contains the key.
+func (c *connection) writeTo(file string) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return "", err
+		return err
 	}
-	file := filepath.Join(dir, "kernel-"+id+".json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return "", err
+	return os.WriteFile(file, data, 0o600)
+}
+
+// maxConnection is the largest size of a connection file.
+const maxConnection = 1 << 16
+
+// readConnection reads a connection file that a client wrote.
+func readConnection(file string) (connection, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return connection{}, fmt.Errorf("cannot read the connection file: %w", err)
 	}
-	return file, nil
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxConnection+1))
+	if err != nil {
+		return connection{}, fmt.Errorf("cannot read the connection file: %w", err)
+	}
+	c, err := parseConnection(data)
+	if err != nil {
+		return connection{}, fmt.Errorf("%s is not a connection file of Jupyter: %w", file, err)
+	}
+	return c, nil
+}
+
+// hostName matches the name of a computer.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
+
+// parseConnection decodes a connection file. It refuses ports that are invalid or equal, and other transports,
+// signatures and addresses than Jupyter's.
+func parseConnection(data []byte) (connection, error) {
+	var c connection
+	if len(data) > maxConnection {
+		return connection{}, fmt.Errorf("it is larger than %d bytes", maxConnection)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return connection{}, err
+	}
+	if c.Transport != "tcp" && c.Transport != "ipc" {
+		return connection{}, fmt.Errorf("transport is %q; it must be tcp or ipc", c.Transport)
+	}
+	if c.Scheme != "hmac-sha256" && (c.Scheme != "" || c.Key != "") {
+		return connection{}, fmt.Errorf("signature_scheme is %q; it must be hmac-sha256", c.Scheme)
+	}
+	_, err := netip.ParseAddr(c.IP)
+	if c.IP == "" || c.Transport == "tcp" && c.IP != "*" && err != nil && !hostName.MatchString(c.IP) {
+		return connection{}, fmt.Errorf("ip is %q; it must be an address", c.IP)
+	}
+	seen := map[int]bool{}
+	for _, port := range c.ports() {
+		if *port < 1 || *port > 65535 || seen[*port] {
+			return connection{}, fmt.Errorf("port %d is not valid, or named twice", *port)
+		}
+		seen[*port] = true
+	}
+	return c, nil
+}
+
+// listen opens the five ports, in the order of ports. If it fails, none stays open.
+func (c *connection) listen() ([]net.Listener, error) {
+	var all []net.Listener
+	for _, port := range c.ports() {
+		network, address := "tcp", net.JoinHostPort(strings.TrimPrefix(c.IP, "*"), strconv.Itoa(*port))
+		if c.Transport == "ipc" {
+			network, address = "unix", fmt.Sprintf("%s-%d", c.IP, *port)
+		}
+		l, err := net.Listen(network, address)
+		if err != nil {
+			closeAll(all)
+			return nil, fmt.Errorf("cannot listen for clients: %w", err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
 }

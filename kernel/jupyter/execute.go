@@ -168,7 +168,7 @@ func (c *cell) take(m message) {
 		c.idle = c.idle || s.State == "idle"
 	default:
 		var out Output
-		out, err = parseOutput(m.header.Type, m.content)
+		out, err = parseOutput(m)
 		if err == nil && out.Type != "" && c.on != nil {
 			c.on(out)
 		}

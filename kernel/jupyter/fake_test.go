@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -248,7 +249,8 @@ var plain = map[string]func(f *fake, r request, rest string){
 	"args":     func(f *fake, r request, _ string) { f.print(r, strings.Join(os.Args[1:], "|")) },
 	"content":  func(f *fake, r request, _ string) { f.print(r, string(r.content)) },
 	"temp":     func(f *fake, r request, _ string) { check(os.WriteFile(os.TempDir()+"/left", nil, 0o600)) },
-	"child":    func(f *fake, r request, _ string) { f.child() },
+	"child":    func(f *fake, r request, _ string) { f.child(false) },
+	"daemon":   func(f *fake, r request, _ string) { f.child(true) },
 	"identity": func(f *fake, r request, _ string) { f.printIdentities(r) },
 	"shows":    func(f *fake, r request, _ string) { f.shows(r) },
 	"flood": func(f *fake, r request, rest string) {
@@ -310,7 +312,7 @@ var odd = map[string]func(f *fake, r request, rest string){
 	"no-reply":   func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
 	"close":      func(f *fake, r request, rest string) { f.print(r, "out"); f.closeSocket(rest) },
 	"exit":       func(f *fake, r request, rest string) { f.exit(r, rest) },
-	"exit-child": func(f *fake, r request, rest string) { f.child(); f.exit(r, rest) },
+	"exit-child": func(f *fake, r request, rest string) { f.child(false); f.exit(r, rest) },
 	"exit-after": func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
 	"kill":       func(*fake, request, string) { self, _ := os.FindProcess(os.Getpid()); self.Kill() },
 	"hang":       func(*fake, request, string) { time.Sleep(longTime) },
@@ -339,9 +341,10 @@ func (f *fake) exit(r request, code string) {
 	os.Exit(n)
 }
 
-// child starts a process in the kernel's group that does not end by itself.
-func (f *fake) child() {
+// child starts a process that does not end by itself: in the kernel's group, or in its own as gopls is.
+func (f *fake) child(own bool) {
 	cmd := exec.Command(os.Args[0], "none")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own}
 	cmd.Env = append(os.Environ(), "FAKE_START=child")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr // keeps the kernel's pipes open
 	check(cmd.Start())

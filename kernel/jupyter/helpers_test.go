@@ -15,7 +15,21 @@ import (
 	"tvps/ci/demand"
 )
 
+// relayArgument makes the test binary a relay before a fake kernel.
+const relayArgument = "relay"
+
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == relayArgument {
+		runtime.LockOSThread()
+	}
+}
+
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == relayArgument {
+		code, err := Relay(os.Args[2], []string{os.Args[0], os.Args[2]}, os.Stderr)
+		check(err)
+		os.Exit(code)
+	}
 	if os.Getenv("FAKE_START") == "client" {
 		client()
 	}
@@ -39,6 +53,9 @@ func client() {
 		Name: "fake",
 		Argv: []string{os.Args[0], "{connection_file}"},
 		Env:  map[string]string{"FAKE_START": "well"},
+	}
+	if os.Getenv("FAKE_RELAY") != "" {
+		spec.Argv = []string{os.Args[0], relayArgument, "{connection_file}"}
 	}
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)

@@ -34,7 +34,7 @@ func (k *Kernel) close(in *inbox) {
 // dropped.
 func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) (string, error) {
 	h := k.session.newHeader(msgType)
-	frames, err := k.session.encode(h, content)
+	frames, err := k.session.encode(h, nil, content)
 	if err != nil {
 		return "", fmt.Errorf("cannot encode %s: %w", msgType, err)
 	}

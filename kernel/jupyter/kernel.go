@@ -5,15 +5,17 @@
 // The package tolerates faulty kernels. It drops messages with a wrong signature, limits the wait for an incomplete
 // answer, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file behind, and no
 // process in the kernel's process group. A kernel may start processes in other groups; they outlive it if it is
-// killed. GoNB does so with gopls, if that is on PATH.
+// killed. GoNB does so with gopls. Relay, which stands between GoNB and its clients, ends these, too.
 package jupyter
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,6 +98,27 @@ func (k *Kernel) Interrupt() error {
 		return err
 	}
 	return k.process.interrupt()
+}
+
+// Ask sends a request on the shell channel and decodes the content of the reply into reply. Execute is for cells.
+func (k *Kernel) Ask(ctx context.Context, msgType string, content, reply any) error {
+	in := newInbox()
+	defer k.close(in)
+	if _, err := k.request(k.shell, msgType, content, in); err != nil {
+		return err
+	}
+	for {
+		select {
+		case m := <-in.messages:
+			if m.header.Type == strings.TrimSuffix(msgType, "_request")+"_reply" {
+				return json.Unmarshal(m.content, reply)
+			}
+		case <-k.gone:
+			return k.died()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Close asks the kernel to shut down, kills the remaining processes of its process group and removes its temporary

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -24,13 +25,20 @@ type process struct {
 	exited chan struct{} // closed when the process has ended and its group is killed
 }
 
-// launch starts a command in a process group of its own. On Linux the system kills the command when this process
-// ends, even if it is killed itself. The system watches the thread that started the command, so that thread is kept.
-func launch(cmd *exec.Cmd, l *log) (*process, error) {
+// Process groups of a launched command.
+const (
+	ownGroup   = true
+	inOurGroup = false
+)
+
+// launch starts a command. A group of its own is killed when the command ends. On Linux the system kills the command
+// when this process ends, even if it is killed itself. The system watches the thread that started the command, so that
+// thread is kept.
+func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
 	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
 	cmd.WaitDelay = pipeTime
-	ownGroup(cmd)
+	setGroup(cmd, own)
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -42,7 +50,9 @@ func launch(cmd *exec.Cmd, l *log) (*process, error) {
 		}
 		defer close(p.exited)
 		cmd.Wait() // the process state contains the same information as the error
-		killGroup(cmd.Process.Pid)
+		if own {
+			killGroup(cmd.Process.Pid)
+		}
 	}()
 	if err := <-started; err != nil {
 		return nil, err
@@ -68,12 +78,23 @@ func (p *process) interrupt() error {
 	return interruptGroup(p.cmd.Process.Pid)
 }
 
-// kill kills the process group. It waits up to groupTime until no process of the group is left.
+// end asks the process to end, and kills it if it has not ended after patience.
+func (p *process) end(patience time.Duration) {
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.cmd.Process.Kill()
+		<-p.exited
+	}
+}
+
+// kill kills the process group. The process itself first gets SIGTERM and five times termTime, because a relay then
+// ends processes in other groups, such as gopls. kill waits up to groupTime until no process of the group is left.
 func (p *process) kill() {
 	if p.alive() {
-		killGroup(p.cmd.Process.Pid)
+		p.end(5 * termTime)
 	}
-	<-p.exited
 	for end := time.Now().Add(groupTime); groupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -87,10 +108,19 @@ func (p *process) state() string {
 	return p.cmd.ProcessState.String()
 }
 
+// code is the exit code; 128 and the signal's number for a signal, as in a shell.
+func (p *process) code() int {
+	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
 // log forwards the kernel's messages and our notes, and keeps the end of the kernel's messages.
 type log struct {
 	mu   sync.Mutex
 	to   io.Writer // may be nil
+	name string    // begins our notes
 	tail []byte
 }
 
@@ -114,7 +144,7 @@ func (l *log) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != nil {
-		io.WriteString(l.to, "jupyter: "+text+"\n")
+		io.WriteString(l.to, l.name+": "+text+"\n")
 	}
 }
 

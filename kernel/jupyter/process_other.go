@@ -10,7 +10,7 @@ import (
 
 // These systems have no process groups: only the kernel itself is killed.
 
-func ownGroup(*exec.Cmd) {}
+func setGroup(*exec.Cmd, bool) {}
 
 func killGroup(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {

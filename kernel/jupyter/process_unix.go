@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a command the leader of a process group of its own.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+// setGroup makes a command the leader of a process group of its own, or a member of ours.
+func setGroup(cmd *exec.Cmd, own bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own}
 	dieWithParent(cmd.SysProcAttr)
 }
 

@@ -28,6 +28,7 @@ type socket struct {
 	zmtp *zmq4.Conn
 	done chan struct{} // closed when receive has returned
 
+	patient bool // send waits without a limit
 	sending sync.Mutex
 }
 
@@ -72,7 +73,9 @@ func open(name string, tcp net.Conn, kind zmq4.SocketType, identity string) (*so
 func (s *socket) send(frames ...[]byte) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
-	s.tcp.SetWriteDeadline(time.Now().Add(sendTime))
+	if !s.patient {
+		s.tcp.SetWriteDeadline(time.Now().Add(sendTime))
+	}
 	if err := s.zmtp.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
 		return fmt.Errorf("cannot send on the %s socket: %w", s.name, err)
 	}

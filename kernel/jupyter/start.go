@@ -88,7 +88,7 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 		return nil, connection{}, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	k := &Kernel{
-		spec: spec, limits: defaultLimits, log: &log{to: o.Log}, dir: dir, session: s,
+		spec: spec, limits: defaultLimits, log: &log{to: o.Log, name: "jupyter"}, dir: dir, session: s,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
 	if k.process, err = k.run(c, o); err != nil {
@@ -111,7 +111,7 @@ func (k *Kernel) run(c connection, o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launch(cmd, k.log)
+	return launch(cmd, k.log, ownGroup)
 }
 
 // connect opens the sockets. All use the same identity, because some kernels answer a request on another socket

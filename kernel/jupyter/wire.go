@@ -33,11 +33,12 @@ type header struct {
 	Version  string `json:"version"`
 }
 
-// message is one received message, without its metadata and binary buffers, which are not used.
+// message is one received message, without its metadata, which is not used.
 type message struct {
 	header  header
 	parent  header
 	content json.RawMessage
+	buffers [][]byte // binary data of widgets
 }
 
 // session encodes and decodes the messages of one client.
@@ -71,8 +72,11 @@ func (s session) newHeader(msgType string) header {
 	}
 }
 
-// sign returns the hexadecimal HMAC-SHA256 of the four parts of a message.
+// sign returns the hexadecimal HMAC-SHA256 of the four parts of a message. Without a key messages are not signed.
 func (s session) sign(parts [][]byte) []byte {
+	if len(s.key) == 0 {
+		return nil
+	}
 	mac := hmac.New(sha256.New, s.key)
 	for _, part := range parts {
 		mac.Write(part)
@@ -81,12 +85,17 @@ func (s session) sign(parts [][]byte) []byte {
 }
 
 // encode returns the frames of a message: delimiter, signature, header, parent header,
-// metadata, content. Only requests are sent: they have no parent.
-func (s session) encode(h header, content any) ([][]byte, error) {
+// metadata, content. Requests have no parent.
+func (s session) encode(h header, parent *header, content any) ([][]byte, error) {
 	parts := [][]byte{nil, []byte("{}"), []byte("{}"), nil}
 	var err error
 	if parts[0], err = json.Marshal(h); err != nil {
 		return nil, err
+	}
+	if parent != nil {
+		if parts[1], err = json.Marshal(parent); err != nil {
+			return nil, err
+		}
 	}
 	if parts[3], err = json.Marshal(content); err != nil {
 		return nil, err
@@ -97,9 +106,7 @@ func (s session) encode(h header, content any) ([][]byte, error) {
 // decode checks the signature of a message and decodes it. Frames before the delimiter are ZeroMQ's identities or
 // topics, frames after the content are binary buffers.
 func (s session) decode(frames [][]byte) (message, error) {
-	for len(frames) > 0 && !bytes.Equal(frames[0], delimiter) {
-		frames = frames[1:]
-	}
+	frames = frames[len(routing(frames)):]
 	if len(frames) < 6 {
 		return message{}, fmt.Errorf("%w: too few parts", errMalformed)
 	}
@@ -107,7 +114,7 @@ func (s session) decode(frames [][]byte) (message, error) {
 	if !hmac.Equal(frames[1], s.sign(parts)) {
 		return message{}, errSignature
 	}
-	m := message{content: parts[3]}
+	m := message{content: parts[3], buffers: frames[6:]}
 	if err := json.Unmarshal(parts[0], &m.header); err != nil {
 		return message{}, fmt.Errorf("%w: header: %w", errMalformed, err)
 	}
@@ -115,4 +122,14 @@ func (s session) decode(frames [][]byte) (message, error) {
 		return message{}, fmt.Errorf("%w: parent header: %w", errMalformed, err)
 	}
 	return m, nil
+}
+
+// routing returns the frames before the delimiter.
+func routing(frames [][]byte) [][]byte {
+	for i, frame := range frames {
+		if bytes.Equal(frame, delimiter) {
+			return frames[:i]
+		}
+	}
+	return frames
 }

@@ -40,6 +40,7 @@ func TestDecode(t *testing.T) {
 		header:  header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"},
 		parent:  header{ID: "0"},
 		content: json.RawMessage(`{"name":"stdout","text":"hello\n"}`),
+		buffers: [][]byte{[]byte("a binary buffer, which is not signed")},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(message{})); diff != "" {
 		t.Error(diff)
@@ -63,7 +64,7 @@ func TestWrongSignature(t *testing.T) {
 
 func TestEncode(t *testing.T) {
 	s := session{"s", []byte("a secret key")}
-	frames, err := s.encode(header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"}, map[string]int{"a": 1})
+	frames, err := s.encode(header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"}, nil, map[string]int{"a": 1})
 	if err != nil {
 		t.Fatal(err)
 	}

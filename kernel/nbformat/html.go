@@ -135,7 +135,7 @@ func (o Output) html(dir string) (string, error) {
 		return fmt.Sprintf("<pre class=\"%s\">%s</pre>", html.EscapeString(o.Name), ansiToHTML(o.Text)), nil
 	case Error:
 		text := strings.Join(o.Traceback, "\n")
-		if !strings.Contains(plainText(text), o.Evalue) || text == "" {
+		if !strings.Contains(PlainText(text), o.Evalue) || text == "" {
 			text = strings.TrimSpace(fmt.Sprintf("%s: %s\n%s", o.Ename, o.Evalue, text))
 		}
 		return "<pre class=\"error\">" + ansiToHTML(text) + "</pre>", nil

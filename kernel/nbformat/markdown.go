@@ -2,6 +2,7 @@ package nbformat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -53,7 +54,8 @@ func markdownToHTML(source string, attachments map[string]MIMEBundle, dir string
 	return b.String(), nil
 }
 
-// embed returns a picture as a data URI; empty if it is neither an attachment nor a file below dir.
+// embed returns a picture as a data URI; empty if it is neither an attachment nor a file below dir. A symbolic link
+// out of dir is not followed: a page must not contain files that the notebook's author cannot read.
 func embed(destination string, attachments map[string]MIMEBundle, dir string) string {
 	name, err := url.PathUnescape(destination)
 	if err != nil {
@@ -67,10 +69,12 @@ func embed(destination string, attachments map[string]MIMEBundle, dir string) st
 		}
 		return ""
 	}
-	if !filepath.IsLocal(name) {
+	root, err := os.OpenRoot(cmp.Or(dir, "."))
+	if err != nil {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
+	defer root.Close()
+	data, err := root.ReadFile(name)
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -58,9 +57,6 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 	return e
 }
 
-// colours matches the control sequences that colour error messages.
-var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
 // reasonLines is the number of last lines of a traceback, or of stderr, that an error message shows.
 const reasonLines = 20
 
@@ -97,7 +93,7 @@ func stderr(s *step) string {
 // lastLines returns the last lines of a text that are not empty, without colours.
 func lastLines(text string) string {
 	var lines []string
-	for line := range strings.Lines(colours.ReplaceAllString(text, "")) {
+	for line := range strings.Lines(nbformat.PlainText(text)) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
 			lines = append(lines, line)
 		}

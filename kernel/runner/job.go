@@ -1,12 +1,15 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +26,14 @@ type Job struct {
 	Parameters map[string]string // values of parameters by name
 	Output     string            // file for the notebook with its outputs; empty: not written
 	HTML       string            // file for the HTML page; empty: not written
+	Slides     string            // file for slides, and
+	PDF        string            // file for a PDF, which the caller makes with a Converter
 	Timeout    time.Duration     // limit for each cell; 0: none
 	Resume     bool              // continue the earlier run in Output
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
 	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
+	Dir        string            // working directory of the kernel; empty: the folder of File
 	ECharts    string            // echarts.min.js for the page; default: TVPS_ECHARTS of the kernelspec, if set
 }
 
@@ -52,7 +58,7 @@ type Prepared struct {
 func (j Job) Prepare() (*Prepared, error) {
 	nb, err := nbformat.Read(j.File)
 	if err != nil {
-		return nil, err
+		return nil, usage.Error(err)
 	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
 		err = fmt.Errorf("%s %w", j.File, err)
@@ -68,7 +74,7 @@ func (j Job) Prepare() (*Prepared, error) {
 	if j.Resume {
 		p.previous, err = nbformat.Read(j.Output)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("cannot resume: %w", err)
+			return nil, usage.Errorf("cannot resume: %w", err)
 		}
 	}
 	return p, nil
@@ -93,12 +99,12 @@ func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 	spec, err := jupyter.Find(name)
 	switch {
 	case errors.Is(err, jupyter.ErrNoKernel) && name == ownKernel:
-		return jupyter.Spec{}, fmt.Errorf("%s is for the kernel %q, which is not installed; run `go run ./kernel install`",
-			j.File, ownKernel)
+		return jupyter.Spec{}, usage.Errorf("%s is for the kernel %q, which is not installed; "+
+			"run `go run ./kernel install`", j.File, ownKernel)
 	case err != nil && j.Kernel != "":
 		return jupyter.Spec{}, usage.Error(err)
 	case err != nil:
-		return jupyter.Spec{}, fmt.Errorf("%s: %w (or name another kernel with --kernel)", j.File, err)
+		return jupyter.Spec{}, usage.Errorf("%s: %w (or name another kernel with --kernel)", j.File, err)
 	}
 	if name != nb.Kernel() {
 		nb.Metadata["kernelspec"] = map[string]any{
@@ -118,7 +124,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	o := Options{
 		Kernel: p.spec.Name, Previous: p.previous, Timeout: j.Timeout, Live: j.Live,
 		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Log: j.Log, Env: j.Env})
+			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Log: j.Log, Env: j.Env})
 			if err != nil {
 				return nil, err // k would be a non-nil interface with a nil pointer
 			}
@@ -135,10 +141,17 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	return p.nb, result, errors.Join(err, p.export(dir))
 }
 
-// headless makes GoNB report compiler errors as text instead of HTML, which shows details only under the mouse.
+// headless makes GoNB report compiler errors as text instead of HTML, which shows details only under the mouse. It
+// takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser.
 func headless(spec jupyter.Spec) jupyter.Spec {
-	if len(spec.Argv) > 0 && strings.TrimSuffix(filepath.Base(spec.Argv[0]), ".exe") == "gonb" {
-		spec.Argv = append(append([]string{}, spec.Argv...), "--raw_error")
+	if !slices.ContainsFunc(spec.Argv, func(arg string) bool { return filepath.Base(arg) == "gonb" }) {
+		return spec
+	}
+	spec.Argv = append(slices.Clone(spec.Argv), "--raw_error")
+	if path, ok := spec.Env["PATH"]; ok {
+		dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return filepath.Base(dir) == "gopls" })
+		spec.Env = maps.Clone(spec.Env)
+		spec.Env["PATH"] = strings.Join(dirs, string(os.PathListSeparator))
 	}
 	return spec
 }

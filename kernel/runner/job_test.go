@@ -14,6 +14,8 @@ import (
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // noKernels makes a search path whose only kernel is named test.
@@ -55,16 +57,16 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		want  string
 		usage bool
 	}{
-		"missing file": {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", false},
-		"damaged file": {Job{File: damaged}, "damaged.ipynb is damaged", false},
+		"missing file": {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", true},
+		"damaged file": {Job{File: damaged}, "damaged.ipynb is damaged", true},
 		"no parameter": {Job{File: good, Parameters: map[string]string{"m": "1"}}, `good.ipynb has no parameter "m"`,
 			true},
 		"wrong type":         {Job{File: good, Parameters: map[string]string{"n": "x"}}, "n (int, default 3)", true},
-		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", false},
-		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, false},
+		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", true},
+		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, true},
 		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, `did you mean "test"`, true},
 		"no kernel named":    {Job{File: file("b.ipynb", "")}, "name one with --kernel", true},
-		"damaged output":     {Job{File: good, Output: damaged, Resume: true}, "cannot resume", false},
+		"damaged output":     {Job{File: good, Output: damaged, Resume: true}, "cannot resume", true},
 	} {
 		_, err := c.job.Prepare()
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
@@ -90,15 +92,24 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	}
 }
 
+// GoNB reports errors as text and starts without gopls. The kernelspec itself does not change.
 func TestHeadless(t *testing.T) {
-	spec := jupyter.Spec{Argv: make([]string, 1, 5)}
-	spec.Argv[0] = "/a b/gonb"
-	if got := headless(spec).Argv; len(got) != 2 || got[1] != "--raw_error" || len(spec.Argv) != 1 ||
-		spec.Argv[:2][1] != "" {
-		t.Errorf("%q, from %q", got, spec.Argv)
+	argv := make([]string, 2, 5)
+	argv[0], argv[1] = "/a b/tvps-kernel", "/a b/gonb"
+	spec := jupyter.Spec{Argv: argv, Env: map[string]string{"PATH": "/a b:/a b/gopls:/go/bin", "A": "b"}}
+	want := jupyter.Spec{
+		Argv: []string{"/a b/tvps-kernel", "/a b/gonb", "--raw_error"},
+		Env:  map[string]string{"PATH": "/a b:/go/bin", "A": "b"},
 	}
-	if got := headless(jupyter.Spec{Argv: []string{"python"}}).Argv; len(got) != 1 {
-		t.Errorf("%q", got)
+	if diff := cmp.Diff(want, headless(spec)); diff != "" {
+		t.Error(diff)
+	}
+	if argv[:3][2] != "" || spec.Env["PATH"] != "/a b:/a b/gopls:/go/bin" {
+		t.Errorf("the kernelspec changed: %q, %q", argv[:3], spec.Env)
+	}
+	python := jupyter.Spec{Argv: []string{"python"}, Env: map[string]string{"PATH": "/gopls"}}
+	if diff := cmp.Diff(python, headless(python)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tvps/kernel/jupyter"
@@ -20,6 +23,8 @@ type place struct {
 
 // collector turns the messages of a running cell into its outputs.
 type collector struct {
+	mu         sync.Mutex // held while the outputs of the notebook change
+	changed    bool       // since the last snapshot
 	r          *run
 	cell       *step
 	budgets    map[string]*budget // by name of the stream
@@ -44,7 +49,13 @@ const dataLimit = 64
 // add takes one output.
 func (c *collector) add(o jupyter.Output) {
 	c.show(o)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = true
 	switch o.Type {
+	case "widget":
+		c.r.widgets.update(o)
+		return
 	case "clear_output":
 		if c.clear = o.Wait; !o.Wait {
 			c.reset()
@@ -153,6 +164,32 @@ func bundle(data map[string]json.RawMessage) map[string]any {
 		}
 	}
 	return all
+}
+
+// snapshot is a copy of the notebook with the outputs so far; nil if there is no new one since the last call. It
+// shares no output with the notebook, whose outputs change while the copy is written.
+func (c *collector) snapshot() *nbformat.Notebook {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.changed {
+		return nil
+	}
+	c.changed = false
+	nb := *c.r.nb
+	nb.Metadata = maps.Clone(nb.Metadata)
+	nb.Cells = slices.Clone(nb.Cells)
+	for i, cell := range nb.Cells {
+		copied := *cell
+		copied.Outputs = slices.Clone(cell.Outputs)
+		if cell == c.cell.Cell {
+			for j, s := range c.texts {
+				copied.Outputs[j].Text = s.text()
+			}
+		}
+		nb.Cells[i] = &copied
+	}
+	c.r.widgets.record(&nb)
+	return &nb
 }
 
 // end writes the collected streams into the outputs, after the last message.

@@ -1,6 +1,6 @@
 // Package runner runs notebooks in a kernel without a browser, cell by cell, and records their outputs. The
-// output notebook is written after each cell. So a cell that fails, hangs, prints without end or kills its kernel
-// loses only its own work: the outputs of the cells before it are saved.
+// output notebook is written after each cell, and every few seconds while a cell prints. So a cell that fails, hangs,
+// prints without end or kills its kernel loses only its own work, and a kill of the runner loses seconds of output.
 package runner
 
 import (
@@ -26,6 +26,9 @@ const (
 // DefaultLimit is the number of bytes that are kept of each stream of a cell.
 const DefaultLimit = 1 << 20
 
+// DefaultEvery is the time between two saves of a running cell that has new outputs.
+const DefaultEvery = 3 * time.Second
+
 // Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
 	Execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error)
@@ -37,11 +40,12 @@ type Kernel interface {
 type Options struct {
 	Start    func(context.Context) (Kernel, error) // starts a fresh kernel; Run closes it
 	Kernel   string                                // name of the kernel; cells that ran in another run again
-	Save     func(*nbformat.Notebook) error        // called after each cell; nil: not saved
+	Save     func(*nbformat.Notebook) error        // called after each cell and while it runs; nil: not saved
 	Previous *nbformat.Notebook                    // output of an earlier run, to continue it; nil: none
 	Timeout  time.Duration                         // limit for each cell; 0: none
 	Live     io.Writer                             // gets the outputs as text when they arrive; nil: discarded
 	Limit    int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
+	Every    time.Duration                         // between two saves of a running cell; 0: DefaultEvery
 }
 
 // Result counts the code cells that ran, were reused from an earlier run, or were skipped by their tag.
@@ -50,12 +54,15 @@ type Result struct{ Ran, Reused, Skipped int }
 // Run runs the code cells of a notebook in order and stores their outputs in it. It stops at the first cell that
 // fails, with a *CellError. If ctx ends, Run interrupts the running cell and returns an error that wraps ctx's.
 func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) {
-	r := &run{nb: nb, o: o, displays: map[string][]place{}}
+	r := &run{nb: nb, o: o, displays: map[string][]place{}, widgets: widgets{}}
 	if r.o.Live == nil {
 		r.o.Live = io.Discard
 	}
 	if r.o.Limit <= 0 {
 		r.o.Limit = DefaultLimit
+	}
+	if r.o.Every <= 0 {
+		r.o.Every = DefaultEvery
 	}
 	r.plan()
 	done := r.finished()
@@ -79,6 +86,7 @@ type run struct {
 	cells    []*step // the cells to run
 	kernel   Kernel
 	displays map[string][]place // the outputs by display id
+	widgets  widgets
 	result   Result
 }
 
@@ -140,8 +148,11 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, s.of, firstLine(s.Source))
 	out := newCollector(r, s)
 	started := time.Now()
+	stop := r.saveWhile(out)
 	reply, err := r.execute(ctx, s.Source, out.add)
+	saveError := stop()
 	out.end()
+	r.widgets.record(r.nb)
 	if err == nil && out.shellFailed(reply) {
 		reply = out.shellReply()
 	}
@@ -151,7 +162,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 		"hash": s.hash, "status": status, "seconds": time.Since(started).Round(time.Millisecond).Seconds(),
 	}
 	r.result.Ran++
-	saved := r.save()
+	saved := errors.Join(saveError, r.save())
 	if status == statusOK || status == statusRaised {
 		return saved
 	}
@@ -188,6 +199,37 @@ func statusOf(ctx context.Context, s *step, reply jupyter.Reply, err error) stri
 		return statusRaised
 	}
 	return statusError
+}
+
+// saveWhile saves the notebook every r.o.Every in which the cell had an output, until stop is called. It stops at the
+// first error, which stop returns.
+func (r *run) saveWhile(out *collector) (stop func() error) {
+	if r.o.Save == nil {
+		return func() error { return nil }
+	}
+	end, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(r.o.Every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-end:
+				ended <- nil
+				return
+			case <-tick.C:
+			}
+			if nb := out.snapshot(); nb != nil {
+				if err := r.o.Save(nb); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}
+	}()
+	return func() error {
+		close(end)
+		return <-ended
+	}
 }
 
 func (r *run) save() error {

@@ -29,7 +29,7 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	for _, p := range tools {
 		checks = append(checks, checkTool(l, t, p))
 	}
-	checks = append(checks, checkGopls(), checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
+	checks = append(checks, checkGopls(l, t), checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
 	for _, c := range backend.Diagnose(ctx, backend.Default) {
 		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
 			checks = append(checks, c)
@@ -63,13 +63,13 @@ func checkTool(l Layout, t toolchain, p tool) backend.Check {
 	return backend.Check{Name: p.name, Status: backend.OK, Detail: t.wanted[p.module] + " in " + l.program(p)}
 }
 
-func checkGopls() backend.Check {
-	path, err := exec.LookPath("gopls")
-	if err != nil {
-		return backend.Check{Name: "gopls", Status: backend.OK, Detail: "none (optional, for completion and " +
-			"documentation in cells: `go install golang.org/x/tools/gopls@latest`)"}
+// checkGopls looks for gopls. It is optional.
+func checkGopls(l Layout, t toolchain) backend.Check {
+	c := checkTool(l, t, gopls)
+	if c.Status == backend.Fail {
+		c.Status, c.Detail = backend.Warn, c.Detail+": cells are not completed"
 	}
-	return backend.Check{Name: "gopls", Status: backend.OK, Detail: path}
+	return c
 }
 
 // checkSpec checks that the kernelspec is up to date and that Jupyter finds it before others of the same name.

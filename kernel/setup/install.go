@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"tvps/data/artifact"
 	"tvps/data/echarts"
@@ -23,17 +24,23 @@ type InstallOptions struct {
 
 // parts are the steps of an installation that are slow or need the network.
 type parts struct {
-	build   func(ctx context.Context, root, dir string) error // builds the tools into dir
-	current func(t toolchain, l Layout, p tool) string        // toolchain.problem
+	build   buildFunc
+	current func(t toolchain, l Layout, p tool) string // toolchain.problem
 	compile func(ctx context.Context, root string) error
 	echarts func(ctx context.Context, dst string, o echarts.Options) error
 	plugin  func(ctx context.Context, log io.Writer) error
 	first   func(ctx context.Context, l Layout) backend.Check // runs a cell
+
+	papermill func(ctx context.Context, l Layout, log io.Writer) error
 }
+
+// buildFunc builds tools of the module in folder into dir.
+type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
 	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
 	first: roundTrip,
+	papermill: installPapermill,
 }
 
 // firstTime says what a first installation takes, with empty caches of Go and of this project.
@@ -83,6 +90,12 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if err := installECharts(ctx, l, o); err != nil {
 		return err
 	}
+	if err := o.parts.papermill(ctx, l, o.Log); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(o.Log, "warning: papermill cannot set parameters of Go notebooks: %v\n", err)
+	}
 	if err := newSpec(l, t).write(l); err != nil {
 		return err
 	}
@@ -97,20 +110,31 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	return err
 }
 
-// installTools builds the tools, unless all of them are up to date.
+// installTools builds the relay and the tools that are not up to date. Without gopls it only warns: cells run, but
+// are not completed.
 func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) error {
-	stale := false
+	var stale []tool
 	for _, p := range tools {
-		if o.parts.current(t, l, p) != "" {
-			stale = true
+		if p != relay && o.parts.current(t, l, p) != "" {
+			fmt.Fprintf(o.Log, "building %s %s with %s\n", p.name, t.wanted[p.module], t.version)
+			stale = append(stale, p)
 		}
 	}
-	if !stale {
+	if err := replaceTools(ctx, l, o.parts.build, l.Root, append(stale, relay)); err != nil {
+		return err
+	}
+	if o.parts.current(t, l, gopls) == "" {
 		return nil
 	}
-	fmt.Fprintf(o.Log, "building gonb %s and goimports %s with %s\n",
-		t.wanted[tools[0].module], t.wanted[tools[1].module], t.version)
-	return replaceTools(ctx, l, o.parts.build)
+	fmt.Fprintf(o.Log, "building gopls %s (a minute or two the first time)\n", t.wanted[gopls.module])
+	folder := filepath.Join(l.Root, goplsModule)
+	if err := replaceTools(ctx, l, o.parts.build, folder, []tool{gopls}); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(o.Log, "warning: cells are not completed, because gopls cannot be built: %v\n", err)
+	}
+	return nil
 }
 
 // installECharts writes the script to the path in TVPS_ECHARTS and to the folder from which every JupyterLab serves

@@ -37,13 +37,15 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(l.Prefix, "share", "tvps", "kernel", "bin")
+	gopls := filepath.Join(l.Prefix, "share", "tvps", "kernel", "gopls")
 	want := map[string]any{
-		"argv":           []any{filepath.Join(bin, "gonb"), "--kernel", "{connection_file}", "-go_work=" + l.Root},
+		"argv": []any{filepath.Join(bin, "tvps-kernel"), "{connection_file}",
+			filepath.Join(bin, "gonb"), "--kernel", "{connection_file}", "-go_work=" + l.Root},
 		"display_name":   "Go (tvps)",
 		"language":       "go",
 		"interrupt_mode": "message",
 		"env": map[string]any{
-			"PATH":         bin + ":" + filepath.Join(toolchain.root, "bin") + ":${PATH}",
+			"PATH":         bin + ":" + gopls + ":" + filepath.Join(toolchain.root, "bin") + ":${PATH}",
 			"GOFLAGS":      goFlags(),
 			"GOWORK":       "auto",
 			"GOPROXY":      "off",
@@ -63,7 +65,7 @@ func TestInstall(t *testing.T) {
 		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static",
 		"jupyter/labextensions/tvps/static/echarts.min.js",
 		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
-		"tvps/kernel/echarts.min.js",
+		"tvps/kernel/bin/tvps-kernel", "tvps/kernel/echarts.min.js", "tvps/kernel/gopls", "tvps/kernel/gopls/gopls",
 	}
 	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)
@@ -98,7 +100,7 @@ func TestInstallFailure(t *testing.T) {
 	broken := errors.New("failed part")
 	for name, breakIt := range map[string]func(*parts){
 		"build": func(p *parts) {
-			p.build = func(_ context.Context, _, dir string) error {
+			p.build = func(_ context.Context, _, dir string, _ []tool) error {
 				return errors.Join(os.WriteFile(filepath.Join(dir, "gonb"), []byte("half"), 0o755), broken)
 			}
 		},

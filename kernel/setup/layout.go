@@ -111,13 +111,21 @@ func (l Layout) command(name string) string {
 	return "`go run ./kernel " + name + "`"
 }
 
-func (l Layout) bin() string           { return filepath.Join(l.Data, "bin") }
-func (l Layout) program(p tool) string { return filepath.Join(l.bin(), p.name) }
-func (l Layout) lock() string          { return filepath.Join(l.Data, ".lock") }
-func (l Layout) script() string        { return filepath.Join(l.Data, echarts.FileName) }
-func (l Layout) specDir() string       { return filepath.Join(l.Jupyter, "kernels", KernelName) }
-func (l Layout) specFile() string      { return filepath.Join(l.specDir(), "kernel.json") }
-func (l Layout) logo() string          { return filepath.Join(l.specDir(), "logo-svg.svg") }
+func (l Layout) bin() string      { return filepath.Join(l.Data, "bin") }
+func (l Layout) goplsDir() string { return filepath.Join(l.Data, "gopls") }
+func (l Layout) lock() string     { return filepath.Join(l.Data, ".lock") }
+func (l Layout) script() string   { return filepath.Join(l.Data, echarts.FileName) }
+func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", KernelName) }
+func (l Layout) specFile() string { return filepath.Join(l.specDir(), "kernel.json") }
+func (l Layout) logo() string     { return filepath.Join(l.specDir(), "logo-svg.svg") }
+
+// program is the path of a tool. gopls has a folder of its own, which `kernel run` takes off PATH: it completes no code.
+func (l Layout) program(p tool) string {
+	if p == gopls {
+		return filepath.Join(l.goplsDir(), p.name)
+	}
+	return filepath.Join(l.bin(), p.name)
+}
 
 // servedScript is the file that every JupyterLab serves as lab/extensions/tvps/static/echarts.min.js. Without a
 // package.json the folder is not an extension.

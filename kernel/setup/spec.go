@@ -57,10 +57,12 @@ func newSpec(l Layout, t toolchain) kernelspec {
 	for name, value := range env {
 		env[name] = escape(value)
 	}
-	path := []string{escape(l.bin()), escape(filepath.Join(t.root, "bin")), "${PATH}"}
+	path := []string{escape(l.bin()), escape(l.goplsDir()), escape(filepath.Join(t.root, "bin")), "${PATH}"}
 	env["PATH"] = strings.Join(path, string(os.PathListSeparator))
 	return kernelspec{
-		Argv:          []string{l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root},
+		Argv: []string{
+			l.program(relay), "{connection_file}", l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root,
+		},
 		DisplayName:   "Go (tvps)",
 		Language:      "go",
 		InterruptMode: "message",

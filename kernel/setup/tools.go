@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"tvps/gomlx_models/backend"
+
+	"golang.org/x/mod/modfile"
 )
 
 // tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
@@ -24,7 +26,19 @@ type tool struct {
 var tools = []tool{
 	{"gonb", "github.com/janpfeifer/gonb", "github.com/janpfeifer/gonb"},
 	{"goimports", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools"},
+	relay,
 }
+
+// relay is the program of the kernelspec: it starts gonb. It belongs to this module, which has no version, so each
+// installation builds it.
+var relay = tool{"tvps-kernel", "tvps/kernel/tvps-kernel", "tvps"}
+
+// gopls completes and explains code in cells. It is a module of its own (see gopls/go.mod), so that its dependencies
+// are not those of this module.
+var gopls = tool{"gopls", "golang.org/x/tools/gopls", "golang.org/x/tools/gopls"}
+
+// goplsModule is the folder of the module that pins gopls.
+const goplsModule = "kernel/setup/gopls"
 
 // toolchain is the Go installation that compiles the cells, with the tool versions of go.mod.
 type toolchain struct {
@@ -57,7 +71,30 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 		module, version, _ := strings.Cut(strings.TrimSpace(line), " ")
 		t.wanted[module] = version
 	}
-	return t, nil
+	t.wanted[gopls.module], err = pinnedGopls(root)
+	return t, err
+}
+
+// pinnedGopls is the version of gopls in its module; empty if the module is missing.
+func pinnedGopls(root string) (string, error) {
+	path := filepath.Join(root, goplsModule, "go.mod")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	file, err := modfile.Parse(path, text, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range file.Require {
+		if r.Mod.Path == gopls.module {
+			return r.Mod.Version, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not require %s", path, gopls.module)
 }
 
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,
@@ -102,7 +139,7 @@ func (t toolchain) problem(l Layout, p tool) string {
 	case info.Path != p.pkg:
 		return "it is another program, " + info.Path
 	}
-	if have, want := moduleVersion(info, p.module), t.wanted[p.module]; have != want {
+	if have, want := moduleVersion(info, p.module), t.wanted[p.module]; have != want && want != "" {
 		return fmt.Sprintf("it has version %s, but go.mod requires %s", have, want)
 	}
 	if info.GoVersion != t.version {
@@ -124,13 +161,13 @@ func moduleVersion(info *buildinfo.BuildInfo, module string) string {
 	return "unknown"
 }
 
-// buildTools builds all tools into dir.
-func buildTools(ctx context.Context, root, dir string) error {
+// buildTools builds tools of one module, whose folder is given, into dir.
+func buildTools(ctx context.Context, folder, dir string, tools []tool) error {
 	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	for _, p := range tools {
 		args = append(args, p.pkg)
 	}
-	_, err := runGo(ctx, root, args...)
+	_, err := runGo(ctx, folder, args...)
 	return err
 }
 
@@ -149,11 +186,13 @@ func compile(ctx context.Context, root string) error {
 	return err
 }
 
-// replaceTools builds the tools in a temporary folder and renames them into bin one by one, so bin never holds a
-// partly written program. It first removes the temporary folder of an earlier, killed call. The caller holds the lock.
-func replaceTools(ctx context.Context, l Layout, build func(ctx context.Context, root, dir string) error) error {
-	if err := os.MkdirAll(l.bin(), 0o755); err != nil {
-		return fmt.Errorf("cannot create the folder of the programs: %w", err)
+// replaceTools builds tools of one module in a temporary folder and renames them into place one by one, so no program
+// is ever partly written. It first removes the temporary folder of an earlier, killed call. The caller holds the lock.
+func replaceTools(ctx context.Context, l Layout, build buildFunc, folder string, tools []tool) error {
+	for _, p := range tools {
+		if err := os.MkdirAll(filepath.Dir(l.program(p)), 0o755); err != nil {
+			return fmt.Errorf("cannot create the folder of the programs: %w", err)
+		}
 	}
 	tmp := filepath.Join(l.Data, ".build")
 	if err := os.RemoveAll(tmp); err != nil {
@@ -163,7 +202,7 @@ func replaceTools(ctx context.Context, l Layout, build func(ctx context.Context,
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		return err
 	}
-	if err := build(ctx, l.Root, tmp); err != nil {
+	if err := build(ctx, folder, tmp, tools); err != nil {
 		return err
 	}
 	for _, p := range tools {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tvps/data/artifact"
 )
@@ -60,7 +61,7 @@ func installed(l Layout) (files []string, foreign error) {
 		files = append(files, l.specFile(), l.specFile()+".tmp", l.logo(), l.logo()+".tmp")
 	}
 	files = append(files, l.servedScript(), l.servedScript()+".tmp")
-	for _, p := range tools {
+	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
 	files = append(files, l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
@@ -91,7 +92,7 @@ func remove(paths []string, out io.Writer) (removed int, err error) {
 // removeEmpty removes the folders that Install made, if nothing is left in them.
 func removeEmpty(l Layout) {
 	static := filepath.Dir(l.servedScript())
-	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.Data, filepath.Dir(l.Data)} {
+	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.goplsDir(), l.Data, filepath.Dir(l.Data)} {
 		os.Remove(dir) // fails if it holds something
 	}
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +14,20 @@ import (
 	"tvps/data/artifact"
 )
 
+// requirements pins JupyterLab and all that it needs, with hashes, for every system and Python from 3.10 on.
+// kernel/README.md says how to renew it.
+//
+//go:embed jupyterlab.txt
+var requirements []byte
+
 // venv is the folder of the private virtual environment. It is built in place, because its programs contain its
 // path. The file venvComplete marks a complete environment.
 func (l Layout) venv() string         { return filepath.Join(l.Data, "jupyterlab") }
 func (l Layout) venvComplete() string { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
 func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterlab.lock") }
+
+// VenvBin is the folder of the programs of the private virtual environment.
+func (l Layout) VenvBin() string { return filepath.Join(l.venv(), "bin") }
 
 // privateLab is the JupyterLab of the private environment. The error wraps ErrNoLab if there is no complete one.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
@@ -53,7 +63,12 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := runLogged(ctx, log, python, "-m", "venv", l.venv()); err != nil {
 		return fmt.Errorf("%w; on Debian, `apt-get install python3-venv` may help", err)
 	}
-	pip := []string{"-m", "pip", "install", "--disable-pip-version-check", "jupyterlab==" + LabVersion}
+	list := filepath.Join(l.venv(), "requirements.txt")
+	if err := writeFile(list, requirements); err != nil {
+		return err
+	}
+	pip := []string{"-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
+		"-r", list}
 	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
 		return fmt.Errorf("%w; check the network and repeat the command", err)
 	}

@@ -1,0 +1,53 @@
+package jupyter
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER, which package syscall lacks
+
+// adopt makes this process the parent of its descendants whose own parent ends, so that killAdopted finds them. It
+// also takes back the request of our parent to be killed with it (see dieWithParent): the relay has a kernel to end.
+// That request belongs to the main thread.
+func adopt() {
+	syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
+	syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, 0, 0)
+}
+
+// killAdopted kills all descendants of this process.
+func killAdopted() {
+	for end := time.Now().Add(defaultLimits.sockets); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		all := children()
+		if len(all) == 0 {
+			return
+		}
+		for _, pid := range all {
+			syscall.Kill(pid, syscall.SIGKILL)
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// children lists the child processes of this process.
+func children() []int {
+	var found []int
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, err := os.ReadFile(file)
+		name := bytes.LastIndexByte(stat, ')') // a name may contain anything
+		if err != nil || name < 0 {
+			continue
+		}
+		fields := bytes.Fields(stat[name+1:]) // state, parent, ...
+		if parent, _ := strconv.Atoi(string(fields[1])); parent == os.Getpid() {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			found = append(found, pid)
+		}
+	}
+	return found
+}

@@ -1,0 +1,226 @@
+package jupyter
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// relaySpec is the kernelspec of a relay before the fake kernel.
+func relaySpec(t testing.TB, start string) Spec {
+	spec := fakeSpec(t, start)
+	spec.Argv = []string{spec.Argv[0], relayArgument, "{connection_file}"}
+	return spec
+}
+
+// ask sends a request on the shell channel and returns the types of the messages that answer it, and the reply.
+func ask(t *testing.T, k *Kernel, msgType string, content any) (types []string, reply string) {
+	t.Helper()
+	in := newInbox()
+	defer k.close(in)
+	if _, err := k.request(k.shell, msgType, content, in); err != nil {
+		t.Fatal(err)
+	}
+	for len(types) < 3 {
+		select {
+		case m := <-in.messages:
+			if strings.HasSuffix(m.header.Type, "_reply") {
+				reply = string(m.content)
+			}
+			types = append(types, m.header.Type)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s: only %q after 30 s", msgType, types)
+		}
+	}
+	return types, reply
+}
+
+// Cells run through the relay, and it answers what the kernel does not.
+func TestRelay(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	for _, code := range []string{"echo one", "echo two", "echo one"} {
+		if text, reply := execute(t, k, code); text != strings.TrimPrefix(code, "echo ") || reply.Status != "ok" {
+			t.Errorf("%s: %q, %+v", code, text, reply)
+		}
+	}
+	if text, _ := execute(t, k, "identity"); text != k.session.id+" " && !strings.HasPrefix(text, k.session.id+" ") {
+		t.Errorf("the kernel sees the identity %q instead of %q", text, k.session.id)
+	}
+	if text, _ := execute(t, k, "flood 20"); len(text) != 20<<20 {
+		t.Errorf("%d bytes of 20 MB arrived", len(text))
+	}
+	types, reply := ask(t, k, "is_complete_request", map[string]string{"code": "func f() {"})
+	if reply != `{"status":"incomplete","indent":"\t"}` || !cmp.Equal(count(types), map[string]int{
+		"status": 2, "is_complete_reply": 1}) {
+		t.Errorf("is_complete: %q, %s", types, reply)
+	}
+	search := map[string]any{"hist_access_type": "search", "pattern": "*o?e", "unique": true}
+	_, reply = ask(t, k, "history_request", search)
+	if reply != `{"status":"ok","history":[[0,3,"echo one"]]}` {
+		t.Errorf("history: %s", reply)
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	if code := k.process.code(); code != 0 {
+		t.Errorf("after a shutdown the relay ended with %d", code)
+	}
+}
+
+func count(texts []string) map[string]int {
+	all := map[string]int{}
+	for _, text := range texts {
+		all[text]++
+	}
+	return all
+}
+
+// A message with a wrong signature ends the fake kernel, as it ends GoNB. It must not get there, on any channel.
+func TestRelayDropsForged(t *testing.T) {
+	var log buffer
+	k := startFake(t, relaySpec(t, "well"), Options{Log: &log})
+	for _, s := range []*socket{k.shell, k.control, k.stdin} {
+		for _, frames := range [][][]byte{{[]byte("junk")}, {delimiter}, fixed()} {
+			if err := s.send(frames...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if text, _ := execute(t, k, "echo alive"); text != "alive" {
+		t.Errorf("after forged messages: %q", text)
+	}
+	const note = "tvps-kernel: dropped a client's message: "
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), note); {
+		if time.Sleep(time.Millisecond); time.Now().After(end) {
+			t.Fatalf("the log says %q", log.String())
+		}
+	}
+}
+
+// After SIGTERM, and when the kernel dies, no process of the kernel is left, not even one in another group.
+func TestRelayEnds(t *testing.T) {
+	for name, end := range map[string]func(k *Kernel){
+		"SIGTERM": func(k *Kernel) { k.process.cmd.Process.Signal(syscall.SIGTERM) },
+		"exit 7":  func(k *Kernel) { executeWith(context.Background(), k, "exit 7") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := startFake(t, relaySpec(t, "well"), Options{})
+			execute(t, k, "daemon")
+			execute(t, k, "child")
+			if n := len(fakeProcesses(t)); n != 4 {
+				t.Fatalf("%d processes instead of 4", n)
+			}
+			end(k)
+			select {
+			case <-k.process.exited:
+			case <-time.After(30 * time.Second):
+				t.Fatal("the relay did not end")
+			}
+			if left := fakeProcesses(t); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+			if code := k.process.code(); name == "exit 7" && code != 7 {
+				t.Errorf("exit code %d instead of the kernel's", code)
+			}
+		})
+	}
+}
+
+// A client that is killed takes the kernel with it.
+func TestRelayClientKilled(t *testing.T) {
+	noLeftovers(t) // fails if a process is left after 5 s
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_RELAY=yes", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(fakeProcesses(t)); n != 3 {
+		t.Errorf("%d processes instead of 3", n)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+}
+
+func TestIsComplete(t *testing.T) {
+	for code, want := range map[string]completeReply{
+		"":                                   {"complete", ""},
+		"x := 1":                             {"complete", ""},
+		"func f() int {":                     {"incomplete", "\t"},
+		"func f() int {\n\tif a {":           {"incomplete", "\t\t"},
+		"func f() int {\n\treturn 1\n}":      {"complete", ""},
+		"var (\n\ta = 1":                     {"incomplete", "\t"},
+		"f(1,\n":                             {"incomplete", "\t"},
+		"a +":                                {"incomplete", ""},
+		"var x = `raw\nstring":               {"incomplete", ""},
+		"/* a\ncomment":                      {"incomplete", ""},
+		"// comment":                         {"complete", ""},
+		"}":                                  {"invalid", ""},
+		"f(1]":                               {"invalid", ""},
+		"x := \"open":                        {"invalid", ""},
+		"%%":                                 {"incomplete", ""},
+		"%%\nfmt.Println(1)":                 {"incomplete", ""},
+		"%%\nfmt.Println(1)\n":               {"complete", ""},
+		"%%\nfor {\n":                        {"incomplete", "\t"},
+		"import \"fmt\"\n%main\nx()\n\t":     {"complete", ""},
+		"//gonb:%%\nx()":                     {"incomplete", ""},
+		"%%bash\nfor i in 1 2; do (":         {"incomplete", ""},
+		"%%bash\nfor i in 1 2; do (\n":       {"complete", ""},
+		"!ls":                                {"complete", ""},
+		"!ls \\":                             {"incomplete", ""},
+		"%env A {\nfunc f() {\n}":            {"complete", ""},
+		"var s = \"} ) // `\" // ` { /* \"x": {"complete", ""},
+	} {
+		if got := isComplete(code); got != want {
+			t.Errorf("%q: %+v, want %+v", code, got, want)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	var h history
+	run := func(content string) {
+		h.add(message{header: header{Type: "execute_request"}, content: json.RawMessage(content)})
+	}
+	for _, code := range []string{"a(1)", "b", "a(1)", "c*"} {
+		run(`{"code": "` + code + `", "store_history": true}`)
+	}
+	run(`{"code": "no", "store_history": false}`)
+	run(`{"code": "no", "silent": true}`)
+	h.add(message{header: header{Type: "inspect_request"}, content: json.RawMessage(`{"code": "no"}`)})
+	for request, want := range map[string]string{
+		`{"hist_access_type": "tail", "n": 2}`:                              `[[0,3,"a(1)"],[0,4,"c*"]]`,
+		`{"hist_access_type": "tail", "n": 0}`:                              `[]`,
+		`{"hist_access_type": "tail"}`:                                      `[[0,1,"a(1)"],[0,2,"b"],[0,3,"a(1)"],[0,4,"c*"]]`,
+		`{"hist_access_type": "range", "start": 2, "stop": 4}`:              `[[0,2,"b"],[0,3,"a(1)"]]`,
+		`{"hist_access_type": "range", "session": 5}`:                       `[]`,
+		`{"hist_access_type": "search", "pattern": "a(?)", "n": 1}`:         `[[0,3,"a(1)"]]`,
+		`{"hist_access_type": "search", "pattern": "*", "unique": true}`:    `[[0,2,"b"],[0,3,"a(1)"],[0,4,"c*"]]`,
+		`{"hist_access_type": "search", "pattern": "c", "output": true}`:    `[]`,
+		`{"hist_access_type": "tail", "n": 1, "output": true, "raw": true}`: `[[0,4,["c*",null]]]`,
+	} {
+		got, err := json.Marshal(h.find(json.RawMessage(request)).History)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, want %s", request, got, want)
+		}
+	}
+	for range historyLimit {
+		run(`{"code": "x"}`)
+	}
+	if all := h.find(nil).History; len(all) != historyLimit || all[0][1] != 5 {
+		t.Errorf("it keeps %d cells from %v on", len(all), all[0])
+	}
+}

@@ -1,0 +1,52 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The package is installed where papermill is, with the Python of that program, and again only after a change.
+func TestInstallPapermill(t *testing.T) {
+	l, dir := tempLayout(t), filepath.Join(t.TempDir(), "some bin")
+	t.Setenv("PATH", dir)
+	var log strings.Builder
+	if err := installPapermill(t.Context(), l, &log); err != nil || log.String() != "" {
+		t.Errorf("without papermill: %v, %q", err, log.String())
+	}
+	python, installed := filepath.Join(dir, "python3.11"), filepath.Join(dir, "tvps_papermill.py")
+	put(t, filepath.Join(dir, "papermill"), "#!"+python+"\nimport papermill", 0o755)
+	put(t, python, `#!/bin/sh
+if [ "$1" = -c ]; then echo "`+installed+`"; else echo "called with $*"; fi
+`, 0o755)
+	if err := installPapermill(t.Context(), l, &log); err != nil ||
+		!strings.Contains(log.String(), "called with -m pip install") ||
+		!strings.Contains(log.String(), filepath.Join(l.Root, "kernel", "papermill")+"\n") {
+		t.Errorf("with papermill: %v, %q", err, log.String())
+	}
+	text, err := os.ReadFile(filepath.Join(l.Root, "kernel", "papermill", "tvps_papermill.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, installed, string(text), 0o644)
+	log.Reset()
+	if err := installPapermill(t.Context(), l, &log); err != nil || log.String() != "" {
+		t.Errorf("up to date: %v, %q", err, log.String())
+	}
+	put(t, installed, "an older one", 0o644)
+	put(t, python, "#!/bin/sh\nexit 1\n", 0o755)
+	wantError(t, installPapermill(t.Context(), l, &log), "python -m pip install ./kernel/papermill")
+}
+
+func TestPythonOf(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"#!/a b/bin/python3\nx": "/a b/bin/python3", "#!/bin/bash\n": filepath.Join(dir, "python3"), "": filepath.Join(dir, "python3"),
+	} {
+		put(t, filepath.Join(dir, "papermill"), text, 0o755)
+		if got := pythonOf(filepath.Join(dir, "papermill")); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
