@@ -39,7 +39,7 @@ type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
 	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
-	first: roundTrip,
+	first:     roundTrip,
 	papermill: installPapermill,
 }
 
