@@ -129,6 +129,9 @@ func (s Settings) Validate() error {
 			s.Turn, gaussian.Paper().Flip)
 	case s.First >= s.Steps:
 		return fmt.Errorf("setting first=%d is after the last of %d steps", s.First, s.Steps)
+	case s.Steps*(s.N+s.TestN) > settings.Largest:
+		return fmt.Errorf("settings steps=%d n=%d test-n=%d: these are more than %d samples", s.Steps, s.N, s.TestN,
+			settings.Largest)
 	case s.Target >= s.Steps:
 		return fmt.Errorf("setting target=%d is after the last of %d steps", s.Target, s.Steps)
 	}

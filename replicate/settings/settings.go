@@ -54,16 +54,21 @@ type Rules struct {
 // products of two numbers are exact.
 const Largest = 100_000_000
 
-// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values; for
-// an unknown name it returns an *UnknownError.
+// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values, and
+// leave the struct as it was; for an unknown name it returns an *UnknownError.
 func (r Rules) Set(s any, name, value string) error {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("set") == name {
-			if err := parse(v.Field(i), value); err != nil {
+			changed := reflect.New(v.Field(i).Type()).Elem()
+			if err := parse(changed, value); err != nil {
 				return fmt.Errorf("setting %s=%s: %w", name, value, err)
 			}
-			return r.check(name, fmt.Sprint(v.Field(i).Interface()))
+			if err := r.check(name, fmt.Sprint(changed.Interface())); err != nil {
+				return err
+			}
+			v.Field(i).Set(changed)
+			return nil
 		}
 	}
 	var known []string
