@@ -98,7 +98,7 @@ func TestCancelAndResume(t *testing.T) {
 	}
 }
 
-// However an unfinished run's file is cut or altered, only correct steps are read from it.
+// However an unfinished run's file is cut or altered, only correct steps are read from it, with their session and time.
 func TestPartialFileTrustsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "partial")
 	file, err := openPartial(path, spec(0), &partial{}, Provenance{Commit: "a"})
@@ -120,6 +120,9 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 		for step, rows := range part.rows {
 			if !cmp.Equal(rows, rowsAt(0, step)) {
 				t.Errorf("step %d is read as %v", step, rows)
+			}
+			if mark := part.marks[step]; mark.seconds != 1 || mark.session != 0 || part.sessions[0].Commit != "a" {
+				t.Errorf("step %d is of %+v, %+v", step, mark, part.sessions)
 			}
 		}
 		if int(part.size) > len(data) {
