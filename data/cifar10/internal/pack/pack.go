@@ -26,6 +26,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"runtime"
 	"sync"
 )
@@ -277,6 +278,7 @@ func (r *reader) list(n int) Images {
 	last := 0
 	for i := range l.Index {
 		last += r.uvarint(1 << 24)
+		r.bad = r.bad || last > math.MaxInt32
 		l.Index[i] = int32(last)
 	}
 	return l
