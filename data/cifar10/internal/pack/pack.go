@@ -226,7 +226,11 @@ func parseBody(body []byte) (*header, error) {
 		total += n
 	}
 	for range contexts {
-		t, err := newTable(r.frequencies())
+		freq := r.frequencies()
+		if r.bad {
+			break
+		}
+		t, err := newTable(freq)
 		if err != nil {
 			return nil, fmt.Errorf("has an invalid header: %w", err)
 		}
