@@ -166,7 +166,9 @@ func TestContentThatNoRunHas(t *testing.T) {
 		first("[1,3]") + row(1, "a") + "\n":                      "row 2 cannot be read",
 		"[]\n":                                                   "spec cannot be read",
 	} {
-		_, err := decodeContent(contentOf(lines))
-		demand.Error(t, err, words)
+		t.Run(words, func(t *testing.T) {
+			_, err := decodeContent(contentOf(lines))
+			demand.Error(t, err, words)
+		})
 	}
 }

@@ -133,6 +133,10 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 	if n := check(data); n != 8 {
 		t.Fatalf("%d steps of the whole file", n)
 	}
+	twice := append(bytes.Clone(data), stepLines(7, rowsAt(0, 7), 1)...)
+	if part := parsePartial(twice, spec(0).ID()); int(part.size) != len(data) || !part.damaged {
+		t.Errorf("a step that is there twice: size %d of %d", part.size, len(data))
+	}
 	before := 0
 	for at := range data {
 		n := check(data[:at])
