@@ -2,17 +2,21 @@ package resnet
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tvps/gomlx_models/net"
 
@@ -24,7 +28,7 @@ import (
 // The file has the safetensors format, which PyTorch and JAX can read: 8 bytes with the length
 // of the header, a JSON header with the dtype, shape and byte range of each array, then the
 // arrays as little-endian float32. The header's "__metadata__" is Metadata, and under "sha256"
-// the SHA-256 of the file without this entry.
+// the SHA-256 of the file without this entry. A file without it is not read.
 type Checkpoint struct {
 	Params   []net.Param       // names and shapes, in file order
 	Values   net.Values        // in the same order
@@ -35,9 +39,9 @@ const checksumKey = "sha256"
 
 // tensorEntry is the header's entry of one array. Offsets count from the end of the header.
 type tensorEntry struct {
-	DType   string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"`
+	DType   string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
 }
 
 // Save writes the checkpoint atomically: a reader sees either the old file or the new one.
@@ -81,14 +85,15 @@ func (c Checkpoint) checksum() (string, error) {
 // write writes the file's bytes with the metadata as they are.
 func (c Checkpoint) write(w io.Writer) error {
 	header := map[string]any{"__metadata__": c.Metadata}
-	at := 0
+	at := int64(0)
 	for _, p := range c.Params {
+		end := at + 4*int64(p.Size())
 		shape := p.Dims
 		if shape == nil {
 			shape = []int{}
 		}
-		header[p.Name] = tensorEntry{DType: "F32", Shape: shape, Offsets: [2]int{at, at + 4*p.Size()}}
-		at += 4 * p.Size()
+		header[p.Name] = tensorEntry{DType: "F32", Shape: shape, Offsets: []int64{at, end}}
+		at = end
 	}
 	head, err := json.Marshal(header) // sorts map keys, so equal contents give equal bytes
 	if err != nil {
@@ -112,87 +117,183 @@ func (c Checkpoint) write(w io.Writer) error {
 }
 
 // ReadCheckpoint reads a file that Save wrote. It fails if the file is missing
-// (fs.ErrNotExist) or damaged: truncated, with a wrong checksum, or with values that are not
-// finite.
+// (fs.ErrNotExist) or damaged: truncated, against the rules of safetensors, without a checksum or
+// with a wrong one, or with values that are not finite.
 func ReadCheckpoint(path string) (*Checkpoint, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	c, err := decodeCheckpoint(data)
-	if err != nil {
+	c, _, err := readCheckpoint(path)
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
 		return nil, fmt.Errorf("resnet: the checkpoint %s is damaged (%w); delete it and train again", path, err)
 	}
-	return c, nil
+	return c, err
 }
 
-func decodeCheckpoint(data []byte) (*Checkpoint, error) {
-	if len(data) < 8 {
-		return nil, fmt.Errorf("it ends at byte %d, inside its header", len(data))
-	}
-	length := binary.LittleEndian.Uint64(data)
-	if length > uint64(len(data)-8) {
-		return nil, fmt.Errorf("its header of %d bytes does not fit into %d", length, len(data))
-	}
-	head, body := data[8:8+length], data[8+length:]
-	c, entries, err := decodeHeader(head)
+// readCheckpoint also returns the file's SHA-256.
+func readCheckpoint(path string) (c *Checkpoint, sum [sha256.Size]byte, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, sum, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, sum, err
+	}
+	return decodeCheckpoint(file, info.Size())
+}
+
+// maxHeader is the largest header that the rules of safetensors allow, in bytes.
+const maxHeader = 100_000_000
+
+// decodeCheckpoint reads a file of the given size. Nothing is allocated before its size is compared with the file's.
+func decodeCheckpoint(r io.Reader, size int64) (c *Checkpoint, sum [sha256.Size]byte, err error) {
+	if size < 8 {
+		return nil, sum, fmt.Errorf("it ends at byte %d, inside its header", size)
+	}
+	hash := sha256.New()
+	r = io.TeeReader(r, hash)
+	var length uint64
+	if err := binary.Read(r, binary.LittleEndian, &length); err != nil {
+		return nil, sum, err
+	}
+	if length > uint64(min(size-8, maxHeader)) {
+		return nil, sum, fmt.Errorf("its header of %d bytes does not fit into %d", length, size)
+	}
+	head := make([]byte, length)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, sum, err
+	}
+	c, err = decodeHeader(head, size-8-int64(length))
+	if err != nil {
+		return nil, sum, err
 	}
 	for _, p := range c.Params {
-		values, err := decodeArray(p, entries[p.Name], body)
-		if err != nil {
-			return nil, err
+		values := make([]float32, p.Size())
+		if err := binary.Read(r, binary.LittleEndian, values); err != nil {
+			return nil, sum, fmt.Errorf("array %q: %w", p.Name, err)
+		}
+		for _, v := range values {
+			if v := float64(v); math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, sum, fmt.Errorf("array %q contains %v", p.Name, v)
+			}
 		}
 		c.Values = append(c.Values, values)
 	}
-	if err := c.verify(len(body)); err != nil {
-		return nil, err
+	hash.Sum(sum[:0])
+	return c, sum, c.verify()
+}
+
+// decodeHeader returns a checkpoint without Values, whose arrays fill the bytes that follow the header.
+func decodeHeader(head []byte, body int64) (*Checkpoint, error) {
+	if len(head) == 0 || head[0] != '{' || !utf8.Valid(head) {
+		return nil, errors.New("its header is not JSON that begins with {")
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(head, &raw); err != nil { // also bounds the depth for uniqueKeys
+		return nil, fmt.Errorf("its header is not JSON: %w", err)
+	}
+	if err := uniqueKeys(head); err != nil {
+		return nil, fmt.Errorf("its header has %w", err)
+	}
+	c := &Checkpoint{}
+	offsets := map[string][]int64{}
+	for name, text := range raw {
+		if name == "__metadata__" {
+			if err := json.Unmarshal(text, &c.Metadata); err != nil {
+				return nil, fmt.Errorf("metadata: %w", err)
+			}
+			continue
+		}
+		e, err := decodeEntry(text, body)
+		if err != nil {
+			return nil, fmt.Errorf("array %q: %w", name, err)
+		}
+		offsets[name] = e.Offsets
+		c.Params = append(c.Params, net.Param{Name: name, Dims: e.Shape})
+	}
+	slices.SortFunc(c.Params, func(a, b net.Param) int {
+		return cmp.Or(slices.Compare(offsets[a.Name], offsets[b.Name]), strings.Compare(a.Name, b.Name))
+	})
+	at := int64(0)
+	for _, p := range c.Params {
+		if from := offsets[p.Name][0]; from != at {
+			return nil, fmt.Errorf("array %q begins at byte %d, but the arrays before it end at %d", p.Name, from, at)
+		}
+		at = offsets[p.Name][1]
+	}
+	if at != body {
+		return nil, fmt.Errorf("its arrays take %d bytes, but %d follow the header", at, body)
 	}
 	return c, nil
 }
 
-// decodeHeader returns a checkpoint without Values, and the entry of each array by name.
-func decodeHeader(head []byte) (*Checkpoint, map[string]tensorEntry, error) {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(head, &raw); err != nil {
-		return nil, nil, fmt.Errorf("its header is not JSON: %w", err)
+// decodeEntry reads the entry of one array, which must lie within the bytes of body.
+func decodeEntry(text json.RawMessage, body int64) (e tensorEntry, err error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return e, err
 	}
-	c := &Checkpoint{}
-	entries := map[string]tensorEntry{}
-	for name, text := range raw {
-		if name == "__metadata__" {
-			if err := json.Unmarshal(text, &c.Metadata); err != nil {
-				return nil, nil, fmt.Errorf("metadata: %w", err)
-			}
-			continue
-		}
-		var e tensorEntry
-		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, nil, fmt.Errorf("array %q: %w", name, err)
-		}
-		entries[name] = e
-		c.Params = append(c.Params, net.Param{Name: name, Dims: e.Shape})
+	if len(keys) != 3 || keys["dtype"] == nil || keys["shape"] == nil || keys["data_offsets"] == nil {
+		return e, fmt.Errorf("it needs the keys dtype, shape and data_offsets, and no other")
 	}
-	slices.SortFunc(c.Params, func(a, b net.Param) int {
-		return entries[a.Name].Offsets[0] - entries[b.Name].Offsets[0]
-	})
-	return c, entries, nil
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, err
+	}
+	if e.DType != "F32" || e.Shape == nil || len(e.Offsets) != 2 {
+		return e, fmt.Errorf("dtype %q, shape %v, data_offsets %v; it must be F32 with a shape and two offsets",
+			e.DType, e.Shape, e.Offsets)
+	}
+	from, to := e.Offsets[0], e.Offsets[1]
+	if from < 0 || to < from || to > body {
+		return e, fmt.Errorf("it is not complete in the file (bytes %d to %d of %d)", from, to, body)
+	}
+	size := int64(4)
+	for _, d := range e.Shape {
+		if d < 0 || size > 0 && int64(d) > body/size {
+			return e, fmt.Errorf("shape %v does not fit into %d bytes", e.Shape, body)
+		}
+		size *= int64(d)
+	}
+	if size != to-from {
+		return e, fmt.Errorf("shape %v does not take bytes %d to %d", e.Shape, from, to)
+	}
+	return e, nil
 }
 
-// verify checks that the arrays take body bytes in all and that the checksum, if the file has
-// one, is right. It removes the checksum from the metadata.
-func (c *Checkpoint) verify(body int) error {
-	size := 0
-	for _, p := range c.Params {
-		size += 4 * p.Size()
+// uniqueKeys returns an error if an object in a JSON text has a key twice.
+func uniqueKeys(text []byte) error { return uniqueKeysOf(json.NewDecoder(bytes.NewReader(text))) }
+
+// uniqueKeysOf reads the next value.
+func uniqueKeysOf(d *json.Decoder) error {
+	token, err := d.Token()
+	open, _ := token.(json.Delim)
+	if err != nil || open == 0 {
+		return err
 	}
-	if size != body {
-		return fmt.Errorf("its arrays take %d bytes, but %d follow the header", size, body)
+	seen := map[json.Token]bool{}
+	for d.More() {
+		if open == '{' {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return fmt.Errorf("the key %q twice", key)
+			}
+			seen[key] = true
+		}
+		if err := uniqueKeysOf(d); err != nil {
+			return err
+		}
 	}
+	_, err = d.Token()
+	return err
+}
+
+// verify checks the checksum and removes it from the metadata.
+func (c *Checkpoint) verify() error {
 	want, ok := c.Metadata[checksumKey]
 	if !ok {
-		return nil
+		return fmt.Errorf("its metadata have no checksum %s", checksumKey)
 	}
 	got, err := c.checksum()
 	if err != nil {
@@ -203,23 +304,6 @@ func (c *Checkpoint) verify(body int) error {
 	}
 	delete(c.Metadata, checksumKey) // encode adds it again
 	return nil
-}
-
-// decodeArray returns the values of array p from the bytes after the header.
-func decodeArray(p net.Param, e tensorEntry, body []byte) ([]float32, error) {
-	from, to := e.Offsets[0], e.Offsets[1]
-	if e.DType != "F32" || from < 0 || to > len(body) || to-from != 4*p.Size() {
-		return nil, fmt.Errorf("array %q is not complete in the file (%s, bytes %d to %d of %d)",
-			p.Name, e.DType, from, to, len(body))
-	}
-	values := make([]float32, p.Size())
-	for i := range values {
-		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[from+4*i:]))
-		if v := float64(values[i]); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("array %q contains %v", p.Name, v)
-		}
-	}
-	return values, nil
 }
 
 // Select returns the values of the arrays named prefix + parameter name, in the order of params.
@@ -277,8 +361,9 @@ func Resume(c *Checkpoint, params []net.Param, cfg Config) (*State, error) {
 		return nil, fmt.Errorf("resnet: the checkpoint was trained with other settings (%s); "+
 			"delete it to train from scratch, or use its settings", diff)
 	}
-	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil {
-		return nil, fmt.Errorf("resnet: the checkpoint has no valid epoch in its metadata: %w", err)
+	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil || s.Epoch < 0 || s.Epoch > cfg.Epochs {
+		return nil, fmt.Errorf("resnet: the checkpoint has no valid epoch in its metadata: %q of %d", c.Metadata["epoch"],
+			cfg.Epochs)
 	}
 	if _, err := fmt.Sscan(c.Metadata["loss"], &s.Loss); err != nil {
 		return nil, fmt.Errorf("resnet: the checkpoint has no valid loss in its metadata: %w", err)

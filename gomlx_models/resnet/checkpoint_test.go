@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +92,11 @@ func TestSafetensors(t *testing.T) {
 
 func TestDamagedCheckpoint(t *testing.T) {
 	replace := func(old, new string) func([]byte) []byte {
-		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+		return func(b []byte) []byte { // of text in the header, whose length stays right
+			b = bytes.Replace(b, []byte(old), []byte(new), 1)
+			length := binary.LittleEndian.Uint64(b) + uint64(len(new)-len(old))
+			return append(binary.LittleEndian.AppendUint64(nil, length), b[8:]...)
+		}
 	}
 	infinite := small()
 	infinite.Values[1][1] = float32(math.NaN())
@@ -110,6 +116,33 @@ func TestDamagedCheckpoint(t *testing.T) {
 		{"not JSON", small(), replace(`"dtype"`, `"dtype `), []string{"not JSON"}},
 		{"wrong type", small(), replace(`"F32"`, `"F64"`), []string{`"a"`}},
 		{"wrong shape", small(), replace(`[2,3]`, `[2,4]`), []string{`"w"`, "bytes 0 to 24"}},
+		{"huge shape", small(), replace(`[2,3]`, `[4611686018427387904]`), []string{`"w"`, "does not fit into 36 bytes"}},
+		{"shape whose size overflows", small(), replace(`[2,3]`, `[4294967296,4294967296,6]`),
+			[]string{`"w"`, "does not fit"}},
+		{"negative shape", small(), replace(`[2,3]`, `[-2,-3]`), []string{`"w"`, "does not fit"}},
+		{"shape of a fraction", small(), replace(`[2,3]`, `[1.5,4]`), []string{`"w"`}},
+		{"no shape", small(), replace(`"shape":[2,3]`, `"shape":null`), []string{`"w"`, "must be F32 with a shape"}},
+		{"one offset", small(), replace(`[0,24]`, `[24]`), []string{`"w"`, "two offsets"}},
+		{"three offsets", small(), replace(`[0,24]`, `[0,24,0]`), []string{`"w"`, "two offsets"}},
+		{"offsets in reverse", small(), replace(`[0,24]`, `[24,0]`), []string{`"w"`, "is not complete"}},
+		{"overlap", small(), replace(`[24,32]`, `[20,28]`), []string{`"b" begins at byte 20`, "end at 24"}},
+		{"gap", small(), func(b []byte) []byte {
+			return append(bytes.Replace(b, []byte(`[32,36]`), []byte(`[36,40]`), 1), 0, 0, 0, 0)
+		}, []string{`"a" begins at byte 36`, "end at 32"}},
+		{"gap at the start", small(), replace(`[0,24]`, `[4,28]`), []string{`"w" begins at byte 4`, "end at 0"}},
+		{"key of an array twice", small(), replace(`"b":`, `"a":`), []string{`the key "a" twice`}},
+		{"escaped key twice", small(), replace(`"F32","shape":[2,3]`, `"F32","shape":[2,3],"shap\u0065":[3,2]`),
+			[]string{`the key "shape" twice`}},
+		{"another key", small(), replace(`"shape":[2,3]`, `"shapes":[2,3]`), []string{`"w"`, "no other"}},
+		{"key in upper case", small(), replace(`"shape":[2,3]`, `"SHAPE":[2,3]`), []string{`"w"`, "no other"}},
+		{"metadata of numbers", small(), replace(`"16"`, `1616`), []string{"metadata"}},
+		{"header that begins with a space", small(), replace(`{"__m`, ` {"_m`), []string{"begins with {"}},
+		{"header that is a list", small(), replace(`{"__`, `[["_`), []string{"begins with {"}},
+		{"text after the header's value", small(), replace(`"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}`,
+			`"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}x`), []string{"not JSON"}},
+		{"text that is not UTF-8", small(), replace(`"16"`, "\"1\xff\""), []string{"header"}},
+		{"no checksum", small(), replace(`"sha256"`, `"sha257"`), []string{"no checksum sha256"}},
+		{"no metadata", small(), replace(`__metadata__`, `__metadata_x`), []string{"__metadata_x"}},
 		{"other shape of the same size", small(), replace(`[2,3]`, `[3,2]`), []string{"checksum"}},
 		{"shape that is no list", small(), replace(`[2,3]`, `"2 3"`), []string{`"w"`}},
 		{"negative offset", small(), replace(`[0,24]`, `[-9,5]`), []string{`"w"`, "is not complete"}},
@@ -137,21 +170,44 @@ func TestEveryFlippedByte(t *testing.T) {
 	for i := range data {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 0x10
-		if _, err := decodeCheckpoint(flipped); err == nil && i >= body {
+		if _, err := decode(flipped); err == nil && i >= body {
 			t.Errorf("no error with byte %d changed", i)
 		}
 	}
 }
 
-// A file without a checksum, as other programs write it, is read.
-func TestCheckpointWithoutChecksum(t *testing.T) {
-	var buf bytes.Buffer
-	if err := small().write(&buf); err != nil {
-		t.Fatal(err)
+// decode reads a file's bytes.
+func decode(data []byte) (*Checkpoint, error) {
+	c, _, err := decodeCheckpoint(bytes.NewReader(data), int64(len(data)))
+	return c, err
+}
+
+// TestEmptyArrays: an array of no values takes no bytes, at any place.
+func TestEmptyArrays(t *testing.T) {
+	c := small()
+	empty := func(name string, dims ...int) []net.Param { return []net.Param{{Name: name, Dims: dims}} }
+	c.Params = slices.Concat(empty("z", 0), c.Params, empty("0", 4, 0))
+	c.Values = slices.Concat(net.Values{{}}, c.Values, net.Values{{}})
+	_, data := save(t, c)
+	read, err := decode(data)
+	if err != nil || len(read.Params) != 5 || len(read.Values[0]) != 0 || read.Values[1][5] != 6 {
+		t.Errorf("%+v, %v", read, err)
 	}
-	c, err := decodeCheckpoint(buf.Bytes())
-	if err != nil || c.Values[0][5] != 6 {
-		t.Errorf("%v, %v", c, err)
+}
+
+// TestHeaderTakesNoMemory: a length that the file does not have is refused before it is allocated, also in a file of a
+// terabyte.
+func TestHeaderTakesNoMemory(t *testing.T) {
+	for _, length := range []uint64{1 << 62, 1<<64 - 1, maxHeader + 1, 1 << 33} {
+		data := binary.LittleEndian.AppendUint64(nil, length)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := decodeCheckpoint(bytes.NewReader(data), 1<<40)
+		runtime.ReadMemStats(&after)
+		demand.Error(t, err, "does not fit")
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 1 {
+			t.Errorf("a header of %d bytes takes %d MB", length, mb)
+		}
 	}
 }
 
@@ -194,6 +250,8 @@ func TestResumeErrors(t *testing.T) {
 		{"other settings", other, func(c *Checkpoint) {},
 			[]string{"Epochs 4, not 9", "PeakRate 0.05, not 0.2", "Seed 0, not 3"}},
 		{"no settings", cfg, func(c *Checkpoint) { delete(c.Metadata, "config") }, []string{"no training settings"}},
+		{"negative epoch", cfg, func(c *Checkpoint) { c.Metadata["epoch"] = "-1" }, []string{`epoch`, `"-1" of 4`}},
+		{"epoch after the last", cfg, func(c *Checkpoint) { c.Metadata["epoch"] = "5" }, []string{`"5" of 4`}},
 		{"no epoch", cfg, func(c *Checkpoint) { delete(c.Metadata, "epoch") }, []string{"epoch"}},
 		{"no loss", cfg, func(c *Checkpoint) { c.Metadata["loss"] = "low" }, []string{"loss"}},
 		{"no velocity", cfg, func(c *Checkpoint) { c.Params = c.Params[:len(whole.Params)] },

@@ -167,7 +167,7 @@ func TestInterruptedPretraining(t *testing.T) {
 
 func resume(t *testing.T, file []byte, params []net.Param, cfg Config) *State {
 	t.Helper()
-	c, err := decodeCheckpoint(file)
+	c, err := decode(file)
 	if err != nil {
 		t.Fatal(err)
 	}

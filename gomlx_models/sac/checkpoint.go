@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"tvps/gomlx_models/net"
 
@@ -150,12 +152,13 @@ func (a *Agent) LoadFile(path string) error {
 }
 
 func (a *Agent) load(r io.Reader) error {
-	z, err := zstd.NewReader(r)
+	packed := &countingReader{r: r}
+	z, err := zstd.NewReader(packed, zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	h, err := a.readHeader(z)
+	h, err := a.readHeader(&boundedReader{r: z, packed: packed})
 	if err != nil {
 		return err
 	}
@@ -179,18 +182,55 @@ func (a *Agent) load(r io.Reader) error {
 	return nil
 }
 
+// A header may be large: it lists the episodes of the replay. So its memory is bounded by the bytes read.
+const (
+	maxHeader = 1 << 30
+	maxRatio  = 100     // of a header's bytes to the compressed ones, above maxFree
+	maxFree   = 1 << 20 // bytes
+	maxWindow = 8 << 20 // of zstd; twice that of Save
+)
+
+// countingReader counts the bytes that were read. The decoder reads on goroutines of its own.
+type countingReader struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// boundedReader fails if far more bytes come out of the decoder than went in.
+type boundedReader struct {
+	r      io.Reader
+	packed *countingReader
+	n      int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.n += int64(n); b.n > maxFree+maxRatio*b.packed.n.Load() {
+		return 0, fmt.Errorf("its header is more than %d times larger than compressed: it is not a checkpoint", maxRatio)
+	}
+	return n, err
+}
+
 func (a *Agent) readHeader(r io.Reader) (*header, error) {
 	var length uint32
 	if err := binary.Read(r, binary.LittleEndian, &length); err != nil {
 		return nil, err
 	}
-	const most = 1 << 30
-	if length > most {
+	if length > maxHeader {
 		return nil, fmt.Errorf("a header of %d bytes: it is not a checkpoint", length)
 	}
-	head := make([]byte, length)
-	if _, err := io.ReadFull(r, head); err != nil {
+	head, err := io.ReadAll(io.LimitReader(r, int64(length)))
+	if err != nil {
 		return nil, err
+	}
+	if len(head) < int(length) {
+		return nil, io.ErrUnexpectedEOF
 	}
 	h := &header{}
 	if err := json.Unmarshal(head, h); err != nil {
@@ -207,7 +247,83 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 		h.Fresh != nil && len(h.Fresh) != n:
 		return nil, fmt.Errorf("its header is not one of %d seeds", n)
 	}
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("its header is damaged: %w", err)
+	}
 	return h, nil
+}
+
+// check returns an error for what no agent of these settings and seeds writes.
+func (h *header) check() error {
+	if h.Updates < 0 || h.Fits < 0 || h.Acts < 0 {
+		return fmt.Errorf("%d updates, %d of g, %d actions", h.Updates, h.Fits, h.Acts)
+	}
+	history, width := 0, h.Config.Actions+h.Config.Observations
+	if h.Config.Context != nil {
+		history = h.Config.Context.History
+	}
+	for i, r := range h.Replay {
+		if err := cmp.Or(r.check(h.Config, width), h.LastFit[i].check(h.Config, width)); err != nil {
+			return err
+		}
+		if r.Total != h.Replay[0].Total {
+			return fmt.Errorf("%d and %d transitions", h.Replay[0].Total, r.Total)
+		}
+		if len(h.Steps[i]) > history {
+			return fmt.Errorf("a history of %d steps", len(h.Steps[i]))
+		}
+		for _, step := range h.Steps[i] {
+			if len(step) != h.Config.stepWidth() {
+				return fmt.Errorf("a step of %d values", len(step))
+			}
+		}
+	}
+	return nil
+}
+
+// check returns an error for episodes that do not cover the latest transitions without a gap.
+func (r replayHeader) check(cfg Config, width int) error {
+	m := r.Moments
+	if r.Total < 0 || m.Count != float64(r.Total) || len(m.Mean) != width || len(m.M2) != width || slices.Min(m.M2) < 0 {
+		return fmt.Errorf("%d transitions with moments of %v, %d and %d values", r.Total, m.Count, len(m.Mean), len(m.M2))
+	}
+	if r.Open && len(r.Episodes) == 0 || len(r.Episodes) == 0 != (r.Total == 0) {
+		return fmt.Errorf("%d episodes of %d transitions", len(r.Episodes), r.Total)
+	}
+	last, end := -1, 0
+	for i, e := range r.Episodes {
+		if i == 0 {
+			end = e.First
+		}
+		if e.Number <= last || e.Number > maxEpisode || e.First != end || e.First < 0 || e.Count < 1 || e.Count > r.Total ||
+			len(e.Sum) != 0 && len(e.Sum) != width {
+			return fmt.Errorf("episode %d of %d transitions from %d after episode %d, which ends at %d", e.Number, e.Count,
+				e.First, last, end)
+		}
+		last, end = e.Number, end+e.Count
+	}
+	if len(r.Episodes) == 0 {
+		return nil
+	}
+	first, oldest := r.Episodes[0], max(0, r.Total-cfg.Capacity)
+	if end != r.Total || first.First > oldest || first.First+first.Count <= oldest {
+		return fmt.Errorf("episodes of transitions %d to %d, not %d to %d", first.First, end, oldest, r.Total)
+	}
+	return nil
+}
+
+// check returns an error for a fit with arrays of other sizes.
+func (f omegaFit) check(cfg Config, width int) error {
+	waves := 0
+	if cfg.Omega != nil {
+		waves = cfg.Omega.waves()
+	}
+	if f.Episode < -1 || f.Episode > maxEpisode || f.Searched < 0 || f.Searched > maxEpisode ||
+		len(f.Mean) != width || len(f.Scale) != width || slices.Min(f.Scale) <= 0 || len(f.Frequencies) > waves {
+		return fmt.Errorf("a fit of g for episode %d, searched at %d, with %d means, %d scales and %d frequencies", f.Episode,
+			f.Searched, len(f.Mean), len(f.Scale), len(f.Frequencies))
+	}
+	return nil
 }
 
 // readTensors reads arrays of the same shapes as others.
@@ -240,6 +356,11 @@ func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replayIndex,
 		err := transfer(index, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
 		if err != nil {
 			return err
+		}
+		for _, r := range index {
+			if i := slices.IndexFunc(r.step, func(step int32) bool { return step < 0 || int(step) >= r.total }); i >= 0 {
+				return fmt.Errorf("row %d is step %d of its episode", i, r.step[i])
+			}
 		}
 		if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
 			return fmt.Errorf("it does not end where it should (%v)", err)

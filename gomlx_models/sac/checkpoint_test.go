@@ -40,7 +40,7 @@ func live(t *testing.T, a *Agent) (actions [][]float32) {
 	return actions
 }
 
-func saved(t *testing.T, a *Agent) []byte {
+func saved(t testing.TB, a *Agent) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := a.Save(&b); err != nil {
@@ -101,7 +101,7 @@ func TestLoadFormat1(t *testing.T) {
 }
 
 // unpacked is a checkpoint without its compression.
-func unpacked(t *testing.T, data []byte) []byte {
+func unpacked(t testing.TB, data []byte) []byte {
 	t.Helper()
 	z, err := zstd.NewReader(nil)
 	if err != nil {

@@ -40,6 +40,9 @@ type episode struct {
 	Sum    []float64 `json:",omitempty"` // of (action, observation), for propensity.TimePeriodogram
 }
 
+// maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
+const maxEpisode = 1 << 24
+
 // newReplayIndex is empty. seed is the position in the agent's list.
 func newReplayIndex(cfg Config, seed int) *replayIndex {
 	return &replayIndex{cfg: cfg, base: seed * cfg.Capacity, moments: newMoments(cfg.Actions + cfg.Observations)}
@@ -73,6 +76,9 @@ func (r *replayIndex) check(t Transition) error {
 				return fmt.Errorf("value %d of the %s is %v", j, part.name, v)
 			}
 		}
+	}
+	if t.Episode > maxEpisode {
+		return fmt.Errorf("episode %d: numbers are at most %d", t.Episode, maxEpisode)
 	}
 	if n := len(r.episodes); n > 0 && t.Episode < r.episodes[n-1].Number || t.Episode < 0 {
 		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and never decrease", t.Episode, r.lastEpisode())

@@ -149,10 +149,32 @@ func TestContinuedBatch(t *testing.T) {
 	}
 }
 
+// faulty makes a scenario whose samples are NaN from step 1 on, for one test.
+func faulty(t *testing.T) Settings {
+	t.Helper()
+	before := scenarios
+	t.Cleanup(func() { scenarios = before })
+	DeclareScenario(Scenario{Name: "faulty", Networks: vectorModels, Batched: true,
+		Open: func(_ *protocol.Host, _ Scenario, s Settings) Source {
+			return Simulated{Settings: s, Dim: 1, Classes: 2,
+				Draw: func(_ int64, _ string, t, n int) (x []float32, labels []int32) {
+					for i := range n {
+						x, labels = append(x, float32(i)), append(labels, int32(i%2))
+						if t == 1 {
+							x[i] = float32(math.NaN())
+						}
+					}
+					return x, labels
+				}}
+		}})
+	s := gaussianSettings()
+	s.Scenario, s.Network = "faulty", "linear"
+	return s
+}
+
 // TestBatchFails: a training that diverges ends all runs of its group with an error that names the seed.
 func TestBatchFails(t *testing.T) {
-	s := gaussianSettings()
-	s.Rate, s.Network = 1e38, "linear"
+	s := faulty(t)
 	store, err := runs.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

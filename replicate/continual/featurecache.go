@@ -44,11 +44,24 @@ func cachedFeatures(ctx context.Context, path string, n int, log io.Writer,
 
 // readFeatures reads n features. The file is a zstd stream of little-endian float16, then the SHA-256 of those bytes.
 func readFeatures(path string, n int) ([]float16.Float16, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	size := 2*n + sha256.Size
+	if most := int64(size + size/64 + 1024); info.Size() > most { // what zstd makes of noise
+		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), most)
+	}
 	packed, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := zstd.NewReader(nil)
+	return decodeFeatures(packed, n)
+}
+
+// decodeFeatures reads n features from the bytes of their file, and takes memory for these alone.
+func decodeFeatures(packed []byte, n int) ([]float16.Float16, error) {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +85,18 @@ func readFeatures(path string, n int) ([]float16.Float16, error) {
 
 // writeFeatures writes the file that readFeatures reads.
 func writeFeatures(path string, features []float16.Float16) error {
+	packed, err := encodeFeatures(features)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, packed, 0o644)
+}
+
+// encodeFeatures returns the bytes of the file.
+func encodeFeatures(features []float16.Float16) ([]byte, error) {
 	raw := make([]byte, 0, 2*len(features)+sha256.Size)
 	for _, f := range features {
 		raw = binary.LittleEndian.AppendUint16(raw, uint16(f))
@@ -79,11 +104,8 @@ func writeFeatures(path string, features []float16.Float16) error {
 	sum := sha256.Sum256(raw)
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer encoder.Close()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return renameio.WriteFile(path, encoder.EncodeAll(append(raw, sum[:]...), nil), 0o644)
+	return encoder.EncodeAll(append(raw, sum[:]...), nil), nil
 }

@@ -75,7 +75,7 @@ type Settings struct {
 
 // rules returns which values the settings may take.
 func rules() settings.Rules {
-	r := settings.Rules{Choices: maps.Clone(choices), Minimum: minimum}
+	r := settings.Rules{Choices: maps.Clone(choices), Minimum: minimum, Maximum: maximum}
 	r.Choices["scenario"] = Scenarios()
 	return r
 }
@@ -110,6 +110,11 @@ const heldOut = "held-out"
 var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0,
 	"g-updates": 0, "first": 0, "steps": 2, "period": 0, "amplitude": 0, "target": -1}
 
+// maximum bounds what sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
+var maximum = map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
+	"width": 1 << 10, "g-frequencies": 1 << 12, "steps": 100_000, "n": 1_000_000, "test-n": 1_000_000,
+	"mmd-past": 100_000, "permutations": 1_000_000, "stack": 1 << 10}
+
 // Set overrides one setting by name. Errors name the setting, the valid values and, for an unknown name, the nearest
 // one.
 func (s *Settings) Set(name, value string) error { return rules().Set(s, name, value) }
@@ -130,6 +135,9 @@ func (s Settings) Validate() error {
 			s.Turn, gaussian.Paper().Flip)
 	case s.First >= s.Steps:
 		return fmt.Errorf("setting first=%d is after the last of %d steps", s.First, s.Steps)
+	case s.Steps*(s.N+s.TestN) > settings.Largest:
+		return fmt.Errorf("settings steps=%d n=%d test-n=%d: these are more than %d samples", s.Steps, s.N, s.TestN,
+			settings.Largest)
 	case s.Target >= s.Steps:
 		return fmt.Errorf("setting target=%d is after the last of %d steps", s.Target, s.Steps)
 	}

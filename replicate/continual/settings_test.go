@@ -108,6 +108,8 @@ func TestValidate(t *testing.T) {
 		{"conv5 on features", imageSettings(), func(s *Settings) { s.GNetwork = "conv5" }, "g-input=pixels"},
 		{"first after the end", gaussianSettings(), func(s *Settings) { s.First = 5 }, "first=5"},
 		{"no test draws", gaussianSettings(), func(s *Settings) { s.TestN = 0 }, "test-n=0"},
+		{"too many samples", gaussianSettings(), func(s *Settings) { s.Steps, s.N = 100_000, 1_000_000 },
+			"more than 100000000"},
 		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
 		{"missing choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
 	} {

@@ -294,9 +294,9 @@ func TestUnwritableFolders(t *testing.T) {
 // TestFailedRuns: runs that fail do not stop the others. The figure is drawn without them, and the error names them.
 func TestFailedRuns(t *testing.T) {
 	w := newWorkplace(t)
-	w.options.Overrides = append(w.options.Overrides, "g-rate=1e38")
+	w.options.Overrides = append(w.options.Overrides, imagesNeeded...)
 	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
-	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "learning rate")
+	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "needs images")
 	if errors.Is(err, usage.Err) || r == nil || len(r.Report.Failed) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}

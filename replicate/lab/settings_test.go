@@ -293,6 +293,21 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 	}
 }
 
+// TestLargestNumber: no setting takes a number that has no meaning, such as the largest of 64 bits.
+func TestLargestNumber(t *testing.T) {
+	for _, scenario := range []string{"gaussian", "cifar10b", "clear", "claw", "cheetah"} {
+		setup, err := testCatalog.Setup(scenario, settings.Tiny, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range setup.Fields() {
+			if _, err := setup.With(field.Name, "9223372036854775807"); err == nil {
+				t.Errorf("%s: %s takes it", scenario, field.Name)
+			}
+		}
+	}
+}
+
 // TestAt: the figures of the robots alone have the medium scale.
 func TestAt(t *testing.T) {
 	c := newWorkplace(t).Catalog

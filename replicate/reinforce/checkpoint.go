@@ -2,9 +2,11 @@ package reinforce
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -73,6 +75,40 @@ func (t *training) save() error {
 	return file.CloseAtomicallyReplace()
 }
 
+// maxFirstLine is far above the bytes of the returns of a million episodes.
+const maxFirstLine = 64 << 20
+
+// readCheckpoint reads the first line for n seeds. It fails if the line is too long, damaged, or of other seeds.
+func readCheckpoint(r *bufio.Reader, n int) (c checkpoint, err error) {
+	var line []byte
+	for more := bufio.ErrBufferFull; errors.Is(more, bufio.ErrBufferFull); {
+		var part []byte
+		part, more = r.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxFirstLine {
+			return c, fmt.Errorf("has more than %d MB", maxFirstLine>>20)
+		}
+	}
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		return c, errors.New("is cut off")
+	}
+	if err := json.Unmarshal(line, &c); err != nil {
+		return c, fmt.Errorf("is damaged: %w", err)
+	}
+	whole, err := c.withSum()
+	if err != nil || whole.Sum != c.Sum {
+		return c, errors.New("does not match its checksum")
+	}
+	if len(c.Returns) != n || c.Episode < 0 {
+		return c, fmt.Errorf("is of episode %d and %d seeds instead of %d", c.Episode, len(c.Returns), n)
+	}
+	for _, returns := range c.Returns {
+		if len(returns) != len(c.Returns[0]) || len(returns) > c.Episode {
+			return c, fmt.Errorf("has %d and %d returns of %d episodes", len(c.Returns[0]), len(returns), c.Episode)
+		}
+	}
+	return c, nil
+}
+
 // load reads the checkpoint into the agents, which cannot be used after an error.
 func (t *training) load() error {
 	file, err := os.Open(t.files.State)
@@ -81,15 +117,9 @@ func (t *training) load() error {
 	}
 	defer file.Close()
 	r := bufio.NewReaderSize(file, 1<<20)
-	line, err := r.ReadBytes('\n')
+	c, err := readCheckpoint(r, len(t.seeds))
 	if err != nil {
-		return fmt.Errorf("%s has no first line", t.files.State)
-	}
-	var c checkpoint
-	err = json.Unmarshal(line, &c)
-	whole, sumErr := c.withSum()
-	if err != nil || sumErr != nil || whole.Sum != c.Sum || len(c.Returns) != len(t.seeds) || c.Episode < 0 {
-		return fmt.Errorf("the first line of %s is damaged", t.files.State)
+		return fmt.Errorf("the first line of %s %w", t.files.State, err)
 	}
 	if err := t.agent.Load(r); err != nil {
 		return err

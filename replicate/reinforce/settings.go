@@ -74,6 +74,10 @@ func rules() settings.Rules {
 			"clip":     propensity.Names(propensity.Clips()),
 		},
 		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
+		// What sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
+		Maximum: map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
+			"context-hidden": 1 << 12, "layers": 64, "g-layers": 64, "history": 10_000, "g-frequencies": 1 << 12,
+			"horizon": 100_000, "stack": 1 << 10, "gamma": 1},
 	}
 }
 

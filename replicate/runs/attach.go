@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,23 +19,44 @@ type Files struct {
 // attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
 
-// Attach stores a file with a run, such as "film.svg", in one atomic step. No number may depend on it: it may be
+// An attachment ends with its checksum, as a comment of XML. Older programs wrote SVG without one.
+const (
+	checksumBegin = "\n<!-- sha256 "
+	checksumEnd   = " -->\n"
+)
+
+// Attach stores an XML file with a run, such as "film.svg", in one atomic step. No number may depend on it: it may be
 // missing. It returns a *WriteError if the file cannot be written.
 func (f Files) Attach(spec Spec, name string, content []byte) error {
 	path := f.store.attachmentPath(spec, name)
+	content = append(bytes.Clone(content), checksumBegin+digest(content)+checksumEnd...)
 	if err := writeAtomic(path, content); err != nil {
 		return &WriteError{"attachment", path, err}
 	}
 	return nil
 }
 
-// Attached reads an attachment of a run; nil if there is none.
+// Attached reads an attachment of a run; nil if there is none, or a damaged one.
 func (s *Store) Attached(spec Spec, name string) []byte {
-	content, err := os.ReadFile(s.attachmentPath(spec, name))
+	file, err := readFile(s.attachmentPath(spec, name))
 	if err != nil {
 		return nil
 	}
+	content, ok := attachment(file)
+	if !ok {
+		return nil
+	}
 	return content
+}
+
+// attachment returns the content of an attachment's file without its checksum; ok is false if they do not match.
+func attachment(file []byte) (content []byte, ok bool) {
+	at := bytes.LastIndex(file, []byte(checksumBegin))
+	if at < 0 {
+		return file, bytes.HasSuffix(bytes.TrimSpace(file), []byte("</svg>"))
+	}
+	content = file[:at]
+	return content, string(file[at:]) == checksumBegin+digest(content)+checksumEnd
 }
 
 // withPrefix lists the files of a folder whose names begin with a prefix; none if there is no such folder. A pattern
@@ -53,7 +75,7 @@ func withPrefix(folder, prefix string) ([]string, error) {
 	return out, nil
 }
 
-// copyAttachments copies the attachments of a run that s does not have yet.
+// copyAttachments copies the attachments of a run that s does not have yet, but for damaged ones.
 func (s *Store) copyAttachments(from *Store, spec Spec) error {
 	prefix := from.attachmentPath(spec, "")
 	paths, err := withPrefix(filepath.Dir(prefix), filepath.Base(prefix))
@@ -66,8 +88,8 @@ func (s *Store) copyAttachments(from *Store, spec Spec) error {
 		if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		content, err := os.ReadFile(path)
-		if err == nil {
+		content, err := readFile(path)
+		if _, ok := attachment(content); err == nil && ok {
 			err = writeAtomic(own, content)
 		}
 		if err != nil {

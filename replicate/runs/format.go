@@ -1,14 +1,12 @@
 package runs
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -45,14 +43,14 @@ type endLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// codec returns the shared encoder and decoder; several goroutines may use both at once. The memory limit protects
-// against a damaged length field.
+// codec returns the shared encoder and decoder; several goroutines may use both at once. The decoder writes no more
+// than it is given room for.
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		panic(fmt.Sprintf("runs: zstd encoder: %v", err))
 	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(1<<30))
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		panic(fmt.Sprintf("runs: zstd decoder: %v", err))
 	}
@@ -89,8 +87,7 @@ func encodeResult(result *Result) []byte {
 // decodeResult reads and checks the bytes of a finished run's file. It returns a *FormatError for a file of another
 // version, and for a damaged one an error that says what is wrong.
 func decodeResult(file []byte) (*Result, error) {
-	_, decoder := codec()
-	text, err := decoder.DecodeAll(file, nil)
+	text, err := decompress(file)
 	if err != nil {
 		return nil, fmt.Errorf("it does not decompress: %w", err)
 	}
@@ -126,21 +123,54 @@ func decodeContent(content []byte) (*Result, error) {
 	if end.SHA256 != digest(content[:last]) {
 		return nil, errors.New("its rows do not match their checksum")
 	}
-	lines := bytes.Split(bytes.TrimSuffix(content[:last], []byte("\n")), []byte("\n"))
+	line, rest, _ := bytes.Cut(content[:last], []byte("\n"))
 	var first contentLine
-	if err := json.Unmarshal(lines[0], &first); err != nil {
+	if err := json.Unmarshal(line, &first); err != nil {
 		return nil, fmt.Errorf("its spec cannot be read: %w", err)
 	}
-	rows := make([]Row, len(lines)-1)
-	for i, line := range lines[1:] {
-		if err := json.Unmarshal(line, &rows[i]); err != nil {
-			return nil, fmt.Errorf("its row %d cannot be read: %w", i+1, err)
+	result := &Result{Spec: first.Spec, Steps: first.Steps}
+	for line := range bytes.Lines(rest) {
+		var row Row
+		if err := json.Unmarshal(line, &row); err != nil {
+			return nil, fmt.Errorf("its row %d cannot be read: %w", len(result.Rows)+1, err)
+		}
+		if row.Metric == "" {
+			return nil, fmt.Errorf("its row %d has no metric", len(result.Rows)+1)
+		}
+		result.Rows = append(result.Rows, row)
+	}
+	if len(result.Rows) != end.Rows {
+		return nil, fmt.Errorf("it holds %d rows instead of %d", len(result.Rows), end.Rows)
+	}
+	if err := result.check(); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// check returns an error unless steps and rows are those of a finished run: steps ascend, and rows come in the order of
+// the steps that are listed, each metric once.
+func (r *Result) check() error {
+	for i, t := range r.Steps {
+		if i > 0 && t <= r.Steps[i-1] {
+			return fmt.Errorf("its step %d follows step %d", t, r.Steps[i-1])
 		}
 	}
-	if len(rows) != end.Rows {
-		return nil, fmt.Errorf("it holds %d rows instead of %d", len(rows), end.Rows)
+	rows := r.Rows
+	for _, t := range r.Steps {
+		n := slices.IndexFunc(rows, func(row Row) bool { return row.T != t })
+		if n < 0 {
+			n = len(rows)
+		}
+		if err := checkRows(t, rows[:n]); err != nil {
+			return fmt.Errorf("its rows are not those of a run: %w", err)
+		}
+		rows = rows[n:]
 	}
-	return &Result{Spec: first.Spec, Steps: first.Steps, Rows: rows}, nil
+	if len(rows) > 0 {
+		return fmt.Errorf("its row of step %d is not of the steps that it lists, in their order", rows[0].T)
+	}
+	return nil
 }
 
 // readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is
@@ -151,13 +181,14 @@ func readSpec(path string) (Spec, error) {
 		return Spec{}, err
 	}
 	defer file.Close()
-	decoder, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<26))
+	decoder, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxLine))
 	if err != nil {
 		return Spec{}, err
 	}
 	defer decoder.Close()
-	line, err := bufio.NewReader(decoder).ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	line, err := firstLine(decoder)
+	if err != nil {
 		return Spec{}, fmt.Errorf("it does not decompress: %w", err)
 	}
 	var header headerLine

@@ -1,12 +1,10 @@
 package runs
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -108,8 +106,8 @@ func readPartialSpec(path string) (Spec, error) {
 		return Spec{}, err
 	}
 	defer file.Close()
-	line, err := bufio.NewReader(file).ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	line, err := firstLine(file)
+	if err != nil {
 		return Spec{}, err
 	}
 	var first partialLine

@@ -324,7 +324,7 @@ func (u *union) encodePartial(spec Spec) []byte {
 			mark := from.marks[t]
 			if mark.session > session {
 				session = mark.session
-				text = append(text, jsonLine(partialLine{Session: &from.sessions[session]})...)
+				text = append(text, sealed(partialLine{Session: &from.sessions[session]})...)
 			}
 			text = append(text, stepLines(t, u.rows[t], mark.seconds)...)
 		}

@@ -290,7 +290,7 @@ func TestMergeRefusesOtherValues(t *testing.T) {
 		"order":     func(rows []Row) []Row { rows[0], rows[1] = rows[1], rows[0]; return rows },
 		"fewer":     func(rows []Row) []Row { return rows[:2] },
 		"none":      func(rows []Row) []Row { return nil },
-		"one more":  func(rows []Row) []Row { return append(rows, rows[0]) },
+		"one more":  func(rows []Row) []Row { return append(rows, Row{3, "more", 1}) },
 		"unchanged": func(rows []Row) []Row { return rows },
 	} {
 		into, from := stored(t), altered(change)

@@ -14,12 +14,13 @@ import (
 // The rows of an unfinished run are appended to <id>.partial.jsonl:
 //
 //	{"spec":...}
-//	{"session":...}                                        one for each process that worked on it
+//	{"session":...,"sum":"..."}                            one for each process that worked on it
 //	{"t":0,"metric":"accuracy","value":0.5}                rows of step 0
-//	{"done":{"t":0,"rows":1,"sha256":"...","seconds":1.5}} step 0 is complete
+//	{"done":{"t":0,"rows":1,"sha256":"...","seconds":1.5},"sum":"..."} step 0 is complete
 //
 // Each step is one write. What follows the last complete step (an incomplete line after kill -9, zeros after a power
-// failure) is dropped and computed again.
+// failure) is dropped and computed again. The spec is checked by the run's ID, rows by the sha256 of their step, the
+// other lines by a sum of their own, which older programs did not write.
 type partial struct {
 	sessions []Provenance     // that completed a step
 	rows     map[int][]Row    // of complete steps
@@ -50,11 +51,25 @@ type partialLine struct {
 	Session *Provenance `json:"session,omitempty"`
 	Done    *doneMark   `json:"done,omitempty"`
 	Metric  *string     `json:"metric,omitempty"`
+	Sum     string      `json:"sum,omitempty"` // SHA-256 of the line without it
+}
+
+// sealed returns the line with its sum.
+func sealed(line partialLine) []byte {
+	line.Sum = ""
+	line.Sum = digest(jsonLine(line))
+	return jsonLine(line)
+}
+
+// intact tells whether a line has the right sum, or none.
+func intact(line []byte, sum string) bool {
+	text, found := bytes.CutSuffix(line, []byte(`,"sum":"`+sum+"\"}\n"))
+	return sum == "" || found && digest(append(bytes.Clone(text), "}\n"...)) == sum
 }
 
 // readPartial reads the complete steps of spec from path. A file that is missing or of another run has none.
 func readPartial(path string, spec Spec) (*partial, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return newPartial(), nil
 	}
@@ -95,7 +110,7 @@ type partialParser struct {
 // take reads one line; it returns false for a damaged one.
 func (p *partialParser) take(line []byte, first bool) bool {
 	var parsed partialLine
-	if json.Unmarshal(line, &parsed) != nil {
+	if json.Unmarshal(line, &parsed) != nil || !intact(line, parsed.Sum) {
 		return false
 	}
 	switch {
@@ -117,6 +132,9 @@ func (p *partialParser) take(line []byte, first bool) bool {
 
 // complete adds the step that ends here, if its rows match their checksum.
 func (p *partialParser) complete(done doneMark) bool {
+	if _, again := p.part.rows[done.T]; again {
+		return false
+	}
 	if done.Rows != len(p.rows) || done.SHA256 != stepDigest(done.T, p.lines) || checkRows(done.T, p.rows) != nil {
 		return false
 	}
@@ -149,7 +167,7 @@ func openPartial(path string, spec Spec, part *partial, session Provenance) (*pa
 	if part.size == 0 {
 		head = jsonLine(partialLine{Spec: &spec})
 	}
-	head = append(head, jsonLine(partialLine{Session: &session})...)
+	head = append(head, sealed(partialLine{Session: &session})...)
 	if err = file.Truncate(part.size); err == nil {
 		_, err = file.WriteAt(head, part.size)
 	}
@@ -177,7 +195,7 @@ func stepLines(t int, rows []Row, seconds float64) []byte {
 		lines = append(lines, jsonLine(row)...)
 	}
 	mark := doneMark{T: t, Rows: len(rows), SHA256: stepDigest(t, lines), Seconds: seconds}
-	return append(lines, jsonLine(partialLine{Done: &mark})...)
+	return append(lines, sealed(partialLine{Done: &mark})...)
 }
 
 func (w *partialWriter) close() { w.file.Close() }

@@ -98,7 +98,7 @@ func TestCancelAndResume(t *testing.T) {
 	}
 }
 
-// However an unfinished run's file is cut or altered, only correct steps are read from it.
+// However an unfinished run's file is cut or altered, only correct steps are read from it, with their session and time.
 func TestPartialFileTrustsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "partial")
 	file, err := openPartial(path, spec(0), &partial{}, Provenance{Commit: "a"})
@@ -121,6 +121,9 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 			if !cmp.Equal(rows, rowsAt(0, step)) {
 				t.Errorf("step %d is read as %v", step, rows)
 			}
+			if mark := part.marks[step]; mark.seconds != 1 || mark.session != 0 || part.sessions[0].Commit != "a" {
+				t.Errorf("step %d is of %+v, %+v", step, mark, part.sessions)
+			}
 		}
 		if int(part.size) > len(data) {
 			t.Errorf("size %d of %d", part.size, len(data))
@@ -129,6 +132,10 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 	}
 	if n := check(data); n != 8 {
 		t.Fatalf("%d steps of the whole file", n)
+	}
+	twice := append(bytes.Clone(data), stepLines(7, rowsAt(0, 7), 1)...)
+	if part := parsePartial(twice, spec(0).ID()); int(part.size) != len(data) || !part.damaged {
+		t.Errorf("a step that is there twice: size %d of %d", part.size, len(data))
 	}
 	before := 0
 	for at := range data {

@@ -112,10 +112,13 @@ type Row struct {
 }
 
 // checkRows returns an error if step t cannot report these rows: a value that JSON cannot hold, a metric without a
-// name, or another step's row.
+// name or reported twice, or another step's row.
 func checkRows(t int, rows []Row) error {
+	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
 		switch {
+		case seen[row.Metric]:
+			return fmt.Errorf("step %d reports %s twice: give each value a metric of its own", t, row.Metric)
 		case math.IsNaN(row.Value) || math.IsInf(row.Value, 0):
 			return fmt.Errorf("step %d reports %s = %g: training diverged or the metric divides by zero", t,
 				row.Metric, row.Value)
@@ -124,6 +127,7 @@ func checkRows(t int, rows []Row) error {
 		case row.T != t:
 			return fmt.Errorf("step %d reports a row for t = %d: each step must report its own rows only", t, row.T)
 		}
+		seen[row.Metric] = true
 	}
 	return nil
 }

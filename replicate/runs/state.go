@@ -95,7 +95,7 @@ func (s *Store) stored(spec Spec, steps []int) bool {
 
 // failure returns the message of a run's last failure.
 func (s *Store) failure(spec Spec) (message string, failed bool) {
-	text, err := os.ReadFile(s.failedPath(spec))
+	text, err := readFile(s.failedPath(spec))
 	if err != nil {
 		return "", false
 	}

@@ -84,8 +84,10 @@ func (s *Store) lockPath(spec Spec) string    { return s.path(spec, ".lock") }
 // Read is Load without changes to the folder: a damaged file stays and is a *DamagedError with MovedTo empty.
 func (s *Store) Read(spec Spec) (*Result, error) {
 	path := s.donePath(spec)
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
 	case err != nil:

@@ -6,6 +6,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -46,18 +47,28 @@ func Of(s any, parts ...string) map[string]string {
 type Rules struct {
 	Choices map[string][]string // the valid values of a string, by name
 	Minimum map[string]int      // the minimum of a number, by name; every other number must be positive
+	Maximum map[string]int      // the maximum of a number, by name; that of every other is Largest
 }
 
-// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values; for
-// an unknown name it returns an *UnknownError.
+// Largest is the maximum of every number without one of its own. It is far above what makes sense, and low enough that
+// products of two numbers are exact.
+const Largest = 100_000_000
+
+// Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values, and
+// leave the struct as it was; for an unknown name it returns an *UnknownError.
 func (r Rules) Set(s any, name, value string) error {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("set") == name {
-			if err := parse(v.Field(i), value); err != nil {
+			changed := reflect.New(v.Field(i).Type()).Elem()
+			if err := parse(changed, value); err != nil {
 				return fmt.Errorf("setting %s=%s: %w", name, value, err)
 			}
-			return r.check(name, fmt.Sprint(v.Field(i).Interface()))
+			if err := r.check(name, fmt.Sprint(changed.Interface())); err != nil {
+				return err
+			}
+			v.Field(i).Set(changed)
+			return nil
 		}
 	}
 	var known []string
@@ -138,6 +149,7 @@ func (r Rules) check(name, value string) error {
 	}
 	if x, err := strconv.ParseFloat(value, 64); err == nil {
 		least, ok := r.Minimum[name]
+		most := float64(cmp.Or(r.Maximum[name], Largest))
 		switch {
 		case x-x != 0:
 			return fmt.Errorf("setting %s=%s must be a finite number", name, value)
@@ -145,6 +157,8 @@ func (r Rules) check(name, value string) error {
 			return fmt.Errorf("setting %s=%s must be at least %d", name, value, least)
 		case !ok && x <= 0:
 			return fmt.Errorf("setting %s=%s must be positive", name, value)
+		case x > most:
+			return fmt.Errorf("setting %s=%s must be at most %.0f", name, value, most)
 		}
 	}
 	return nil

@@ -16,7 +16,8 @@ type sample struct {
 	Empty bool    `set:"empty" of:"look" doc:"whether it is filled"`
 }
 
-var rules = Rules{Choices: map[string][]string{"shape": {"round", "angular"}}, Minimum: map[string]int{"sides": 0}}
+var rules = Rules{Choices: map[string][]string{"shape": {"round", "angular"}}, Minimum: map[string]int{"sides": 0},
+	Maximum: map[string]int{"sides": 12}}
 
 func TestSet(t *testing.T) {
 	var s sample
@@ -50,6 +51,8 @@ func TestSetErrors(t *testing.T) {
 		{"shape", "rond", []string{"shape=rond", "round, angular", `did you mean "round"`}},
 		{"sides", "2.5", []string{"sides=2.5", "whole number"}},
 		{"sides", "-1", []string{"sides=-1", "at least 0"}},
+		{"sides", "13", []string{"sides=13", "at most 12"}},
+		{"size", "1e300", []string{"at most 100000000"}},
 		{"size", "0", []string{"size=0", "positive"}},
 		{"size", "large", []string{"size=large", "a number"}},
 		{"size", "NaN", []string{"finite"}},

@@ -408,14 +408,14 @@ func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 func TestStudyFailure(t *testing.T) {
 	w, o := newStudy(t)
 	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
-	o.Overrides = append(o.Overrides, "g-rate=1e38")
+	o.Overrides = append(o.Overrides, "g-network=conv5", "g-input=pixels")
 	text := []byte("<!-- study:gaussian:begin -->\nold\n<!-- study:gaussian:end -->\n")
 	if err := os.WriteFile(o.Update, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
 	_, err := w.study(o)
-	demand.Error(t, err, "runs failed", "learning rate")
+	demand.Error(t, err, "runs failed", "needs images")
 	if !strings.Contains(string(w.read(t, "study.md")), "not run") {
 		t.Errorf("%s", w.read(t, "study.md"))
 	}

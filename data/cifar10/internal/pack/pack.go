@@ -26,6 +26,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"runtime"
 	"sync"
 )
@@ -225,7 +226,11 @@ func parseBody(body []byte) (*header, error) {
 		total += n
 	}
 	for range contexts {
-		t, err := newTable(r.frequencies())
+		freq := r.frequencies()
+		if r.bad {
+			break
+		}
+		t, err := newTable(freq)
 		if err != nil {
 			return nil, fmt.Errorf("has an invalid header: %w", err)
 		}
@@ -277,6 +282,7 @@ func (r *reader) list(n int) Images {
 	last := 0
 	for i := range l.Index {
 		last += r.uvarint(1 << 24)
+		r.bad = r.bad || last > math.MaxInt32
 		l.Index[i] = int32(last)
 	}
 	return l
