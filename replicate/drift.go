@@ -78,6 +78,9 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
+	if err := b.VerifyPlugin(); err != nil {
+		return err
+	}
 	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
 		return err
 	}

@@ -204,9 +204,23 @@ func (s *Store) save(result *Result) error {
 	return nil
 }
 
-// writeAtomic writes a temporary file in the same folder, syncs it and renames it to path.
+// writeAtomic writes a temporary file in the same folder, syncs it, renames it to path and syncs the folder: after a
+// power failure the file is there, so what it replaces may be removed.
 func writeAtomic(path string, data []byte) error {
-	return renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
+	dir := filepath.Dir(path)
+	if err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(dir)); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil // some file systems sync no folders
+	}
+	return err
 }
 
 // failedFile is the content of <id>.failed.json.
