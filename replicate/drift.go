@@ -47,6 +47,9 @@ func driftCommand() *cobra.Command {
 }
 
 func (f *driftFlags) run(cmd *cobra.Command, file string) error {
+	if err := usage.Folder(f.out); err != nil {
+		return err
+	}
 	source, err := f.source(file)
 	if err != nil {
 		return err

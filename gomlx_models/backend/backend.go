@@ -138,8 +138,8 @@ func (b *Backend) Finalize() (err error) {
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
 // instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
-// its download is damaged or was altered (artifact.ErrDamaged), or if others may write the
-// cache folder (artifact.ErrShared).
+// its download is damaged or was altered (artifact.ErrDamaged), if others may write the cache
+// folder (artifact.ErrShared), or if the address space is limited.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go {
 		var err error
@@ -167,7 +167,7 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	final := []error{errNamedPlugin, artifact.ErrDamaged, artifact.ErrShared}
+	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared}
 	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
 		return b, err
 	}
@@ -181,8 +181,20 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 // replaces it silently.
 var errNamedPlugin = errors.New("the named plugin cannot be used")
 
+// errAddressSpace marks a limit of the process that is too small for a backend.
+var errAddressSpace = errors.New("the address space of this process is limited")
+
+// The least address space that the backends work with, in bytes.
+const (
+	leastForXLA = 4 << 30
+	leastForGo  = 1 << 30
+)
+
 func openGo() (opened *Backend, err error) {
 	defer recoverTo(&err, "starting the Go backend")
+	if err := checkAddressSpace(leastForGo); err != nil {
+		return nil, err
+	}
 	inner, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))

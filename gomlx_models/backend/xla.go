@@ -80,6 +80,9 @@ func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) 
 // load opens the plugin, fills in Info and checks the plugin with a small computation.
 func load(plugin pluginInfo, name, config string, opts Options) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
+	if err := checkAddressSpace(leastForXLA); err != nil {
+		return nil, err
+	}
 	keepMemory()
 	if err := checkLibrary(plugin.path); err != nil {
 		return nil, err
