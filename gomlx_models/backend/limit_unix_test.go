@@ -21,7 +21,7 @@ func TestAddressSpace(t *testing.T) {
 		}
 		return
 	}
-	cmd := exec.Command("sh", "-c", `ulimit -v 1500000; exec "$0" -test.run TestAddressSpace -test.v`, os.Args[0])
+	cmd := exec.Command("sh", "-c", `ulimit -v 3000000; exec "$0" -test.run TestAddressSpace -test.v`, os.Args[0])
 	cmd.Env = append(os.Environ(), names+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestAddressSpace(t *testing.T) {
 		t.Skip("no plugin here: ", err)
 	}
 	b.Finalize()
-	if strings.Count(string(out), "is limited to 1.5 GB, but this backend needs at least 4.3 GB") != 2 {
+	if strings.Count(string(out), "is limited to 3.1 GB, but this backend needs at least 4.3 GB") != 2 {
 		t.Errorf("%s", out)
 	}
 }
