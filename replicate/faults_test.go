@@ -30,7 +30,7 @@ import (
 // faulty is a kind of run that is disturbed.
 type faulty struct {
 	name string
-	args []string // RESULTS, OUT, TABLE and SOURCE (the results of the first kind) stand for paths
+	args []string // RESULTS and OUT stand for paths
 	env  []string
 
 	want map[string]string // what an undisturbed run leaves
@@ -42,8 +42,8 @@ type faulty struct {
 //
 //	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
 //
-// The seed chooses the faults; when exactly a signal arrives is up to the machine. The default is a dozen faults with a
-// new seed, which is printed.
+// The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults of
+// three kinds with a new seed, which is printed.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts dozens of programs")
@@ -52,56 +52,49 @@ func TestFaults(t *testing.T) {
 	faults := number(t, "TVPS_FAULTS", 12)
 	t.Logf("TVPS_FAULTS_SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	source, table := filepath.Join(t.TempDir(), "results"), filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(table, []byte(good("", "")), 0o644); err != nil {
-		t.Fatal(err)
+	kinds := faultyKinds(t)
+	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+	kinds = kinds[:min(len(kinds), max(1, faults/4))]
+	for i, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { k.disturb(t, rng, (i+1)*faults/len(kinds)-i*faults/len(kinds)) })
 	}
-	var kinds []*faulty
-	for _, k := range faultyKinds(t) {
-		for i, arg := range k.args {
-			k.args[i] = strings.NewReplacer("TABLE", table, "SOURCE", source).Replace(arg)
-		}
-		s, begin := newSandbox(t), time.Now()
-		if out, err := s.faulty(k).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", k.name, err, out)
-		}
-		k.took, k.want = time.Since(begin), s.left(t)
-		t.Logf("%s, undisturbed: %d files in %v", k.name, len(k.want), k.took.Round(time.Millisecond))
-		if len(kinds) == 0 {
-			if err := os.CopyFS(source, os.DirFS(s.results)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		kinds = append(kinds, k)
+}
+
+// disturb compares an undisturbed run with runs that suffered some of so many faults.
+func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
+	s, begin := newSandbox(t), time.Now()
+	if out, err := s.faulty(k).CombinedOutput(); err != nil {
+		t.Fatalf("undisturbed: %v\n%s", err, out)
 	}
-	for done, i := 0, rng.IntN(len(kinds)); done < faults; i++ {
-		k, s := kinds[i%len(kinds)], newSandbox(t)
+	k.took, k.want = time.Since(begin), s.left(t)
+	t.Logf("undisturbed: %d files in %v", len(k.want), k.took.Round(time.Millisecond))
+	for done := 0; done < faults; {
+		s := newSandbox(t)
 		var log []string
 		for range min(1+rng.IntN(4), faults-done) {
-			fault := allFaults[rng.IntN(len(allFaults))]
-			did, out := fault(s, t, k, rng)
+			did, out := allFaults[rng.IntN(len(allFaults))](s, t, k, rng)
 			log = append(log, did)
 			if bytes.Contains(out, []byte("goroutine ")) {
-				t.Errorf("%s after %q: it crashed:\n%s", k.name, log, out)
+				t.Errorf("after %q: it crashed:\n%s", log, out)
 			}
 			done++
 		}
 		if out, err := s.faulty(k).CombinedOutput(); err != nil {
-			t.Errorf("%s after %q: %v\n%s", k.name, log, err, out)
+			t.Errorf("after %q: %v\n%s", log, err, out)
 			continue
 		}
 		got := s.left(t)
 		for _, name := range slices.Sorted(maps.Keys(k.want)) {
 			if got[name] != k.want[name] {
-				t.Errorf("%s after %q: %s differs: %d bytes instead of %d", k.name, log, name, len(got[name]), len(k.want[name]))
+				t.Errorf("after %q: %s differs: %d bytes instead of %d", log, name, len(got[name]), len(k.want[name]))
 			}
 		}
 		for name := range got {
 			if _, ok := k.want[name]; !ok {
-				t.Errorf("%s after %q: %s is left", k.name, log, name)
+				t.Errorf("after %q: %s is left", log, name)
 			}
 		}
-		t.Logf("%s after %q: the same %d files", k.name, log, len(got))
+		t.Logf("after %q: the same %d files", log, len(got))
 	}
 }
 
@@ -116,8 +109,15 @@ func number(t *testing.T, name string, preset int) int {
 
 // faultyKinds are the kinds of run that this machine can compute: images need XLA, robots MuJoCo.
 func faultyKinds(t *testing.T) []*faulty {
+	table, source := filepath.Join(t.TempDir(), "table.csv"), newSandbox(t)
+	if err := os.WriteFile(table, []byte(good("", "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := source.run(t, fig1(miniature)...); code != 0 {
+		t.Fatal(stderr)
+	}
 	onGo := []string{"--backend", "go"}
-	own := []string{"TABLE", "--time", "day", "--label", "y", "--updates", "5"}
+	own := []string{table, "--time", "day", "--label", "y", "--updates", "5"}
 	figure := func(name string, args ...string) []string {
 		return slices.Concat([]string{name}, args, []string{"--results", "RESULTS", "--out", "OUT"})
 	}
@@ -129,7 +129,7 @@ func faultyKinds(t *testing.T) []*faulty {
 			"--kinds", "none", "--last", "4"})},
 		{name: "weights", args: slices.Concat([]string{"weights"}, own, onGo, []string{"--kind", "joint", "--permutations", "0",
 			"--out", "OUT/w.csv", "--model", "OUT/w.model"})},
-		{name: "merge", args: []string{"merge", "RESULTS", "SOURCE"}},
+		{name: "merge", args: []string{"merge", "RESULTS", source.results}},
 	}
 	b, err := backend.Open(t.Context(), backend.XLACPU, backend.Options{NoFetch: true})
 	if err != nil {
