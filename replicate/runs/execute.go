@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -332,7 +333,9 @@ func (e *executor) save(task *task, members []*member, results []*Result) error 
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
 	}
 	if len(members) > 0 && task.seeds != nil {
-		os.Remove(e.store.statePath(specsOf(members)))
+		state := e.store.statePath(specsOf(members))
+		os.Remove(state)
+		removeTemporary(state, filepath.Base(state))
 	}
 	return nil
 }

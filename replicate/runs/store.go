@@ -190,18 +190,22 @@ func (s *Store) locked(spec Spec) bool {
 // lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
-	left, err := withPrefix(filepath.Dir(path), "."+result.Spec.ID()+".")
-	if err == nil { // temporary files of processes that were killed while writing
-		for _, name := range left {
-			os.Remove(name)
-		}
-	}
+	removeTemporary(path, result.Spec.ID())
 	if err := writeAtomic(path, encodeResult(result)); err != nil {
 		return &WriteError{"result file", path, err}
 	}
 	os.Remove(s.partialPath(result.Spec))
 	os.Remove(s.failedPath(result.Spec))
 	return nil
+}
+
+// removeTemporary removes the temporary files that processes left when they were killed while they wrote a file whose
+// name begins with prefix, in the folder of path.
+func removeTemporary(path, prefix string) {
+	left, _ := withPrefix(filepath.Dir(path), "."+prefix)
+	for _, name := range left {
+		os.Remove(name)
+	}
 }
 
 // writeAtomic writes a temporary file in the same folder, syncs it, renames it to path and syncs the folder: after a
