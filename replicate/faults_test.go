@@ -195,7 +195,7 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 				if text, err = decoder.DecodeAll(text, nil); err == nil {
 					_, text, _ = bytes.Cut(text, []byte("\n"))
 				}
-			} else if dir == s.out && !slices.Contains([]string{".csv", ".svg", ".model"}, filepath.Ext(name)) {
+			} else if dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
 				text = nil // it tells the time or the commit
 			}
 			out[name] = string(text)
