@@ -137,6 +137,9 @@ func faultyKinds(t *testing.T) []*faulty {
 			"--out", "OUT/w.csv", "--model", "OUT/w.model"})},
 		{name: "merge", reports: true, args: []string{"merge", "RESULTS", source.results}},
 	}
+	if number(t, "TVPS_FAULTS", 12) < 50 {
+		return kinds // without those that take minutes
+	}
 	b, err := backend.Open(t.Context(), backend.XLACPU, backend.Options{NoFetch: true})
 	if err != nil {
 		t.Logf("no images: %v", err)
@@ -154,7 +157,7 @@ func faultyKinds(t *testing.T) []*faulty {
 	}
 	return append(kinds, &faulty{name: "agents", env: []string{mujoco.PathEnv + "=" + lib.Path, "MODELS=" + cache},
 		args: figure("fig10", slices.Concat(onGo, []string{"--panel", "a", "--scale", "tiny", "--seeds", "0,1",
-			"--series", "sac,ours", "--set", "episodes=4", "--set", "every=2", "--set", "horizon=10", "--set", "burn-in=20",
+			"--series", "sac,sac-omega", "--set", "episodes=4", "--set", "every=2", "--set", "horizon=10", "--set", "burn-in=20",
 			"--set", "hidden=8", "--set", "batch=8", "--set", "g-batch=8", "--set", "stack=2"})...)})
 }
 
