@@ -5,6 +5,7 @@ go 1.26.5
 exclude github.com/gomlx/compute-onnx v0.1.0
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/agext/levenshtein v1.2.3
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
@@ -17,6 +18,7 @@ require (
 	github.com/gomlx/go-xla v0.4.2
 	github.com/gomlx/gomlx v0.28.4
 	github.com/google/go-cmp v0.7.0
+	github.com/google/licensecheck v0.3.1
 	github.com/google/renameio/v2 v2.0.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/klauspost/compress v1.18.2
@@ -27,6 +29,7 @@ require (
 	golang.org/x/image v0.26.0
 	golang.org/x/mod v0.35.0
 	golang.org/x/sync v0.20.0
+	golang.org/x/sys v0.43.0
 	golang.org/x/term v0.40.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.15.2
@@ -79,7 +82,6 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
-	golang.org/x/sys v0.43.0 // indirect
 	golang.org/x/text v0.35.0 // indirect
 	golang.org/x/tools v0.44.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect

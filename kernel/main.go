@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { cli.Main(root()) }
+func main() { cli.Main(root(), 0) } // a kernel must be ended before its parent
 
 // root is the command line. Each subcommand NAME is in cmd_NAME.go.
 func root() *cobra.Command {

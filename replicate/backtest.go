@@ -67,7 +67,10 @@ func backtestCommand() *cobra.Command {
 
 func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	q := &f.request
-	var err error
+	err := usage.Folder(f.out)
+	if err != nil {
+		return err
+	}
 	if q.Source, err = f.source(file); err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func driftCommand() *cobra.Command {
 }
 
 func (f *driftFlags) run(cmd *cobra.Command, file string) error {
+	if err := usage.Folder(f.out); err != nil {
+		return err
+	}
 	source, err := f.source(file)
 	if err != nil {
 		return err
@@ -77,6 +80,9 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	stop()
 	if err != nil {
 		return mistake(err)
+	}
+	if err := b.VerifyPlugin(); err != nil {
+		return err
 	}
 	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
 		return err

@@ -84,6 +84,9 @@ func (e *exportFlags) resolve(terminal bool) error {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
 			e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
 	}
+	if err := usage.File(e.out); err != nil {
+		return err
+	}
 	parquet := e.format == string(export.Parquet)
 	if e.out == "" {
 		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,7 +102,9 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 
 // checkOut tells whether the output folder can be written.
 func checkOut(o lab.Options) error {
-	if err := o.CheckOut(); err != nil {
+	if err := o.CheckOut(); errors.Is(err, usage.Err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("%w with --out", err)
 	}
 	return nil

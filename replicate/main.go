@@ -7,6 +7,8 @@
 package main
 
 import (
+	"time"
+
 	"tvps/replicate/catalog"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
@@ -14,7 +16,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { cli.Main(root(catalog.Paper())) }
+// grace is how long a command may take to end after Ctrl-C: an agent writes a checkpoint meanwhile.
+const grace = 2 * time.Second
+
+func main() { cli.Main(root(catalog.Paper()), grace) }
 
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {

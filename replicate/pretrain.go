@@ -119,6 +119,9 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 	if p.backend, err = backend.Open(ctx, p.name, backend.Options{Log: os.Stderr}); err != nil {
 		return err
 	}
+	if err := p.backend.VerifyPlugin(); err != nil {
+		return err
+	}
 	p.params, err = resnet.Params(p.backend.Backend, p.cfg.Width)
 	return err
 }

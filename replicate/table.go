@@ -156,7 +156,7 @@ func checkOutputs(file string, paths ...string) error {
 		case slices.Contains(seen, filepath.Clean(path)):
 			return usage.Errorf("%s is named for two outputs; name another file for one of them", path)
 		case err == nil && info.IsDir():
-			return usage.Errorf("the output %s is a folder; name a file", path)
+			return usage.File(path)
 		case err == nil && os.SameFile(info, input):
 			return usage.Errorf("the output %s is the table itself; name another file", path)
 		}

@@ -150,6 +150,9 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 	if err != nil {
 		return nil, lab.Options{}, err
 	}
+	if err := usage.File(f.out); err != nil {
+		return nil, lab.Options{}, err
+	}
 	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}

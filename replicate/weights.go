@@ -156,6 +156,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	defer r.Close()
+	if err := b.VerifyPlugin(); err != nil {
+		return err
+	}
 	if err := f.write(r, advice); err != nil {
 		return err
 	}

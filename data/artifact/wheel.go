@@ -62,10 +62,12 @@ func (m Member) In(dir string) string {
 
 // Unpack downloads the wheel and unpacks its members into dir, unless all of them are there
 // already; fetched says whether it did. Several processes may unpack into the same folder at
-// the same time: one downloads, the others wait. Damaged members are replaced.
+// the same time: one downloads, the others wait. Damaged members are replaced, and stay until
+// then: every later call finds the damage, too.
 //
 // Errors are those of Fetch; an index that cannot be reached is ErrNetwork. With NoFetch a
-// missing member is fs.ErrNotExist and a damaged one ErrDamaged.
+// missing member is fs.ErrNotExist and a damaged one ErrDamaged. A damaged member that cannot
+// be replaced is ErrDamaged as well.
 func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetched bool, err error) {
 	if w.complete(dir, opts) {
 		return false, nil
@@ -76,24 +78,28 @@ func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetch
 		}
 		return false, explain(fs.ErrNotExist, nil, "%s is not in %s yet", w.What, dir)
 	}
+	fetched, err = w.replace(ctx, dir, opts)
+	if damaged := w.damaged(dir, opts); err != nil && ctx.Err() == nil && len(damaged) > 0 {
+		err = explain(ErrDamaged, err, "%s %s is damaged and cannot be fetched again: %v", w.What, damaged[0], err)
+	}
+	return fetched, err
+}
+
+// replace fetches the members that are missing or damaged, unless another process does so first.
+func (w Wheel) replace(ctx context.Context, dir string, opts WheelOptions) (fetched bool, err error) {
 	unlock, err := Lock(ctx, filepath.Join(dir, ".lock"), w.What, opts.Log)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
 	if w.complete(dir, opts) {
-		return false, nil // another process unpacked it meanwhile
+		return false, nil
 	}
 	for _, path := range w.damaged(dir, opts) {
 		logf(opts.Log, "%s %s is damaged: fetching it again", w.What, path)
-		if err := os.Remove(path); err != nil {
-			return false, fmt.Errorf("%s %s is damaged and cannot be removed: %w", w.What, path, err)
-		}
 	}
-	if err := w.fetch(ctx, dir, opts); err != nil {
-		return false, err
-	}
-	return true, nil
+	err = w.fetch(ctx, dir, opts)
+	return err == nil, err
 }
 
 // complete says whether all members are in dir and match their pins.

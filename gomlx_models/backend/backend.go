@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tvps/data/artifact"
@@ -54,6 +55,7 @@ type Backend struct {
 	Info Info
 
 	reopen func() (*Backend, error)
+	verify func() error // nil without a plugin
 }
 
 // Info describes the engine, for provenance records and messages.
@@ -105,7 +107,20 @@ func (b *Backend) NewClient() (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open another client of the backend: %w", err)
 	}
+	client.verify = b.verify
 	return client, nil
+}
+
+// VerifyPlugin computes the hash of the plugin's file again and compares it with
+// Info.PluginSHA256, which usually comes from the cache. Before the first number is stored a
+// program calls it: so no number is attributed to a plugin that was altered. It takes about a
+// second; further calls, of any client, return the first one's result. A plugin that changed is
+// artifact.ErrDamaged, and the next Open finds the change.
+func (b *Backend) VerifyPlugin() error {
+	if b.verify == nil {
+		return nil
+	}
+	return b.verify()
 }
 
 // Finalize frees the backend's resources. Nothing made with the backend may be used
@@ -122,8 +137,9 @@ func (b *Backend) Finalize() (err error) {
 // is returned as an error.
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
-// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, or if the plugin
-// or its download is damaged or was altered (artifact.ErrDamaged).
+// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
+// its download is damaged or was altered (artifact.ErrDamaged), if others may write the cache
+// folder (artifact.ErrShared), or if the address space is limited.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go {
 		var err error
@@ -151,7 +167,8 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) || errors.Is(err, artifact.ErrDamaged) {
+	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared}
+	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
 		return b, err
 	}
 	if opts.Log != nil {
@@ -164,8 +181,20 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 // replaces it silently.
 var errNamedPlugin = errors.New("the named plugin cannot be used")
 
+// errAddressSpace marks a limit of the process that is too small for a backend.
+var errAddressSpace = errors.New("the address space of this process is limited")
+
+// The least address space that the backends work with, in bytes.
+const (
+	leastForXLA = 4 << 30
+	leastForGo  = 1 << 30
+)
+
 func openGo() (opened *Backend, err error) {
 	defer recoverTo(&err, "starting the Go backend")
+	if err := checkAddressSpace(leastForGo); err != nil {
+		return nil, err
+	}
 	inner, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))

@@ -169,6 +169,9 @@ func checkCache() Check {
 	}
 	file.Close()
 	os.Remove(file.Name())
+	if err := artifact.CheckPrivate(dir, dir); err != nil {
+		return Check{Name: "cache", Status: Warn, Detail: err.Error(), Fix: "see above: only the Go backend can be used"}
+	}
 	c := Check{Name: "cache", Status: OK, Detail: dir + " is writable"}
 	if free, err := freeBytes(dir); err == nil {
 		c.Detail += fmt.Sprintf(", %.1f GB free", float64(free)/1e9)

@@ -110,8 +110,35 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	_, err = findCPU(t.Context(), opts)
 	check(t, err, "is damaged; the next run fetches it again", cache, pluginFile)
 	opts.NoFetch = false
+	for _, name := range []string{XLACPU, Default, Default} { // offline: no other is taken, the second time neither
+		_, err = Open(t.Context(), name, opts)
+		check(t, err, "is damaged and cannot be fetched again: the package index cannot be reached", cache, pluginFile)
+		if !errors.Is(err, artifact.ErrDamaged) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestSharedCache: a plugin that others could replace is not loaded, and no other backend is taken in its place.
+func TestSharedCache(t *testing.T) {
+	t.Setenv(PluginPathEnv, "")
+	x, cache := newIndex(t), t.TempDir()
+	opts := options(cache, x.URL)
+	_, err := findCPU(t.Context(), opts)
+	check(t, err, "", cache, pluginFile)
+	for _, path := range []string{pluginPath(cache), filepath.Dir(pluginPath(cache)), cache} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(t.Context(), Default, opts)
+		check(t, err, "run: chmod go-w "+path, cache, pluginFile)
+		if !errors.Is(err, artifact.ErrShared) {
+			t.Errorf("%v", err)
+		}
+		os.Chmod(path, 0o755)
+	}
 	_, err = findCPU(t.Context(), opts)
-	check(t, err, "cannot be reached", cache) // offline: the damaged plugin is removed
+	check(t, err, "", cache, pluginFile)
 }
 
 func TestFullDisk(t *testing.T) {

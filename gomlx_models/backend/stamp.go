@@ -10,25 +10,39 @@ import (
 	"path/filepath"
 )
 
-// stamp is the cached hash of a file. It is valid as long as the file's size and
-// modification time stay the same. Without it every start would spend a second on hashing a
-// plugin of 260 MB.
+// stamp is the cached hash of a file. It is valid as long as all of the file's other marks stay
+// the same. Without it every start would spend a second on hashing a plugin of 260 MB. The change
+// time is set by the system at each write and cannot be set back by a program, as the
+// modification time can. Backend.VerifyPlugin finds what the marks do not show.
 type stamp struct {
-	Path    string `json:"path"`
-	Size    int64  `json:"size"`
-	ModTime int64  `json:"mod_time_ns"`
-	SHA256  string `json:"sha256"`
+	Path       string `json:"path"`
+	Size       int64  `json:"size"`
+	ModTime    int64  `json:"mod_time_ns"`
+	Device     uint64 `json:"device"` // this and the next two: 0 where the system has none
+	Inode      uint64 `json:"inode"`
+	ChangeTime int64  `json:"change_time_ns"`
+	SHA256     string `json:"sha256"`
+}
+
+// marksOf returns the stamp of a file without its hash.
+func marksOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	s := stamp{Path: path, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
+	s.setSystemMarks()
+	return s, nil
 }
 
 // fileSHA256 returns the SHA-256 of the file in hexadecimal, taken from its stamp in the
 // cache folder if that is valid. If the stamp cannot be written, the next call computes the
 // hash again.
 func fileSHA256(path, cacheDir string) (string, error) {
-	info, err := os.Stat(path)
+	now, err := marksOf(path)
 	if err != nil {
 		return "", err
 	}
-	now := stamp{Path: path, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
 	file := stampFile(path, cacheDir)
 	if old, err := readStamp(file); err == nil {
 		now.SHA256 = old.SHA256
@@ -36,11 +50,24 @@ func fileSHA256(path, cacheDir string) (string, error) {
 			return old.SHA256, nil
 		}
 	}
-	if now.SHA256, err = hashFile(path); err != nil {
+	return hashAndStamp(path, cacheDir)
+}
+
+// hashAndStamp computes the SHA-256 of the file and renews its stamp, unless the file changes meanwhile.
+func hashAndStamp(path, cacheDir string) (string, error) {
+	now, err := marksOf(path)
+	if err != nil {
 		return "", err
 	}
-	writeStamp(file, now)
-	return now.SHA256, nil
+	sum, err := hashFile(path)
+	if err != nil {
+		return "", err
+	}
+	if after, err := marksOf(path); err == nil && after == now {
+		now.SHA256 = sum
+		writeStamp(stampFile(path, cacheDir), now)
+	}
+	return sum, nil
 }
 
 func stampFile(path, cacheDir string) string {

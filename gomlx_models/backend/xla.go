@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"tvps/data/artifact"
+
 	"github.com/go-logr/logr"
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
@@ -78,6 +80,9 @@ func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) 
 // load opens the plugin, fills in Info and checks the plugin with a small computation.
 func load(plugin pluginInfo, name, config string, opts Options) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
+	if err := checkAddressSpace(leastForXLA); err != nil {
+		return nil, err
+	}
 	keepMemory()
 	if err := checkLibrary(plugin.path); err != nil {
 		return nil, err
@@ -102,11 +107,25 @@ func load(plugin pluginInfo, name, config string, opts Options) (opened *Backend
 		b.Finalize()
 		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
 	}
+	b.verify = sync.OnceValue(func() error { return verifyFile(plugin.path, b.Info.PluginSHA256, opts.CacheDir) })
 	if err := b.try(); err != nil {
 		b.Finalize()
 		return nil, err
 	}
 	return b, nil
+}
+
+// verifyFile returns artifact.ErrDamaged if the file no longer has the hash. It renews the file's stamp.
+func verifyFile(path, want, cacheDir string) error {
+	got, err := hashAndStamp(path, cacheDir)
+	if err != nil {
+		return fmt.Errorf("the PJRT plugin cannot be read again: %w", err)
+	}
+	if got != want {
+		return fmt.Errorf("%w: the PJRT plugin %s has SHA-256 %s instead of the recorded %s, so its results are not "+
+			"stored: start again, which fetches a pinned plugin again, or replace the file", artifact.ErrDamaged, path, got, want)
+	}
+	return nil
 }
 
 // klogMu serialises the changes that newXLA makes to klog's global state.

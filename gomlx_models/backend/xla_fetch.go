@@ -62,6 +62,9 @@ func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 	dir := filepath.Join(opts.CacheDir, "pjrt", pluginRelease+"-"+platform)
 	version := pluginPackage + " " + pluginRelease
 	plugin := pluginInfo{path: filepath.Join(dir, pluginFile), source: "cache", version: version}
+	if err := artifact.CheckPrivate(opts.CacheDir, plugin.path); err != nil {
+		return pluginInfo{}, err
+	}
 	fetched, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{
 		Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.IndexURL,
 		Hash: func(path string) (string, error) { return fileSHA256(path, opts.CacheDir) },
@@ -79,6 +82,9 @@ func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 // this machine, it installs one into the cache (from GitHub, without a pinned hash).
 func goXLAPlugin(ctx context.Context, opts Options) (string, error) {
 	dir := filepath.Join(opts.CacheDir, "pjrt", "go-xla")
+	if err := artifact.CheckPrivate(opts.CacheDir, dir); err != nil {
+		return "", err
+	}
 	for _, d := range append([]string{dir}, goXLADirs()...) {
 		if path := searchDir(d, "cpu"); path != "" {
 			return path, nil

@@ -18,7 +18,7 @@ import (
 // findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache,
 // which is downloaded if necessary. No other is taken in its place: it would be native code
 // that no hash vouches for. A plugin or a download that is not the pinned one is
-// artifact.ErrDamaged.
+// artifact.ErrDamaged, a cache folder that others may write artifact.ErrShared.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cpu")
@@ -34,10 +34,12 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return pinned, err
-	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
-		return pluginInfo{}, err // no other plugin would help
+	case errors.Is(err, artifact.ErrShared):
+		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w", err)
 	case errors.Is(err, artifact.ErrDamaged):
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded, as what was found is not the pinned one: %w", err)
+	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
+		return pluginInfo{}, err // no other plugin would help
 	}
 	return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; name one with %s, or use that of go-xla's "+
 		"installer, whose hash is not checked, with %s", err, PluginPathEnv, GoXLA)

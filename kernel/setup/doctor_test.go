@@ -139,7 +139,14 @@ func TestRealKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds gonb, which takes seconds")
 	}
+	goFolders := map[string]string{} // which tempLayout clears: the modules are there
+	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} {
+		goFolders[name] = os.Getenv(name)
+	}
 	l, builds := tempLayout(t), 0
+	for name, value := range goFolders {
+		t.Setenv(name, value)
+	}
 	p := fakeParts(&builds)
 	p.current = toolchain.problem
 	p.build = func(ctx context.Context, folder, dir string, tools []tool) error {

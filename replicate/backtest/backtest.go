@@ -43,8 +43,9 @@ type Host struct {
 	Backend    compute.Backend
 	Store      *runs.Store
 	Provenance runs.Provenance
-	Workers    int       // models that train at the same time
-	Log        io.Writer // progress
+	Workers    int          // models that train at the same time
+	Log        io.Writer    // progress
+	Verify     func() error // that of runs.Options
 }
 
 // Open returns a host with the store in the folder results.
@@ -54,7 +55,7 @@ func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host,
 		return Host{}, err
 	}
 	versions := map[string]string{"plugin": b.Info.PluginVersion, "plugin-sha256": b.Info.PluginSHA256}
-	return Host{Backend: b.Backend, Store: store, Workers: workers, Log: log,
+	return Host{Backend: b.Backend, Store: store, Workers: workers, Log: log, Verify: b.VerifyPlugin,
 		Provenance: runs.NewProvenance(b.Info.Name, versions)}, nil
 }
 
@@ -178,7 +179,8 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := runs.Execute(ctx, h.Store, jobs, runs.Options{Workers: 1, Out: h.Log, Provenance: h.Provenance})
+	report, err := runs.Execute(ctx, h.Store, jobs, runs.Options{Workers: 1, Out: h.Log, Provenance: h.Provenance,
+		Verify: h.Verify})
 	if err != nil {
 		return nil, err
 	}

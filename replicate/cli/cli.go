@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
@@ -21,16 +22,32 @@ import (
 // interrupted is the exit code that shells report for a program ended by Ctrl-C.
 const interrupted = 130
 
-// Main runs a command line and ends the process with its exit code. The first Ctrl-C cancels the command's context, a
-// second one ends the process at once.
-func Main(root *cobra.Command) {
+// Main runs a command line and ends the process with its exit code. The first Ctrl-C says so and cancels the command's
+// context. The second one ends the process at once, as does the end of grace after the first (0: there is no limit).
+// Both may come in the middle of a computation or of a write: files are written in one atomic step, or line by line
+// with checksums.
+func Main(root *cobra.Command, grace time.Duration) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
 	go func() {
 		<-ctx.Done()
-		stop()
+		stop() // the next signal has its default effect
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		fmt.Fprintf(os.Stderr, "\n%s: stopping; Ctrl-C again ends it at once\n", root.Name())
+		if grace > 0 {
+			time.Sleep(grace)
+			fmt.Fprintf(os.Stderr, "%s: interrupted within a computation; what is stored stays, start again to continue\n",
+				root.Name())
+			os.Exit(interrupted)
+		}
 	}()
 	err := root.ExecuteContext(ctx)
 	code := ExitCode(ctx, err)
+	close(ended)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))

@@ -107,7 +107,7 @@ func (l *library) images(ctx context.Context, s Settings, seed int64, data *cifa
 	if err != nil {
 		return nil, err
 	}
-	t := trunk{l.host.Backend.Backend, l.host.CacheDir, data, c, s.Width, l.host.Log}
+	t := trunk{l.host.Backend.Backend, l.host.CacheDir, data, c, s.Width, l.host.Log, l.host.Backend.VerifyPlugin}
 	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
 	im, err := keep(&l.kept, key, func() (*images, error) { return t.images(ctx) })
 	if err != nil || s.model() != PretrainedHead || s.Block != "stage" {

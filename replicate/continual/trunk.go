@@ -26,6 +26,8 @@ type trunk struct {
 	checkpoint
 	width int
 	log   io.Writer // may be nil
+
+	verify func() error // checks the plugin before features are kept; nil for no check
 }
 
 // images reads or computes the features below the last block.
@@ -83,6 +85,11 @@ func (t trunk) features(ctx context.Context, cut resnet.Cut) ([]float16.Float16,
 	name := fmt.Sprintf("resnet18-w%d%s-%s-%s.f16.zst", t.width, fileMark[cut], t.hash, hex.EncodeToString(sum[:8]))
 	path := filepath.Join(t.cacheDir, "features", name)
 	return cachedFeatures(ctx, path, all.Len()*cut.Size(t.width), t.log, func() ([]float32, error) {
+		if t.verify != nil {
+			if err := t.verify(); err != nil {
+				return nil, err
+			}
+		}
 		return cut.Features(ctx, t.backend, t.Checkpoint, t.width, all, func(done, of int) {
 			if t.log != nil && (done%5000 < 250 || done == of) {
 				fmt.Fprintf(t.log, "ResNet-18 features: %d of %d images\n", done, of)

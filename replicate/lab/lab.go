@@ -112,8 +112,12 @@ func (l *Lab) Provenance() runs.Provenance {
 	return runs.NewProvenance(info.Name, versions)
 }
 
-// CheckOut returns an error if the output folder cannot be written. It creates the folder.
+// CheckOut returns an error if the output folder cannot be written; if it is a file, a usage error. It creates the
+// folder.
 func (o Options) CheckOut() error {
+	if err := usage.Folder(o.Out); err != nil {
+		return err
+	}
 	if err := runs.TryWrite(o.Out); err != nil {
 		return fmt.Errorf("cannot write the output folder %s (%w): make it writable or choose another", o.Out, err)
 	}

@@ -46,6 +46,9 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 	if len(plan) == 0 {
 		return r, report.Err()
 	}
+	if err := l.Host.Backend.VerifyPlugin(); err != nil {
+		return nil, err // the figure's provenance names the plugin
+	}
 	if err := l.draw(f, o, plan, r); err != nil {
 		return r, err
 	}

@@ -195,7 +195,8 @@ func (l *Lab) Execute(ctx context.Context, plan []PanelPlan, workers int) (runs.
 		return pick(*l.done, plan), nil
 	}
 	l.Host.Workers = workers
-	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance()}
+	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
+		Verify: l.Host.Backend.VerifyPlugin}
 	return runs.Execute(ctx, l.Store, jobsOf(plan), o)
 }
 

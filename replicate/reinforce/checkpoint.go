@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"tvps/replicate/runs"
@@ -53,7 +54,8 @@ func (t *training) saveIfDue(ctx context.Context) error {
 
 // save writes the checkpoint in one atomic step.
 func (t *training) save() error {
-	file, err := renameio.NewPendingFile(t.files.State, renameio.WithPermissions(0o644))
+	file, err := renameio.NewPendingFile(t.files.State, renameio.WithPermissions(0o644),
+		renameio.WithTempDir(filepath.Dir(t.files.State))) // where it is found if this process is killed
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,8 @@ import (
 // stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
 // the steps of all.
 //
-// The error is for what concerns every run: an invalid job, or a *FolderError. All others are in the report: see
-// Report.Err.
+// The error is for what concerns every run, which ends them all: an invalid job, a *FolderError, a *WriteError, or that
+// of Options.Verify. All others are in the report: see Report.Err.
 func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Report, error) {
 	jobs, err := joined(jobs)
 	if err != nil {
@@ -32,12 +33,50 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err := e.plan(ctx, jobs); err != nil {
 		return e.report, err
 	}
+	if len(e.queue) > 0 && opts.Verify != nil {
+		e.opts.Verify = sync.OnceValue(opts.Verify)
+		go e.opts.Verify()
+	}
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	e.stop = stop
 	var workers sync.WaitGroup
 	for range max(1, min(opts.Workers, len(e.queue))) {
-		workers.Go(func() { e.work(ctx) })
+		workers.Go(func() { e.work(working) })
 	}
 	workers.Wait()
+	var every *everyRunError
+	if errors.As(context.Cause(working), &every) {
+		e.progress.clear()
+		return e.report, every.err
+	}
 	return e.finish(ctx), nil
+}
+
+// everyRunError marks an error that all runs would have.
+type everyRunError struct{ err error }
+
+func (e *everyRunError) Error() string { return e.err.Error() }
+
+// everyRun marks the error of a run if all others would have it, too.
+func everyRun(err error) error {
+	var write *WriteError
+	var folder *FolderError
+	if errors.As(err, &write) || errors.As(err, &folder) {
+		return &everyRunError{err}
+	}
+	return err
+}
+
+// verified waits for Options.Verify.
+func (e *executor) verified() error {
+	if e.opts.Verify == nil {
+		return nil
+	}
+	if err := e.opts.Verify(); err != nil {
+		return &everyRunError{err}
+	}
+	return nil
 }
 
 // executor is one call of Execute.
@@ -45,6 +84,7 @@ type executor struct {
 	store    *Store
 	opts     Options
 	progress *progress
+	stop     context.CancelCauseFunc // ends all runs
 
 	mutex  sync.Mutex // guards what follows
 	queue  []*task
@@ -198,6 +238,10 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 		results, computed, err = e.compute(ctx, task)
 		release()
 	}
+	var every *everyRunError
+	if errors.As(everyRun(err), &every) {
+		e.stop(every) // only the first one counts
+	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.active--
@@ -268,7 +312,8 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	if err = e.steps(ctx, task, members); err == nil {
 		err = e.save(task, members, results)
 	}
-	if err != nil && ctx.Err() == nil {
+	var every *everyRunError
+	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
@@ -288,7 +333,9 @@ func (e *executor) save(task *task, members []*member, results []*Result) error 
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
 	}
 	if len(members) > 0 && task.seeds != nil {
-		os.Remove(e.store.statePath(specsOf(members)))
+		state := e.store.statePath(specsOf(members))
+		os.Remove(state)
+		removeTemporary(state, filepath.Base(state))
 	}
 	return nil
 }
@@ -306,6 +353,11 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	}
 	begin := time.Now()
 	specs := specsOf(members)
+	if task.seeds != nil { // a group writes a state of its own
+		if err := e.verified(); err != nil {
+			return err
+		}
+	}
 	step, stop, err := task.start(ctx, specs, Files{e.store.statePath(specs), e.store})
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)
@@ -327,6 +379,9 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		}
 		spent := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
 		count := 0
+		if err := e.verified(); err != nil {
+			return err
+		}
 		for i, m := range members {
 			if err := m.add(t, rows[i], spent); err != nil {
 				return err

@@ -215,3 +215,48 @@ func TestLongestRunFirst(t *testing.T) {
 		t.Errorf("runs began in the order %v, want %v", order, want)
 	}
 }
+
+// TestWriteErrorEndsAll: a full disk concerns every run. It is one error, not that of each run, and leaves no notes.
+func TestWriteErrorEndsAll(t *testing.T) {
+	full := &WriteError{"attachment", "film.svg", errors.New("no space left")}
+	store, others := open(t, t.TempDir()), new(atomic.Int64)
+	jobs := []Job{{Spec: spec(0), Steps: upTo(9), Step: func(context.Context, int) ([]Row, error) { return nil, full }},
+		testJob(1, upTo(5), others), testJob(2, upTo(5), others)}
+	var out bytes.Buffer
+	_, err := Execute(t.Context(), store, jobs, Options{Out: &out})
+	if !errors.Is(err, full) || strings.Contains(out.String(), "no space") {
+		t.Errorf("error %v, output %q", err, &out)
+	}
+	if others.Load() != 0 || store.State(spec(0), upTo(9)).Kind != Missing {
+		t.Errorf("%d further steps, state %v", others.Load(), store.State(spec(0), upTo(9)))
+	}
+}
+
+// TestVerify: rows are stored once Verify has returned nil. Its error is that of Execute, and nothing is stored.
+func TestVerify(t *testing.T) {
+	altered := errors.New("the plugin was altered")
+	for _, want := range []error{nil, altered} {
+		store, computed, calls := open(t, t.TempDir()), new(atomic.Int64), new(atomic.Int64)
+		verify := func() error {
+			for computed.Load() == 0 { // while the first run computes
+				time.Sleep(time.Millisecond)
+			}
+			if n := stepsDone(t, store, spec(0)) + stepsDone(t, store, spec(1)); n > 0 {
+				t.Errorf("%d steps are stored before the end of Verify", n)
+			}
+			calls.Add(1)
+			return want
+		}
+		jobs := []Job{testJob(0, upTo(4), computed), testJob(1, upTo(4), computed)}
+		report, err := Execute(t.Context(), store, jobs, Options{Workers: 2, Verify: verify})
+		if !errors.Is(err, want) || calls.Load() != 1 {
+			t.Errorf("error %v, %d calls", err, calls.Load())
+		}
+		if stored := report.Computed + stepsDone(t, store, spec(0)); (want == nil) != (stored > 0) {
+			t.Errorf("with error %v: %d runs and steps stored", want, stored)
+		}
+		if _, err := Execute(t.Context(), store, jobs[:1], Options{Verify: func() error { return want }}); !errors.Is(err, want) {
+			t.Errorf("a second call: %v", err)
+		}
+	}
+}

@@ -75,6 +75,10 @@ type Options struct {
 	Workers    int        // number of parallel runs; 0 counts as 1
 	Out        io.Writer  // for progress and notes; nil for none. A terminal gets one line that updates
 	Provenance Provenance // template from NewProvenance; the run's own fields are filled in
+
+	// Verify checks what all numbers depend on, such as the backend's plugin. It is called once, next to the first run
+	// that is computed, and nothing is stored before it returns. Its error is that of Execute. nil: nothing to check.
+	Verify func() error
 }
 
 // Failure is a run that stopped with an error.

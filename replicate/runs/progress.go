@@ -156,6 +156,15 @@ func (p *progress) failed(task *task, err error) {
 	p.draw()
 }
 
+// clear removes the bar.
+func (p *progress) clear() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+}
+
 // end clears the bar and reports failures and interruption.
 func (p *progress) end(report Report) {
 	p.mutex.Lock()

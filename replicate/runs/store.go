@@ -192,12 +192,7 @@ func (s *Store) locked(spec Spec) bool {
 // lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
-	left, err := withPrefix(filepath.Dir(path), "."+result.Spec.ID()+".")
-	if err == nil { // temporary files of processes that were killed while writing
-		for _, name := range left {
-			os.Remove(name)
-		}
-	}
+	removeTemporary(path, result.Spec.ID())
 	if err := writeAtomic(path, encodeResult(result)); err != nil {
 		return &WriteError{"result file", path, err}
 	}
@@ -206,9 +201,32 @@ func (s *Store) save(result *Result) error {
 	return nil
 }
 
-// writeAtomic writes a temporary file in the same folder, syncs it and renames it to path.
+// removeTemporary removes the temporary files that processes left when they were killed while they wrote a file whose
+// name begins with prefix, in the folder of path.
+func removeTemporary(path, prefix string) {
+	left, _ := withPrefix(filepath.Dir(path), "."+prefix)
+	for _, name := range left {
+		os.Remove(name)
+	}
+}
+
+// writeAtomic writes a temporary file in the same folder, syncs it, renames it to path and syncs the folder: after a
+// power failure the file is there, so what it replaces may be removed.
 func writeAtomic(path string, data []byte) error {
-	return renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
+	dir := filepath.Dir(path)
+	if err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(dir)); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil // some file systems sync no folders
+	}
+	return err
 }
 
 // failedFile is the content of <id>.failed.json.

@@ -5,6 +5,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // Err is matched, with errors.Is, by every error that Error or Errorf marked.
@@ -20,6 +21,22 @@ func Error(err error) error {
 
 // Errorf returns the error of fmt.Errorf, marked as a usage error.
 func Errorf(format string, args ...any) error { return Error(fmt.Errorf(format, args...)) }
+
+// Folder returns a usage error if path exists and is no folder.
+func Folder(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return Errorf("the output folder %s is a file; name a folder", path)
+	}
+	return nil
+}
+
+// File returns a usage error if path is a folder.
+func File(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return Errorf("the output %s is a folder; name a file", path)
+	}
+	return nil
+}
 
 type marked struct{ error }
 

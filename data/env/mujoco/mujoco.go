@@ -106,10 +106,14 @@ func find(ctx context.Context, opts Options) (string, error) {
 	}
 	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
 	options := artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index}
+	library := wheel.Members[0].In(dir)
+	if err := artifact.CheckPrivate(cache, library); err != nil {
+		return "", fmt.Errorf("MuJoCo was not loaded: %w", err)
+	}
 	if _, err := wheel.Unpack(ctx, dir, options); err != nil {
 		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, PathEnv, Version)
 	}
-	return wheel.Members[0].In(dir), nil
+	return library, nil
 }
 
 // load opens the file, looks up the functions and installs the log handler.

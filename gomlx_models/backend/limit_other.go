@@ -1,0 +1,5 @@
+//go:build !unix
+
+package backend
+
+func checkAddressSpace(uint64) error { return nil }

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package backend
+
+// setSystemMarks leaves device, inode and change time at 0.
+func (s *stamp) setSystemMarks() {}

@@ -1,0 +1,89 @@
+//go:build !noxla
+
+package backend
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tvps/data/artifact"
+)
+
+// TestStamp: a stored hash is used while the file is untouched. A file that was changed in place with its time set
+// back, or replaced by another one with the same time, is hashed again.
+func TestStamp(t *testing.T) {
+	cache, path := t.TempDir(), filepath.Join(t.TempDir(), "file")
+	when := time.Now().Add(-time.Hour)
+	write := func(name, text string) {
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := func() string {
+		got, err := fileSHA256(path, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	write(path, "first")
+	if sum() != hexSum([]byte("first")) {
+		t.Error("wrong hash")
+	}
+	forge(t, path, cache, "stored")
+	if sum() != "stored" {
+		t.Error("the stamp is not used")
+	}
+	time.Sleep(20 * time.Millisecond) // the clock of a file system is coarse
+	write(path, "other")
+	if sum() != hexSum([]byte("other")) {
+		t.Error("a change with the time set back is not found")
+	}
+	forge(t, path, cache, "stored")
+	write(path+"2", "third")
+	if err := os.Rename(path+"2", path); err != nil {
+		t.Fatal(err)
+	}
+	if sum() != hexSum([]byte("third")) {
+		t.Error("a replacement with the same time is not found")
+	}
+}
+
+// TestVerifyFile: a file that does not have the stamped hash is found, once and for the next start.
+func TestVerifyFile(t *testing.T) {
+	cache, path := t.TempDir(), filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("altered"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := verifyFile(path, hexSum([]byte("altered")), cache); err != nil {
+		t.Error(err)
+	}
+	want := hexSum([]byte("pinned"))
+	forge(t, path, cache, want)
+	if got, _ := fileSHA256(path, cache); got != want {
+		t.Fatal("the forged stamp is not used")
+	}
+	if err := verifyFile(path, want, cache); !errors.Is(err, artifact.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	if got, _ := fileSHA256(path, cache); got != hexSum([]byte("altered")) {
+		t.Error("the next start does not find the change")
+	}
+	if err := (&Backend{}).VerifyPlugin(); err != nil {
+		t.Errorf("without a plugin: %v", err)
+	}
+}
+
+// forge writes a valid stamp with another hash.
+func forge(t *testing.T, path, cache, sum string) {
+	t.Helper()
+	s, err := marksOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SHA256 = sum
+	writeStamp(stampFile(path, cache), s)
+}

@@ -1,0 +1,304 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tvps/data/artifact"
+	"tvps/data/env/mujoco"
+	"tvps/gomlx_models/backend"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// faulty is a kind of run that is disturbed.
+type faulty struct {
+	name string
+	args []string // RESULTS and OUT stand for paths
+	env  []string
+
+	reports bool // it ends with exit code 1 where it finds damage, and mends it: the next call succeeds
+
+	want map[string]string // what an undisturbed run leaves
+	took time.Duration     // of it
+}
+
+// TestFaults: real runs of every kind are killed, stopped and refused space, and their files cut and altered, at random.
+// A last undisturbed call then leaves the same bytes as one that was never disturbed, and no other files.
+//
+//	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
+//
+// The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults of
+// three kinds with a new seed, which is printed.
+func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts dozens of programs")
+	}
+	seed := uint64(number(t, "TVPS_FAULTS_SEED", int(time.Now().Unix())))
+	faults := number(t, "TVPS_FAULTS", 12)
+	t.Logf("TVPS_FAULTS_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	kinds := faultyKinds(t)
+	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+	kinds = kinds[:min(len(kinds), max(1, faults/4))]
+	for i, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { k.disturb(t, rng, (i+1)*faults/len(kinds)-i*faults/len(kinds)) })
+	}
+}
+
+// disturb compares an undisturbed run with runs that suffered some of so many faults.
+func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
+	s, begin := newSandbox(t), time.Now()
+	if out, err := s.faulty(k).CombinedOutput(); err != nil {
+		t.Fatalf("undisturbed: %v\n%s", err, out)
+	}
+	k.took, k.want = time.Since(begin), s.left(t)
+	t.Logf("undisturbed: %d files in %v", len(k.want), k.took.Round(time.Millisecond))
+	for done := 0; done < faults; {
+		s := newSandbox(t)
+		var log []string
+		for range min(1+rng.IntN(4), faults-done) {
+			did, out := allFaults[rng.IntN(len(allFaults))](s, t, k, rng)
+			log = append(log, did)
+			if bytes.Contains(out, []byte("goroutine ")) {
+				t.Errorf("after %q: it crashed:\n%s", log, out)
+			}
+			done++
+		}
+		out, err := s.faulty(k).CombinedOutput()
+		if err != nil && k.reports {
+			out, err = s.faulty(k).CombinedOutput()
+		}
+		if err != nil {
+			t.Errorf("after %q: %v\n%s", log, err, out)
+			continue
+		}
+		got := s.left(t)
+		for _, name := range slices.Sorted(maps.Keys(k.want)) {
+			if got[name] != k.want[name] {
+				t.Errorf("after %q: %s differs: %d bytes instead of %d", log, name, len(got[name]), len(k.want[name]))
+			}
+		}
+		for name := range got {
+			if _, ok := k.want[name]; !ok {
+				t.Errorf("after %q: %s is left", log, name)
+			}
+		}
+		t.Logf("after %q: the same %d files", log, len(got))
+	}
+}
+
+// number reads a variable of the environment.
+func number(t *testing.T, name string, preset int) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(preset)))
+	if err != nil || n < 0 {
+		t.Fatalf("%s is no number", name)
+	}
+	return n
+}
+
+// faultyKinds are the kinds of run that this machine can compute: images need XLA, robots MuJoCo.
+func faultyKinds(t *testing.T) []*faulty {
+	table, source := filepath.Join(t.TempDir(), "table.csv"), newSandbox(t)
+	if err := os.WriteFile(table, []byte(good("", "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := source.run(t, fig1(miniature)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	onGo := []string{"--backend", "go"}
+	own := []string{table, "--time", "day", "--label", "y", "--updates", "5"}
+	figure := func(name string, args ...string) []string {
+		return slices.Concat([]string{name}, args, []string{"--results", "RESULTS", "--out", "OUT"})
+	}
+	kinds := []*faulty{
+		{name: "vectors", args: figure("fig1", slices.Concat(miniature, onGo, []string{"--stride", "1", "--seeds", "0,1"})...)},
+		{name: "batched seeds", args: figure("fig1", slices.Concat(miniature, onGo,
+			[]string{"--seeds", "0-2", "--set", "stack=2", "--workers", "1"})...)},
+		{name: "back test", args: slices.Concat([]string{"backtest"}, own, onGo, []string{"--results", "RESULTS", "--out", "OUT",
+			"--kinds", "none", "--last", "4"})},
+		{name: "weights", args: slices.Concat([]string{"weights"}, own, onGo, []string{"--kind", "joint", "--permutations", "0",
+			"--out", "OUT/w.csv", "--model", "OUT/w.model"})},
+		{name: "merge", reports: true, args: []string{"merge", "RESULTS", source.results}},
+	}
+	if number(t, "TVPS_FAULTS", 12) < 50 {
+		return kinds // without those that take minutes
+	}
+	b, err := backend.Open(t.Context(), backend.XLACPU, backend.Options{NoFetch: true})
+	if err != nil {
+		t.Logf("no images: %v", err)
+	} else {
+		kinds = append(kinds, &faulty{name: "images", env: []string{backend.PluginPathEnv + "=" + b.Info.PluginPath},
+			args: figure("fig1", "--panel", "c", "--scale", "tiny", "--seeds", "0", "--series", "everything,recent",
+				"--set", "max-updates=2", "--set", "batch=16", "--set", "test-n=50")})
+		b.Finalize()
+	}
+	lib, err := mujoco.Open(t.Context(), mujoco.Options{NoFetch: true})
+	cache, cacheErr := artifact.CacheDir()
+	if err = errors.Join(err, cacheErr); err != nil {
+		t.Logf("no robots: %v", err)
+		return kinds
+	}
+	return append(kinds, &faulty{name: "agents", env: []string{mujoco.PathEnv + "=" + lib.Path, "MODELS=" + cache},
+		args: figure("fig10", slices.Concat(onGo, []string{"--panel", "a", "--scale", "tiny", "--seeds", "0,1",
+			"--series", "sac,sac-omega", "--set", "episodes=4", "--set", "every=2", "--set", "horizon=10", "--set", "burn-in=20",
+			"--set", "hidden=8", "--set", "batch=8", "--set", "g-batch=8", "--set", "stack=2"})...)})
+}
+
+// faulty prepares a call of the kind in the sandbox.
+func (s *sandbox) faulty(k *faulty) *exec.Cmd {
+	args := slices.Clone(k.args)
+	for i, arg := range args {
+		args[i] = strings.NewReplacer("RESULTS", s.results, "OUT", s.out).Replace(arg)
+	}
+	s.env = k.env
+	for _, v := range k.env {
+		if models, ok := strings.CutPrefix(v, "MODELS="); ok {
+			os.MkdirAll(s.cache, 0o755)
+			os.Symlink(filepath.Join(models, "env"), filepath.Join(s.cache, "env"))
+		}
+	}
+	cmd, _, _ := s.command(args...)
+	cmd.Stdout, cmd.Stderr = nil, nil
+	return cmd
+}
+
+// left returns the contents of all files that a run leaves and that do not depend on when it ran: results without their
+// provenance, tables, films, weights.
+func (s *sandbox) left(t *testing.T) map[string]string {
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	out := map[string]string{}
+	for _, dir := range []string{s.results, s.out} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil || d.IsDir() && d.Name() == "quarantine":
+				return cmp.Or(err, fs.SkipDir)
+			case d.IsDir():
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			name := filepath.Base(dir) + strings.TrimPrefix(path, dir)
+			if strings.HasSuffix(name, ".jsonl.zst") && err == nil {
+				if text, err = decoder.DecodeAll(text, nil); err == nil {
+					_, text, _ = bytes.Cut(text, []byte("\n"))
+				}
+			} else if dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
+				text = nil // it tells the time or the commit
+			}
+			out[name] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// allFaults disturb a sandbox. They say what they did, and return the output of the call that was disturbed.
+var allFaults = []func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, out []byte){
+	signals(syscall.SIGKILL),
+	signals(syscall.SIGTERM),
+	signals(syscall.SIGINT),
+	signals(syscall.SIGINT, syscall.SIGINT),
+	signals(syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGKILL),
+	alter("cut", func(r *rand.Rand, b []byte) []byte { return b[:r.IntN(len(b))] }),
+	alter("flipped", func(r *rand.Rand, b []byte) []byte { b[r.IntN(len(b))] ^= 1 << r.IntN(8); return b }),
+	(*sandbox).fill,
+}
+
+// signals returns the fault of a call that gets signals, the first one at a random time.
+func signals(list ...syscall.Signal) func(*sandbox, *testing.T, *faulty, *rand.Rand) (string, []byte) {
+	return func(s *sandbox, t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
+		cmd := s.faulty(k)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		wait := time.Duration(r.Float64() * float64(k.took))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for i, signal := range list {
+			if i > 0 {
+				wait = time.Duration(r.IntN(100)) * time.Millisecond
+			}
+			time.Sleep(wait)
+			cmd.Process.Signal(signal) // it may have ended
+		}
+		cmd.Wait()
+		// -1: ended by a signal, which an interrupt does before Main listens, or the second time
+		if code := cmd.ProcessState.ExitCode(); !slices.Contains([]int{0, 130, -1}, code) &&
+			!(k.reports && code == 1) {
+			t.Errorf("%s, %v after %v: exit code %d\n%s", k.name, list, wait, code, out.String())
+		}
+		return fmt.Sprint(list), out.Bytes()
+	}
+}
+
+// alter returns the fault of a random file of the results or of the cache that changes.
+func alter(did string, change func(*rand.Rand, []byte) []byte) func(*sandbox, *testing.T, *faulty, *rand.Rand) (string,
+	[]byte) {
+	return func(s *sandbox, t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
+		var paths []string
+		for _, dir := range []string{s.results, s.cache} {
+			filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || !d.Type().IsRegular() {
+					return nil
+				}
+				if info, err := d.Info(); err == nil && info.Size() > 0 {
+					paths = append(paths, path)
+				}
+				return nil
+			})
+		}
+		if len(paths) == 0 {
+			return did + " no file", nil
+		}
+		path := paths[r.IntN(len(paths))]
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, change(r, text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return did + " " + filepath.Base(path), nil
+	}
+}
+
+// fill makes a call in which no file can grow beyond a random size, as on a disk that fills up.
+func (s *sandbox) fill(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
+	cmd := s.faulty(k)
+	blocks := r.IntN(40) // of 512 bytes
+	limited := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`trap "" XFSZ; ulimit -f %d; exec "$0" "$@"`, blocks)},
+		cmd.Args...)...)
+	limited.Env = cmd.Env
+	var out bytes.Buffer
+	limited.Stdout, limited.Stderr = &out, &out
+	limited.Run()
+	if code := limited.ProcessState.ExitCode(); code != 0 && code != 1 {
+		t.Errorf("%s with files of at most %d blocks: exit code %d\n%s", k.name, blocks, code, out.String())
+	}
+	return fmt.Sprintf("full at %d blocks", blocks), out.Bytes()
+}
