@@ -164,7 +164,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 	}
 	text := strings.ReplaceAll(body(table), "\u00a0", " ")
 	for _, want := range []string{
-		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, holds",
+		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, every 2nd step, holds",
 		"b (made up): +0.000 [-0.200, +0.200], n = 3, undecided", // never minus zero
 		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured",
 	} {

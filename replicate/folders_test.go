@@ -88,7 +88,7 @@ func TestFolderErrors(t *testing.T) {
 		{[]string{"export", "--results", none}, 2, []string{"there is no results folder " + none, "--results"}},
 		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
-		{[]string{"export", "--results", have, "--out", empty}, 1, []string{"cannot write " + empty, "--out"}},
+		{[]string{"export", "--results", have, "--out", empty}, 2, []string{empty + " is a folder", "name a file"}},
 		{[]string{"compare", have}, 2, []string{"compare A B", "got 1", "--help"}},
 		{[]string{"compare", have, have, have}, 2, []string{"got 3"}},
 		{[]string{"compare", have, none}, 2, []string{"there is no results folder " + none}},

@@ -44,7 +44,8 @@ func TestLearnersSeeOnlyThePast(t *testing.T) {
 		b := gaussianRun(t, "go", gaussianSettings(), prepared, 0)
 		train, test := record(b)
 		accuracyOf(t, b, named(c.learner), c.t)
-		if !slices.Equal(*train, c.train) || !slices.Equal(*test, []int{c.t + 1}) {
+		slices.Sort(*train) // g draws the same samples again
+		if *train = slices.Compact(*train); !slices.Equal(*train, c.train) || !slices.Equal(*test, []int{c.t + 1}) {
 			t.Errorf("%s at %d trains on %v and is tested on %v; want %v and %d",
 				c.learner, c.t, *train, *test, c.train, c.t+1)
 		}

@@ -24,7 +24,7 @@ var open = backendtest.Open
 // gaussianSettings is panel a in miniature.
 func gaussianSettings() Settings {
 	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Features: "auto", Data: "auto",
-		Target: -1, MMDPast: 20, Permutations: 10, Reading: "listing", Evaluate: "draw",
+		Target: -1, MMDPast: 20, MMDSamples: heldOut, Permutations: 10, Reading: "listing", Evaluate: "draw",
 		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", Block: "basic",
 		GJoin: "first", GStart: "scratch", GSchedule: "constant", BatchNorm: "batch",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,

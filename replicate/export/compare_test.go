@@ -96,14 +96,15 @@ func TestLargestIsTheFirst(t *testing.T) {
 	}
 }
 
-// Rows pair by metric and order within their step. Identical means the same bits. A metric of only one side has no
+// Rows pair by metric and step. Identical means the same bits. A metric of only one side has no
 // difference.
 func TestCompareRows(t *testing.T) {
 	a, b := newFolder(t), newFolder(t)
-	a.run(spec("ours", 0), map[int][]runs.Row{4: {{T: 4, Metric: "w", Value: 0}, {T: 4, Metric: "x", Value: 1},
-		{T: 4, Metric: "x", Value: 2}, {T: 4, Metric: "x", Value: 3}}})
+	a.run(spec("ours", 0), map[int][]runs.Row{4: {{T: 4, Metric: "w", Value: 0}, {T: 4, Metric: "x", Value: 1}},
+		5: {{T: 5, Metric: "x", Value: 2}}, 6: {{T: 6, Metric: "x", Value: 3}}})
 	b.run(spec("ours", 0, "protocol", "2"), map[int][]runs.Row{4: {{T: 4, Metric: "x", Value: 1},
-		{T: 4, Metric: "y", Value: 9}, {T: 4, Metric: "w", Value: math.Copysign(0, -1)}, {T: 4, Metric: "x", Value: 2.5}}})
+		{T: 4, Metric: "y", Value: 9}, {T: 4, Metric: "w", Value: math.Copysign(0, -1)}},
+		5: {{T: 5, Metric: "x", Value: 2.5}}})
 	metrics := compare(t, a.side(), b.side()).Groups[0].Metrics
 	if len(metrics) != 3 {
 		t.Fatalf("metrics %+v", metrics)
@@ -112,8 +113,8 @@ func TestCompareRows(t *testing.T) {
 	if w.Metric != "w" || w.Rows != 1 || w.Identical != 0 || w.Largest.Absolute != 0 || w.Low != nil || w.High != nil {
 		t.Errorf("w: %+v", w)
 	}
-	if x.Metric != "x" || x.Rows != 2 || x.Identical != 1 || x.Unpaired != 1 || x.Mean != .25 || x.MeanA != 1.5 ||
-		x.Steps != 1 || x.Largest != (Largest{.5, 0, 4}) {
+	if x.Metric != "x" || x.Rows != 2 || x.Identical != 1 || x.Unpaired != 0 || x.Mean != .25 || x.MeanA != 1.5 ||
+		x.Steps != 2 || x.Largest != (Largest{.5, 0, 5}) {
 		t.Errorf("x: %+v", x)
 	}
 	if y.Metric != "y" || y.Rows != 0 || y.Unpaired != 1 || y.Seeds != 0 {

@@ -159,7 +159,7 @@ func TestAllErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.All(t.Context(), w.options)
-	demand.Error(t, err, w.options.Out, "choose another")
+	demand.Error(t, err, w.options.Out, "is a file; name a folder")
 	if w.stderr.Len() > 0 {
 		t.Errorf("printed %s", &w.stderr)
 	}

@@ -197,6 +197,12 @@ func checkClaims(t *testing.T, text []byte) {
 		t.Fatal(err)
 	}
 	for _, c := range claims {
+		if slices.Contains([]string{"fig1-no-trend", "fig1-only-ours"}, c.ID) { // about other panels, too
+			if c.Verdict != string(NotRun) {
+				t.Errorf("claim %+v", c)
+			}
+			continue
+		}
 		if !strings.HasPrefix(c.ID, "fig1a-") || c.Verdict == "" || c.Verdict == string(NotRun) {
 			t.Errorf("claim %+v", c)
 		}

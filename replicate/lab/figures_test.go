@@ -29,21 +29,21 @@ func (w *workplace) csvRows(t *testing.T, name string) []figures.Row {
 // claims are about them.
 func TestScorePanels(t *testing.T) {
 	w := newWorkplace(t)
-	w.options.Panels = nil
-	w.options.Overrides = []string{"steps=12", "n=40", "g-updates=5", "g-batch=16", "max-updates=3"}
+	w.options.Panels = []string{"a", "b"}
+	w.options.Overrides = []string{"steps=32", "n=40", "g-updates=5", "g-batch=16", "max-updates=3"}
 	r, err := w.Make(context.Background(), paper.Fig5(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := w.csvRows(t, "fig05-a.csv"); len(rows) != 2*12 || rows[0].Metric != "mean" || rows[0].Series != "data" {
+	if rows := w.csvRows(t, "fig05-a.csv"); len(rows) != 2*32 || rows[0].Metric != "mean" || rows[0].Series != "data" {
 		t.Errorf("panel a has %d rows, the first is %+v", len(rows), rows[0])
 	}
 	rows := w.csvRows(t, "fig05-b.csv")
-	if len(rows) != 3*2*12 {
+	if len(rows) != 3*2*32 {
 		t.Errorf("panel b has %d rows", len(rows))
 	}
 	for _, row := range rows {
-		if row.Metric != "score" || row.Value < 0 || row.Value > 1 || row.T == 11 && row.Value != 1 {
+		if row.Metric != "score" || row.Value < 0 || row.Value > 1 || row.T == 31 && row.Value != 1 {
 			t.Errorf("row %+v", row)
 		}
 	}
