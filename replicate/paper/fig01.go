@@ -10,12 +10,12 @@ import "slices"
 //
 // The paper claims: on the Gaussian, Ours is much better than Everything and similar to Recent and Fine-tune. On the
 // images, Ours is better than Everything; on CIFAR-10, Everything is better than Fine-tune and Recent; Recent is
-// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: here all
-// three are less accurate.
+// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: here
+// Everything is less accurate, and the others are by their means.
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 9 claims: 3 hold, 4 hold partly, 2 are undecided; see figures/gallery/fig01.
+// Result at the small scale: 13 claims: 6 hold, 3 hold partly, 1 does not hold, 3 are undecided; see figures/gallery/fig01.
 //
 // Time at the small scale on two cores: 28 min.
 func Fig1() Figure {

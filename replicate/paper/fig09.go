@@ -13,7 +13,7 @@ package paper
 //
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
-// Result at the small scale: 4 claims: 1 holds, 3 are undecided; see figures/gallery/fig09.
+// Result at the small scale: 4 claims: 1 holds, 1 does not hold, 2 are undecided; see figures/gallery/fig09.
 //
 // Time at the small scale on two cores: 7 min.
 func Fig9() Figure {
