@@ -73,7 +73,7 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 	browser := chromium(t)
 	python := install(t)
-	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 2}
+	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 3}
 	names := []string{"start.ipynb", "fig01.ipynb", "fig05.ipynb"}
 	address := startLab(t, python, copyNotebooks(t, names))
 	for _, name := range names {
