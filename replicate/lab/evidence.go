@@ -24,12 +24,13 @@ func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) ([]figur
 	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
 		return rows, nil
 	}
+	fixed, err := l.fixed()
+	if err != nil {
+		return nil, err
+	}
+	declared := l.declared(o)
 	for _, p := range plan {
-		samples, err := l.samples(p, o)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range samples {
+		for _, s := range samples(p, declared, fixed) {
 			more, err := l.rowsOf(p, s)
 			if err != nil {
 				return nil, err
@@ -44,35 +45,37 @@ func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) ([]figur
 	return rows, nil
 }
 
+// declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
+func (l *Lab) declared(o Options) []PanelPlan {
+	var out []PanelPlan
+	for _, f := range l.At(o.Scale) {
+		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
+		if err == nil {
+			out = append(out, panels...)
+		}
+	}
+	return out
+}
+
 // samples lists the samples of a panel that are larger than its own, the largest first.
-func (l *Lab) samples(p PanelPlan, o Options) ([]Sample, error) {
+func samples(p PanelPlan, declared []PanelPlan, fixed []Size) []Sample {
 	if p.Take > 0 {
-		return nil, nil
+		return nil
 	}
 	var out []Sample
-	for _, f := range l.Figures {
-		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name(), err)
-		}
-		for _, q := range panels {
-			if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(p.Series, q.Series) {
-				out = append(out, Sample{Seeds: q.Seeds})
-			}
+	for _, q := range declared {
+		if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(p.Series, q.Series) {
+			out = append(out, Sample{Seeds: q.Seeds})
 		}
 	}
-	sizes, err := l.fixed()
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range sizes {
+	for _, s := range fixed {
 		if s.about(p) {
 			out = append(out, s.Sample)
 		}
 	}
 	out = slices.DeleteFunc(out, func(s Sample) bool { return s.cells(p) <= (Sample{Seeds: p.Seeds}).cells(p) })
 	slices.SortStableFunc(out, func(a, b Sample) int { return cmp.Compare(b.cells(p), a.cells(p)) })
-	return out, nil
+	return out
 }
 
 func subset(some, of []string) bool {

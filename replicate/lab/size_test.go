@@ -52,6 +52,28 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// TestEvidenceOfOneFigure: settings that fit the figure alone, and a scale that others lack, are no error.
+func TestEvidenceOfOneFigure(t *testing.T) {
+	a := newArchive(t)
+	for _, c := range []struct {
+		f paper.Figure
+		o Options
+	}{
+		{paper.Fig14(), Options{Scale: "tiny", Overrides: []string{"first=1", "steps=8"}}},
+		{paper.Fig1(), Options{Scale: "tiny", Overrides: []string{"d.epochs=3"}}},
+		{paper.Fig10(), Options{Scale: "medium"}},
+	} {
+		plan, err := a.Panels(c.f, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := []figures.Row{{Panel: "a", Series: "ours", T: 1, Metric: "accuracy"}}
+		if got, err := a.evidence(c.o, plan, rows); err != nil || len(got) != 1 {
+			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got, err)
+		}
+	}
+}
+
 // TestSizes: of made-up runs, Method 1 minus Method 2 has a spread that needs more seeds. The size is fixed, its runs
 // are computed and serve the claim, and no further size is made for it.
 func TestSizes(t *testing.T) {
