@@ -48,8 +48,8 @@ func studentQuantile(level float64, n int) float64 {
 //
 // There are no blocks of steps: what is estimated is the mean over the steps of this one stream, about which a regular
 // choice of steps tells the more, the more alike neighbours are. The coverage was simulated (TestStepsCoverage) for 11
-// of 180 steps and 3 or 8 seeds: 94.6% or more for effects of steps that are independent, autoregressive (.9), a wave of
-// 45 steps, or a trend. The interval over seeds alone covers 29 to 95%. No interval sees a period of the stream that
+// of 180 steps and 3 or 8 seeds: 94.6% or more for effects of steps that are independent, autoregressive (.9), a wave
+// of 45 steps, or a trend. The interval over seeds alone covers 29 to 95%. No interval sees a period of the stream that
 // divides the distance of the measured steps; see the setting stride.
 func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Interval {
 	means := seedMeans(grid)
