@@ -1,0 +1,216 @@
+// Package slurmtest runs a Slurm cluster of three nodes on one host, for the tests of other packages.
+package slurmtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template"
+	"time"
+)
+
+// Cluster is a running Slurm with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for a GPU. The
+// partitions are cpu, of all nodes and the default, and gpu, of n3.
+type Cluster struct {
+	Dir  string // of its configuration, logs and state
+	env  []string
+	tb   testing.TB
+	host string
+}
+
+//go:embed slurm.conf
+var configuration string
+
+var configTemplate = template.Must(template.New("slurm.conf").Parse(configuration))
+
+// Start starts a cluster that ends with the test, with all jobs and their processes. It skips the test unless the
+// environment variable TVPS_SLURM is set and Slurm's programs and munge are installed; Debian's packages are slurm-wlm
+// and munge.
+func Start(tb testing.TB) *Cluster {
+	tb.Helper()
+	if os.Getenv("TVPS_SLURM") == "" {
+		tb.Skip("TVPS_SLURM is not set: no Slurm is started")
+	}
+	for _, program := range []string{"slurmctld", "slurmd", "munged", "sbatch", "scontrol"} {
+		if _, err := exec.LookPath(program); err != nil {
+			tb.Skipf("%v: install the packages slurm-wlm and munge", err)
+		}
+	}
+	// Not tb.TempDir: the path of a Unix socket has at most 107 bytes.
+	dir, err := os.MkdirTemp("", "slurm-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	host, _, _ = strings.Cut(host, ".")
+	c := &Cluster{Dir: dir, tb: tb, host: host, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
+	tb.Cleanup(c.stop)
+	c.configure()
+	c.must("munged", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"),
+		"--pid-file="+c.path("munged.pid"), "--log-file="+c.path("munged.log"), "--seed-file="+c.path("munge.seed"))
+	c.must("slurmctld", "-c")
+	for _, node := range Nodes {
+		c.StartNode(node)
+	}
+	c.Wait(time.Minute, "three idle nodes", func() bool {
+		out, err := c.Command("sinfo", "-h", "-N", "-p", "cpu", "-o", "%t").Output()
+		return err == nil && strings.Count(string(out), "idle") == len(Nodes)
+	})
+	return c
+}
+
+// Nodes are the names of the nodes.
+var Nodes = []string{"n1", "n2", "n3"}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.Dir, name) }
+
+// configure writes slurm.conf, gres.conf and munge's key.
+func (c *Cluster) configure() {
+	me, err := user.Current()
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	var ports []int
+	var held []net.Listener
+	for range 1 + len(Nodes) { // held together, or the same one could come twice
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			c.tb.Fatal(err)
+		}
+		held = append(held, l)
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	for _, l := range held {
+		l.Close()
+	}
+	type node struct {
+		Name string
+		Port int
+	}
+	var nodes []node
+	for i, name := range Nodes {
+		nodes = append(nodes, node{name, ports[1+i]})
+	}
+	var text bytes.Buffer
+	err = configTemplate.Execute(&text, map[string]any{"Dir": c.Dir, "Host": c.host, "User": me.Username, "Port": ports[0],
+		"Nodes": nodes})
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	key := make([]byte, 1024)
+	rand.Read(key)
+	for name, content := range map[string][]byte{"slurm.conf": text.Bytes(), "munge.key": key,
+		"gres.conf": []byte("NodeName=n3 Name=gpu File=/dev/null\n")} {
+		if err := os.WriteFile(c.path(name), content, 0o600); err != nil {
+			c.tb.Fatal(err)
+		}
+	}
+	for _, folder := range append([]string{"state"}, Nodes...) {
+		if err := os.Mkdir(c.path(folder), 0o755); err != nil {
+			c.tb.Fatal(err)
+		}
+	}
+}
+
+// StartNode starts the daemon of a node, again after StopNode.
+func (c *Cluster) StartNode(node string) { c.must("slurmd", "-N", node) }
+
+// StopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
+func (c *Cluster) StopNode(node string) {
+	c.kill("slurmd." + node + ".pid")
+	jobs := processes("SLURMD_NODENAME=" + node)
+	for _, pid := range jobs { // first Slurm's own, which would report that a job has ended
+		if parent, name := parentOf(pid); strings.HasPrefix(name, "slurmstepd") {
+			syscall.Kill(parent, syscall.SIGKILL)
+		}
+	}
+	for _, pid := range jobs {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// Command is a command of Slurm, or one that calls such commands, for this cluster.
+func (c *Cluster) Command(name string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.WithoutCancel(c.tb.Context()), name, arguments...)
+	cmd.Env = c.env
+	return cmd
+}
+
+// Environ is the environment in which commands of Slurm find this cluster.
+func (c *Cluster) Environ() []string { return c.env }
+
+// Wait waits until done returns true. The test fails if it does not within the limit.
+func (c *Cluster) Wait(limit time.Duration, what string, done func() bool) {
+	c.tb.Helper()
+	for end := time.Now().Add(limit); !done(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			jobs, _ := c.Command("squeue", "-a").Output()
+			log, _ := os.ReadFile(c.path("slurmctld.log"))
+			c.tb.Fatalf("no %s within %s\n%s%s", what, limit, jobs, log[max(0, len(log)-3000):])
+		}
+	}
+}
+
+func (c *Cluster) must(name string, arguments ...string) {
+	c.tb.Helper()
+	if out, err := c.Command(name, arguments...).CombinedOutput(); err != nil {
+		c.tb.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// stop ends jobs, daemons and munge, and removes the folder.
+func (c *Cluster) stop() {
+	c.Command("scancel", "-u", fmt.Sprint(os.Getuid())).Run()
+	for _, node := range Nodes {
+		c.StopNode(node)
+	}
+	c.kill("slurmctld.pid")
+	c.kill("munged.pid")
+	os.RemoveAll(c.Dir)
+}
+
+// kill kills the process whose number a file has.
+func (c *Cluster) kill(file string) {
+	text, _ := os.ReadFile(c.path(file))
+	var pid int
+	if _, err := fmt.Sscan(string(text), &pid); err == nil {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// processes lists the processes that have a variable in their environment.
+func processes(variable string) []int {
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+	var out []int
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		var pid int
+		if _, scanErr := fmt.Sscanf(path, "/proc/%d/", &pid); err == nil && scanErr == nil &&
+			strings.Contains("\x00"+string(text), "\x00"+variable+"\x00") {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// parentOf returns the parent of a process and the parent's command line.
+func parentOf(pid int) (parent int, name string) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "\nPPid:")
+	fmt.Sscan(rest, &parent)
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
+	return parent, string(text)
+}
