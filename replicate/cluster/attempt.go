@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Attempt is one execution of a task. A file of its own keeps it, written when the execution begins and again when it
+// ends: appending to a shared file is not safe on every network file system.
+type Attempt struct {
+	Task  int       `json:"task"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end,omitzero"` // zero while it runs, and for ever if the process was killed
+	Exit  int       `json:"exit"`         // the exit code; without End it has no meaning
+	Error string    `json:"error,omitempty"`
+	Steps int       `json:"steps"`          // number of steps, over all seeds, that it computed
+	Of    int       `json:"of"`             // number of steps of the task
+	Job   string    `json:"job,omitempty"`  // of Slurm, as 17 or 17_3 for a task of an array
+	Node  string    `json:"node,omitempty"` // in a Slurm job only
+
+	path string
+}
+
+// AttemptsFolder returns the folder of the attempts at a plan's tasks: plan.tasks for plan.json.
+func AttemptsFolder(plan string) string { return strings.TrimSuffix(plan, ".json") + ".tasks" }
+
+// Begin notes that an attempt at a task begins.
+func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
+	a := &Attempt{Task: task.ID, Start: now.UTC(), Of: len(task.units())}
+	if a.Job = os.Getenv("SLURM_JOB_ID"); a.Job != "" {
+		if array := os.Getenv("SLURM_ARRAY_JOB_ID"); array != "" {
+			a.Job = array + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+		}
+		a.Node = os.Getenv("SLURMD_NODENAME")
+	}
+	folder := AttemptsFolder(plan)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("cannot note the attempt at the task: %w", err)
+	}
+	name := fmt.Sprintf("%06d-%s-%d.json", task.ID, a.Start.Format("20060102T150405.000000000"), os.Getpid())
+	a.path = filepath.Join(folder, name)
+	return a, a.write()
+}
+
+// Finish notes how the attempt ended.
+func (a *Attempt) Finish(now time.Time, exit int, failure error, steps int) error {
+	a.End, a.Exit, a.Error, a.Steps = now.UTC(), exit, "", steps
+	if failure != nil {
+		a.Error = failure.Error()
+	}
+	return a.write()
+}
+
+func (a *Attempt) write() error {
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = renameio.WriteFile(a.path, append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot note the attempt at the task: %w", err)
+	}
+	return nil
+}
+
+// Attempts reads the attempts at the tasks of a plan, by task and in the order of time. Files that cannot be read are
+// left out, and their number returned.
+func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
+	entries, err := os.ReadDir(AttemptsFolder(plan))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("cannot read the attempts at the tasks: %w", err)
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") || !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(AttemptsFolder(plan), entry.Name())
+		text, err := os.ReadFile(path)
+		a := Attempt{path: path}
+		if err != nil || json.Unmarshal(text, &a) != nil {
+			unreadable++
+			continue
+		}
+		attempts = append(attempts, a)
+	}
+	slices.SortStableFunc(attempts, func(a, b Attempt) int {
+		if a.Task != b.Task {
+			return a.Task - b.Task
+		}
+		return a.Start.Compare(b.Start)
+	})
+	return attempts, unreadable, nil
+}

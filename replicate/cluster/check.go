@@ -1,0 +1,162 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tvps/replicate/settings"
+)
+
+// Bounds of what a plan may ask for, far above what makes sense.
+const (
+	mostCPUs    = 1 << 12
+	mostMemory  = 1 << 26 // MiB
+	mostSeconds = 1e9
+)
+
+// check returns an error for a plan that this program would not write. It names the task.
+func (p Plan) check() error {
+	if _, err := settings.ParseScale(p.Scale); err != nil {
+		return err
+	}
+	switch {
+	case !between(p.TaskSeconds, 1, mostSeconds):
+		return fmt.Errorf("task-seconds %g must be between 1 and %g", p.TaskSeconds, float64(mostSeconds))
+	case p.Stored < 0:
+		return fmt.Errorf("stored %d must not be negative", p.Stored)
+	case len(p.Figures) == 0:
+		return errors.New("it names no figure")
+	}
+	seen := map[string]int{}
+	for i, t := range p.Tasks {
+		if t.ID != i {
+			return fmt.Errorf("the task at place %d has the number %d", i, t.ID)
+		}
+		if i > 0 && slices.Index(Stages, t.Stage) < slices.Index(Stages, p.Tasks[i-1].Stage) {
+			return fmt.Errorf("task %d of stage %s follows one of stage %s", i, t.Stage, p.Tasks[i-1].Stage)
+		}
+		if err := t.check(); err != nil {
+			return fmt.Errorf("task %d: %w", i, err)
+		}
+		for _, key := range t.units() {
+			if other, ok := seen[key]; ok {
+				return fmt.Errorf("task %d computes what task %d computes: %s", i, other, key)
+			}
+			seen[key] = i
+		}
+	}
+	return nil
+}
+
+// check returns an error for a task that cannot be computed.
+func (t Task) check() error {
+	contents := 0
+	for _, has := range []bool{t.Pretrain != nil, t.Features != nil, len(t.Runs) > 0} {
+		if has {
+			contents++
+		}
+	}
+	switch {
+	case !slices.Contains(Stages, t.Stage):
+		return fmt.Errorf("there is no stage %q", t.Stage)
+	case contents != 1:
+		return errors.New("it must have one of pretrain, features and runs")
+	case (t.Pretrain != nil) != (t.Stage == StagePretrain), (t.Features != nil) != (t.Stage == StageFeatures):
+		return fmt.Errorf("its contents are not those of stage %s", t.Stage)
+	case t.Stage == StageGPU && !t.GPU, t.Stage == StageCPU && t.GPU:
+		return fmt.Errorf("gpu is %t in stage %s", t.GPU, t.Stage)
+	case t.CPUs < 1 || t.CPUs > mostCPUs:
+		return fmt.Errorf("cpus %d must be between 1 and %d", t.CPUs, mostCPUs)
+	case t.MemoryMB < 1 || t.MemoryMB > mostMemory:
+		return fmt.Errorf("memory-mb %d must be between 1 and %d", t.MemoryMB, mostMemory)
+	case !between(t.Seconds, 0, mostSeconds):
+		return fmt.Errorf("seconds %g must be between 0 and %g", t.Seconds, float64(mostSeconds))
+	case t.Source != Measured && t.Source != Guessed:
+		return fmt.Errorf("source %q must be %s or %s", t.Source, Measured, Guessed)
+	}
+	for _, id := range t.After {
+		if id < 0 || id >= t.ID {
+			return fmt.Errorf("it needs task %d, which does not come before it", id)
+		}
+	}
+	if p := t.Pretrain; p != nil && (p.Width < 1 || p.Epochs < 1 || p.Split < 0) {
+		return fmt.Errorf("pretrain: width %d, epochs %d and split %d must be positive", p.Width, p.Epochs, p.Split)
+	}
+	if f := t.Features; f != nil && (f.Scenario == "" || f.Seed < 0) {
+		return fmt.Errorf("features: scenario %q and seed %d: give a name and no negative seed", f.Scenario, f.Seed)
+	}
+	for _, r := range t.Runs {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("runs of %s/%s: %w", r.Scenario, r.Series, err)
+		}
+	}
+	return nil
+}
+
+// check returns an error for runs that cannot be computed.
+func (r Runs) check() error {
+	switch {
+	case r.Scenario == "" || r.Series == "":
+		return errors.New("name a scenario and a series")
+	case len(r.Seeds) == 0 || len(r.Steps) == 0:
+		return errors.New("give seeds and steps")
+	case hasDuplicates(r.Seeds), hasDuplicates(r.Batch):
+		return errors.New("a seed is given twice")
+	case r.Group < 0:
+		return fmt.Errorf("group %d must not be negative", r.Group)
+	case !between(r.Cost, 0, math.MaxFloat64):
+		return fmt.Errorf("cost %g must be a finite number", r.Cost)
+	}
+	for _, seed := range r.Seeds {
+		if seed < 0 || !slices.Contains(r.Batch, seed) {
+			return fmt.Errorf("seed %d is negative or not in the batch", seed)
+		}
+	}
+	if !slices.IsSorted(r.Steps) || hasDuplicates(r.Steps) || r.Steps[0] < 0 {
+		return errors.New("steps must ascend from 0 or more")
+	}
+	if r.Shard == "" {
+		return nil
+	}
+	var k, n int
+	if _, err := fmt.Sscanf(r.Shard, "%dof%d", &k, &n); err != nil || k < 1 || k > n || r.Shard != shardName(k, n) {
+		return fmt.Errorf("shard %q is not of the form 2of5", r.Shard)
+	}
+	if r.Group != 0 {
+		return errors.New("batched seeds have no shards")
+	}
+	return nil
+}
+
+// shardName names the k-th of n shards.
+func shardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
+
+// units names the parts of a task that no other task may compute.
+func (t Task) units() []string {
+	switch {
+	case t.Pretrain != nil:
+		return []string{fmt.Sprintf("checkpoint of width %d, split %d", t.Pretrain.Width, t.Pretrain.Split)}
+	case t.Features != nil:
+		return nil // different settings can have the same features
+	}
+	var out []string
+	for _, r := range t.Runs {
+		name := strings.Join([]string{r.Scenario, r.Series, r.Measure, fmt.Sprint(r.Settings)}, " ")
+		for _, seed := range r.Seeds {
+			for _, step := range r.Steps {
+				out = append(out, fmt.Sprintf("%s seed %d step %d", name, seed, step))
+			}
+		}
+	}
+	return out
+}
+
+func between(x, low, high float64) bool { return x >= low && x <= high }
+
+func hasDuplicates[T int | int64](list []T) bool {
+	sorted := slices.Sorted(slices.Values(list))
+	return len(slices.Compact(sorted)) < len(list)
+}

@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// example is a plan with a task of every stage.
+func example() Plan {
+	runs := Runs{Scenario: "gaussian", Series: "ours", Batch: []int64{0, 1, 2}, Seeds: []int64{0, 1, 2}, Group: 3,
+		Steps: []int{1, 4}, Cost: 2.5}
+	images := Runs{Scenario: "cifar10b", Series: "ours", Settings: map[string]string{"n": "50"}, Batch: []int64{0, 1},
+		Seeds: []int64{1}, Steps: []int{1, 4}, Shard: "1of2", Cost: 7}
+	other := images
+	other.Steps, other.Shard = []int{2, 5}, "2of2"
+	return Plan{Format: Format, Scale: "tiny", Figures: []string{"fig1"}, Arguments: []string{"--set", "n=50"},
+		Backend: "xla:cuda", TaskSeconds: 3600, Stored: 3, Notes: []string{"CLEAR is not found here."},
+		Tasks: []Task{
+			{ID: 0, Stage: StagePretrain, GPU: true, CPUs: 4, MemoryMB: 100, Seconds: 30, Source: Guessed,
+				Pretrain: &Pretrain{Width: 64, Split: 1, Epochs: 20}},
+			{ID: 1, Stage: StageFeatures, After: []int{0}, GPU: true, CPUs: 4, MemoryMB: 100, Seconds: 5, Source: Guessed,
+				Features: &Features{Scenario: "cifar10b", Settings: map[string]string{"n": "50"}, Seed: 1}},
+			{ID: 2, Stage: StageGPU, After: []int{1}, GPU: true, CPUs: 2, MemoryMB: 200, Seconds: 10, Source: Measured,
+				Runs: []Runs{images}},
+			{ID: 3, Stage: StageGPU, After: []int{1}, GPU: true, CPUs: 2, MemoryMB: 200, Seconds: 20, Source: Measured,
+				Runs: []Runs{other}},
+			{ID: 4, Stage: StageCPU, CPUs: 2, MemoryMB: 300, Seconds: 52, Source: Guessed, Runs: []Runs{runs}},
+		}}
+}
+
+func TestPlanRoundTrip(t *testing.T) {
+	want := example()
+	path := filepath.Join(t.TempDir(), "plan.json")
+	if err := want.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, wrote %+v", got, want)
+	}
+	text, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if n := strings.Count(line, `"id":`); n > 1 {
+			t.Errorf("a line has %d tasks: %s", n, line)
+		}
+	}
+	want.Tasks = nil
+	if text, err = want.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Decode(text); err != nil || len(got.Tasks) != 0 {
+		t.Errorf("a plan without tasks: %v, %v", got.Tasks, err)
+	}
+}
+
+func TestArraysAndPath(t *testing.T) {
+	p := example()
+	var got []string
+	for _, a := range p.Arrays() {
+		got = append(got, strings.Join([]string{string(a.Stage), strings.Repeat("x", len(a.Tasks))}, " "))
+		if a.First() != a.Tasks[0].ID {
+			t.Errorf("array %s begins at %d", a.Stage, a.First())
+		}
+	}
+	if want := []string{"pretrain x", "features x", "gpu xx", "cpu x"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("arrays %q, want %q", got, want)
+	}
+	if after := p.After(p.Arrays()[2]); !reflect.DeepEqual(after, []Stage{StageFeatures}) {
+		t.Errorf("the runs wait for %v", after)
+	}
+	gpu, cores, path := p.Seconds()
+	if gpu != 65 || cores != 104 || path != 55 {
+		t.Errorf("%g GPU seconds, %g core seconds, %g along the longest path; want 65, 104, 55", gpu, cores, path)
+	}
+}
+
+// TestHostilePlans changes one thing of a plan at a time: each is refused with an error that names it.
+func TestHostilePlans(t *testing.T) {
+	for want, change := range map[string]func(p *Plan){
+		"format 2":               func(p *Plan) { p.Format = 2 },
+		"scale":                  func(p *Plan) { p.Scale = "huge" },
+		"names no figure":        func(p *Plan) { p.Figures = nil },
+		"task-seconds":           func(p *Plan) { p.TaskSeconds = 0 },
+		"stored":                 func(p *Plan) { p.Stored = -1 },
+		"has the number":         func(p *Plan) { p.Tasks[1].ID = 3 },
+		"follows one of stage":   func(p *Plan) { p.Tasks[2].Stage, p.Tasks[2].GPU = StageCPU, false },
+		"no stage":               func(p *Plan) { p.Tasks[0].Stage = "" },
+		"one of pretrain":        func(p *Plan) { p.Tasks[4].Runs = nil },
+		"one of pretrain, ":      func(p *Plan) { p.Tasks[4].Pretrain = &Pretrain{1, 0, 1} },
+		"contents are not":       func(p *Plan) { p.Tasks[0].Stage = StageFeatures },
+		"gpu is false":           func(p *Plan) { p.Tasks[2].GPU = false },
+		"gpu is true":            func(p *Plan) { p.Tasks[4].GPU = true },
+		"cpus 0":                 func(p *Plan) { p.Tasks[0].CPUs = 0 },
+		"cpus 1000000":           func(p *Plan) { p.Tasks[0].CPUs = 1000000 },
+		"memory-mb":              func(p *Plan) { p.Tasks[0].MemoryMB = -1 },
+		"seconds -1":             func(p *Plan) { p.Tasks[0].Seconds = -1 },
+		"source":                 func(p *Plan) { p.Tasks[0].Source = "" },
+		"needs task 4":           func(p *Plan) { p.Tasks[4].After = []int{4} },
+		"needs task -1":          func(p *Plan) { p.Tasks[4].After = []int{-1} },
+		"pretrain:":              func(p *Plan) { p.Tasks[0].Pretrain.Width = 0 },
+		"features:":              func(p *Plan) { p.Tasks[1].Features.Scenario = "" },
+		"name a scenario":        func(p *Plan) { p.Tasks[4].Runs[0].Series = "" },
+		"give seeds":             func(p *Plan) { p.Tasks[4].Runs[0].Steps = nil },
+		"given twice":            func(p *Plan) { p.Tasks[4].Runs[0].Seeds = []int64{1, 1} },
+		"not in the batch":       func(p *Plan) { p.Tasks[4].Runs[0].Seeds = []int64{7} },
+		"steps must ascend":      func(p *Plan) { p.Tasks[4].Runs[0].Steps = []int{4, 1} },
+		"steps must ascend from": func(p *Plan) { p.Tasks[4].Runs[0].Steps = []int{-4, 1} },
+		"group -1":               func(p *Plan) { p.Tasks[4].Runs[0].Group = -1 },
+		"cost":                   func(p *Plan) { p.Tasks[4].Runs[0].Cost = -1 },
+		`shard "3of2"`:           func(p *Plan) { p.Tasks[3].Runs[0].Shard = "3of2" },
+		`shard "1of2 "`:          func(p *Plan) { p.Tasks[3].Runs[0].Shard = "1of2 " },
+		"have no shards":         func(p *Plan) { p.Tasks[3].Runs[0].Group = 2 },
+		"task 3 computes what":   func(p *Plan) { p.Tasks[3].Runs[0].Steps = []int{4, 5} },
+	} {
+		p := example()
+		change(&p)
+		text, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Decode(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	text, err := example().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, text := range map[string][]byte{
+		"not JSON":          []byte("plan"),
+		"is not JSON":       text[:len(text)/2],
+		"format 0":          []byte("{}"),
+		"unknown field":     bytes.Replace(text, []byte(`"stored"`), []byte(`"sotred"`), 1),
+		"it is not JSON of": append(text[:len(text):len(text)], "{}"...),
+		"MiB":               bytes.Repeat([]byte(" "), largest+1),
+	} {
+		if _, err := Decode(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func TestMissingTask(t *testing.T) {
+	p := example()
+	for _, id := range []int{-1, 5} {
+		var missing *MissingError
+		if _, err := p.Task(id); !errors.As(err, &missing) || !strings.Contains(err.Error(), "0 to 4") {
+			t.Errorf("task %d: %v", id, err)
+		}
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	if attempts, _, err := Attempts(plan); err != nil || attempts != nil {
+		t.Errorf("before any attempt: %v, %v", attempts, err)
+	}
+	t.Setenv("SLURM_JOB_ID", "18")
+	t.Setenv("SLURM_ARRAY_JOB_ID", "17")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	t.Setenv("SLURMD_NODENAME", "n2")
+	start := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
+	p := example()
+	second, err := Begin(plan, p.Tasks[4], start.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Finish(start.Add(2*time.Minute), 1, errors.New("disk full"), 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Begin(plan, p.Tasks[4], start); err != nil { // it was killed
+		t.Fatal(err)
+	}
+	if _, err := Begin(plan, p.Tasks[2], start.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	got, unreadable, err := Attempts(plan)
+	if err != nil || unreadable != 0 {
+		t.Fatal(err, unreadable)
+	}
+	for i := range got {
+		got[i].path = ""
+	}
+	want := []Attempt{
+		{Task: 2, Start: start.Add(time.Hour), Of: 2, Job: "17_3", Node: "n2"},
+		{Task: 4, Start: start, Of: 6, Job: "17_3", Node: "n2"},
+		{Task: 4, Start: start.Add(time.Minute), End: start.Add(2 * time.Minute), Exit: 1, Error: "disk full",
+			Steps: 2, Of: 6, Job: "17_3", Node: "n2"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("attempts %+v, want %+v", got, want)
+	}
+}
