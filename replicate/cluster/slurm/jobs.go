@@ -1,0 +1,208 @@
+// Package slurm submits the plan of a cluster to Slurm: readable batch scripts, array jobs with dependencies, and what
+// became of them. Slurm distributes, retries and accounts; a worker (package cluster) computes.
+package slurm
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"tvps/replicate/cluster"
+)
+
+// Options say how a plan is submitted. Paths are absolute: batch scripts run on other nodes.
+type Options struct {
+	Plan    string            // file of the plan; scripts, logs and exit codes are written next to it
+	Program string            // of the worker
+	Work    string            // folder in which jobs start
+	Results string            // folder of the runs
+	Folders map[string]string // of the figures, by command
+	Environ map[string]string // variables that jobs get, besides those that Slurm passes on
+
+	Partition, GPUPartition, Account, QOS string   // "" for the site's default
+	GPU                                   string   // what a GPU task asks for, as "gpu:1" or "gpu:a100:1"
+	Lines                                 []string // further options of sbatch, as "--constraint=haswell"
+
+	Time       time.Duration // limit of a task; 0 for twice the longest estimate, and at least half an hour
+	MaxRunning int           // tasks of an array that may run at the same time; 0 for all
+	MaxArray   int           // Slurm's MaxArraySize
+	Requeues   int           // how often a task that was stopped is queued again
+	Retries    int           // how often a task that failed is computed again
+	Own        bool          // each task has a results folder of its own, and they are merged at the end
+	ProbeNodes int           // nodes that check whether locks exclude; 0 for no check
+}
+
+// Job is a batch job: an array of tasks, or one of the jobs around them.
+type Job struct {
+	Name  string   // as "gpu-2"; of its script, log and exit code
+	First int      // the first task of an array
+	Count int      // tasks of an array; 0 for a job that is none
+	After []string // names of the jobs that must have succeeded
+
+	GPU            bool
+	Nodes          int // 0 for one
+	CPUs, MemoryMB int
+	Limit          time.Duration
+	Kind           string // of the script's commands: probe, task, merge or draw
+
+	Options *Options
+	Plan    *cluster.Plan
+}
+
+// What the jobs around the tasks need, and how long they may take.
+const (
+	smallMemory = 2000 // MiB
+	probeLimit  = 10 * time.Minute
+	drawLimit   = 2 * time.Hour
+	leastLimit  = 30 * time.Minute
+)
+
+// Jobs returns the jobs of a plan in an order in which they can be submitted: the check of locks, pre-training,
+// features, runs on GPU and on CPU, merging where each task has a folder of its own, and drawing.
+func Jobs(p *cluster.Plan, o *Options) []Job {
+	var jobs []Job
+	add := func(j Job) { j.Options, j.Plan = o, p; jobs = append(jobs, j) }
+	var first []string
+	if o.ProbeNodes > 0 && !o.Own {
+		add(Job{Name: "probe", Kind: "probe", Nodes: o.ProbeNodes, CPUs: 1, MemoryMB: 500, Limit: probeLimit})
+		first = []string{"probe"}
+	}
+	ofStage := map[cluster.Stage][]string{}
+	for _, a := range p.Arrays() {
+		after := slices.Clone(first)
+		for _, stage := range p.After(a) {
+			after = append(after, ofStage[stage]...)
+		}
+		for part := range slices.Chunk(a.Tasks, max(1, o.MaxArray)) {
+			name := fmt.Sprintf("%s-%d", a.Stage, 1+len(ofStage[a.Stage]))
+			ofStage[a.Stage] = append(ofStage[a.Stage], name)
+			add(Job{Name: name, Kind: "task", First: part[0].ID, Count: len(part), After: after, GPU: a.GPU,
+				CPUs: a.CPUs, MemoryMB: a.MemoryMB, Limit: o.limit(part)})
+		}
+	}
+	last := slices.Clone(first)
+	for _, stage := range cluster.Stages {
+		last = append(last, ofStage[stage]...)
+	}
+	if o.Own {
+		add(Job{Name: "merge", Kind: "merge", After: last, CPUs: 1, MemoryMB: smallMemory, Limit: drawLimit})
+		last = []string{"merge"}
+	}
+	add(Job{Name: "draw", Kind: "draw", After: last, CPUs: 2, MemoryMB: smallMemory, Limit: drawLimit})
+	return jobs
+}
+
+// limit is the time limit of the tasks of an array.
+func (o *Options) limit(tasks []cluster.Task) time.Duration {
+	if o.Time > 0 {
+		return o.Time
+	}
+	longest := 0.
+	for _, t := range tasks {
+		longest = max(longest, t.Seconds)
+	}
+	minutes := math.Ceil(2 * longest / 60)
+	return max(leastLimit, time.Duration(minutes)*time.Minute)
+}
+
+//go:embed script.sh
+var scriptText string
+
+var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote}).Parse(scriptText))
+
+// Script is the batch script of the job.
+func (j Job) Script() ([]byte, error) {
+	var out bytes.Buffer
+	err := script.Execute(&out, j)
+	return out.Bytes(), err
+}
+
+// File is the path of the script.
+func (j Job) File() string { return filepath.Join(j.Folder(), j.Name+".sbatch") }
+
+// Folder is that of the plan.
+func (j Job) Folder() string { return filepath.Dir(j.Options.Plan) }
+
+// Title is the name under which Slurm lists the job.
+func (j Job) Title() string { return "tvps-" + j.Name }
+
+// Indices are those of the array, as "0-99%8".
+func (j Job) Indices() string {
+	text := fmt.Sprintf("0-%d", j.Count-1)
+	if j.Options.MaxRunning > 0 {
+		text += fmt.Sprintf("%%%d", j.Options.MaxRunning)
+	}
+	return text
+}
+
+// Logs is the pattern of the log's path, in which Slurm puts job, array index and node.
+func (j Job) Logs() string {
+	name := "%x-%j-%N.log"
+	if j.Count > 0 {
+		name = "%x-%A_%a-%N.log"
+	}
+	return filepath.Join(strings.ReplaceAll(logFolder(j.Options.Plan), "%", "%%"), name)
+}
+
+func logFolder(plan string) string { return filepath.Join(filepath.Dir(plan), "logs") }
+
+// TimeLimit is the limit as Slurm writes it, in hours, minutes and seconds.
+func (j Job) TimeLimit() string {
+	s := int(j.Limit.Seconds())
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Warning is how many seconds before the limit the job is told to save.
+func (j Job) Warning() int { return int(min(2*time.Minute, j.Limit/3).Seconds()) }
+
+// Partition is that of the job's kind.
+func (j Job) Partition() string {
+	if j.GPU {
+		return j.Options.GPUPartition
+	}
+	return j.Options.Partition
+}
+
+// TaskFolder is the folder of the attempts at tasks.
+func (j Job) TaskFolder() string { return cluster.AttemptsFolder(j.Options.Plan) }
+
+// OwnResults is the folder below which each task has a results folder of its own.
+func (j Job) OwnResults() string { return filepath.Join(j.Folder(), "results") }
+
+// ExitFile is the file in which a job that is no array leaves its exit code.
+func (j Job) ExitFile() string { return exitFile(j.Options.Plan, j.Name) }
+
+func exitFile(plan, job string) string { return filepath.Join(filepath.Dir(plan), job+".exit") }
+
+// Draw lists the commands that draw the plan's figures, without the program.
+func (j Job) Draw() []string {
+	var out []string
+	for _, figure := range j.Plan.Figures {
+		words := slices.Concat([]string{figure, "--stored", "--scale", j.Plan.Scale}, j.Plan.Arguments,
+			[]string{"--results", j.Options.Results, "--out", j.Options.Folders[figure]})
+		if j.Plan.Backend != "" {
+			words = append(words, "--backend", j.Plan.Backend)
+		}
+		out = append(out, quote(words...))
+	}
+	return out
+}
+
+// quote returns words of a shell command.
+func quote(words ...string) string {
+	var out []string
+	for _, w := range words {
+		plain := w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") == ""
+		if !plain {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,87 @@
+package slurm
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// queued is a job, or a task of an array, that waits or runs.
+type queued struct {
+	job   int
+	index int    // in an array; -1 for a job that is none
+	state string // as "PENDING"
+	node  string
+	why   string // the reason for which it waits
+}
+
+// readQueue asks Slurm which of the jobs are in the queue.
+func readQueue(ctx context.Context, jobs []Submitted) ([]queued, error) {
+	text, err := command(ctx, "squeue", "-h", "-r", "--me", "-o", "%F|%K|%T|%N|%r")
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(text, jobs), nil
+}
+
+func parseQueue(text string, jobs []Submitted) []queued {
+	var out []queued
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		if len(fields) != 5 {
+			continue
+		}
+		job, err := strconv.Atoi(fields[0])
+		if err != nil || nameOf(jobs, job) == "" {
+			continue
+		}
+		q := queued{job: job, index: -1, state: fields[2], node: fields[3], why: fields[4]}
+		if index, err := strconv.Atoi(fields[1]); err == nil {
+			q.index = index
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// nameOf returns the name of a job; empty if it is none of jobs.
+func nameOf(jobs []Submitted, id int) string {
+	for _, j := range jobs {
+		if j.ID == id {
+			return j.Name
+		}
+	}
+	return ""
+}
+
+// account is what Slurm's accounting says of a job, or a task of an array, that has ended.
+type account struct {
+	state string // as "TIMEOUT" or "OUT_OF_MEMORY"
+	node  string
+}
+
+// readAccounts asks Slurm's accounting for the jobs, by "17" or "17_3". It returns nil where Slurm keeps none.
+func readAccounts(ctx context.Context, jobs []Submitted) map[string]account {
+	var ids []string
+	for _, j := range jobs {
+		ids = append(ids, strconv.Itoa(j.ID))
+	}
+	text, err := command(ctx, "sacct", "-n", "-P", "-X", "-j", strings.Join(ids, ","), "-o", "JobID,State,NodeList")
+	if err != nil {
+		return nil
+	}
+	return parseAccounts(text)
+}
+
+func parseAccounts(text string) map[string]account {
+	out := map[string]account{}
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		if len(fields) != 3 {
+			continue
+		}
+		state, _, _ := strings.Cut(fields[1], " ") // "CANCELLED by 1000"
+		out[fields[0]] = account{state, fields[2]}
+	}
+	return out
+}

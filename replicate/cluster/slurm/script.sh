@@ -1,0 +1,96 @@
+#!/bin/bash
+# Made by `replicate submit`; {{if .Count}}tasks {{.First}} and following of{{else}}a job of{{end}} {{.Options.Plan}}
+#SBATCH --job-name={{.Title}}
+{{- if .Count}}
+#SBATCH --array={{.Indices}}
+{{- end}}
+#SBATCH --output={{quote .Logs}}
+#SBATCH --open-mode=append
+#SBATCH --requeue
+#SBATCH --kill-on-invalid-dep=yes
+#SBATCH --signal=B:TERM@{{.Warning}}
+#SBATCH --time={{.TimeLimit}}
+{{- if .Nodes}}
+#SBATCH --nodes={{.Nodes}} --ntasks={{.Nodes}} --ntasks-per-node=1
+{{- end}}
+#SBATCH --cpus-per-task={{.CPUs}} --mem={{.MemoryMB}}M
+{{- if .GPU}}
+#SBATCH --gres={{.Options.GPU}}
+{{- end}}
+{{- with .Partition}}
+#SBATCH --partition={{.}}
+{{- end}}
+{{- with .Options.Account}}
+#SBATCH --account={{.}}
+{{- end}}
+{{- with .Options.QOS}}
+#SBATCH --qos={{.}}
+{{- end}}
+{{- range .Options.Lines}}
+#SBATCH {{.}}
+{{- end}}
+
+cd {{quote .Options.Work}} || exit 1
+{{- range $name, $value := .Options.Environ}}
+export {{$name}}={{quote $value}}
+{{- end}}
+program={{quote .Options.Program}}
+plan={{quote .Options.Plan}}
+results={{quote .Options.Results}}
+{{if eq .Kind "task"}}
+task=$(({{.First}} + SLURM_ARRAY_TASK_ID))
+{{- if .Options.Own}}
+results={{quote .OwnResults}}/$task
+{{- end}}
+echo "task $task on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
+
+# Slurm sends TERM before the time limit and before it preempts: the worker saves and exits with 130.
+"$program" work --plan "$plan" --task "$task" --results "$results" --workers {{.CPUs}} &
+worker=$!
+stopped=
+trap 'stopped=1; kill -TERM "$worker"' TERM
+wait "$worker"
+code=$?
+if [[ $stopped ]]; then
+  wait "$worker"
+  code=$?
+fi
+
+# again LIMIT COUNT puts the task back into the queue, unless it has been there too often.
+again() {
+  if (($2 < $1)); then
+    echo "task $task: exit $code, back to the queue ($2 of at most $1)"
+    scontrol requeue "$SLURM_JOB_ID"
+    sleep 60 # Slurm ends this script
+  fi
+  echo "task $task: exit $code after $2 of at most $1: given up"
+}
+case $code in
+0 | 2) ;; # done; impossible, so trying again is no use
+75 | 130) # held by another process; stopped and saved
+  ((code != 75)) || sleep $((30 + RANDOM % 60))
+  again {{.Options.Requeues}} "${SLURM_RESTART_COUNT:-0}"
+  ;;
+*)
+  failed=$(grep -ls '"exit":1,' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
+  again {{.Options.Retries}} $((failed - 1))
+  ;;
+esac
+exit "$code"
+{{- else if eq .Kind "probe"}}
+# Two nodes check that a lock of one excludes the other.
+srun --kill-on-bad-exit=1 "$program" probe-locks "$results"
+code=$?
+{{- else if eq .Kind "merge"}}
+"$program" merge "$results" {{quote .OwnResults}}/*
+code=$?
+{{- else}}
+code=0
+{{- range .Draw}}
+"$program" {{.}} || code=$?
+{{- end}}
+{{- end}}
+{{- if ne .Kind "task"}}
+echo "$code" >{{quote .ExitFile}}
+exit "$code"
+{{- end}}

@@ -1,0 +1,237 @@
+package slurm
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tvps/replicate/cluster"
+	"tvps/replicate/cluster/slurm/slurmtest"
+)
+
+// This program is also the worker of the tests: how attempts at a task end is read from a file.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "work" {
+		os.Exit(work(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "fig") {
+		fmt.Println("drawn:", os.Args[1:])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// work notes an attempt that ends as the file of the task says: a line for each attempt with an exit code. Code 130
+// waits for TERM, and "hang" for the end of the world.
+func work(arguments []string) int {
+	flags := flag.NewFlagSet("work", flag.ExitOnError)
+	plan := flags.String("plan", "", "")
+	task := flags.Int("task", -1, "")
+	flags.String("results", "", "")
+	flags.Int("workers", 0, "")
+	flags.Parse(arguments)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	p, err := cluster.Read(*plan)
+	if err != nil {
+		panic(err)
+	}
+	earlier, _, _ := cluster.Attempts(*plan)
+	n := 0
+	for _, a := range earlier {
+		if a.Task == *task {
+			n++
+		}
+	}
+	a, err := cluster.Begin(*plan, p.Tasks[*task], time.Now())
+	if err != nil {
+		panic(err)
+	}
+	behaviour, err := os.ReadFile(filepath.Join(filepath.Dir(*plan), fmt.Sprint("behaviour-", *task)))
+	if err != nil {
+		behaviour = []byte("0")
+	}
+	codes := strings.Fields(string(behaviour))
+	code, failure := 0, error(nil)
+	switch text := codes[min(n, len(codes)-1)]; text {
+	case "hang":
+		select {}
+	case "130":
+		<-ctx.Done()
+		code = 130
+	default:
+		fmt.Sscan(text, &code)
+	}
+	if code == 1 {
+		failure = fmt.Errorf("the disk of attempt %d is full", n)
+	}
+	if err := a.Finish(time.Now(), code, failure, 0); err != nil {
+		panic(err)
+	}
+	return code
+}
+
+// plan returns a plan of n tasks of stage cpu after one of stage features, and the options to submit it.
+func plan(t *testing.T, n int) (cluster.Plan, *Options) {
+	p := cluster.Plan{Format: cluster.Format, Scale: "tiny", Figures: []string{"fig1"}, TaskSeconds: 60}
+	task := cluster.Task{Stage: cluster.StageFeatures, CPUs: 1, MemoryMB: 100, Source: cluster.Guessed, Seconds: 30,
+		Features: &cluster.Features{Scenario: "cifar10a"}}
+	p.Tasks = append(p.Tasks, task)
+	for i := range n {
+		p.Tasks = append(p.Tasks, cluster.Task{ID: 1 + i, Stage: cluster.StageCPU, After: []int{0}, CPUs: 1,
+			MemoryMB: 100, Source: cluster.Guessed, Seconds: 600, Runs: []cluster.Runs{{Scenario: "gaussian",
+				Series: "ours", Batch: []int64{0, 1}, Seeds: []int64{0}, Steps: []int{i}, Cost: 1}}})
+	}
+	// A folder with a space and a quote: scripts quote their paths.
+	folder := filepath.Join(t.TempDir(), "it's a plan")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Plan: filepath.Join(folder, "plan.json"), Program: program, Work: folder,
+		Results: filepath.Join(folder, "runs"), Folders: map[string]string{"fig1": filepath.Join(folder, "fig01")},
+		GPU: "gpu:1", MaxArray: 10, Requeues: 3, Retries: 1}
+	if err := p.Write(o.Plan); err != nil {
+		t.Fatal(err)
+	}
+	return p, o
+}
+
+// behave sets how the attempts at a task end.
+func behave(t *testing.T, o *Options, task int, codes string) {
+	name := filepath.Join(filepath.Dir(o.Plan), fmt.Sprint("behaviour-", task))
+	if err := os.WriteFile(name, []byte(codes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// submit submits a plan to the cluster, which the commands of this process then see.
+func submit(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) {
+	t.Helper()
+	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
+	jobs := Jobs(&p, o)
+	if err := Write(jobs); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Submit(t.Context(), jobs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// over waits until nothing of the plan is in the queue.
+func over(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) (s Status) {
+	t.Helper()
+	c.Wait(4*time.Minute, "end of the plan", func() bool {
+		var err error
+		if s, err = ReadStatus(t.Context(), o.Plan, p); err != nil {
+			t.Fatal(err)
+		}
+		return s.Over()
+	})
+	return s
+}
+
+// TestAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time limit,
+// one loses its node. All end well, and the figure is drawn.
+func TestAttempts(t *testing.T) {
+	c := slurmtest.Start(t)
+	p, o := plan(t, 12)
+	o.Time = time.Minute
+	behave(t, o, 3, "1 0")
+	behave(t, o, 4, "130 0")
+	behave(t, o, 12, "hang 0")
+	submit(t, c, p, o)
+	node := ""
+	c.Wait(4*time.Minute, "task that hangs", func() bool {
+		s, err := ReadStatus(t.Context(), o.Plan, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node = s.Tasks[12].Node
+		return s.Tasks[12].State == Running && s.Tasks[12].Attempts == 1
+	})
+	c.StopNode(node)
+	s := over(t, c, p, o)
+	if err := s.Err(); err != nil {
+		t.Error(err)
+	}
+	attempts := map[string]int{}
+	for _, i := range s.Tasks {
+		if i.State != Done {
+			t.Error(i)
+		}
+		attempts[i.Name] = i.Attempts
+	}
+	for name, want := range map[string]int{"task 0 (features)": 1, "task 2 (cpu)": 1, "task 3 (cpu)": 2,
+		"task 4 (cpu)": 2, "task 12 (cpu)": 2} {
+		if attempts[name] != want {
+			t.Errorf("%s: %d attempts, want %d", name, attempts[name], want)
+		}
+	}
+	if len(s.Jobs) != 1 || s.Jobs[0].Name != "draw" || s.Jobs[0].State != Done {
+		t.Errorf("%v, want a drawn figure", s.Jobs)
+	}
+}
+
+// TestFailed: a task that fails again and again is given up, one that is impossible at once, and the drawing job is
+// cancelled. The status names task, node and log.
+func TestFailed(t *testing.T) {
+	c := slurmtest.Start(t)
+	p, o := plan(t, 4)
+	behave(t, o, 2, "1")
+	behave(t, o, 3, "2")
+	submit(t, c, p, o)
+	s := over(t, c, p, o)
+	for i, want := range []struct {
+		state    State
+		attempts int
+	}{{Done, 1}, {Done, 1}, {Failed, 2}, {Failed, 1}, {Done, 1}} {
+		if got := s.Tasks[i]; got.State != want.state || got.Attempts != want.attempts {
+			t.Errorf("%s: %d attempts, want %s and %d", got, got.Attempts, want.state, want.attempts)
+		}
+	}
+	if len(s.Jobs) != 1 || s.Jobs[0].State != Cancelled {
+		t.Errorf("%v, want a cancelled drawing job", s.Jobs)
+	}
+	err := s.Err()
+	for _, part := range []string{"task 2 (cpu) failed on n", "attempt 1 is full", "logs/tvps-cpu-1-"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v, want a sentence with %q", err, part)
+		}
+	}
+	if info, statErr := os.Stat(s.Tasks[2].Log); statErr != nil || info.Size() == 0 {
+		t.Errorf("log %q: %v", s.Tasks[2].Log, statErr)
+	}
+}
+
+// TestCancel: nothing of a cancelled plan stays in the queue, and its processes end.
+func TestCancel(t *testing.T) {
+	c := slurmtest.Start(t)
+	p, o := plan(t, 2)
+	behave(t, o, 0, "hang")
+	submit(t, c, p, o)
+	c.Wait(time.Minute, "running task", func() bool {
+		s, err := ReadStatus(t.Context(), o.Plan, p)
+		return err == nil && s.Tasks[0].Attempts == 1
+	})
+	if n, err := Cancel(t.Context(), o.Plan); n != 3 || err != nil {
+		t.Errorf("%d jobs cancelled, %v, want 3", n, err)
+	}
+	s := over(t, c, p, o)
+	if s.Tasks[0].State != Failed || s.Tasks[1].State != Cancelled {
+		t.Errorf("after cancelling: %s, %s", s.Tasks[0], s.Tasks[1])
+	}
+	if n, err := Cancel(t.Context(), o.Plan); n != 0 || err != nil {
+		t.Errorf("%d jobs cancelled the second time, %v", n, err)
+	}
+}

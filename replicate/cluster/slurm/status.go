@@ -1,0 +1,287 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"tvps/replicate/cluster"
+	"tvps/replicate/runs"
+)
+
+// State is the condition of a task or job.
+type State string
+
+// The conditions of a task or job.
+const (
+	Done      State = "done"
+	Running   State = "running"
+	Waiting   State = "waiting"       // in the queue
+	Failed    State = "failed"        // and not in the queue
+	Cancelled State = "cancelled"     // left the queue without a start
+	Open      State = "not submitted" // or left over by a submission that was cancelled
+)
+
+// Item is a task, or one of the jobs around the tasks, and what became of it.
+type Item struct {
+	Name     string        // as "task 7 (gpu)" or "draw"
+	Stage    cluster.Stage // of a task
+	State    State
+	Node     string
+	Log      string
+	Attempts int
+	Message  string  // why it failed, or for what it waits
+	Seconds  float64 // estimated time that is left
+	GPU      bool
+}
+
+// Status is what became of a plan's tasks and of the jobs around them.
+type Status struct {
+	Plan  string
+	Tasks []Item
+	Jobs  []Item
+	Notes []string
+}
+
+// ReadStatus joins the attempts at the tasks, which the workers note, with Slurm's queue and its accounting. It works
+// without Slurm: then nothing is in the queue.
+func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error) {
+	jobs, err := ReadJobs(path)
+	if err != nil {
+		return Status{}, err
+	}
+	attempts, unreadable, err := cluster.Attempts(path)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Plan: path}
+	if unreadable > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s cannot be read.", runs.Plural(unreadable, "file of an attempt")))
+	}
+	k := known{path: path, attempts: attempts, jobs: jobs}
+	if len(jobs) > 0 {
+		if k.queue, err = readQueue(ctx, jobs); err != nil {
+			var missing *MissingError
+			if !errors.As(err, &missing) {
+				return Status{}, err
+			}
+			s.Notes = append(s.Notes, err.Error()+". The queue is not known.")
+		}
+		if k.accounts = readAccounts(ctx, jobs); k.accounts == nil {
+			s.Notes = append(s.Notes, "Slurm's accounting does not answer: how tasks ended is known from what they noted.")
+		}
+	}
+	for _, t := range p.Tasks {
+		s.Tasks = append(s.Tasks, k.task(t))
+	}
+	for _, j := range jobs {
+		if j.Count == 0 {
+			s.Jobs = append(s.Jobs, k.job(j))
+		}
+	}
+	return s, nil
+}
+
+// known is what was read.
+type known struct {
+	path     string // of the plan
+	attempts []cluster.Attempt
+	jobs     []Submitted
+	queue    []queued
+	accounts map[string]account
+}
+
+// task joins what is known of a task.
+func (k known) task(t cluster.Task) Item {
+	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), Stage: t.Stage, State: Open, GPU: t.GPU,
+		Seconds: t.Seconds}
+	i := slices.IndexFunc(k.jobs, func(j Submitted) bool { return j.First <= t.ID && t.ID < j.First+j.Count })
+	if i >= 0 {
+		job := k.jobs[i]
+		item = k.place(item, job, t.ID-job.First)
+	}
+	steps := 0
+	var last cluster.Attempt
+	for _, a := range k.attempts {
+		if a.Task == t.ID {
+			item.Attempts++
+			steps, last = steps+a.Steps, a
+		}
+	}
+	if item.Attempts == 0 {
+		return item
+	}
+	item.Node = cmp.Or(item.Node, last.Node)
+	item.Seconds *= max(0, 1-float64(steps)/float64(max(1, last.Of)))
+	switch {
+	case !last.End.IsZero() && last.Exit == 0:
+		item.State, item.Seconds, item.Message = Done, 0, ""
+	case item.State == Running:
+		item.Seconds = max(0, item.Seconds-time.Since(last.Start).Seconds())
+	case item.State == Waiting:
+	case last.End.IsZero():
+		item.State, item.Message = Failed, cmp.Or(item.Message, "ended without a word: see its log")
+	default:
+		item.State, item.Message = Failed, cmp.Or(last.Error, item.Message)
+	}
+	return item
+}
+
+// job joins what is known of a job that is no array.
+func (k known) job(j Submitted) Item {
+	item := k.place(Item{Name: j.Name}, j, -1)
+	if item.State == Running || item.State == Waiting {
+		return item
+	}
+	text, err := os.ReadFile(exitFile(k.path, j.Name))
+	if code := strings.TrimSpace(string(text)); err == nil && code == "0" {
+		item.State, item.Message = Done, ""
+	} else if err == nil {
+		item.State, item.Message = Failed, cmp.Or(lastLine(item.Log), "exit code "+code)
+	}
+	return item
+}
+
+// place looks a job, or the task of an array with an index, up in the queue and in the accounts.
+func (k known) place(item Item, j Submitted, index int) Item {
+	id, log := strconv.Itoa(j.ID), fmt.Sprintf("tvps-%s-%d-*.log", j.Name, j.ID)
+	if index >= 0 {
+		id, log = fmt.Sprintf("%d_%d", j.ID, index), fmt.Sprintf("tvps-%s-%d_%d-*.log", j.Name, j.ID, index)
+	}
+	item.Log = newest(logFolder(k.path), log)
+	for _, q := range k.queue {
+		if q.job != j.ID || q.index != index {
+			continue
+		}
+		if item.State = Waiting; q.state != "PENDING" {
+			item.State = Running
+		}
+		item.Node, item.Message = q.node, q.why
+		if item.State == Running || q.why == "None" {
+			item.Message = ""
+		}
+		return item
+	}
+	item.State = Cancelled
+	if a, ok := k.accounts[id]; ok {
+		item.Node = a.node
+		if a.state != "COMPLETED" && a.state != "CANCELLED" {
+			item.State, item.Message = Failed, "Slurm ended it: "+a.state
+		}
+	}
+	return item
+}
+
+// newest returns the file in a folder that matches a pattern and was changed last; empty if there is none. The folder's
+// name is not taken for a pattern.
+func newest(folder, pattern string) string {
+	entries, _ := os.ReadDir(folder)
+	var best string
+	var changed time.Time
+	for _, entry := range entries {
+		if ok, _ := filepath.Match(pattern, entry.Name()); !ok {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && (best == "" || info.ModTime().After(changed)) {
+			best, changed = filepath.Join(folder, entry.Name()), info.ModTime()
+		}
+	}
+	return best
+}
+
+// lastLine returns the last line of a file that is not empty.
+func lastLine(path string) string {
+	text, _ := os.ReadFile(path)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// Over tells whether nothing of the plan is in the queue.
+func (s Status) Over() bool {
+	return !slices.ContainsFunc(slices.Concat(s.Tasks, s.Jobs), func(i Item) bool {
+		return i.State == Running || i.State == Waiting
+	})
+}
+
+// Err returns an error that names the first task that failed, or the first job that did; nil if none has.
+func (s Status) Err() error {
+	var failed []Item
+	for _, i := range slices.Concat(s.Tasks, s.Jobs) {
+		if i.State == Failed || i.State == Cancelled {
+			failed = append(failed, i)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(failed, func(i Item) bool { return i.State == Failed })
+	first := failed[max(0, i)]
+	return fmt.Errorf("%d of %d tasks and jobs failed or were cancelled, the first is %s", len(failed),
+		len(s.Tasks)+len(s.Jobs), first)
+}
+
+// String is as "task 7 (gpu) failed on n2 after 3 attempts: the disk is full; log logs/tvps-gpu-1-12_7-n2.log".
+func (i Item) String() string {
+	text := fmt.Sprintf("%s %s", i.Name, i.State)
+	if i.Node != "" {
+		text += " on " + i.Node
+	}
+	if i.Attempts > 1 {
+		text += fmt.Sprintf(" after %d attempts", i.Attempts)
+	}
+	if i.Message != "" {
+		text += ": " + i.Message
+	}
+	if i.Log != "" {
+		text += "; log " + i.Log
+	}
+	return text
+}
+
+// Print prints the number of tasks in each state, the tasks and jobs that run or failed, and the notes.
+func (s Status) Print(out io.Writer) error {
+	states := []State{Done, Running, Waiting, Failed, Cancelled, Open}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "stage\ttasks")
+	for _, state := range states {
+		fmt.Fprintf(w, "\t%s", state)
+	}
+	fmt.Fprintln(w, "\thours left")
+	for _, stage := range cluster.Stages {
+		count, hours := map[State]int{}, 0.
+		of := slices.DeleteFunc(slices.Clone(s.Tasks), func(i Item) bool { return i.Stage != stage })
+		if len(of) == 0 {
+			continue
+		}
+		for _, i := range of {
+			count[i.State]++
+			hours += i.Seconds / 3600
+		}
+		fmt.Fprintf(w, "%s\t%d", stage, len(of))
+		for _, state := range states {
+			fmt.Fprintf(w, "\t%d", count[state])
+		}
+		fmt.Fprintf(w, "\t%.1f\n", hours)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, i := range slices.Concat(s.Tasks, s.Jobs) {
+		if i.State == Running || i.State == Failed || i.Stage == "" {
+			fmt.Fprintln(out, i)
+		}
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintln(out, note)
+	}
+	return nil
+}

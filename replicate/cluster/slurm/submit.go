@@ -1,0 +1,197 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Submitted is a job that Slurm has accepted.
+type Submitted struct {
+	Name  string `json:"name"`
+	ID    int    `json:"id"`
+	First int    `json:"first"`           // the first task of an array
+	Count int    `json:"count,omitempty"` // tasks of an array
+}
+
+// jobsFile is the file next to the plan that lists what was submitted.
+func jobsFile(plan string) string { return filepath.Join(filepath.Dir(plan), "jobs.json") }
+
+// Write writes the scripts of jobs and makes the folder of their logs.
+func Write(jobs []Job) error {
+	for _, j := range jobs {
+		text, err := j.Script()
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(logFolder(j.Options.Plan), 0o755); err != nil {
+			return err
+		}
+		if err := renameio.WriteFile(j.File(), text, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Submit submits jobs whose scripts were written, all or none: after an error it cancels those that Slurm has accepted.
+func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
+	ids := map[string]int{}
+	var out []Submitted
+	for _, j := range jobs {
+		os.Remove(j.ExitFile())
+		id, err := j.submit(ctx, ids)
+		if err == nil {
+			ids[j.Name] = id
+			out = append(out, Submitted{j.Name, id, j.First, j.Count})
+			err = writeJobs(j.Options.Plan, out)
+		}
+		if err != nil {
+			if _, cancelErr := Cancel(context.WithoutCancel(ctx), j.Options.Plan); cancelErr != nil {
+				err = fmt.Errorf("%w (and the jobs before it cannot be cancelled: %w)", err, cancelErr)
+			}
+			return nil, fmt.Errorf("job %s was not submitted, those before it are cancelled: %w", j.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// submit submits a job that waits for others, whose numbers are given by name. It returns its number.
+func (j Job) submit(ctx context.Context, ids map[string]int) (int, error) {
+	arguments := []string{"--parsable"}
+	if len(j.After) > 0 {
+		var after []string
+		for _, name := range j.After {
+			after = append(after, strconv.Itoa(ids[name]))
+		}
+		arguments = append(arguments, "--dependency=afterok:"+strings.Join(after, ":"))
+	}
+	text, err := command(ctx, "sbatch", append(arguments, j.File())...)
+	if err != nil {
+		return 0, err
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(text), ";") // the name of a cluster may follow
+	id, err := strconv.Atoi(number)
+	if err != nil {
+		return 0, fmt.Errorf("sbatch printed %q instead of the number of a job", text)
+	}
+	return id, nil
+}
+
+func writeJobs(plan string, jobs []Submitted) error {
+	text, err := json.MarshalIndent(jobs, "", "  ")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(jobsFile(plan), append(text, '\n'), 0o644)
+}
+
+// ReadJobs returns the jobs of a plan that were submitted; none if there are none.
+func ReadJobs(plan string) ([]Submitted, error) {
+	text, err := os.ReadFile(jobsFile(plan))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []Submitted
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", jobsFile(plan), err)
+	}
+	return out, nil
+}
+
+// Cancel cancels the jobs of a plan that are in the queue. It returns how many there were.
+func Cancel(ctx context.Context, plan string) (int, error) {
+	jobs, err := ReadJobs(plan)
+	if err != nil {
+		return 0, err
+	}
+	queue, err := readQueue(ctx, jobs)
+	if err != nil {
+		return 0, err
+	}
+	var open []string
+	for _, j := range jobs {
+		if slices.ContainsFunc(queue, func(q queued) bool { return q.job == j.ID }) {
+			open = append(open, strconv.Itoa(j.ID))
+		}
+	}
+	if len(open) == 0 {
+		return 0, nil
+	}
+	_, err = command(ctx, "scancel", open...)
+	return len(open), err
+}
+
+// MaxArraySize asks Slurm for the largest number of tasks in an array.
+func MaxArraySize(ctx context.Context) (int, error) {
+	text, err := command(ctx, "scontrol", "show", "config")
+	if err != nil {
+		return 0, err
+	}
+	found := regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)$`).FindStringSubmatch(text)
+	if found == nil {
+		return 0, errors.New("`scontrol show config` does not say the MaxArraySize")
+	}
+	return strconv.Atoi(found[1])
+}
+
+// Nodes asks Slurm for the number of nodes of a partition; "" is the default one.
+func Nodes(ctx context.Context, partition string) (int, error) {
+	text, err := command(ctx, "sinfo", "-h", "-o", "%P %D")
+	if err != nil {
+		return 0, err
+	}
+	sum := 0
+	for line := range strings.Lines(text) {
+		var name string
+		var n int
+		if _, err := fmt.Sscan(line, &name, &n); err != nil {
+			continue
+		}
+		if plain, isDefault := strings.CutSuffix(name, "*"); plain == partition || isDefault && partition == "" {
+			sum += n
+		}
+	}
+	if sum == 0 {
+		return 0, fmt.Errorf("sinfo lists no node of partition %q", partition)
+	}
+	return sum, nil
+}
+
+// MissingError is returned where Slurm's commands are not installed.
+type MissingError struct{ Command string }
+
+// Error says what to do.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("there is no %s: call this where jobs are submitted from, usually a login node", e.Command)
+}
+
+// command runs a command of Slurm and returns its output. Errors carry what it printed.
+func command(ctx context.Context, name string, arguments ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", &MissingError{name}
+	case err != nil:
+		return "", fmt.Errorf("%s: %w: %s", name, err, strings.Join(strings.Fields(stderr.String()), " "))
+	}
+	return stdout.String(), nil
+}
