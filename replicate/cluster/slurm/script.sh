@@ -71,8 +71,8 @@ case $code in
   ((code != 75)) || sleep $((30 + RANDOM % 60))
   again {{.Options.Requeues}} "${SLURM_RESTART_COUNT:-0}"
   ;;
-*)
-  failed=$(grep -ls '"exit":1,' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
+*) # failed, or killed: attempts count that were neither saved nor held
+  failed=$(grep -LsE '"exit":(75|130),' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
   again {{.Options.Retries}} $((failed - 1))
   ;;
 esac
