@@ -212,6 +212,30 @@ func (s Status) Over() bool {
 	})
 }
 
+// Progress is as "12 of 40 tasks done, 3 running, 25 waiting, about 2.3 h of work left".
+func (s Status) Progress() string {
+	count, seconds := map[State]int{}, 0.
+	for _, i := range s.Tasks {
+		count[i.State]++
+		seconds += i.Seconds
+	}
+	text := fmt.Sprintf("%d of %d tasks done", count[Done], len(s.Tasks))
+	for _, state := range []State{Running, Waiting, Failed, Cancelled} {
+		if count[state] > 0 {
+			text += fmt.Sprintf(", %d %s", count[state], state)
+		}
+	}
+	if count[Done] < len(s.Tasks) {
+		return text + fmt.Sprintf(", about %.1f h of work left", seconds/3600)
+	}
+	for _, j := range s.Jobs {
+		if j.State == Running || j.State == Waiting {
+			text += fmt.Sprintf(", %s %s", j.Name, j.State)
+		}
+	}
+	return text
+}
+
 // Err returns an error that names the first task that failed, or the first job that did; nil if none has.
 func (s Status) Err() error {
 	var failed []Item

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+
+	"tvps/replicate/cli"
+	"tvps/replicate/cluster/slurm"
+	"tvps/replicate/runs"
+
+	"github.com/spf13/cobra"
+)
+
+func cancelCommand() *cobra.Command {
+	var plan string
+	cmd := &cobra.Command{
+		Use:   "cancel",
+		Short: "Cancel the jobs of a plan that `submit` put into Slurm's queue; stored steps stay",
+		Args:  cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := readPlan(plan); err != nil {
+				return err
+			}
+			n, err := slurm.Cancel(cmd.Context(), plan)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s cancelled\n", runs.Plural(n, "job"))
+			return err
+		},
+	}
+	registerPlanFile(cmd, &plan)
+	return cmd
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/cli"
+	"tvps/replicate/cluster"
+	"tvps/replicate/cluster/slurm"
+	"tvps/replicate/lab"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// submission is one call of submit.
+type submission struct {
+	plan         planFlags
+	slurm        slurm.Options
+	engine       string
+	file         string // an existing plan
+	folder, out  string
+	dryRun, wait bool
+}
+
+func submitCommand(c lab.Catalog) *cobra.Command {
+	s := &submission{plan: planFlags{figureFlags: figureFlags{catalog: c}}}
+	cmd := &cobra.Command{
+		Use:   "submit [figure ...|all]",
+		Short: "Compute the missing runs of figures on a Slurm cluster, and draw the figures at the end",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+	}
+	s.plan.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&s.engine, "engine", "slurm", "what distributes the tasks; there is slurm alone")
+	flags.StringVar(&s.file, "plan", "", "submit this plan of `replicate plan` instead of a new one")
+	flags.StringVar(&s.folder, "folder", filepath.Join("figures", "out", "cluster"),
+		"folder of plan, scripts and logs, on a file system that all nodes see")
+	flags.StringVar(&s.out, "out", "", "parent folder of the figures' folders (default figures/out)")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "print the batch scripts, submit and write nothing")
+	flags.BoolVar(&s.wait, "wait", false, "show progress until all is done, then the figures' verdicts")
+	o := &s.slurm
+	flags.StringVar(&o.Partition, "partition", "", "partition of the tasks without GPU (default: the site's)")
+	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "partition of the tasks with GPU (default: the site's)")
+	flags.StringVar(&o.GPU, "gpu", "gpu:1", "what a task with GPU asks for, as gpu:a100:1")
+	flags.StringVar(&o.Account, "account", "", "account that is charged")
+	flags.StringVar(&o.QOS, "qos", "", "quality of service")
+	flags.StringArrayVar(&o.Lines, "sbatch", nil, "further option of sbatch, as --constraint=haswell; repeatable")
+	flags.DurationVar(&o.Time, "time", 0, "time limit of a task, as 2h (default: twice the estimate, at least 30m)")
+	flags.IntVar(&o.MaxRunning, "max-running", 0, "tasks of an array that may run at the same time (default: all)")
+	flags.IntVar(&o.Requeues, "requeues", 50, "how often a task is queued again that a limit or preemption has stopped")
+	flags.IntVar(&o.Retries, "retries", 2, "how often a task is computed again that has failed")
+	flags.BoolVar(&o.Own, "own-folders", false,
+		"each task stores its runs in a folder of its own, merged at the end: for file systems without locks")
+	return cmd
+}
+
+func (s *submission) run(cmd *cobra.Command, args []string) error {
+	if s.engine != "slurm" {
+		return usage.Errorf("--engine %s: there is slurm alone; for Kubernetes see `replicate plan --format k8s`", s.engine)
+	}
+	for name, n := range map[string]int{"max-running": s.slurm.MaxRunning, "requeues": s.slurm.Requeues,
+		"retries": s.slurm.Retries} {
+		if n < 0 {
+			return usage.Errorf("--%s %d: give 0 or more", name, n)
+		}
+	}
+	p, err := s.makePlan(cmd, args)
+	if err != nil {
+		return err
+	}
+	if len(p.Tasks) == 0 {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: all %s are stored; "+
+			"`replicate figN --stored` draws them\n", runs.Plural(p.Stored, "run"))
+		return err
+	}
+	if err := s.options(cmd.Context(), p); err != nil {
+		return err
+	}
+	jobs := slurm.Jobs(&p, &s.slurm)
+	if s.dryRun {
+		return printScripts(cmd.OutOrStdout(), jobs)
+	}
+	if err := s.prepare(cmd.Context(), p); err != nil {
+		return err
+	}
+	if err := slurm.Write(jobs); err != nil {
+		return fmt.Errorf("cannot write the batch scripts: %w", err)
+	}
+	submitted, err := slurm.Submit(cmd.Context(), jobs)
+	if err != nil {
+		return err
+	}
+	for _, j := range submitted {
+		if j.Count > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s, %s\n", j.ID, j.Name, runs.Plural(j.Count, "task"))
+		} else {
+			fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s\n", j.ID, j.Name)
+		}
+	}
+	if !s.wait {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "`replicate status --plan %s` shows what becomes of them, "+
+			"`replicate cancel --plan %[1]s` ends them\n", s.slurm.Plan)
+		return err
+	}
+	return waitFor(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
+}
+
+// makePlan reads the plan that the user names, or makes one.
+func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
+	if s.file == "" {
+		s.slurm.Plan = filepath.Join(s.folder, "plan.json")
+		p, err = s.plan.make(cmd, args)
+	} else {
+		if len(args) > 0 {
+			return p, usage.Errorf("give --plan or figures, not both")
+		}
+		s.slurm.Plan = s.file
+		p, err = readPlan(s.file)
+	}
+	if err != nil {
+		return p, err
+	}
+	s.slurm.Plan, err = filepath.Abs(s.slurm.Plan)
+	return p, err
+}
+
+// options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.
+func (s *submission) options(ctx context.Context, p cluster.Plan) (err error) {
+	o := &s.slurm
+	if o.Work, err = os.Getwd(); err != nil {
+		return err
+	}
+	if o.Results, err = filepath.Abs(s.plan.results); err != nil {
+		return err
+	}
+	if s.out == "" {
+		s.out = filepath.Join("figures", "out")
+	}
+	out, err := filepath.Abs(s.out)
+	if err != nil {
+		return err
+	}
+	o.Folders = map[string]string{}
+	for _, f := range s.plan.catalog.Figures {
+		o.Folders[f.Command()] = filepath.Join(out, f.Name())
+	}
+	o.Program = filepath.Join(filepath.Dir(o.Plan), "replicate")
+	if o.Environ, err = environ(); err != nil {
+		return err
+	}
+	if o.MaxArray, err = slurm.MaxArraySize(ctx); err != nil {
+		return err
+	}
+	nodes, err := slurm.Nodes(ctx, o.Partition)
+	o.ProbeNodes = min(2, nodes)
+	return err
+}
+
+// environ lists the variables that workers need as they are here: the program's own, with the cache's folder named.
+func environ() (map[string]string, error) {
+	cache, err := artifact.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "TVPS_") || name == "PJRT_PLUGIN_LIBRARY_PATH" || name == "XLA_FLAGS" {
+			out[name] = value
+		}
+	}
+	out["TVPS_CACHE"] = cache
+	for _, name := range []string{"TVPS_CACHE", "TVPS_DATA", "TVPS_CLEAR", "PJRT_PLUGIN_LIBRARY_PATH"} {
+		if out[name] == "" {
+			delete(out, name)
+			continue
+		}
+		if out[name], err = filepath.Abs(out[name]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func printScripts(out io.Writer, jobs []slurm.Job) error {
+	for _, j := range jobs {
+		text, err := j.Script()
+		if err != nil {
+			return err
+		}
+		after := ""
+		if len(j.After) > 0 {
+			after = " after " + strings.Join(j.After, ", ")
+		}
+		if _, err := fmt.Fprintf(out, "# ==> %s%s\n%s\n", j.File(), after, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes everything that the jobs read: the plan, a copy of this program, the plugin. It fails if jobs of an
+// earlier submission are in the queue, or if locks do not work in the folder of the runs.
+func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
+	o := &s.slurm
+	folder := filepath.Dir(o.Plan)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder of the plan: %w", err)
+	}
+	earlier, err := slurm.ReadStatus(ctx, o.Plan, p)
+	if err != nil {
+		return err
+	}
+	if !earlier.Over() {
+		return fmt.Errorf("jobs of %s are in the queue: wait, cancel them with `replicate cancel --plan %[1]s`, "+
+			"or name another --folder", o.Plan)
+	}
+	if !o.Own {
+		if err := os.MkdirAll(o.Results, 0o755); err != nil {
+			return &runs.FolderError{Dir: o.Results, Problem: "cannot be made", Err: err}
+		}
+		if err := probeHere(ctx, o.Results); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(cluster.AttemptsFolder(o.Plan)); err != nil {
+		return err
+	}
+	if s.file == "" {
+		if err := p.Write(o.Plan); err != nil {
+			return err
+		}
+	}
+	if err := copyProgram(o.Program); err != nil {
+		return fmt.Errorf("cannot copy this program for the workers: %w", err)
+	}
+	return s.fetchPlugin(ctx, p)
+}
+
+// copyProgram copies this program: `go run` removes its own at the end.
+func copyProgram(to string) error {
+	from, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	temporary := to + ".new"
+	if err := os.WriteFile(temporary, text, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(temporary, to)
+}
+
+// fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.
+func (s *submission) fetchPlugin(ctx context.Context, p cluster.Plan) error {
+	if p.Backend != "" && p.Backend != backend.XLACPU {
+		return nil
+	}
+	b, err := backend.Open(ctx, p.Backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	b.Finalize()
+	return nil
+}
+
+// readPlan reads the plan in a file. Errors are usage errors.
+func readPlan(path string) (cluster.Plan, error) {
+	if path == "" {
+		return cluster.Plan{}, usage.Errorf("name the plan with --plan FILE")
+	}
+	p, err := cluster.Read(path)
+	return p, usage.Error(err)
+}
+
+// How often the queue is asked while it is waited for.
+const (
+	firstPoll = 2 * time.Second
+	lastPoll  = 30 * time.Second
+)
+
+// waitFor shows progress until nothing of the plan is in the queue, then what the drawing job printed.
+func waitFor(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
+	shown := ""
+	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
+		s, err := slurm.ReadStatus(ctx, path, p)
+		if err != nil {
+			return err
+		}
+		if line := s.Progress(); line != shown {
+			fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), line)
+			shown, pause = line, firstPoll
+		}
+		if s.Over() {
+			return ended(out, s)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("stopped waiting; the jobs stay in the queue, `replicate status --plan %s` shows them", path)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ended prints the end of a plan: what failed, or what the drawing job printed.
+func ended(out io.Writer, s slurm.Status) error {
+	if err := s.Err(); err != nil {
+		return errors.Join(s.Print(out), err)
+	}
+	for _, j := range s.Jobs {
+		if j.Name != "draw" {
+			continue
+		}
+		text, err := os.ReadFile(j.Log)
+		if err != nil {
+			return fmt.Errorf("cannot read what was drawn: %w", err)
+		}
+		_, err = out.Write(text)
+		return err
+	}
+	return nil
+}
+
+var _ = maps.Keys[map[string]int]
+var _ = slices.Sort[[]int]
+var _ = cli.NoArguments
