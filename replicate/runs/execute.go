@@ -14,7 +14,7 @@ import (
 )
 
 // Execute completes all jobs. It takes finished runs from the store and computes the missing steps of the others.
-// Runs locked by another process are left to that process and awaited at the end. A run that fails or panics does not
+// Runs locked by another process are left to that process and awaited at the end, or left out (Options.NoWait). A run that fails or panics does not
 // stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
 // the steps of all.
 //
@@ -233,10 +233,14 @@ func (e *executor) next() (next *task, over bool) {
 func (e *executor) attempt(ctx context.Context, task *task) {
 	var results []*Result
 	computed := 0
-	release, ok, err := e.claim(task)
+	release, held, err := e.claim(task)
+	ok := release != nil
 	if ok {
 		results, computed, err = e.compute(ctx, task)
 		release()
+		if job := task.jobs[0]; err == nil && job.Shard != "" {
+			err = e.completeShards(job)
+		}
 	}
 	var every *everyRunError
 	if errors.As(everyRun(err), &every) {
@@ -253,9 +257,14 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 			e.report.Failed = append(e.report.Failed, Failure{spec, err})
 		}
 		e.progress.failed(task, err)
+	case !ok && e.opts.NoWait:
+		for _, spec := range task.specs() {
+			e.report.Held = append(e.report.Held, Held{spec, held})
+		}
+		e.progress.note("%s is being computed by another process%s: left out", task, named(held))
 	case !ok:
 		if !task.held {
-			e.progress.note("%s is being computed by another process: waiting for it", task)
+			e.progress.note("%s is being computed by another process%s: waiting for it", task, named(held))
 		}
 		task.held, task.earliest = true, time.Now().Add(pollInterval)
 		e.queue = append(e.queue, task)
@@ -271,23 +280,46 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	}
 }
 
-// claim takes the locks of all runs of a task, or of none.
-func (e *executor) claim(task *task) (release func(), ok bool, err error) {
+// claim takes the locks of all runs of a task. If other processes hold one, it takes none, and names them; release is
+// then nil.
+func (e *executor) claim(task *task) (release func(), held []Holder, err error) {
 	var taken []func()
 	release = func() {
 		for _, one := range taken {
 			one()
 		}
 	}
-	for _, spec := range task.specs() {
-		one, ok, err := e.store.claim(spec)
+	for _, job := range task.jobs {
+		one, ok, err := e.store.claim(job.Spec, job.Shard)
 		if !ok {
 			release()
-			return nil, false, err
+			return nil, e.store.holders(job.Spec), err
 		}
 		taken = append(taken, one)
 	}
-	return release, true, nil
+	return release, nil, nil
+}
+
+// completeShards writes the finished file of a run if its shards have computed every step and none is at work.
+func (e *executor) completeShards(job Job) error {
+	job.Steps, job.Shard, job.Whole = job.Whole, "", nil
+	if known, _ := e.store.known(job.Spec); len(missing(job.Steps, known)) > 0 {
+		return nil
+	}
+	release, ok, err := e.store.claim(job.Spec, "")
+	if !ok {
+		return err // the last shard does it
+	}
+	defer release()
+	m, done, err := e.open(job, 1)
+	if done != nil || err != nil {
+		return err
+	}
+	defer m.file.close()
+	if len(m.todo) > 0 { // damaged meanwhile
+		return nil
+	}
+	return e.store.save(m.result())
 }
 
 // compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
@@ -315,7 +347,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	var every *everyRunError
 	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
-			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
+			if noteErr := e.store.saveFailure(m.job.Spec, m.job.Shard, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
 			}
 		}
@@ -323,11 +355,13 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	return results, len(members), err
 }
 
-// save writes the finished runs and removes the group's state.
+// save writes the finished runs and removes the group's state. A shard's steps stay in its file.
 func (e *executor) save(task *task, members []*member, results []*Result) error {
 	for _, m := range members {
 		result := m.result()
-		if err := e.store.save(result); err != nil {
+		if m.job.Shard != "" {
+			os.Remove(e.store.failedPath(m.job.Spec, m.job.Shard))
+		} else if err := e.store.save(result); err != nil {
 			return err
 		}
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result

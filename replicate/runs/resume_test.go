@@ -33,7 +33,7 @@ func TestKill(t *testing.T) {
 		if state := store.State(spec(0), upTo(steps)); state.Kind != Partial || state.Steps != done {
 			t.Errorf("after kill -9 the state is %v with %d steps done\n%s", state, done, output)
 		}
-		tear(t, store.partialPath(spec(0)))
+		tear(t, store.partialPath(spec(0), ""))
 	}
 	var count atomic.Int64
 	report := execute(t, store, nil, testJob(0, upTo(steps), &count))
@@ -85,7 +85,7 @@ func TestCancelAndResume(t *testing.T) {
 	if !strings.Contains(out.String(), "interrupted: 2 runs not finished") || stopped != 1 {
 		t.Errorf("stopped %d times, output:\n%s", stopped, &out)
 	}
-	if state := store.State(spec(0), upTo(10)); state != (State{Kind: Partial, Steps: 4, Of: 10}) {
+	if state := store.State(spec(0), upTo(10)); !cmp.Equal(state, State{Kind: Partial, Steps: 4, Of: 10}) {
 		t.Errorf("state %v", state)
 	}
 	var count atomic.Int64
@@ -174,7 +174,7 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{Commit: "then"})
+	file, err := openPartial(store.partialPath(spec(0), ""), spec(0), &partial{}, Provenance{Commit: "then"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,11 +266,11 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := store.claim(spec(0))
+	release, ok, err := store.claim(spec(0), "")
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if _, again, err := store.claim(spec(0)); again || err != nil {
+	if _, again, err := store.claim(spec(0), ""); again || err != nil {
 		t.Errorf("claimed twice: %v", err)
 	}
 	other := testJob(1, upTo(1), new(atomic.Int64))

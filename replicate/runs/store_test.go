@@ -180,7 +180,7 @@ func TestClaimExcludes(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 300 {
-				release, ok, err := store.claim(spec(0))
+				release, ok, err := store.claim(spec(0), "")
 				if err != nil {
 					t.Error(err)
 				}
@@ -245,7 +245,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 	if err := os.Truncate(store.donePath(spec(0)), 20); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := store.claim(spec(0))
+	release, ok, err := store.claim(spec(0), "")
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -256,7 +256,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 		t.Errorf("it was moved: %v", err)
 	}
 	release()
-	if _, err := os.Stat(store.lockPath(spec(0))); !os.IsNotExist(err) {
+	if _, err := os.Stat(store.lockPath(spec(0), "")); !os.IsNotExist(err) {
 		t.Errorf("the lock file stays: %v", err)
 	}
 }
