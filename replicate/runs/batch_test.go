@@ -209,9 +209,9 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := store.claim(spec(1), "")
-	if !ok || err != nil {
-		t.Fatal(err)
+	release, err := store.claim(spec(1), "")
+	if release == nil || err != nil {
+		t.Fatal("not claimed", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan Report)

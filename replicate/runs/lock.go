@@ -183,15 +183,20 @@ func heldBy(path string) (by Holder, held bool) {
 // claimPauses are the pauses between attempts to lock a run: a reader that asks who computes it locks it for a moment.
 var claimPauses = []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond}
 
-// claim takes the lock of a run without waiting, or that of a shard of it; ok is false if another living process, or
+// claim takes the lock of a run without waiting, or that of a shard of it; release is nil if another living process, or
 // another Execute in this one, holds it. A shard excludes itself and the whole run, not the other shards.
-func (s *Store) claim(spec Spec, shard string) (release func(), ok bool, err error) {
+func (s *Store) claim(spec Spec, shard string) (release func(), err error) {
+	return s.claimWithin(spec, shard, claimPauses)
+}
+
+// claimWithin is claim with other pauses between the attempts.
+func (s *Store) claimWithin(spec Spec, shard string, pauses []time.Duration) (release func(), err error) {
 	for i := 0; ; i++ {
 		release, err = s.tryClaim(spec, shard)
-		if release != nil || err != nil || i == len(claimPauses) {
-			return release, release != nil, err
+		if release != nil || err != nil || i == len(pauses) {
+			return release, err
 		}
-		time.Sleep(claimPauses[i])
+		time.Sleep(pauses[i])
 	}
 }
 

@@ -120,11 +120,11 @@ func (m *merger) run(spec Spec) error {
 			return nil
 		}
 	}
-	release, ok, err := m.into.claim(spec, "")
+	release, err := m.into.claim(spec, "")
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if release == nil {
 		m.problem(&BusyError{spec, m.into.dir})
 		return nil
 	}

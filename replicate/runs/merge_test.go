@@ -390,9 +390,9 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 		if err := stores[0].checkWritable("test"); err != nil {
 			t.Fatal(err)
 		}
-		release, ok, err := stores[where].claim(spec(0), "")
-		if !ok || err != nil {
-			t.Fatal(ok, err)
+		release, err := stores[where].claim(spec(0), "")
+		if release == nil || err != nil {
+			t.Fatal("not claimed", err)
 		}
 		report := merge(t, 1, stores[0], stores[1:]...)
 		var busy *BusyError

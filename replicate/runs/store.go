@@ -130,8 +130,8 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 	if !errors.As(err, &damaged) {
 		return result, err
 	}
-	release, ok, lockErr := s.claim(spec, "")
-	if lockErr != nil || !ok {
+	release, lockErr := s.claim(spec, "")
+	if lockErr != nil || release == nil {
 		return nil, err // the process that holds the lock will find the damage, or the folder is read-only
 	}
 	defer release()

@@ -17,7 +17,7 @@ type task struct {
 	failure  error     // why the batch has no groups; nil unless GroupSize failed
 	left     int       // steps that are counted in the progress and not yet done
 	earliest time.Time // when to try again to lock runs that another process computes
-	held     bool      // whether the user was told about that
+	waits    int       // attempts so far that found them held
 }
 
 // joined checks the jobs and joins those of the same run: the first one with the steps of all.
