@@ -21,6 +21,15 @@ func openClear(h *protocol.Host, c Scenario, s Settings) Source {
 	return clearSource{libraryOf(h), s, c.shift(s)}
 }
 
+// dataOfClear lists CLEAR's published features, and what can stand in for them.
+func dataOfClear(s Settings) []protocol.Data {
+	standIns := s.imagesAs(StandIn)
+	if s.Features == "stand-in" {
+		return standIns
+	}
+	return append([]protocol.Data{{Experiment: s.folder(""), Name: clearPrefix}}, standIns...)
+}
+
 // clearSource is CLEAR's published features.
 type clearSource struct {
 	library  *library
@@ -34,7 +43,7 @@ func (src clearSource) About() protocol.Source {
 	if err != nil {
 		return protocol.Source{}
 	}
-	return protocol.Source{Note: set.Source.Note}
+	return protocol.Source{Note: set.Source.Note, Name: nameOfClear(set)}
 }
 
 // Identity is the hash of the features.
@@ -43,8 +52,14 @@ func (src clearSource) Identity(int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"data": "clear:" + set.Source.SHA256[:16]}, nil
+	return map[string]string{"data": nameOfClear(set)}, nil
 }
+
+// nameOfClear names features in the identity of runs.
+func nameOfClear(set *clear.Set) string { return clearPrefix + set.Source.SHA256[:16] }
+
+// clearPrefix begins the names of CLEAR's features in the identity of runs; their hash follows.
+const clearPrefix = "clear:"
 
 // Stream splits the features by seed as the paper does.
 func (src clearSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error) {
@@ -67,7 +82,7 @@ type standInSource struct {
 func (src standInSource) About() protocol.Source {
 	about := protocol.Source{StandIn: StandIn}
 	if data, err := src.library.testImages(src.settings); err == nil {
-		about.Note = data.Source.Note
+		about.Note, about.Name = data.Source.Note, nameOf(data)
 	}
 	return about
 }

@@ -112,16 +112,16 @@ func TestNotes(t *testing.T) {
 		"N = 40 samples a step, 5 epochs (at most 30 minibatches of 16), every single step of 5, clip min1, method2.",
 		"g: mlp of width 8, onehot time, 20 minibatches of 32 at rate 0.003.",
 	}
-	if got := setup.Notes(h, []string{"ours"}, ""); !slices.Equal(got, want) {
+	if got := setup.Notes(setup.Source(h), []string{"ours"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q", got)
 	}
 	want = []string{"N = 40 samples a step, 5 steps, clip min1."}
-	if got := setup.Thin(3).Notes(h, []string{"data"}, MeasureMean); !slices.Equal(got, want) {
+	if got := setup.Thin(3).Notes(setup.Source(h), []string{"data"}, MeasureMean); !slices.Equal(got, want) {
 		t.Errorf("notes %q", got)
 	}
 	s := imageSettings()
 	s.Data, s.Stride, s.GEpochs = "sample", 3, 2
-	notes := s.Notes(h, nil, MeasureAccuracy)
+	notes := s.Notes(s.Source(h), nil, MeasureAccuracy)
 	want = []string{"every 3rd step of 7", "2 epochs of 32", "stride", s.Source(h).Note, "starts from the pre-trained",
 		"One checkpoint"}
 	for i, words := range want {

@@ -26,13 +26,27 @@ func openImages(h *protocol.Host, c Scenario, s Settings) Source {
 	return imageSource{libraryOf(h), s, c.shift(s)}
 }
 
+// dataOfImages lists the sets of images: all of CIFAR-10, or the embedded sample.
+func dataOfImages(s Settings) []protocol.Data { return s.imagesAs("") }
+
+// imagesAs lists the sets of images that the settings allow, for runs in which they are a stand-in or not.
+func (s Settings) imagesAs(standIn string) []protocol.Data {
+	sample := protocol.Data{Experiment: s.folder(standIn), Name: "sample", StandIn: standIn}
+	if s.Data == "sample" {
+		return []protocol.Data{sample}
+	}
+	full := sample
+	full.Name = "full"
+	return []protocol.Data{full, sample}
+}
+
 // About says which images they are.
 func (src imageSource) About() protocol.Source {
 	data, err := src.library.cifar10(src.settings)
 	if err != nil {
 		return protocol.Source{}
 	}
-	return protocol.Source{Note: data.Source.Note}
+	return protocol.Source{Note: data.Source.Note, Name: nameOf(data)}
 }
 
 // Identity names the images and the checkpoint.
@@ -50,11 +64,15 @@ func (l *library) imageIdentity(s Settings, data *cifar10.Data, seed int64) (map
 	if err != nil {
 		return nil, err
 	}
-	name := "sample"
+	return map[string]string{"data": nameOf(data), "checkpoint-hash": c.hash}, nil
+}
+
+// nameOf names images in the identity of runs.
+func nameOf(data *cifar10.Data) string {
 	if data.Source.Full {
-		name = "full"
+		return "full"
 	}
-	return map[string]string{"data": name, "checkpoint-hash": c.hash}, nil
+	return "sample"
 }
 
 // Stream reads or computes the features. All runs of a process share them.

@@ -21,6 +21,23 @@ type experiment struct {
 	measure  measure
 }
 
+// Outlines returns what the settings say of the runs of each series; measure is that of Jobs. Errors: impossible
+// settings.
+func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var out []protocol.Outline
+	for _, name := range series {
+		x, err := s.experiment(nil, name, measure)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x.outline(name))
+	}
+	return out, nil
+}
+
 // Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
 // empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
 func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
@@ -44,7 +61,7 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 	return out, nil
 }
 
-// experiment returns that of a series.
+// experiment returns that of a series. Without a host (nil) it has no source.
 func (s Settings) experiment(h *protocol.Host, series, measure string) (experiment, error) {
 	if err := s.CheckSeries(series, measure); err != nil {
 		return experiment{}, err
@@ -57,7 +74,27 @@ func (s Settings) experiment(h *protocol.Host, series, measure string) (experime
 	if err != nil {
 		return experiment{}, err
 	}
-	return experiment{h, s, s.open(h), learner, m}, nil
+	x := experiment{host: h, settings: s, learner: learner, measure: m}
+	if h != nil {
+		x.source = s.open(h)
+	}
+	return x, nil
+}
+
+// outline describes the runs without a host.
+func (x experiment) outline(series string) protocol.Outline {
+	s := x.settings
+	out := protocol.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
+		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead}
+	delete(out.Settings, "data") // the source's own name replaces it
+	if x.batchable() {
+		out.Group = s.Stack
+	}
+	if s.scenario().Pretrained {
+		out.Trunk = &protocol.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split",
+			Features: fmt.Sprint(s.Width, s.Checkpoint, s.Data, s.Images, s.TestN, s.Block, s.Scenario == "clear")}
+	}
+	return out
 }
 
 // jobs returns the runs of the seeds.
@@ -104,19 +141,22 @@ func (x experiment) spec(seed int64) (runs.Spec, error) {
 	}
 	identity := x.identity()
 	maps.Copy(identity, x.host.Backend.Info.Identity())
-	identity["protocol"] = version
 	maps.Copy(identity, ofSource)
-	folder := x.settings.Scenario
-	if x.source.About().StandIn != "" {
-		folder += "-stand-in"
-	}
-	return runs.Spec{Experiment: folder, Learner: x.learner.Look.Name, Seed: seed, Settings: identity}, nil
+	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Look.Name, Seed: seed, Settings: identity}, nil
 }
 
 // formerly has, for settings that came later, the value that runs had until then: with it they keep their identity.
 var formerly = map[string]string{"g-schedule": string(propensity.ScheduleConstant), "mmd-samples": "fitted"}
 
-// identity returns the settings that can change the numbers, as text by name.
+// folder names the experiment of runs, which is another one if a stand-in replaces the scenario's data.
+func (s Settings) folder(standIn string) string {
+	if standIn != "" {
+		return s.Scenario + "-stand-in"
+	}
+	return s.Scenario
+}
+
+// identity returns the settings that can change the numbers, as text by name, and the protocol's number.
 func (x experiment) identity() map[string]string {
 	s := x.settings
 	groups := slices.Concat([]string{"stream"}, s.scenario().Groups, x.measure.groups, x.learner.Groups)
@@ -132,6 +172,7 @@ func (x experiment) identity() map[string]string {
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}
+	out["protocol"] = version
 	return out
 }
 

@@ -19,7 +19,12 @@ type Scenario struct {
 	Networks []string         // models that it can be learned by, see Settings.Network
 	Shift    labelshift.Shift // of its labels; the zero value if they do not shift by design
 	Batched  bool             // the classifiers of several seeds train in one program, see Settings.Stack
-	Scales   settings.ByScale // every setting at every scale
+
+	Pretrained bool // its samples are features of images, of a pre-trained network
+	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].
+	Data func(s Settings) []protocol.Data
+
+	Scales settings.ByScale // every setting at every scale
 
 	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
 	Open  func(h *protocol.Host, c Scenario, s Settings) Source
@@ -72,6 +77,14 @@ func (s Settings) scenario() Scenario {
 		return Scenario{Name: s.Scenario}
 	}
 	return scenarios[i]
+}
+
+// data lists the data that runs can be made of.
+func (s Settings) data() []protocol.Data {
+	if data := s.scenario().Data; data != nil {
+		return data(s)
+	}
+	return []protocol.Data{{Experiment: s.folder("")}}
 }
 
 // open returns the source of the scenario's samples.

@@ -55,7 +55,7 @@ func (s Settings) Thin(factor int) protocol.Setup {
 func (s Settings) Source(h *protocol.Host) protocol.Source { return s.open(h).About() }
 
 // Notes says what a panel was made from, in sentences.
-func (s Settings) Notes(h *protocol.Host, _ []string, measure string) []string {
+func (s Settings) Notes(source protocol.Source, _ []string, measure string) []string {
 	measure = cmp.Or(measure, MeasureAccuracy)
 	out := []string{s.noteOfTraining(measure)}
 	if measure != MeasureMean {
@@ -64,8 +64,8 @@ func (s Settings) Notes(h *protocol.Host, _ []string, measure string) []string {
 	if err := s.CheckStride(); err != nil && measure == MeasureAccuracy {
 		out = append(out, err.Error()+".")
 	}
-	if note := s.Source(h).Note; note != "" {
-		out = append(out, note+".")
+	if source.Note != "" {
+		out = append(out, source.Note+".")
 	}
 	if s.model() != PretrainedHead {
 		return out

@@ -112,7 +112,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		if err != nil {
 			return err
 		}
-		panel.Notes = slices.Concat(p.Notes(l.Host), p.ends(r), p.spans(r.Rows))
+		panel.Notes = slices.Concat(p.Notes(), p.ends(r), p.spans(r.Rows))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
 		}
@@ -166,8 +166,8 @@ func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
 		YRange: p.YRange,
 		Share:  p.Absolute && slices.Contains([]string{"accuracy", "score"}, p.metric()),
 	}
-	if p.StandIn != "" {
-		panel.Title += " (" + p.StandIn + ")"
+	if p.Source.StandIn != "" {
+		panel.Title += " (" + p.Source.StandIn + ")"
 	}
 	if !p.Absolute {
 		panel.YLabel += " minus " + base.Label

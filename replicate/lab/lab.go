@@ -32,7 +32,8 @@ type Lab struct {
 
 	ECharts []byte // echarts.min.js, laid next to each figure's page; nil for none
 
-	done *runs.Report // the runs that All has completed; nil outside of All
+	done  *runs.Report // the runs that All has completed; nil outside of All
+	shelf *Shelf       // finds the stored runs; nil if their identities are those of this machine
 }
 
 // OpenOptions are the backend, the folder of the runs and the outputs of a lab.

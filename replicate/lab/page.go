@@ -17,7 +17,7 @@ func (l *Lab) fillPage(f paper.Figure, o Options, plan []PanelPlan, r *Result) {
 	}
 	page.Tables = r.Tables
 	for _, p := range plan {
-		if note := p.Settings.Source(l.Host).Note; note != "" && !slices.Contains(page.Data, note+".") {
+		if note := p.Source.Note; note != "" && !slices.Contains(page.Data, note+".") {
 			page.Data = append(page.Data, note+".")
 		}
 	}

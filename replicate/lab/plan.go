@@ -34,7 +34,7 @@ type PanelPlan struct {
 	Settings protocol.Setup
 	Seeds    []int64
 	Jobs     []runs.Wanted
-	StandIn  string   // what every file says if a stand-in replaces the scenario's data; else empty
+	Source   protocol.Source
 	Shown    string   // name of the metric in tables and files
 	Absent   []string // series that are not drawn, because runs are missing
 }
@@ -168,21 +168,26 @@ func (p *PanelPlan) resolve(l *Lab) error {
 	if err := p.AddJobs(l); err != nil {
 		return err
 	}
-	if p.StandIn = p.Settings.Source(l.Host).StandIn; p.StandIn != "" {
-		p.Shown += " (" + p.StandIn + ")"
+	if p.Source.StandIn != "" {
+		p.Shown += " (" + p.Source.StandIn + ")"
 	}
 	return nil
 }
 
-// AddJobs sets the runs of the panel. Errors: impossible settings, missing data or checkpoints.
+// AddJobs sets the runs of the panel and their data: those of this machine, or of the stored runs if the lab has a
+// shelf. Errors: impossible settings, missing data or checkpoints.
 func (p *PanelPlan) AddJobs(l *Lab) (err error) {
+	if l.shelf != nil {
+		return l.shelf.fill(p, l.Host)
+	}
+	p.Source = p.Settings.Source(l.Host)
 	p.Jobs, err = p.Settings.Jobs(l.Host, p.Series, p.Seeds, p.Measure)
 	return err
 }
 
 // Notes describes the data, models and settings of the panel, in sentences, and names series that are not drawn.
-func (p PanelPlan) Notes(h *protocol.Host) []string {
-	out := p.Settings.Notes(h, p.Series, p.Measure)
+func (p PanelPlan) Notes() []string {
+	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
 	if len(p.Absent) > 0 {
 		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(labels(p.Absent), ", ")))
 	}

@@ -68,7 +68,7 @@ func (v *Verification) add(l *Lab, f paper.Figure, s stored) {
 	v.Figures = append(v.Figures, s.State)
 	v.Claims = append(v.Claims, s.judge(f)...)
 	for _, p := range s.plan {
-		if note := p.Settings.Source(l.Host).Note; note != "" && !slices.Contains(v.Data, note) {
+		if note := p.Source.Note; note != "" && !slices.Contains(v.Data, note) {
 			v.Data = append(v.Data, note)
 		}
 	}

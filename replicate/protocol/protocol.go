@@ -51,12 +51,14 @@ type Setup interface {
 	// CheckSeries returns an error unless the series exists and fits the scenario and the measure ("" for the
 	// protocol's).
 	CheckSeries(name, measure string) error
+	// Outlines returns what the settings say of the runs of each series. Errors: impossible settings.
+	Outlines(series []string, measure string) ([]Outline, error)
 	// Jobs returns one run for each series and seed. It computes nothing. Errors: impossible settings, missing data or
 	// checkpoints.
 	Jobs(h *Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error)
-	// Notes describes the data, models and settings of a panel, in sentences.
-	Notes(h *Host, series []string, measure string) []string
-	// Source names the data of the scenario.
+	// Notes describes the data, models and settings of a panel, in sentences; source are the data.
+	Notes(source Source, series []string, measure string) []string
+	// Source names the data of the scenario on this machine.
 	Source(h *Host) Source
 }
 
@@ -90,6 +92,7 @@ func Ordinal(n int) string {
 type Source struct {
 	Note    string // a sentence without its full stop; empty where samples are simulated
 	StandIn string // what every file says if other data replace it, as "stand-in, not CLEAR"; else empty
+	Name    string // in the identity of runs, see Data; empty where samples are simulated
 }
 
 // Film names a run's attachment that shows an episode of its last evaluation, as an animated SVG.

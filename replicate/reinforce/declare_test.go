@@ -11,6 +11,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/figures"
+	"tvps/replicate/protocol"
 	"tvps/replicate/settings"
 )
 
@@ -30,7 +31,7 @@ func TestDeclaredLearner(t *testing.T) {
 	if got := run(t, h, open(t), s, "test-omega", 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
-	if notes := s.Notes(h, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
+	if notes := s.Notes(protocol.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
 		t.Errorf("notes %q", notes)
 	}
 }
@@ -63,7 +64,7 @@ func TestDeclaredScenario(t *testing.T) {
 	if got := jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"]; got != "2" {
 		t.Errorf("repeat is %q", got)
 	}
-	if notes := s.Notes(h, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
+	if notes := s.Notes(protocol.Source{}, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
 		t.Errorf("notes %q", notes)
 	}
 	setup, err := At("test-reach", settings.Tiny)
@@ -173,20 +174,20 @@ func TestNotes(t *testing.T) {
 			"batches of 256, an update every single step after 10000 random ones, alpha fixed at 0.2.",
 		"10 valves, each 2 times before the next.",
 	}
-	if got := s.Notes(nil, []string{"sac"}, ""); !slices.Equal(got, want) {
+	if got := s.Notes(protocol.Source{}, []string{"sac"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}
 	want = append(want, "g: 4 layers of 64 units, fourier time, "+
 		"4 minibatches of 512 at rate 0.0001 after every episode, clip min1, method2.")
-	if got := s.Notes(nil, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
+	if got := s.Notes(protocol.Source{}, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}
 	coming, err := s.With("evaluate", "coming")
-	if err != nil || !strings.Contains(coming.Notes(nil, nil, "")[0], "evaluated on the 5 coming ones every 100") {
-		t.Errorf("notes %q, %v", coming.Notes(nil, nil, ""), err)
+	if err != nil || !strings.Contains(coming.Notes(protocol.Source{}, nil, "")[0], "evaluated on the 5 coming ones every 100") {
+		t.Errorf("notes %q, %v", coming.Notes(protocol.Source{}, nil, ""), err)
 	}
-	if one, _ := s.With("valves", "1"); one.Notes(nil, nil, "")[1] != "One valve, the same in every episode." {
-		t.Errorf("notes %q", one.Notes(nil, nil, ""))
+	if one, _ := s.With("valves", "1"); one.Notes(protocol.Source{}, nil, "")[1] != "One valve, the same in every episode." {
+		t.Errorf("notes %q", one.Notes(protocol.Source{}, nil, ""))
 	}
 	if got, want := s.Thin(3).PlannedSteps()[0], 300; got != want {
 		t.Errorf("thinned, the first evaluation is at %d, want %d", got, want)

@@ -62,7 +62,7 @@ func (e experiment) referenceJobs(seeds []int64) []runs.Wanted {
 	var jobs []runs.Wanted
 	for _, seed := range seeds {
 		jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{
-			Spec:  runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: e.identity()},
+			Spec:  e.spec(seed),
 			Steps: e.settings.PlannedSteps(),
 			Cost:  e.evaluationCost(),
 			Start: func(ctx context.Context) (runs.StepFunc, func(), error) { return e.startReference(ctx, seed) },

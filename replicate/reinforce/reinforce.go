@@ -7,7 +7,9 @@
 package reinforce
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -52,21 +54,52 @@ type experiment struct {
 	learner  Learner
 }
 
+// Outlines returns what the settings say of the runs of each series. Errors: impossible settings, series or measures.
+func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var out []protocol.Outline
+	for _, name := range series {
+		e, err := s.experiment(name, measure)
+		if err != nil {
+			return nil, err
+		}
+		outline := protocol.Outline{Series: name, Learner: name, Settings: e.identity(),
+			Data: []protocol.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
+			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true}
+		if e.learner.Reference != nil {
+			outline.Cost, outline.Group, outline.Backend = e.evaluationCost(), 0, false
+		}
+		out = append(out, outline)
+	}
+	return out, nil
+}
+
+// experiment returns that of a series, without a host.
+func (s Settings) experiment(series, measure string) (experiment, error) {
+	if err := s.CheckSeries(series, measure); err != nil {
+		return experiment{}, err
+	}
+	scenario, _ := scenarioOf(s.Scenario)
+	learner, _ := learnerOf(series)
+	return experiment{settings: s, scenario: scenario, learner: learner}, nil
+}
+
 // Jobs returns one run for each series and seed. The runs of a learner are a batch: at most Settings.Stack seeds train
 // in one program, or as many as are fastest. Errors: impossible settings, series or measures.
 func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	scenario, _ := scenarioOf(s.Scenario)
 	var jobs []runs.Wanted
 	for _, name := range series {
-		if err := s.CheckSeries(name, measure); err != nil {
+		e, err := s.experiment(name, measure)
+		if err != nil {
 			return nil, err
 		}
-		learner, _ := learnerOf(name)
-		e := experiment{h, s, scenario, learner}
-		if learner.Reference != nil {
+		e.host = h
+		if e.learner.Reference != nil {
 			jobs = append(jobs, e.referenceJobs(seeds)...)
 			continue
 		}
@@ -77,7 +110,7 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 		}
 		for _, seed := range seeds {
 			jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
-				Spec:  runs.Spec{Experiment: s.Scenario, Learner: name, Seed: seed, Settings: e.identity()},
+				Spec:  e.spec(seed),
 				Steps: s.PlannedSteps(),
 				Cost:  e.cost(),
 				Batch: batch,
@@ -85,6 +118,15 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 		}
 	}
 	return jobs, nil
+}
+
+// spec is the identity of a seed's run. References use no backend.
+func (e experiment) spec(seed int64) runs.Spec {
+	settings := e.identity()
+	if e.learner.Reference == nil {
+		maps.Copy(settings, e.host.Backend.Info.Identity())
+	}
+	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
 // cost estimates the milliseconds of a seed between two evaluations on one core.

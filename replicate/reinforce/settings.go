@@ -2,7 +2,6 @@ package reinforce
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -153,7 +152,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 func (s Settings) Source(*protocol.Host) protocol.Source { return protocol.Source{} }
 
 // Notes says what a panel was made from, in sentences.
-func (s Settings) Notes(_ *protocol.Host, series []string, _ string) []string {
+func (s Settings) Notes(_ protocol.Source, series []string, _ string) []string {
 	alpha := fmt.Sprintf("fixed at %g", s.Alpha)
 	if s.LearnAlpha {
 		alpha = fmt.Sprintf("learned from %g", s.Alpha)
@@ -193,9 +192,9 @@ func often(every int) string {
 	return fmt.Sprintf("after every %d episodes", every)
 }
 
-// identity returns the settings that can change the numbers of a learner's run, and what else can: the backend, the
-// simulator and the protocol's number. References use neither agent nor backend. The seed is not among them, nor the
-// group size, on which only rounding depends (runs.Batch).
+// identity returns the settings that can change the numbers of a learner's run, and what else can: the simulator and
+// the protocol's number; spec adds the backend. References use no agent. The seed is not among them, nor the group
+// size, on which only rounding depends (runs.Batch).
 func (e experiment) identity() map[string]string {
 	parts := append([]string{"task", "evaluate"}, e.scenario.Parts...)
 	if e.settings.Evaluate == EvaluateComing {
@@ -210,12 +209,11 @@ func (e experiment) identity() map[string]string {
 	if e.learner.Recent {
 		parts = append(parts, "recent")
 	}
-	id := map[string]string{}
 	if e.learner.Reference == nil {
-		parts, id = append(parts, "sac"), e.host.Backend.Info.Identity()
+		parts = append(parts, "sac")
 	}
+	id := settings.Of(e.settings, parts...)
 	id["protocol"], id["mujoco"] = version, mujoco.Version
-	maps.Copy(id, settings.Of(e.settings, parts...))
 	return id
 }
 

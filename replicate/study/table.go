@@ -63,7 +63,7 @@ func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table 
 	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series,
 		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
-	t.Notes = append(t.Notes, d.Notes(l.Host)...)
+	t.Notes = append(t.Notes, d.Notes()...)
 	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
 	t.Rows = append(t.Rows, r.summarise(d, Row{Own: true}))
 	base := map[string]bool{}

@@ -1,0 +1,138 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+)
+
+// Shelf finds stored runs by their settings, whichever machine computed them: it needs no backend, data or checkpoint.
+type Shelf struct {
+	byLearner map[string][]runs.Spec // finished and unfinished runs
+	backends  []string               // that count; nil for all
+}
+
+// NewShelf lists the runs of a store, those of some backends alone if any are named. Files that cannot be read count as
+// missing. Errors: a folder that cannot be listed.
+func NewShelf(store *runs.Store, backends ...string) (*Shelf, error) {
+	finished, _, err := store.Finished()
+	if err != nil {
+		return nil, err
+	}
+	unfinished, _, err := store.Unfinished()
+	if err != nil {
+		return nil, err
+	}
+	s := &Shelf{byLearner: map[string][]runs.Spec{}, backends: backends}
+	for _, spec := range slices.Concat(finished, unfinished) {
+		s.byLearner[spec.Learner] = append(s.byLearner[spec.Learner], spec)
+	}
+	return s, nil
+}
+
+// Choice is an environment: what the machine adds to the identity of runs, as it is for all seeds.
+type Choice struct {
+	Environment map[string]string
+	Data        protocol.Data
+	Runs        int // stored runs of this environment
+	Others      int // number of other environments with stored runs
+}
+
+// String is as "backend xla:cpu, data full".
+func (c Choice) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
+		if value := c.Environment[name]; value != "" {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Choose returns the environment in which most runs of the outlines and seeds are stored. Runs that use no backend have
+// no part in the choice. Without any stored run it is the zero value.
+func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64) Choice {
+	found := map[string]*Choice{}
+	for _, o := range outlines {
+		for _, spec := range s.byLearner[o.Learner] {
+			data, ok := o.Matches(spec)
+			if !ok || !slices.Contains(seeds, spec.Seed) || !o.Backend || !s.counts(spec) {
+				continue
+			}
+			c := Choice{Environment: ofAllSeeds(o, spec), Data: data}
+			key := fmt.Sprint(data.Experiment, c.Environment)
+			if found[key] == nil {
+				found[key] = &c
+			}
+			found[key].Runs++
+		}
+	}
+	var best Choice
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		if c := found[key]; c.Runs > best.Runs {
+			best = *c
+		}
+	}
+	best.Others = max(0, len(found)-1)
+	return best
+}
+
+// counts tells whether the run's backend is one of those that count.
+func (s *Shelf) counts(spec runs.Spec) bool {
+	return s.backends == nil || slices.Contains(s.backends, spec.Settings["backend"])
+}
+
+// ofAllSeeds is a spec's environment, without the checkpoint of a seed's own split.
+func ofAllSeeds(o protocol.Outline, spec runs.Spec) map[string]string {
+	out := protocol.Environment(spec)
+	if o.Trunk != nil && o.Trunk.PerSplit {
+		delete(out, "checkpoint-hash")
+	}
+	return out
+}
+
+// Find returns the stored run of an outline and seed in an environment. ok is false if there is none.
+func (s *Shelf) Find(o protocol.Outline, seed int64, c Choice) (spec runs.Spec, ok bool) {
+	for _, spec := range s.byLearner[o.Learner] {
+		data, ok := o.Matches(spec)
+		if !ok || spec.Seed != seed {
+			continue
+		}
+		if !o.Backend || data == c.Data && maps.Equal(ofAllSeeds(o, spec), c.Environment) {
+			return spec, true
+		}
+	}
+	return runs.Spec{}, false
+}
+
+// fill sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
+// placeholders for the others, which no store has.
+func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
+	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
+	if err != nil {
+		return err
+	}
+	choice := s.Choose(outlines, p.Seeds)
+	p.Jobs = nil
+	for _, o := range outlines {
+		for _, seed := range p.Seeds {
+			spec, ok := s.Find(o, seed, choice)
+			if !ok {
+				spec = runs.Spec{Experiment: cmp.Or(choice.Data.Experiment, o.Data[0].Experiment), Learner: o.Learner,
+					Seed: seed, Settings: o.Settings}
+			}
+			p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: o.Steps, Cost: o.Cost}})
+		}
+	}
+	p.Source = p.Settings.Source(h)
+	if name := choice.Environment["data"]; choice.Runs > 0 && name != p.Source.Name {
+		p.Source = protocol.Source{Name: name, StandIn: choice.Data.StandIn,
+			Note: fmt.Sprintf("Data of the machine that computed the runs: %s", name)}
+	}
+	return nil
+}
