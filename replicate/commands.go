@@ -16,6 +16,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
+	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/settings"
@@ -157,11 +158,15 @@ func dataCommand() *cobra.Command {
 
 func statusCommand(c lab.Catalog) *cobra.Command {
 	flags := &figureFlags{catalog: c}
+	var plan string
 	cmd := &cobra.Command{
 		Use:   "status [figure ...]",
-		Short: "Show which runs of the figures are done, running, partial, failed or missing",
+		Short: "Show which runs of the figures are done, running, partial, failed or missing, or the tasks of a plan",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if plan != "" {
+				return printPlanStatus(cmd, args, plan)
+			}
 			chosen, err := chosenFigures(cmd, c, args)
 			if err != nil {
 				return err
@@ -177,7 +182,32 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerPlan(cmd, c.Figures...)
+	registerPlanFile(cmd, &plan)
 	return cmd
+}
+
+// printPlanStatus prints what became of the tasks of a submitted plan. The error names the first that failed.
+func printPlanStatus(cmd *cobra.Command, args []string, path string) error {
+	if len(args) > 0 {
+		return usage.Errorf("give --plan or figures, not both")
+	}
+	p, err := readPlan(path)
+	if err != nil {
+		return err
+	}
+	s, err := slurm.ReadStatus(cmd.Context(), path, p)
+	if err != nil {
+		return err
+	}
+	if err := s.Print(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	return s.Err()
+}
+
+// registerPlanFile adds the flag --plan of commands about a submitted plan.
+func registerPlanFile(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "plan", "", "file of a plan that was submitted")
 }
 
 // printStates prints the state of each run of the figures, and how many runs are in each state.

@@ -115,7 +115,7 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 			"`replicate cancel --plan %[1]s` ends them\n", s.slurm.Plan)
 		return err
 	}
-	return waitFor(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
+	return follow(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
 }
 
 // makePlan reads the plan that the user names, or makes one.
@@ -295,8 +295,8 @@ const (
 	lastPoll  = 30 * time.Second
 )
 
-// waitFor shows progress until nothing of the plan is in the queue, then what the drawing job printed.
-func waitFor(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
+// follow shows progress until nothing of the plan is in the queue, then what the drawing job printed.
+func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
 	shown := ""
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
 		s, err := slurm.ReadStatus(ctx, path, p)

@@ -141,9 +141,9 @@ func over(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) (s Sta
 	return s
 }
 
-// TestAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time limit,
+// TestSlurmAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time limit,
 // one loses its node. All end well, and the figure is drawn.
-func TestAttempts(t *testing.T) {
+func TestSlurmAttempts(t *testing.T) {
 	c := slurmtest.Start(t)
 	p, o := plan(t, 12)
 	o.Time = time.Minute
@@ -183,9 +183,9 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestFailed: a task that fails again and again is given up, one that is impossible at once, and the drawing job is
+// TestSlurmFailed: a task that fails again and again is given up, one that is impossible at once, and the drawing job is
 // cancelled. The status names task, node and log.
-func TestFailed(t *testing.T) {
+func TestSlurmFailed(t *testing.T) {
 	c := slurmtest.Start(t)
 	p, o := plan(t, 4)
 	behave(t, o, 2, "1")
@@ -214,8 +214,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestCancel: nothing of a cancelled plan stays in the queue, and its processes end.
-func TestCancel(t *testing.T) {
+// TestSlurmCancel: nothing of a cancelled plan stays in the queue, and its processes end.
+func TestSlurmCancel(t *testing.T) {
 	c := slurmtest.Start(t)
 	p, o := plan(t, 2)
 	behave(t, o, 0, "hang")

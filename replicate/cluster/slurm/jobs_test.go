@@ -1,0 +1,145 @@
+package slurm
+
+import (
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/replicate/cluster"
+)
+
+// TestJobs: arrays are split at MaxArraySize, and each job waits for the stages whose results its tasks need.
+func TestJobs(t *testing.T) {
+	p, o := plan(t, 12)
+	o.ProbeNodes = 2
+	type short struct {
+		name         string
+		first, count int
+		after        string
+	}
+	list := func() (out []short) {
+		for _, j := range Jobs(&p, o) {
+			out = append(out, short{j.Name, j.First, j.Count, strings.Join(j.After, " ")})
+		}
+		return out
+	}
+	want := []short{{"probe", 0, 0, ""}, {"features-1", 0, 1, "probe"}, {"cpu-1", 1, 10, "probe features-1"},
+		{"cpu-2", 11, 2, "probe features-1"}, {"draw", 0, 0, "probe features-1 cpu-1 cpu-2"}}
+	if got := list(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	o.Own = true // needs no locks
+	want = []short{{"features-1", 0, 1, ""}, {"cpu-1", 1, 10, "features-1"}, {"cpu-2", 11, 2, "features-1"},
+		{"merge", 0, 0, "features-1 cpu-1 cpu-2"}, {"draw", 0, 0, "merge"}}
+	if got := list(); !reflect.DeepEqual(got, want) {
+		t.Errorf("with own folders: %v, want %v", got, want)
+	}
+}
+
+// TestScript: every kind of script is one that bash reads, with the options that were asked for.
+func TestScript(t *testing.T) {
+	p, o := plan(t, 12)
+	p.Arguments = []string{"--set", "b.epochs=5; rm x"}
+	p.Tasks[12].Stage, p.Tasks[12].GPU = cluster.StageGPU, true
+	o.Own, o.MaxRunning, o.GPUPartition, o.Account = true, 4, "a100", "physics"
+	o.Lines, o.Environ = []string{"--constraint=haswell"}, map[string]string{"TVPS_DATA": "/it's here"}
+	o.Time = 90 * time.Minute
+	scripts := map[string]string{}
+	for _, j := range append(Jobs(&p, o), Job{Name: "probe", Kind: "probe", Nodes: 2, CPUs: 1, Options: o, Plan: &p}) {
+		text, err := j.Script()
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts[j.Name] = string(text)
+		check := exec.Command("bash", "-n")
+		check.Stdin = strings.NewReader(string(text))
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s\n%s", j.Name, err, out, text)
+		}
+	}
+	for name, lines := range map[string][]string{
+		"cpu-1": {"#SBATCH --array=0-9%4", "#SBATCH --time=1:30:00", "#SBATCH --signal=B:TERM@120",
+			"#SBATCH --account=physics", "#SBATCH --constraint=haswell", `export TVPS_DATA='/it'\''s here'`,
+			"task=$((1 + SLURM_ARRAY_TASK_ID))", "#SBATCH --kill-on-invalid-dep=yes", "#SBATCH --requeue"},
+		"gpu-1": {"#SBATCH --gres=gpu:1", "#SBATCH --partition=a100"},
+		"probe": {"#SBATCH --nodes=2 --ntasks=2 --ntasks-per-node=1"},
+		"draw":  {"fig1 --stored --scale tiny --set 'b.epochs=5; rm x' --results"},
+		"merge": {`"$program" merge "$results"`},
+	} {
+		for _, line := range lines {
+			if !strings.Contains(scripts[name], line) {
+				t.Errorf("%s lacks %q:\n%s", name, line, scripts[name])
+			}
+		}
+	}
+	if strings.Contains(scripts["cpu-1"], "gres") || strings.Contains(scripts["cpu-1"], "a100") {
+		t.Errorf("a task without a GPU asks for one:\n%s", scripts["cpu-1"])
+	}
+}
+
+// TestQuote: a shell reads back the words.
+func TestQuote(t *testing.T) {
+	words := []string{"plain", "", "it's", "a b", `$HOME "x" \`, "new\nline", "ü"}
+	out, err := exec.Command("bash", "-c", "printf '%s|' "+quote(words...)).Output()
+	if err != nil || string(out) != strings.Join(words, "|")+"|" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestParse reads what squeue and sacct print: jobs of others, pending parts of arrays, states with a tail.
+func TestParse(t *testing.T) {
+	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 13}}
+	queue := parseQueue("12|0|RUNNING|n1|None\n12|2|PENDING||Resources\n13|N/A|PENDING||Dependency\n99|N/A|RUNNING|n2|None\nslurm\n",
+		jobs)
+	want := []queued{{12, 0, "RUNNING", "n1", "None"}, {12, 2, "PENDING", "", "Resources"}, {13, -1, "PENDING", "", "Dependency"}}
+	if !reflect.DeepEqual(queue, want) {
+		t.Errorf("%+v, want %+v", queue, want)
+	}
+	accounts := parseAccounts("12_0|COMPLETED|n1\n12_1|TIMEOUT|n2\n12_2|CANCELLED by 1000|None assigned\n")
+	for id, want := range map[string]account{"12_0": {"COMPLETED", "n1"}, "12_1": {"TIMEOUT", "n2"},
+		"12_2": {"CANCELLED", "None assigned"}} {
+		if accounts[id] != want {
+			t.Errorf("%s: %+v, want %+v", id, accounts[id], want)
+		}
+	}
+}
+
+// TestItem joins the queue, the accounts and attempts of a task.
+func TestItem(t *testing.T) {
+	now := time.Now()
+	task := cluster.Task{ID: 2, Stage: cluster.StageCPU, Seconds: 3600}
+	job := Submitted{Name: "cpu-1", ID: 12, First: 1, Count: 3}
+	ended := func(exit, steps int) cluster.Attempt {
+		return cluster.Attempt{Task: 2, Start: now, End: now, Exit: exit, Error: "no space", Steps: steps, Of: 10, Node: "n3"}
+	}
+	for name, c := range map[string]struct {
+		attempts []cluster.Attempt
+		queue    []queued
+		accounts map[string]account
+		state    State
+		node     string
+		left     float64
+		message  string
+	}{
+		"cancelled before its start": {state: Cancelled, left: 3600},
+		"waits":                      {queue: []queued{{12, 1, "PENDING", "", "Resources"}}, state: Waiting, left: 3600, message: "Resources"},
+		"waits again": {attempts: []cluster.Attempt{ended(130, 4)}, queue: []queued{{12, 1, "PENDING", "", "BeginTime"}},
+			state: Waiting, node: "n3", left: 2160, message: "BeginTime"},
+		"done":   {attempts: []cluster.Attempt{ended(1, 4), ended(0, 6)}, state: Done, node: "n3"},
+		"failed": {attempts: []cluster.Attempt{ended(1, 5)}, state: Failed, node: "n3", left: 1800, message: "no space"},
+		"killed": {attempts: []cluster.Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}}, state: Failed, node: "n1",
+			left: 3600, message: "ended without a word: see its log"},
+		"killed, with accounts": {attempts: []cluster.Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}},
+			accounts: map[string]account{"12_1": {"OUT_OF_MEMORY", "n1"}}, state: Failed, node: "n1", left: 3600,
+			message: "Slurm ended it: OUT_OF_MEMORY"},
+	} {
+		k := known{path: "/none/plan.json", attempts: c.attempts, jobs: []Submitted{job}, queue: c.queue, accounts: c.accounts}
+		got := k.task(task)
+		if got.State != c.state || got.Node != c.node || got.Message != c.message || got.Seconds < c.left-1 ||
+			got.Seconds > c.left+1 || got.Attempts != len(c.attempts) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
