@@ -20,12 +20,11 @@ const Format = 1
 type Plan struct {
 	Format      int      `json:"format"`
 	Scale       string   `json:"scale"`
-	Figures     []string `json:"figures"`           // as on the command line, "fig1": they are drawn at the end
-	Arguments   []string `json:"arguments"`         // flags that choose runs (--seeds, --set ...), as the user gave them
-	Backend     string   `json:"backend,omitempty"` // as "xla:cuda"; empty for the worker's default
-	TaskSeconds float64  `json:"task-seconds"`      // the time to which tasks are packed and split
-	Stored      int      `json:"stored"`            // number of distinct runs that are stored whole, and so in no task
-	Notes       []string `json:"notes,omitempty"`   // sentences: assumptions about data, identities that were chosen
+	Figures     []string `json:"figures"`         // as on the command line, "fig1": they are drawn at the end
+	Arguments   []string `json:"arguments"`       // flags that choose runs (--seeds, --set ...), as the user gave them
+	TaskSeconds float64  `json:"task-seconds"`    // the time to which tasks are packed and split
+	Stored      int      `json:"stored"`          // number of distinct runs that are stored whole, and so in no task
+	Notes       []string `json:"notes,omitempty"` // sentences: assumptions about data, identities that were chosen
 	Tasks       []Task   `json:"tasks"`
 }
 
@@ -37,8 +36,9 @@ type Task struct {
 	GPU      bool      `json:"gpu"`
 	CPUs     int       `json:"cpus"`
 	MemoryMB int       `json:"memory-mb"`
-	Seconds  float64   `json:"seconds"` // an estimate
-	Source   Estimate  `json:"source"`  // of the estimate
+	Backend  string    `json:"backend,omitempty"` // as "xla:cuda"; empty for the worker's default
+	Seconds  float64   `json:"seconds"`           // an estimate
+	Source   Estimate  `json:"source"`            // of the estimate
 	Pretrain *Pretrain `json:"pretrain,omitempty"`
 	Features *Features `json:"features,omitempty"`
 	Runs     []Runs    `json:"runs,omitempty"`
