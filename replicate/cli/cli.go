@@ -19,8 +19,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// interrupted is the exit code that shells report for a program ended by Ctrl-C.
-const interrupted = 130
+// Exit codes besides 0, 1 for a failure and 2 for a usage error.
+const (
+	interrupted = 130 // as shells report for a program ended by Ctrl-C
+	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later
+)
 
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C says so and cancels the command's
 // context. The second one ends the process at once, as does the end of grace after the first (0: there is no limit).
@@ -55,8 +58,8 @@ func Main(root *cobra.Command, grace time.Duration) {
 	os.Exit(code)
 }
 
-// ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, or 1
-// for any other failure.
+// ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, 75 for
+// runs that another process is computing (*runs.HeldError), or 1 for any other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -65,6 +68,8 @@ func ExitCode(ctx context.Context, err error) int {
 		return 2
 	case ctx.Err() != nil:
 		return interrupted
+	case errors.As(err, new(*runs.HeldError)):
+		return held
 	}
 	return 1
 }
@@ -81,7 +86,10 @@ func Advice(err error) string {
 		avoidable   *settings.AvoidableError
 	)
 	switch {
-	case errors.As(err, &folder) && folder.Err == nil:
+	case errors.As(err, &folder) && folder.Locks:
+		return ": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a " +
+			"folder of its own with --results and join them with `merge`"
+	case folder != nil && folder.Err == nil:
 		return ": choose another with --results"
 	case folder != nil:
 		return ": make it writable or choose another with --results"

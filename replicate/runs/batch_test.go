@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which the group keeps in its
@@ -103,7 +105,7 @@ func TestGroupContinues(t *testing.T) {
 		t.Fatalf("report %+v, error %v", report, err)
 	}
 	for seed := range 3 {
-		if state := store.State(spec(seed), upTo(10)); state != (State{Kind: Partial, Steps: 4, Of: 10}) {
+		if state := store.State(spec(seed), upTo(10)); !cmp.Equal(state, State{Kind: Partial, Steps: 4, Of: 10}) {
 			t.Errorf("seed %d: state %v", seed, state)
 		}
 	}
@@ -207,9 +209,9 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := store.claim(spec(1))
-	if !ok || err != nil {
-		t.Fatal(err)
+	release, err := store.claim(spec(1), "")
+	if release == nil || err != nil {
+		t.Fatal("not claimed", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan Report)

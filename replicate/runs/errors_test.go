@@ -16,8 +16,8 @@ func TestErrors(t *testing.T) {
 		want  string
 		cause error
 	}{
-		{&FolderError{"r", "is a file", nil}, "results folder r is a file", nil},
-		{&FolderError{"r", "cannot be made", atPath}, "results folder r cannot be made (no space left)", full},
+		{&FolderError{Dir: "r", Problem: "is a file"}, "results folder r is a file", nil},
+		{&FolderError{Dir: "r", Problem: "cannot be made", Err: atPath}, "results folder r cannot be made (no space left)", full},
 		{&WriteError{"result file", "f", atPath}, "result file f cannot be written (no space left)", full},
 		{&FormatError{"f", 2}, "result file f has format 2, this program reads format 1", nil},
 		{&InterruptedError{1, 8, "finished"}, "interrupted with 1 of 8 runs finished", context.Canceled},

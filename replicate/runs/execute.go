@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // Execute completes all jobs. It takes finished runs from the store and computes the missing steps of the others.
-// Runs locked by another process are left to that process and awaited at the end. A run that fails or panics does not
+// Runs locked by another process are left to that process and awaited at the end, or left out (Options.NoWait). A run that fails or panics does not
 // stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
 // the steps of all.
 //
@@ -25,7 +26,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	e := &executor{store: store, opts: opts, progress: newProgress(opts.Out)}
+	e := &executor{store: store, opts: opts, progress: newProgress(opts.Out), changed: make(chan struct{})}
 	e.report.Results = make(map[string]*Result, len(jobs))
 	if e.opts.Provenance.Command == nil {
 		e.opts.Provenance = NewProvenance(e.opts.Provenance.Backend, e.opts.Provenance.Versions)
@@ -86,14 +87,24 @@ type executor struct {
 	progress *progress
 	stop     context.CancelCauseFunc // ends all runs
 
-	mutex  sync.Mutex // guards what follows
-	queue  []*task
-	active int // tasks that workers are computing
-	report Report
+	mutex   sync.Mutex // guards what follows
+	queue   []*task
+	active  int           // tasks that workers are computing
+	changed chan struct{} // is closed, and replaced, when one of them ends
+	report  Report
 }
 
-// pollInterval is the time between two attempts to lock a run that another process computes.
-const pollInterval = 250 * time.Millisecond
+// The pause between attempts to lock a run that another process computes doubles from the first to the longest.
+const (
+	firstPause   = 250 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+// pauseAfter is the pause after so many attempts. It varies by a half, as many processes may wait for one run.
+func pauseAfter(attempts int) time.Duration {
+	pause := min(firstPause<<min(attempts-1, 10), longestPause)
+	return pause/2 + rand.N(pause)
+}
 
 // plan takes what it can from the store and queues tasks for the missing runs. It fails if the folder cannot be
 // written, before any group size is measured. It also tells the user which settings made runs new.
@@ -102,6 +113,7 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 	count := map[string]int{}
 	var open []Job
 	todo := map[string][]int{} // missing steps by ID
+	explain := e.store.explainer()
 	for _, job := range jobs {
 		known, ready := e.stored(job)
 		if ready {
@@ -109,7 +121,10 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		}
 		open = append(open, job)
 		todo[job.Spec.ID()] = missing(job.Steps, known)
-		if why := e.store.Explain(job.Spec); why != "" && len(known) == 0 {
+		if len(known) > 0 {
+			continue
+		}
+		if why := explain(job.Spec); why != "" {
 			reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
 			if count[reason]++; count[reason] == 1 {
 				reasons = append(reasons, reason)
@@ -199,33 +214,46 @@ func missing(steps []int, known map[int][]Row) []int {
 // work takes tasks from the queue until none is left or ctx is cancelled.
 func (e *executor) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		task, over := e.next()
+		task, wait := e.next()
 		switch {
-		case over:
-			return
-		case task == nil:
-			select {
-			case <-ctx.Done():
-			case <-time.After(pollInterval / 5):
-			}
-		default:
+		case task != nil:
 			e.attempt(ctx, task)
+		case wait != nil:
+			wait(ctx)
+		default:
+			return
 		}
 	}
 }
 
-// next takes the first task that is due; over is true when none is left or can come back.
-func (e *executor) next() (next *task, over bool) {
+// next takes the first task that is due. If none is, wait returns when one may be; it is nil when no task is left or
+// can come back.
+func (e *executor) next() (next *task, wait func(ctx context.Context)) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	i := slices.IndexFunc(e.queue, func(t *task) bool { return !time.Now().Before(t.earliest) })
-	if i < 0 {
-		return nil, len(e.queue) == 0 && e.active == 0
+	now := time.Now()
+	if i := slices.IndexFunc(e.queue, func(t *task) bool { return !now.Before(t.earliest) }); i >= 0 {
+		next = e.queue[i]
+		e.queue = slices.Delete(e.queue, i, i+1)
+		e.active++
+		return next, nil
 	}
-	next = e.queue[i]
-	e.queue = slices.Delete(e.queue, i, i+1)
-	e.active++
-	return next, false
+	if len(e.queue) == 0 && e.active == 0 {
+		return nil, nil
+	}
+	changed := e.changed
+	var due <-chan time.Time
+	if len(e.queue) > 0 {
+		first := slices.MinFunc(e.queue, func(a, b *task) int { return a.earliest.Compare(b.earliest) })
+		due = time.After(first.earliest.Sub(now))
+	}
+	return nil, func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-due:
+		}
+	}
 }
 
 // attempt claims a task's runs and completes them. It puts the task back if another process holds one of them or ctx
@@ -233,18 +261,28 @@ func (e *executor) next() (next *task, over bool) {
 func (e *executor) attempt(ctx context.Context, task *task) {
 	var results []*Result
 	computed := 0
-	release, ok, err := e.claim(task)
+	release, blocked, err := e.claim(task)
+	ok := release != nil
 	if ok {
 		results, computed, err = e.compute(ctx, task)
 		release()
+		if job := task.jobs[0]; err == nil && job.Shard != "" {
+			err = e.completeShards(job)
+		}
 	}
 	var every *everyRunError
 	if errors.As(everyRun(err), &every) {
 		e.stop(every) // only the first one counts
 	}
+	var by []Holder
+	if blocked != nil && task.waits == 0 {
+		by = e.store.holders(*blocked)
+	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.active--
+	close(e.changed)
+	e.changed = make(chan struct{})
 	switch {
 	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
 		e.queue = append(e.queue, task)
@@ -253,11 +291,16 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 			e.report.Failed = append(e.report.Failed, Failure{spec, err})
 		}
 		e.progress.failed(task, err)
-	case !ok:
-		if !task.held {
-			e.progress.note("%s is being computed by another process: waiting for it", task)
+	case !ok && e.opts.NoWait:
+		for _, spec := range task.specs() {
+			e.report.Held = append(e.report.Held, Held{spec, by})
 		}
-		task.held, task.earliest = true, time.Now().Add(pollInterval)
+		e.progress.note("%s is being computed by another process%s: left out", task, named(by))
+	case !ok:
+		if task.waits++; task.waits == 1 {
+			e.progress.note("%s is being computed by another process%s: waiting for it", task, named(by))
+		}
+		task.earliest = time.Now().Add(pauseAfter(task.waits))
 		e.queue = append(e.queue, task)
 	default:
 		var took time.Duration
@@ -271,23 +314,49 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	}
 }
 
-// claim takes the locks of all runs of a task, or of none.
-func (e *executor) claim(task *task) (release func(), ok bool, err error) {
+// claim takes the locks of all runs of a task. If another process holds one, blocked, it takes none.
+func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) {
 	var taken []func()
 	release = func() {
 		for _, one := range taken {
 			one()
 		}
 	}
-	for _, spec := range task.specs() {
-		one, ok, err := e.store.claim(spec)
-		if !ok {
+	for _, job := range task.jobs {
+		pauses := claimPauses
+		if task.waits > 0 { // another attempt comes
+			pauses = nil
+		}
+		one, err := e.store.claimWithin(job.Spec, job.Shard, pauses)
+		if one == nil {
 			release()
-			return nil, false, err
+			return nil, &job.Spec, err
 		}
 		taken = append(taken, one)
 	}
-	return release, true, nil
+	return release, nil, nil
+}
+
+// completeShards writes the finished file of a run if its shards have computed every step and none is at work.
+func (e *executor) completeShards(job Job) error {
+	job.Steps, job.Shard, job.Whole = job.Whole, "", nil
+	if known, _ := e.store.known(job.Spec); len(missing(job.Steps, known)) > 0 {
+		return nil
+	}
+	release, err := e.store.claim(job.Spec, "")
+	if release == nil {
+		return err // the last shard does it
+	}
+	defer release()
+	m, done, err := e.open(job, 1)
+	if done != nil || err != nil {
+		return err
+	}
+	defer m.file.close()
+	if len(m.todo) > 0 { // damaged meanwhile
+		return nil
+	}
+	return e.store.save(m.result())
 }
 
 // compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
@@ -315,7 +384,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	var every *everyRunError
 	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
-			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
+			if noteErr := e.store.saveFailure(m.job.Spec, m.job.Shard, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
 			}
 		}
@@ -323,11 +392,13 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	return results, len(members), err
 }
 
-// save writes the finished runs and removes the group's state.
+// save writes the finished runs and removes the group's state. A shard's steps stay in its file.
 func (e *executor) save(task *task, members []*member, results []*Result) error {
 	for _, m := range members {
 		result := m.result()
-		if err := e.store.save(result); err != nil {
+		if m.job.Shard != "" {
+			os.Remove(e.store.failedPath(m.job.Spec, m.job.Shard))
+		} else if err := e.store.save(result); err != nil {
 			return err
 		}
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result

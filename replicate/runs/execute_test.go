@@ -65,7 +65,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 			t.Errorf("the list at the end lacks %q:\n%s", text, list)
 		}
 	}
-	note, err := os.ReadFile(store.failedPath(spec(1)))
+	note, err := os.ReadFile(store.failedPath(spec(1), ""))
 	if err != nil || !strings.Contains(string(note), "execute_test.go") {
 		t.Errorf("the note of the panic has no stack: %v\n%s", err, note)
 	}
@@ -80,7 +80,7 @@ func retryAll(t *testing.T, store *Store, runs int) {
 		if want := int64(2); seed < 6 && count.Load() != want {
 			t.Errorf("seed %d computes %d more steps, want %d", seed, count.Load(), want)
 		}
-		if _, err := os.Stat(store.failedPath(spec(seed))); !os.IsNotExist(err) {
+		if _, err := os.Stat(store.failedPath(spec(seed), "")); !os.IsNotExist(err) {
 			t.Errorf("the note of seed %d stays after success: %v", seed, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestStepCannotBeStored(t *testing.T) {
 	m.file.close()
 	var write *WriteError
 	err = m.add(1, rowsAt(0, 1), 1)
-	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
+	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0), "") || !strings.Contains(err.Error(), "step 1") {
 		t.Errorf("error %v", err)
 	}
 }

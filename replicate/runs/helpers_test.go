@@ -23,6 +23,7 @@ const (
 	envSteps = "RUNS_TEST_STEPS"
 	envDelay = "RUNS_TEST_DELAY" // of each step
 	envLog   = "RUNS_TEST_LOG"   // gets a line for each computed step
+	envShard = "RUNS_TEST_SHARD" // k of shard k of 2; "" for whole runs
 )
 
 func TestMain(m *testing.M) {
@@ -56,6 +57,9 @@ func child(dir string) error {
 			time.Sleep(delay)
 			return rowsAt(seed, t), nil
 		}})
+		if k, err := strconv.Atoi(os.Getenv(envShard)); err == nil {
+			jobs[seed] = jobs[seed].Part(k, 2)
+		}
 	}
 	report, err := Execute(context.Background(), store, jobs, Options{Workers: 2})
 	if err != nil {
@@ -162,7 +166,7 @@ func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 // stepsDone counts the complete steps of an unfinished run.
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
-	part, err := readPartial(store.partialPath(spec), spec)
+	part, err := readPartial(store.partialPath(spec, ""), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,21 +46,22 @@ func (s *Store) Unfinished() (specs []Spec, problems []error, err error) {
 
 // list reads the specs of all files of one kind.
 func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, problems []error, err error) {
-	paths, err := s.files(suffix)
+	files, err := s.files(suffix)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, path := range paths {
+	for _, f := range files {
+		path := f.path
 		spec, err := read(path)
-		experiment, id := filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), suffix)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // a process has just finished the run and removed the file
 		case errors.As(err, new(*fs.PathError)):
 			problems = append(problems, unreadable(path, err))
 		case err != nil:
 			problems = append(problems, &DamagedError{Path: path, Reason: err.Error()})
-		case spec.ID() != id || spec.Experiment != experiment:
+		case spec.ID() != f.id || spec.Experiment != f.experiment:
 			problems = append(problems, &DamagedError{Path: path, Reason: holdsAnother(spec)})
+		case f.again(specs):
 		default:
 			specs = append(specs, spec)
 		}
@@ -72,30 +73,60 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 	return specs, problems, nil
 }
 
-// files returns the paths of all files of one kind, sorted.
-func (s *Store) files(suffix string) (paths []string, err error) {
+// runFile is a file of the run whose ID is in its path.
+type runFile struct{ path, experiment, id string }
+
+// again tells whether its run is the last one listed: it has several shards.
+func (f runFile) again(specs []Spec) bool {
+	n := len(specs)
+	return n > 0 && specs[n-1].Experiment == f.experiment && specs[n-1].ID() == f.id
+}
+
+// files returns all files of one kind, sorted, also those of shards.
+func (s *Store) files(suffix string) (out []runFile, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, cause(err))
 	}
 	for _, folder := range folders {
-		if strings.HasPrefix(folder.Name(), ".") || folder.Name() == quarantineFolder {
+		experiment := folder.Name()
+		if strings.HasPrefix(experiment, ".") || experiment == quarantineFolder {
 			continue
 		}
-		entries, err := os.ReadDir(filepath.Join(s.dir, folder.Name()))
-		if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		entries, err := readFolder(filepath.Join(s.dir, experiment))
 		if err != nil {
-			return nil, fmt.Errorf("results folder %s cannot be read: %w", filepath.Join(s.dir, folder.Name()), cause(err))
+			return nil, err
 		}
 		for _, entry := range entries {
+			path := filepath.Join(s.dir, experiment, entry.Name())
 			if hasSuffix(entry.Name(), suffix) {
-				paths = append(paths, filepath.Join(s.dir, folder.Name(), entry.Name()))
+				out = append(out, runFile{path, experiment, strings.TrimSuffix(entry.Name(), suffix)})
+			}
+			id, sharded := strings.CutSuffix(entry.Name(), shardsSuffix)
+			if !sharded {
+				continue
+			}
+			shards, err := readFolder(path)
+			if err != nil {
+				return nil, err
+			}
+			for _, shard := range shards {
+				if hasSuffix(shard.Name(), suffix) {
+					out = append(out, runFile{filepath.Join(path, shard.Name()), experiment, id})
+				}
 			}
 		}
 	}
-	return paths, nil
+	return out, nil
+}
+
+// readFolder lists a folder within a results folder. It has no entries if it is a file or was removed.
+func readFolder(path string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("results folder %s cannot be read: %w", path, cause(err))
+	}
+	return entries, nil
 }
 
 // readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that

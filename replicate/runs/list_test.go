@@ -56,7 +56,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	if len(specs) != 1 || specs[0].Seed != 9 || problems != nil || err != nil {
 		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
 	}
-	if err := os.WriteFile(store.partialPath(spec(9)), []byte("{}\n"), 0o644); err != nil {
+	if err := os.WriteFile(store.partialPath(spec(9), ""), []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before["test/"+spec(9).ID()+partialSuffix] = "{}\n"
@@ -97,11 +97,11 @@ func begun(t *testing.T, store *Store, s Spec, n int, session Provenance) {
 	if err := store.checkWritable(s.Experiment); err != nil {
 		t.Fatal(err)
 	}
-	part, err := readPartial(store.partialPath(s), s)
+	part, err := readPartial(store.partialPath(s, ""), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(s), s, part, session)
+	file, err := openPartial(store.partialPath(s, ""), s, part, session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 )
 
@@ -119,11 +120,11 @@ func (m *merger) run(spec Spec) error {
 			return nil
 		}
 	}
-	release, ok, err := m.into.claim(spec)
+	release, err := m.into.claim(spec, "")
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if release == nil {
 		m.problem(&BusyError{spec, m.into.dir})
 		return nil
 	}
@@ -199,17 +200,18 @@ type source struct {
 	taken    int // steps that the union takes from it
 }
 
-// sources reads both files of a run. It reads the unfinished run's file first, as its process may finish the run
-// meanwhile, but lists it last. Damage and files that cannot be read are problems.
+// sources reads the files of a run. It reads those of the unfinished run first, as its process may finish the run
+// meanwhile, but lists them last. Damage and files that cannot be read are problems.
 func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*source, problems []error) {
-	part, err := readPartial(s.partialPath(spec), spec)
+	files, err := s.unfinished(spec)
 	if err != nil {
 		problems = append(problems, err)
-		part = newPartial()
 	}
-	if part.damaged {
-		reason := "a line in it is not as it was written"
-		problems = append(problems, &DamagedError{Path: s.partialPath(spec), Reason: reason, Steps: len(part.rows)})
+	for _, file := range files {
+		if file.damaged {
+			reason := "a line in it is not as it was written"
+			problems = append(problems, &DamagedError{Path: file.path, Reason: reason, Steps: len(file.rows)})
+		}
 	}
 	switch result, err := read(spec); {
 	case err == nil:
@@ -218,9 +220,11 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 	case !isPlainMissing(err):
 		problems = append(problems, err)
 	}
-	if len(part.rows) > 0 {
-		out = append(out, &source{path: s.partialPath(spec), rows: part.rows, sessions: part.sessions, marks: part.marks,
-			seconds: part.seconds})
+	for _, file := range files {
+		if len(file.rows) > 0 {
+			out = append(out, &source{path: file.path, rows: file.rows, sessions: file.sessions, marks: file.marks,
+				seconds: file.seconds})
+		}
 	}
 	return out, problems
 }
@@ -279,11 +283,11 @@ func (s *Store) saveUnion(spec Spec, u *union) error {
 	if slices.ContainsFunc(u.sources, func(from *source) bool { return from.finished }) {
 		return s.save(newResult(spec, u.provenance(), u.rows))
 	}
-	path := s.partialPath(spec)
+	path := s.partialPath(spec, "")
 	if err := writeAtomic(path, u.encodePartial(spec)); err != nil {
 		return &WriteError{"file of finished steps", path, err}
 	}
-	return nil
+	return os.RemoveAll(s.path(spec, shardsSuffix)) // the union has their steps
 }
 
 // provenance joins those of the files from which steps were taken, in the order of time. A file's seconds count in

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"syscall"
 )
 
-// The rows of an unfinished run are appended to <id>.partial.jsonl:
+// The rows of an unfinished run are appended to <id>.partial.jsonl, those of a shard to <id>.shards/<shard>.partial.jsonl:
 //
 //	{"spec":...}
 //	{"session":...,"sum":"..."}                            one for each process that worked on it
@@ -65,6 +66,36 @@ func sealed(line partialLine) []byte {
 func intact(line []byte, sum string) bool {
 	text, found := bytes.CutSuffix(line, []byte(`,"sum":"`+sum+"\"}\n"))
 	return sum == "" || found && digest(append(bytes.Clone(text), "}\n"...)) == sum
+}
+
+// stepFile is a file of finished steps.
+type stepFile struct {
+	path string
+	*partial
+}
+
+// unfinished reads the finished steps of an unfinished run, from its own file and from those of its shards. With an
+// error it returns those that it can read.
+func (s *Store) unfinished(spec Spec) (files []stepFile, err error) {
+	for _, shard := range append([]string{""}, s.shards(spec, partialSuffix)...) {
+		path := s.partialPath(spec, shard)
+		part, readErr := readPartial(path, spec)
+		if readErr != nil {
+			err = cmp.Or(err, readErr)
+			continue
+		}
+		files = append(files, stepFile{path, part})
+	}
+	return files, err
+}
+
+// addSteps adds the rows of the steps that are not known yet.
+func addSteps(known, rows map[int][]Row) {
+	for t, stepRows := range rows {
+		if _, again := known[t]; !again {
+			known[t] = stepRows
+		}
+	}
 }
 
 // readPartial reads the complete steps of spec from path. A file that is missing or of another run has none.

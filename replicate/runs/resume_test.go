@@ -6,13 +6,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // A process is killed several times; the run ends with the same bytes, and no finished step is computed twice.
@@ -33,7 +36,7 @@ func TestKill(t *testing.T) {
 		if state := store.State(spec(0), upTo(steps)); state.Kind != Partial || state.Steps != done {
 			t.Errorf("after kill -9 the state is %v with %d steps done\n%s", state, done, output)
 		}
-		tear(t, store.partialPath(spec(0)))
+		tear(t, store.partialPath(spec(0), ""))
 	}
 	var count atomic.Int64
 	report := execute(t, store, nil, testJob(0, upTo(steps), &count))
@@ -85,7 +88,7 @@ func TestCancelAndResume(t *testing.T) {
 	if !strings.Contains(out.String(), "interrupted: 2 runs not finished") || stopped != 1 {
 		t.Errorf("stopped %d times, output:\n%s", stopped, &out)
 	}
-	if state := store.State(spec(0), upTo(10)); state != (State{Kind: Partial, Steps: 4, Of: 10}) {
+	if state := store.State(spec(0), upTo(10)); !cmp.Equal(state, State{Kind: Partial, Steps: 4, Of: 10}) {
 		t.Errorf("state %v", state)
 	}
 	var count atomic.Int64
@@ -174,7 +177,7 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{Commit: "then"})
+	file, err := openPartial(store.partialPath(spec(0), ""), spec(0), &partial{}, Provenance{Commit: "then"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,36 +263,64 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// A run that another process holds is awaited at the end, and computed if that process releases it unfinished.
+// A run that another process holds is awaited at the end, and computed if that process releases it unfinished. Waiting
+// takes few attempts, which do not come at the same time as another waiter's.
 func TestHeldRunIsWaitedFor(t *testing.T) {
-	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
-	release, ok, err := store.claim(spec(0))
-	if !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	if _, again, err := store.claim(spec(0)); again || err != nil {
-		t.Errorf("claimed twice: %v", err)
-	}
-	other := testJob(1, upTo(1), new(atomic.Int64))
-	finished := make(chan struct{})
-	other.Start, other.Step = func(context.Context) (StepFunc, func(), error) {
-		return func(_ context.Context, t int) ([]Row, error) { return rowsAt(1, t), nil }, func() { close(finished) }, nil
-	}, nil
-	go func() {
-		<-finished // the other job must not wait for the held one
-		time.Sleep(2 * pollInterval)
+	codec() // outside of the bubble, whose channels nobody else may use
+	synctest.Test(t, func(t *testing.T) {
+		store := open(t, t.TempDir())
+		release, err := store.claim(spec(0), "")
+		if release == nil || err != nil {
+			t.Fatal("not claimed", err)
+		}
+		var mutex sync.Mutex
+		var attempts []time.Time
+		inject(t, func(file *os.File, how int) error {
+			err := systemFlock(file, how)
+			if errors.Is(err, unix.EWOULDBLOCK) && how&unix.LOCK_EX != 0 {
+				mutex.Lock()
+				attempts = append(attempts, time.Now())
+				mutex.Unlock()
+			}
+			return err
+		})
+		other := testJob(1, upTo(1), new(atomic.Int64))
+		otherDone := false
+		other.Start, other.Step = func(context.Context) (StepFunc, func(), error) {
+			return func(_ context.Context, t int) ([]Row, error) { return rowsAt(1, t), nil }, func() { otherDone = true }, nil
+		}, nil
+		var out bytes.Buffer
+		var count atomic.Int64
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			report := execute(t, store, &out, testJob(0, upTo(2), &count), other)
+			if report.Computed != 2 || count.Load() != 2 {
+				t.Errorf("report %+v, %d steps", report, count.Load())
+			}
+		})
+		wait.Go(func() { execute(t, store, nil, testJob(0, upTo(2), &count)) })
+		time.Sleep(time.Hour)
+		mutex.Lock()
+		if n := len(attempts); n < 1000 || n > 2500 { // two waiters, each about every 5 seconds
+			t.Errorf("%d attempts in an hour", n)
+		}
+		slices.SortFunc(attempts, time.Time.Compare)
+		last := attempts[len(attempts)-1000:]
+		if distinct := slices.CompactFunc(slices.Clone(last), time.Time.Equal); len(distinct) != len(last) {
+			t.Errorf("of 1000 attempts %d at the same time as another", len(last)-len(distinct))
+		}
+		mutex.Unlock()
+		if !otherDone {
+			t.Error("the other job waits for the held one")
+		}
+		released := time.Now()
 		release()
-	}()
-	var out bytes.Buffer
-	var count atomic.Int64
-	report := execute(t, store, &out, testJob(0, upTo(2), &count), other)
-	if report.Computed != 2 || count.Load() != 2 {
-		t.Errorf("report %+v, %d steps", report, count.Load())
-	}
-	if n := strings.Count(out.String(), "is being computed by another process"); n != 1 {
-		t.Errorf("reported %d times:\n%s", n, &out)
-	}
+		wait.Wait()
+		if took := time.Since(released); took > 2*longestPause {
+			t.Errorf("continued %s after the release", took)
+		}
+		if n := strings.Count(out.String(), "is being computed by another process"); n != 1 {
+			t.Errorf("reported %d times:\n%s", n, &out)
+		}
+	})
 }

@@ -24,16 +24,20 @@ const (
 // State is what a store knows about a run.
 type State struct {
 	Kind    Kind
-	Steps   int    // wanted steps that are stored
-	Of      int    // wanted steps
-	Message string // of a failed run, or of a damaged file
+	Steps   int      // wanted steps that are stored
+	Of      int      // wanted steps
+	By      []Holder // of a running one: the processes
+	Message string   // of a failed run, or of a damaged file
 }
 
-// String is as "partial: 3 of 9 steps".
+// String is as "partial: 3 of 9 steps" or "running: 3 of 9 steps, on node1, job 123_4".
 func (s State) String() string {
 	text := string(s.Kind)
 	if s.Kind != Done && s.Kind != Missing {
 		text += fmt.Sprintf(": %d of %d steps", s.Steps, s.Of)
+	}
+	if by := describe(s.By); by != "" {
+		text += ", " + by
 	}
 	if s.Message != "" {
 		text += ": " + s.Message
@@ -53,11 +57,14 @@ func (s *Store) State(spec Spec, steps []int) State {
 			state.Steps++
 		}
 	}
-	message, failed := s.failure(spec)
-	switch {
-	case state.Steps == state.Of && s.stored(spec, steps):
+	if state.Steps == state.Of && s.stored(spec, steps) {
 		state.Kind = Done
-	case s.locked(spec):
+		return state
+	}
+	message, failed := s.failure(spec)
+	state.By = s.holders(spec)
+	switch {
+	case len(state.By) > 0:
 		state.Kind = Running
 	case failed:
 		state.Kind, state.Message = Failed, message
@@ -70,9 +77,9 @@ func (s *Store) State(spec Spec, steps []int) State {
 // known returns the rows of all stored steps, of a finished and of an unfinished run's file. It moves no file.
 func (s *Store) known(spec Spec) (map[int][]Row, error) {
 	rows := map[int][]Row{}
-	part, err := readPartial(s.partialPath(spec), spec)
-	if err == nil {
-		rows = part.rows
+	files, err := s.unfinished(spec) // before the finished one, which may replace them meanwhile
+	for _, file := range files {
+		addSteps(rows, file.rows)
 	}
 	result, readErr := s.Read(spec)
 	if readErr != nil {
@@ -93,9 +100,19 @@ func (s *Store) stored(spec Spec, steps []int) bool {
 	return err == nil && result.has(steps)
 }
 
-// failure returns the message of a run's last failure.
+// failure returns the message of a run's last failure, or of a shard's.
 func (s *Store) failure(spec Spec) (message string, failed bool) {
-	text, err := readFile(s.failedPath(spec))
+	for _, shard := range append([]string{""}, s.shards(spec, failedSuffix)...) {
+		if message, failed = readFailure(s.failedPath(spec, shard)); failed {
+			return message, true
+		}
+	}
+	return "", false
+}
+
+// readFailure reads the note of a failure.
+func readFailure(path string) (message string, failed bool) {
+	text, err := readFile(path)
 	if err != nil {
 		return "", false
 	}
@@ -108,32 +125,63 @@ func (s *Store) failure(spec Spec) (message string, failed bool) {
 
 // Explain says which settings make spec a new run, compared with the most similar stored run of the same experiment,
 // learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with.
-func (s *Store) Explain(spec Spec) string {
-	entries, err := os.ReadDir(filepath.Join(s.dir, spec.Experiment))
-	if err != nil {
-		return ""
+func (s *Store) Explain(spec Spec) string { return s.explainer()(spec) }
+
+// explainer is Explain for many runs: it lists each folder once.
+func (s *Store) explainer() func(spec Spec) string {
+	type kind struct {
+		experiment, learner string
+		seed                int64
 	}
-	var best []string
-	var bestTime time.Time
-	for _, entry := range entries {
-		if !isStored(entry.Name()) {
-			continue
+	type stored struct {
+		spec     Spec
+		id       string
+		modified time.Time
+	}
+	byKind := map[kind][]stored{}
+	listed := map[string]bool{}
+	list := func(experiment string) {
+		listed[experiment] = true
+		entries, err := os.ReadDir(filepath.Join(s.dir, experiment))
+		if err != nil {
+			return
 		}
-		other, ok := s.storedSpec(filepath.Join(s.dir, spec.Experiment, entry.Name()))
-		if !ok || other.Learner != spec.Learner || other.Seed != spec.Seed || other.ID() == spec.ID() {
-			continue
-		}
-		changes := spec.difference(other)
-		var modified time.Time
-		if info, err := entry.Info(); err == nil {
-			modified = info.ModTime()
-		}
-		nearer := best == nil || len(changes) < len(best)
-		if nearer || len(changes) == len(best) && modified.After(bestTime) {
-			best, bestTime = changes, modified
+		for _, entry := range entries {
+			if !isStored(entry.Name()) {
+				continue
+			}
+			spec, ok := s.storedSpec(filepath.Join(s.dir, experiment, entry.Name()))
+			if !ok {
+				continue
+			}
+			one := stored{spec: spec, id: strings.TrimSuffix(entry.Name(), fileSuffix)}
+			if info, err := entry.Info(); err == nil {
+				one.modified = info.ModTime()
+			}
+			of := kind{experiment, spec.Learner, spec.Seed}
+			byKind[of] = append(byKind[of], one)
 		}
 	}
-	return strings.Join(best, ", ")
+	return func(spec Spec) string {
+		if !listed[spec.Experiment] {
+			list(spec.Experiment)
+		}
+		var best *stored
+		least, id := 0, spec.ID()
+		for _, other := range byKind[kind{spec.Experiment, spec.Learner, spec.Seed}] {
+			if other.id == id {
+				continue
+			}
+			changes := spec.changes(other.spec)
+			if best == nil || changes < least || changes == least && other.modified.After(best.modified) {
+				best, least = &other, changes
+			}
+		}
+		if best == nil {
+			return ""
+		}
+		return strings.Join(spec.difference(best.spec), ", ")
+	}
 }
 
 // storedSpec returns the spec of a finished run's file, from memory after the first time; ok is false if the file

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 )
 
@@ -24,6 +23,9 @@ const (
 	fileSuffix    = ".jsonl.zst"     // of a finished run
 	partialSuffix = ".partial.jsonl" // of an unfinished run: its finished steps
 	stateSuffix   = ".state"         // of a group, by the hash of its runs' IDs
+	failedSuffix  = ".failed.json"   // why it stopped
+	lockSuffix    = ".lock"          // is locked while a process computes it
+	shardsSuffix  = ".shards"        // folder of the files of its shards, by their names
 )
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
@@ -41,7 +43,7 @@ func Open(dir string) (*Store, error) {
 		return nil, &FolderError{Dir: dir, Problem: "is a file"}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &FolderError{dir, "cannot be made", err}
+		return nil, &FolderError{Dir: dir, Problem: "cannot be made", Err: err}
 	}
 	return newStore(dir), nil
 }
@@ -66,7 +68,7 @@ func TryWrite(folder string) error {
 func (s *Store) checkWritable(experiment string) error {
 	folder := filepath.Join(s.dir, experiment)
 	if err := TryWrite(folder); err != nil {
-		return &FolderError{folder, "cannot be written", err}
+		return &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}
 	return nil
 }
@@ -76,10 +78,23 @@ func (s *Store) path(spec Spec, suffix string) string {
 	return filepath.Join(s.dir, spec.Experiment, spec.ID()+suffix)
 }
 
-func (s *Store) donePath(spec Spec) string    { return s.path(spec, fileSuffix) }
-func (s *Store) partialPath(spec Spec) string { return s.path(spec, partialSuffix) }
-func (s *Store) failedPath(spec Spec) string  { return s.path(spec, ".failed.json") }
-func (s *Store) lockPath(spec Spec) string    { return s.path(spec, ".lock") }
+func (s *Store) donePath(spec Spec) string { return s.path(spec, fileSuffix) }
+
+// Files of the whole run, or of a shard.
+func (s *Store) partialPath(spec Spec, shard string) string {
+	return s.shardPath(spec, shard, partialSuffix)
+}
+func (s *Store) failedPath(spec Spec, shard string) string {
+	return s.shardPath(spec, shard, failedSuffix)
+}
+func (s *Store) lockPath(spec Spec, shard string) string { return s.shardPath(spec, shard, lockSuffix) }
+
+func (s *Store) shardPath(spec Spec, shard, suffix string) string {
+	if shard == "" {
+		return s.path(spec, suffix)
+	}
+	return filepath.Join(s.path(spec, shardsSuffix), shard+suffix)
+}
 
 // Read is Load without changes to the folder: a damaged file stays and is a *DamagedError with MovedTo empty.
 func (s *Store) Read(spec Spec) (*Result, error) {
@@ -115,8 +130,8 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 	if !errors.As(err, &damaged) {
 		return result, err
 	}
-	release, ok, lockErr := s.claim(spec)
-	if lockErr != nil || !ok {
+	release, lockErr := s.claim(spec, "")
+	if lockErr != nil || release == nil {
 		return nil, err // the process that holds the lock will find the damage, or the folder is read-only
 	}
 	defer release()
@@ -153,41 +168,6 @@ func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 	return os.WriteFile(filepath.Join(folder, name+".reason.txt"), []byte(note), 0o644)
 }
 
-// claim takes the run's lock without waiting; ok is false if another living process, or another Execute in this one,
-// holds it. The operating system frees the lock of a process that ends, however it ends.
-func (s *Store) claim(spec Spec) (release func(), ok bool, err error) {
-	path := s.lockPath(spec)
-	for range 20 {
-		lock := flock.New(path, flock.SetPermissions(0o644))
-		ok, err = lock.TryLock()
-		if err != nil {
-			problem := fmt.Sprintf("cannot lock run %s, perhaps because its file system has no flock", spec)
-			return nil, false, &FolderError{filepath.Dir(path), problem, err}
-		}
-		if !ok { // perhaps State() holds it for a moment
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		mine, mineErr := lock.Stat()
-		there, thereErr := os.Stat(path)
-		if mineErr == nil && thereErr == nil && os.SameFile(mine, there) {
-			return func() { os.Remove(path); lock.Unlock() }, true, nil
-		}
-		lock.Unlock() // its last owner removed the file after it was opened here: lock the new file
-	}
-	return nil, false, nil
-}
-
-// locked tells whether a living process holds the run's lock.
-func (s *Store) locked(spec Spec) bool {
-	lock := flock.New(s.lockPath(spec), flock.SetFlag(os.O_RDONLY))
-	ok, err := lock.TryRLock()
-	if ok {
-		lock.Unlock()
-	}
-	return err == nil && !ok
-}
-
 // save writes a finished run in one atomic step and removes the files that it replaces. The caller holds the run's
 // lock.
 func (s *Store) save(result *Result) error {
@@ -196,8 +176,9 @@ func (s *Store) save(result *Result) error {
 	if err := writeAtomic(path, encodeResult(result)); err != nil {
 		return &WriteError{"result file", path, err}
 	}
-	os.Remove(s.partialPath(result.Spec))
-	os.Remove(s.failedPath(result.Spec))
+	os.Remove(s.partialPath(result.Spec, ""))
+	os.Remove(s.failedPath(result.Spec, ""))
+	os.RemoveAll(s.path(result.Spec, shardsSuffix))
 	return nil
 }
 
@@ -237,8 +218,8 @@ type failedFile struct {
 	Time  time.Time `json:"time"`
 }
 
-// saveFailure stores why a run failed; State reads it.
-func (s *Store) saveFailure(spec Spec, failure error) error {
+// saveFailure stores why a run or a shard failed; State reads it.
+func (s *Store) saveFailure(spec Spec, shard string, failure error) error {
 	note := failedFile{Spec: spec, Error: failure.Error(), Time: time.Now().UTC()}
 	var panicked *panicError
 	if errors.As(failure, &panicked) {
@@ -248,7 +229,7 @@ func (s *Store) saveFailure(spec Spec, failure error) error {
 	if err != nil {
 		return err
 	}
-	return writeAtomic(s.failedPath(spec), append(text, '\n'))
+	return writeAtomic(s.failedPath(spec, shard), append(text, '\n'))
 }
 
 // Gather returns the finished runs among specs, in their order, and the specs of the missing ones. Damaged files count

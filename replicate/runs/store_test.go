@@ -180,11 +180,11 @@ func TestClaimExcludes(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 300 {
-				release, ok, err := store.claim(spec(0))
+				release, err := store.claim(spec(0), "")
 				if err != nil {
 					t.Error(err)
 				}
-				if !ok {
+				if release == nil {
 					continue
 				}
 				if inside.Add(1) != 1 {
@@ -245,9 +245,9 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 	if err := os.Truncate(store.donePath(spec(0)), 20); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := store.claim(spec(0))
-	if !ok || err != nil {
-		t.Fatal(ok, err)
+	release, err := store.claim(spec(0), "")
+	if release == nil || err != nil {
+		t.Fatal("not claimed", err)
 	}
 	if _, err := store.Load(spec(0)); !errors.Is(err, ErrMissing) {
 		t.Errorf("Load: %v", err)
@@ -256,7 +256,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 		t.Errorf("it was moved: %v", err)
 	}
 	release()
-	if _, err := os.Stat(store.lockPath(spec(0))); !os.IsNotExist(err) {
+	if _, err := os.Stat(store.lockPath(spec(0), "")); !os.IsNotExist(err) {
 		t.Errorf("the lock file stays: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ type task struct {
 	failure  error     // why the batch has no groups; nil unless GroupSize failed
 	left     int       // steps that are counted in the progress and not yet done
 	earliest time.Time // when to try again to lock runs that another process computes
-	held     bool      // whether the user was told about that
+	waits    int       // attempts so far that found them held
 }
 
 // joined checks the jobs and joins those of the same run: the first one with the steps of all.
@@ -31,15 +31,20 @@ func joined(jobs []Job) ([]Job, error) {
 		id := job.Spec.ID()
 		if byID[id] == nil {
 			one := job
-			one.Steps = nil
+			one.Steps, one.Whole = nil, nil
 			byID[id] = &one
 			wanted = append(wanted, &one)
 		}
+		if first := byID[id].Shard; first != job.Shard {
+			return nil, fmt.Errorf("run %s is wanted as shard %q and as shard %q: execute them one after the other", job.Spec,
+				first, job.Shard)
+		}
 		byID[id].Steps = append(byID[id].Steps, job.Steps...)
+		byID[id].Whole = append(byID[id].Whole, job.Whole...)
 	}
 	out := make([]Job, len(wanted))
 	for i, job := range wanted {
-		job.Steps = distinct(job.Steps)
+		job.Steps, job.Whole = distinct(job.Steps), distinct(job.Whole)
 		out[i] = *job
 	}
 	return out, nil
@@ -89,6 +94,9 @@ func groupTasks(ctx context.Context, batch *Batch) []*task {
 // String names the task's runs for people: "claw/sac seeds 0, 1, 2".
 func (t *task) String() string {
 	first := t.jobs[0].Spec
+	if shard := t.jobs[0].Shard; shard != "" {
+		return fmt.Sprintf("%s, shard %s", first, shard)
+	}
 	if len(t.jobs) == 1 {
 		return first.String()
 	}
@@ -168,35 +176,53 @@ type member struct {
 // open reads the stored steps of a claimed run and opens its file to append the missing ones. If none is missing it
 // returns the result instead. together is the number of seeds in its program.
 func (e *executor) open(job Job, together int) (*member, *Result, error) {
-	spec := job.Spec
-	prior, err := e.load(spec, e.store.loadClaimed)
+	spec, read := job.Spec, e.store.loadClaimed
+	if job.Shard != "" {
+		read = e.store.Read // a damaged file stays: this process has not locked the whole run
+	}
+	prior, err := e.load(spec, read)
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return nil, nil, err
 	}
 	if err == nil && prior.has(job.Steps) {
 		return nil, prior, nil
 	}
-	stored, err := readPartial(e.store.partialPath(spec), spec)
+	files, err := e.store.unfinished(spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &member{job: job, rows: stored.rows, sessions: stored.sessions, seconds: stored.seconds,
-		session: e.opts.Provenance.forRun(job.Spec, together)}
+	m := &member{job: job, rows: map[int][]Row{}, session: e.opts.Provenance.forRun(job.Spec, together)}
 	if prior != nil { // a finished file that lacks wanted steps
-		for t, stepRows := range prior.byStep() {
-			m.rows[t] = stepRows
-		}
-		m.sessions = append([]Provenance{prior.Provenance}, m.sessions...)
-		m.seconds += prior.Provenance.Seconds
+		m.know(prior.byStep(), []Provenance{prior.Provenance}, prior.Provenance.Seconds)
 	}
-	if m.file, err = openPartial(e.store.partialPath(spec), spec, stored, m.session); err != nil {
-		return nil, nil, &FolderError{filepath.Join(e.store.dir, spec.Experiment), "cannot be written", err}
+	path, own := e.store.partialPath(spec, job.Shard), newPartial()
+	for _, file := range files {
+		m.know(file.rows, file.sessions, file.seconds)
+		if file.path == path {
+			own = file.partial
+		}
+	}
+	if len(files) > 1 { // shards: the file of a merged run is not in the order of time
+		slices.SortStableFunc(m.sessions, func(a, b Provenance) int { return a.Start.Compare(b.Start) })
 	}
 	m.todo = missing(job.Steps, m.rows)
-	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write
+	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write, or done by shards
 		m.session = m.sessions[len(m.sessions)-1]
 	}
+	if len(m.todo) == 0 && job.Shard != "" {
+		return nil, m.result(), nil
+	}
+	if m.file, err = openPartial(path, spec, own, m.session); err != nil {
+		return nil, nil, &FolderError{Dir: filepath.Join(e.store.dir, spec.Experiment), Problem: "cannot be written", Err: err}
+	}
 	return m, nil, nil
+}
+
+// know adds stored steps. Of a step that is stored twice the first one counts.
+func (m *member) know(rows map[int][]Row, sessions []Provenance, seconds float64) {
+	addSteps(m.rows, rows)
+	m.sessions = append(m.sessions, sessions...)
+	m.seconds += seconds
 }
 
 // add stores the rows of a step, if it is one that is missing.

@@ -1,0 +1,296 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// Holder is a process that computes a run.
+type Holder struct {
+	Host string `json:"host,omitempty"`
+	PID  int    `json:"pid,omitempty"`
+	Job  string `json:"job,omitempty"` // of Slurm, as "123" or "123_4"; "" outside of it
+}
+
+// String is as "on node1, job 123_4" or "on node1, process 4711"; empty if nothing is known.
+func (h Holder) String() string {
+	var parts []string
+	if h.Host != "" {
+		parts = append(parts, "on "+h.Host)
+	}
+	switch {
+	case h.Job != "":
+		parts = append(parts, "job "+h.Job)
+	case h.PID != 0:
+		parts = append(parts, fmt.Sprintf("process %d", h.PID))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thisProcess describes the process itself.
+func thisProcess() Holder {
+	h := Holder{PID: os.Getpid(), Job: os.Getenv("SLURM_JOB_ID")}
+	h.Host, _ = os.Hostname()
+	if array, index := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID"); array != "" && index != "" {
+		h.Job = array + "_" + index
+	}
+	return h
+}
+
+// plain tells whether the texts can be shown in one line.
+func (h Holder) plain() bool {
+	text := h.Host + h.Job
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// describe joins holders, as "on node1, job 123_4; on node2, job 123_5".
+func describe(by []Holder) string {
+	var texts []string
+	for _, h := range by {
+		if text := h.String(); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// flock is the system call. Tests replace it.
+var flock = func(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// lock is a file that is locked. The operating system frees the lock of a process that ends, however it ends.
+type lock struct {
+	path string
+	file *os.File
+}
+
+// tryLock locks the file at path, how is unix.LOCK_EX or unix.LOCK_SH, and makes it and its folder if needed. It does
+// not wait: it returns nil if another one holds the lock. After an error no file that it made is left.
+func tryLock(path string, how int) (*lock, error) {
+	for range 20 {
+		file, made, err := openLock(path)
+		if errors.Is(err, fs.ErrNotExist) { // removed after it was found
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(file, how|unix.LOCK_NB); err != nil {
+			file.Close()
+			if errors.Is(err, unix.EWOULDBLOCK) {
+				return nil, nil
+			}
+			if made {
+				os.Remove(path)
+			}
+			return nil, err
+		}
+		l := &lock{path, file}
+		if l.current() {
+			return l, nil
+		}
+		l.unlock() // its last owner removed the file after it was opened here: lock the new file
+	}
+	return nil, nil
+}
+
+// openLock opens a lock file for writing, as NFSv4 locks no other exclusively. One that another user made is opened for
+// reading.
+func openLock(path string) (file *os.File, made bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, false, err
+	}
+	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if !errors.Is(err, fs.ErrExist) {
+		return file, err == nil, err
+	}
+	if file, err = os.OpenFile(path, os.O_RDWR, 0); errors.Is(err, fs.ErrPermission) {
+		file, err = os.Open(path)
+	}
+	return file, false, err
+}
+
+// current tells whether the locked file is the one at its path.
+func (l *lock) current() bool {
+	mine, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// sign writes into the file who holds it. Without this line the lock holds, too.
+func (l *lock) sign() {
+	os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
+}
+
+// release frees an exclusive lock and removes its file.
+func (l *lock) release() {
+	os.Remove(l.path)
+	l.unlock()
+}
+
+// releaseShared frees a shared lock. The last holder removes the file.
+func (l *lock) releaseShared() {
+	if flock(l.file, unix.LOCK_EX|unix.LOCK_NB) == nil && l.current() {
+		os.Remove(l.path)
+	}
+	l.unlock()
+}
+
+func (l *lock) unlock() {
+	flock(l.file, unix.LOCK_UN) // explicitly: a child that is being started has the file, too
+	l.file.Close()
+}
+
+// heldBy tells whether a living process holds the file's exclusive lock, and which. It makes no file and needs only
+// permission to read.
+func heldBy(path string) (by Holder, held bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Holder{}, false
+	}
+	defer file.Close()
+	if err := flock(file, unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		if err == nil {
+			flock(file, unix.LOCK_UN)
+		}
+		return Holder{}, false
+	}
+	line, err := firstLine(file)
+	if err != nil || json.Unmarshal(line, &by) != nil || !by.plain() {
+		return Holder{}, true
+	}
+	return by, true
+}
+
+// claimPauses are the pauses between attempts to lock a run: a reader that asks who computes it locks it for a moment.
+var claimPauses = []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond}
+
+// claim takes the lock of a run without waiting, or that of a shard of it; release is nil if another living process, or
+// another Execute in this one, holds it. A shard excludes itself and the whole run, not the other shards.
+func (s *Store) claim(spec Spec, shard string) (release func(), err error) {
+	return s.claimWithin(spec, shard, claimPauses)
+}
+
+// claimWithin is claim with other pauses between the attempts.
+func (s *Store) claimWithin(spec Spec, shard string, pauses []time.Duration) (release func(), err error) {
+	for i := 0; ; i++ {
+		release, err = s.tryClaim(spec, shard)
+		if release != nil || err != nil || i == len(pauses) {
+			return release, err
+		}
+		time.Sleep(pauses[i])
+	}
+}
+
+// tryClaim makes one attempt; release is nil if another one holds the lock.
+func (s *Store) tryClaim(spec Spec, shard string) (release func(), err error) {
+	how := unix.LOCK_EX
+	if shard != "" {
+		how = unix.LOCK_SH
+	}
+	run, err := tryLock(s.lockPath(spec, ""), how)
+	if run == nil || err != nil {
+		return nil, s.lockError(spec, err)
+	}
+	if shard == "" {
+		run.sign()
+		return run.release, nil
+	}
+	own, err := tryLock(s.lockPath(spec, shard), unix.LOCK_EX)
+	if own == nil || err != nil {
+		run.releaseShared()
+		return nil, s.lockError(spec, err)
+	}
+	own.sign()
+	return func() {
+		own.release()
+		os.Remove(filepath.Dir(own.path)) // only if nothing is in it
+		run.releaseShared()
+	}, nil
+}
+
+// lockError says what a folder lacks in which a run cannot be locked; nil without an error.
+func (s *Store) lockError(spec Spec, err error) error {
+	if err == nil {
+		return nil
+	}
+	return folderLockError(filepath.Join(s.dir, spec.Experiment), "cannot lock run "+spec.String(), err)
+}
+
+// folderLockError is the error of a lock in a folder: problem, or that its file system has no locks.
+func folderLockError(folder, problem string, err error) *FolderError {
+	unlockable := errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.ENOLCK)
+	if unlockable {
+		problem = "is on a file system that does not lock files"
+	}
+	return &FolderError{Dir: folder, Problem: problem, Err: err, Locks: unlockable}
+}
+
+// holders returns the living processes that compute the run or shards of it.
+func (s *Store) holders(spec Spec) (by []Holder) {
+	for _, shard := range append([]string{""}, s.shards(spec, lockSuffix)...) {
+		if one, held := heldBy(s.lockPath(spec, shard)); held {
+			by = append(by, one)
+		}
+	}
+	return by
+}
+
+// locked tells whether a living process computes the run or a shard of it.
+func (s *Store) locked(spec Spec) bool { return len(s.holders(spec)) > 0 }
+
+// shards lists the shards of a run that have a file of one kind. They have a folder of their own: a run without shards
+// costs one look.
+func (s *Store) shards(spec Spec, suffix string) (names []string) {
+	entries, _ := os.ReadDir(s.path(spec, shardsSuffix))
+	for _, entry := range entries {
+		if name, found := strings.CutSuffix(entry.Name(), suffix); found && shardName.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// HeldError is returned when runs were left out because other processes were computing them (Options.NoWait).
+type HeldError struct {
+	Held  []Held
+	Total int // runs that were wanted
+}
+
+// Held is a run that other processes were computing.
+type Held struct {
+	Spec Spec
+	By   []Holder // empty if they cannot be named
+}
+
+// Error names the first run and who computes it.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%d of %s left out, the first is %s: it is being computed by another process%s", len(e.Held),
+		Plural(e.Total, "run"), e.Held[0].Spec, named(e.Held[0].By))
+}
+
+// named is " (on node1, job 123_4)"; empty if nothing is known.
+func named(by []Holder) string {
+	if text := describe(by); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}
