@@ -27,6 +27,6 @@ func root(c lab.Catalog) *cobra.Command {
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
 		doctorCommand(), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
-		exportCommand(), compareCommand(), mergeCommand())
+		exportCommand(), compareCommand(), mergeCommand(), planCommand(c), workCommand(c))
 	return cmd
 }

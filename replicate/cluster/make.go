@@ -124,7 +124,7 @@ func Make(c lab.Catalog, store *runs.Store, o Options) (Plan, error) {
 // addFigure adds the runs of a figure.
 func (p *planner) addFigure(f paper.Figure) error {
 	o := p.Options.Options
-	o.AllFigures = len(p.Figures) > 1
+	o.AllFigures = o.AllFigures || len(p.Figures) > 1
 	panels, err := p.catalog.Panels(f, o)
 	if err != nil {
 		return err
@@ -362,7 +362,7 @@ func (p *planner) tasks(units []unit) []Task {
 				p.prepare(&out, pretrain, features, u, seed)
 			}
 		}
-		kind := fmt.Sprint(u.gpu, u.cpus, u.memory)
+		kind := fmt.Sprint(u.gpu, u.cpus, u.memory, u.trunk != nil)
 		i, ok := open[kind]
 		if !ok || out[i].Seconds+u.seconds > p.TaskSeconds {
 			i = len(out)
@@ -410,9 +410,13 @@ func (t *Task) add(u unit) {
 
 // sameBut tells whether runs differ from others in their seeds alone, and neither are shards.
 func (r Runs) sameBut(other Runs) bool {
+	return r.sameRun(other) && r.Group == other.Group && r.Shard == other.Shard && slices.Equal(r.Steps, other.Steps)
+}
+
+// sameRun tells whether runs differ from others in seeds and steps alone.
+func (r Runs) sameRun(other Runs) bool {
 	return r.Scenario == other.Scenario && r.Series == other.Series && r.Measure == other.Measure &&
-		r.Group == other.Group && r.Shard == other.Shard && maps.Equal(r.Settings, other.Settings) &&
-		slices.Equal(r.Steps, other.Steps)
+		maps.Equal(r.Settings, other.Settings)
 }
 
 // prepare adds the tasks of the features and of the checkpoint that a seed needs, once.
@@ -484,4 +488,6 @@ func ordered(tasks []Task) []Task {
 }
 
 // resources are equal for tasks of one array.
-func (t Task) resources() string { return fmt.Sprintf("%t %5d %9d", t.GPU, t.CPUs, t.MemoryMB) }
+func (t Task) resources() string {
+	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
+}
