@@ -27,6 +27,7 @@ func root(c lab.Catalog) *cobra.Command {
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
 		doctorCommand(), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
-		exportCommand(), compareCommand(), mergeCommand(), submitCommand(c), cancelCommand(), probeCommand())
+		exportCommand(), compareCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
+		cancelCommand(), probeCommand())
 	return cmd
 }

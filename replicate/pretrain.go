@@ -65,13 +65,18 @@ func (p *pretraining) run(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	final := filepath.Join(p.out, resnet.FileName(p.cfg.Width, p.cfg.Seed))
+	final := p.final()
 	unlock, err := artifact.Lock(ctx, final+".lock", "the training of "+final, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	return p.train(ctx, final, final+".training")
+}
+
+// final is the file of the checkpoint.
+func (p *pretraining) final() string {
+	return filepath.Join(p.out, resnet.FileName(p.cfg.Width, p.cfg.Seed))
 }
 
 // train continues or starts the training, whose state it keeps in the file working, and writes the checkpoint final.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
@@ -42,7 +40,7 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE:  func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
-	s.plan.register(cmd)
+	s.plan.registerTasks(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&s.engine, "engine", "slurm", "what distributes the tasks; there is slurm alone")
 	flags.StringVar(&s.file, "plan", "", "submit this plan of `replicate plan` instead of a new one")
@@ -86,7 +84,7 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 			"`replicate figN --stored` draws them\n", runs.Plural(p.Stored, "run"))
 		return err
 	}
-	if err := s.options(cmd.Context(), p); err != nil {
+	if err := s.options(cmd.Context()); err != nil {
 		return err
 	}
 	jobs := slurm.Jobs(&p, &s.slurm)
@@ -122,7 +120,10 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
 	if s.file == "" {
 		s.slurm.Plan = filepath.Join(s.folder, "plan.json")
-		p, err = s.plan.make(cmd, args)
+		var o cluster.Options
+		if o, err = s.plan.planOptions(cmd, args); err == nil {
+			p, err = s.plan.make(o)
+		}
 	} else {
 		if len(args) > 0 {
 			return p, usage.Errorf("give --plan or figures, not both")
@@ -138,7 +139,7 @@ func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan
 }
 
 // options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.
-func (s *submission) options(ctx context.Context, p cluster.Plan) (err error) {
+func (s *submission) options(ctx context.Context) (err error) {
 	o := &s.slurm
 	if o.Work, err = os.Getwd(); err != nil {
 		return err
@@ -269,10 +270,12 @@ func copyProgram(to string) error {
 
 // fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.
 func (s *submission) fetchPlugin(ctx context.Context, p cluster.Plan) error {
-	if p.Backend != "" && p.Backend != backend.XLACPU {
+	if !slices.ContainsFunc(p.Tasks, func(t cluster.Task) bool {
+		return t.Backend == backend.Default || t.Backend == backend.XLACPU
+	}) {
 		return nil
 	}
-	b, err := backend.Open(ctx, p.Backend, backend.Options{Log: os.Stderr})
+	b, err := backend.Open(ctx, backend.XLACPU, backend.Options{Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -336,7 +339,3 @@ func ended(out io.Writer, s slurm.Status) error {
 	}
 	return nil
 }
-
-var _ = maps.Keys[map[string]int]
-var _ = slices.Sort[[]int]
-var _ = cli.NoArguments

@@ -25,11 +25,19 @@ const (
 	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later
 )
 
+// Grace is the annotation of a command that has another grace than its program, as the text of a duration.
+const Grace = "grace"
+
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C says so and cancels the command's
 // context. The second one ends the process at once, as does the end of grace after the first (0: there is no limit).
 // Both may come in the middle of a computation or of a write: files are written in one atomic step, or line by line
 // with checksums.
 func Main(root *cobra.Command, grace time.Duration) {
+	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
+		if own, err := time.ParseDuration(cmd.Annotations[Grace]); err == nil {
+			grace = own
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -20,12 +21,11 @@ const Format = 1
 type Plan struct {
 	Format      int      `json:"format"`
 	Scale       string   `json:"scale"`
-	Figures     []string `json:"figures"`           // as on the command line, "fig1": they are drawn at the end
-	Arguments   []string `json:"arguments"`         // flags that choose runs (--seeds, --set ...), as the user gave them
-	Backend     string   `json:"backend,omitempty"` // as "xla:cuda"; empty for the worker's default
-	TaskSeconds float64  `json:"task-seconds"`      // the time to which tasks are packed and split
-	Stored      int      `json:"stored"`            // number of distinct runs that are stored whole, and so in no task
-	Notes       []string `json:"notes,omitempty"`   // sentences: assumptions about data, identities that were chosen
+	Figures     []string `json:"figures"`         // as on the command line, "fig1": they are drawn at the end
+	Arguments   []string `json:"arguments"`       // flags that choose runs (--seeds, --set ...), as the user gave them
+	TaskSeconds float64  `json:"task-seconds"`    // the time to which tasks are packed and split
+	Stored      int      `json:"stored"`          // number of distinct runs that are stored whole, and so in no task
+	Notes       []string `json:"notes,omitempty"` // sentences: assumptions about data, identities that were chosen
 	Tasks       []Task   `json:"tasks"`
 }
 
@@ -37,8 +37,9 @@ type Task struct {
 	GPU      bool      `json:"gpu"`
 	CPUs     int       `json:"cpus"`
 	MemoryMB int       `json:"memory-mb"`
-	Seconds  float64   `json:"seconds"` // an estimate
-	Source   Estimate  `json:"source"`  // of the estimate
+	Backend  string    `json:"backend,omitempty"` // as "xla:cuda"; empty for the worker's default
+	Seconds  float64   `json:"seconds"`           // an estimate
+	Source   Estimate  `json:"source"`            // of the estimate
 	Pretrain *Pretrain `json:"pretrain,omitempty"`
 	Features *Features `json:"features,omitempty"`
 	Runs     []Runs    `json:"runs,omitempty"`
@@ -122,6 +123,7 @@ type Array struct {
 	GPU      bool
 	CPUs     int
 	MemoryMB int
+	Waits    bool   // whether its tasks need results of other tasks
 	Tasks    []Task // with consecutive IDs
 }
 
@@ -141,7 +143,7 @@ func (a Array) Longest() float64 {
 func (p Plan) Arrays() []Array {
 	var out []Array
 	for _, t := range p.Tasks {
-		of := Array{Stage: t.Stage, GPU: t.GPU, CPUs: t.CPUs, MemoryMB: t.MemoryMB}
+		of := Array{Stage: t.Stage, GPU: t.GPU, CPUs: t.CPUs, MemoryMB: t.MemoryMB, Waits: len(t.After) > 0}
 		if last := len(out) - 1; last >= 0 && out[last].fits(of) {
 			out[last].Tasks = append(out[last].Tasks, t)
 			continue
@@ -154,7 +156,7 @@ func (p Plan) Arrays() []Array {
 
 // fits tells whether tasks of another array can be in this one.
 func (a Array) fits(b Array) bool {
-	return a.Stage == b.Stage && a.GPU == b.GPU && a.CPUs == b.CPUs && a.MemoryMB == b.MemoryMB
+	return a.Stage == b.Stage && a.GPU == b.GPU && a.CPUs == b.CPUs && a.MemoryMB == b.MemoryMB && a.Waits == b.Waits
 }
 
 // After lists the stages of which a task of the array needs results.
@@ -266,4 +268,29 @@ func Decode(text []byte) (Plan, error) {
 		return Plan{}, err
 	}
 	return p, p.check()
+}
+
+// String names the task's work for people: "gaussian/ours seeds 0, 1, 2 (159 steps); and 3 more".
+func (t Task) String() string {
+	switch {
+	case t.Pretrain != nil:
+		return fmt.Sprintf("pre-training of width %d, split %d", t.Pretrain.Width, t.Pretrain.Split)
+	case t.Features != nil:
+		return fmt.Sprintf("features of %s, seed %d", t.Features.Scenario, t.Features.Seed)
+	case len(t.Runs) == 0:
+		return "nothing"
+	}
+	r := t.Runs[0]
+	var seeds []string
+	for _, seed := range r.Seeds {
+		seeds = append(seeds, fmt.Sprint(seed))
+	}
+	text := fmt.Sprintf("%s/%s seeds %s, %d steps", r.Scenario, r.Series, strings.Join(seeds, ", "), len(r.Steps))
+	if r.Shard != "" {
+		text += ", shard " + r.Shard
+	}
+	if more := len(t.Runs) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }

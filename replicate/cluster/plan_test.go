@@ -19,9 +19,9 @@ func example() Plan {
 	other := images
 	other.Steps, other.Shard = []int{2, 5}, "2of2"
 	return Plan{Format: Format, Scale: "tiny", Figures: []string{"fig1"}, Arguments: []string{"--set", "n=50"},
-		Backend: "xla:cuda", TaskSeconds: 3600, Stored: 3, Notes: []string{"CLEAR is not found here."},
+		TaskSeconds: 3600, Stored: 3, Notes: []string{"CLEAR is not found here."},
 		Tasks: []Task{
-			{ID: 0, Stage: StagePretrain, GPU: true, CPUs: 4, MemoryMB: 100, Seconds: 30, Source: Guessed,
+			{ID: 0, Stage: StagePretrain, GPU: true, Backend: "xla:cuda", CPUs: 4, MemoryMB: 100, Seconds: 30, Source: Guessed,
 				Pretrain: &Pretrain{Width: 64, Split: 1, Epochs: 20}},
 			{ID: 1, Stage: StageFeatures, After: []int{0}, GPU: true, CPUs: 4, MemoryMB: 100, Seconds: 5, Source: Guessed,
 				Features: &Features{Scenario: "cifar10b", Settings: map[string]string{"n": "50"}, Seed: 1}},

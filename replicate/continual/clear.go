@@ -98,17 +98,21 @@ func (src standInSource) Identity(seed int64) (map[string]string, error) {
 
 // Stream reads or computes the features.
 func (src standInSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error) {
-	data, err := src.library.testImages(src.settings)
-	if err != nil {
-		return nil, err
-	}
-	im, err := src.library.images(ctx, src.settings, seed, data)
+	im, err := src.features(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
 	split := func(seed int64) (train, validation, test []int32) { return im.splitClasses(seed, src.shift.Classes) }
 	v := vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: split}
 	return v.stream(e, src.settings, src.shift, seed)
+}
+
+func (src standInSource) features(ctx context.Context, seed int64) (*images, error) {
+	data, err := src.library.testImages(src.settings)
+	if err != nil {
+		return nil, err
+	}
+	return src.library.images(ctx, src.settings, seed, data)
 }
 
 // vectors are fixed features of labelled images, as CLEAR publishes them.

@@ -1,5 +1,11 @@
 package continual
 
+import (
+	"math"
+
+	"tvps/replicate/protocol"
+)
+
 // cost estimates the relative work of a learner's step, for the order of runs and the time left.
 func (l Learner) cost(s Settings) float64 {
 	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
@@ -8,11 +14,13 @@ func (l Learner) cost(s Settings) float64 {
 		all = float64(s.MaxUpdates)
 	}
 	one := min(all, float64(s.N*s.Epochs)/float64(s.Batch))
-	update := 1. // measured: minibatches of a vector model,
+	update, test := 1., 1. // measured: minibatches of a vector model,
 	if s.model() == PretrainedHead {
-		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] // and of the head of ResNet-18
+		// and of the head of ResNet-18 of width 16; at width 64 eight times as much
+		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] * math.Pow(float64(s.Width)/16, 1.5)
+		test = 10 * update
 	}
-	cost := 1 + l.costOfG(s)
+	cost := test + l.costOfG(s)
 	if l.Train != nil {
 		cost += l.Cost * all * update
 	}
@@ -42,4 +50,40 @@ func (l Learner) costOfG(s Settings) float64 {
 		updates *= 2
 	}
 	return 4 * updates // measured: of a minibatch of a vector model
+}
+
+// seconds guesses the time of a step from its cost. On the CPU the units were measured; on a GPU nothing was measured.
+func (s Settings) seconds(cost float64) protocol.Guess {
+	if s.model() == PretrainedHead {
+		return protocol.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
+	}
+	return protocol.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
+}
+
+// Seconds for each unit of cost. Those of the CPU were measured next to another run; that of a GPU makes 90 GPU hours of
+// all figures at the paper's scale, which was estimated from the operations, not measured.
+const (
+	vectorCPU = 1.2e-4
+	imageCPU  = 2e-4
+	imageGPU  = 6e-6
+)
+
+// memory guesses the memory of a run in MiB: program and backend, and for images their features with copies of them.
+func (s Settings) memory() int {
+	const base = 1500
+	if !s.scenario().Pretrained {
+		return base
+	}
+	images := 60000
+	if s.Images > 0 {
+		images = s.Images + s.TestN
+	}
+	features := 2 * 128 * s.Width // bytes of an image
+	if s.Block == "stage" {
+		features *= 3
+	}
+	if s.GInput == "pixels" {
+		features += 4 * 3072
+	}
+	return base + 4*images*features>>20
 }

@@ -77,15 +77,19 @@ func nameOf(data *cifar10.Data) string {
 
 // Stream reads or computes the features. All runs of a process share them.
 func (src imageSource) Stream(ctx context.Context, _ *Engine, seed int64) (*Stream, error) {
-	data, err := src.library.cifar10(src.settings)
-	if err != nil {
-		return nil, err
-	}
-	im, err := src.library.images(ctx, src.settings, seed, data)
+	im, err := src.features(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
 	return im.stream(src.settings, src.shift, seed)
+}
+
+func (src imageSource) features(ctx context.Context, seed int64) (*images, error) {
+	data, err := src.library.cifar10(src.settings)
+	if err != nil {
+		return nil, err
+	}
+	return src.library.images(ctx, src.settings, seed, data)
 }
 
 // images is CIFAR-10 as the label-shift scenarios see it: the trunk's features of every image, training images first,

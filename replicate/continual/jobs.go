@@ -85,7 +85,9 @@ func (s Settings) experiment(h *protocol.Host, series, measure string) (experime
 func (x experiment) outline(series string) protocol.Outline {
 	s := x.settings
 	out := protocol.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
-		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead}
+		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
+		Memory: func(int) int { return s.memory() }}
+	out.Seconds = s.seconds(out.Cost)
 	delete(out.Settings, "data") // the source's own name replaces it
 	if x.batchable() {
 		out.Group = s.Stack

@@ -41,7 +41,7 @@ var measures = []measure{
 		steps: scoreSteps, cost: scoreCost, start: scores,
 	}, {
 		name: MeasureMMD, takes: Learner.weighs, groups: []string{"mmd"},
-		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return 3000 + l.costOfG(s) },
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return 60_000 + l.costOfG(s) },
 		prepare: prepareMMD, start: discrepancies,
 	}, {
 		name: MeasureMean, takes: func(Learner) bool { return false },

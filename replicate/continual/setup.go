@@ -2,6 +2,7 @@ package continual
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"tvps/replicate/protocol"
@@ -53,6 +54,25 @@ func (s Settings) Thin(factor int) protocol.Setup {
 
 // Source says which data the scenario is made of.
 func (s Settings) Source(h *protocol.Host) protocol.Source { return s.open(h).About() }
+
+// Prepare returns the function that computes the features that the runs of a seed share; it does nothing where samples
+// are no features. Errors: missing data or checkpoints.
+func (s Settings) Prepare(h *protocol.Host, seed int64) (func(ctx context.Context) error, error) {
+	source := s.open(h)
+	if _, err := source.Identity(seed); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		features, ok := source.(interface {
+			features(ctx context.Context, seed int64) (*images, error)
+		})
+		if !ok {
+			return nil
+		}
+		_, err := features.features(ctx, seed)
+		return err
+	}, nil
+}
 
 // Notes says what a panel was made from, in sentences.
 func (s Settings) Notes(source protocol.Source, _ []string, measure string) []string {

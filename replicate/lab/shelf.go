@@ -14,12 +14,11 @@ import (
 // Shelf finds stored runs by their settings, whichever machine computed them: it needs no backend, data or checkpoint.
 type Shelf struct {
 	byLearner map[string][]runs.Spec // finished and unfinished runs
-	backends  []string               // that count; nil for all
 }
 
-// NewShelf lists the runs of a store, those of some backends alone if any are named. Files that cannot be read count as
-// missing. Errors: a folder that cannot be listed.
-func NewShelf(store *runs.Store, backends ...string) (*Shelf, error) {
+// NewShelf lists the runs of a store. Files that cannot be read count as missing. Errors: a folder that cannot be
+// listed.
+func NewShelf(store *runs.Store) (*Shelf, error) {
 	finished, _, err := store.Finished()
 	if err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func NewShelf(store *runs.Store, backends ...string) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shelf{byLearner: map[string][]runs.Spec{}, backends: backends}
+	s := &Shelf{byLearner: map[string][]runs.Spec{}}
 	for _, spec := range slices.Concat(finished, unfinished) {
 		s.byLearner[spec.Learner] = append(s.byLearner[spec.Learner], spec)
 	}
@@ -54,14 +53,15 @@ func (c Choice) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Choose returns the environment in which most runs of the outlines and seeds are stored. Runs that use no backend have
-// no part in the choice. Without any stored run it is the zero value.
-func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64) Choice {
+// Choose returns the environment in which most runs of the outlines and seeds are stored, of some backends (nil: of
+// all). Runs that use no backend have no part in the choice. Without any stored run it is the zero value.
+func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64, backends []string) Choice {
 	found := map[string]*Choice{}
 	for _, o := range outlines {
 		for _, spec := range s.byLearner[o.Learner] {
 			data, ok := o.Matches(spec)
-			if !ok || !slices.Contains(seeds, spec.Seed) || !o.Backend || !s.counts(spec) {
+			if !ok || !slices.Contains(seeds, spec.Seed) || !o.Backend ||
+				backends != nil && !slices.Contains(backends, spec.Settings["backend"]) {
 				continue
 			}
 			c := Choice{Environment: ofAllSeeds(o, spec), Data: data}
@@ -80,11 +80,6 @@ func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64) Choice {
 	}
 	best.Others = max(0, len(found)-1)
 	return best
-}
-
-// counts tells whether the run's backend is one of those that count.
-func (s *Shelf) counts(spec runs.Spec) bool {
-	return s.backends == nil || slices.Contains(s.backends, spec.Settings["backend"])
 }
 
 // ofAllSeeds is a spec's environment, without the checkpoint of a seed's own split.
@@ -117,7 +112,7 @@ func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
 	if err != nil {
 		return err
 	}
-	choice := s.Choose(outlines, p.Seeds)
+	choice := s.Choose(outlines, p.Seeds, nil)
 	p.Jobs = nil
 	for _, o := range outlines {
 		for _, seed := range p.Seeds {
@@ -136,3 +131,6 @@ func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
 	}
 	return nil
 }
+
+// Of lists the stored runs of a learner.
+func (s *Shelf) Of(learner string) []runs.Spec { return s.byLearner[learner] }

@@ -16,12 +16,17 @@ type Outline struct {
 	Data     []Data            // the data that they can be made of, the preferred ones first
 	Steps    []int
 	Cost     float64 // of a step of a seed, see runs.Job
-	Group    int     // largest number of batched seeds; 0: seeds are not batched, MeasuredGroup: as many as are fastest
+	Seconds  Guess   // of a step of a seed
+	Memory   func(seeds int) (mib int)
+	Group    int // largest number of batched seeds; 0: seeds are not batched, MeasuredGroup: as many as are fastest
 
 	Backend bool   // whether a backend computes the numbers
 	Images  bool   // whether networks of images are trained or compared, which is work for a GPU
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
+
+// Guess is an estimate from constants: the seconds on two cores, and on a GPU of a data centre.
+type Guess struct{ CPU, GPU float64 }
 
 // MeasuredGroup is the group size of runs for which the machine measures which number of batched seeds is the fastest.
 const MeasuredGroup = -1

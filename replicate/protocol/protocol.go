@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"reflect"
@@ -60,6 +61,13 @@ type Setup interface {
 	Notes(source Source, series []string, measure string) []string
 	// Source names the data of the scenario on this machine.
 	Source(h *Host) Source
+}
+
+// Preparer is a Setup whose runs share what is computed once and kept in the cache, such as features of images.
+type Preparer interface {
+	// Prepare returns the function that computes it for the runs of a seed. It computes nothing itself. Errors: missing
+	// data or checkpoints.
+	Prepare(h *Host, seed int64) (func(ctx context.Context) error, error)
 }
 
 // Apply returns setup with settings of the form name=value; of two with the same name, the last one counts.

@@ -67,10 +67,11 @@ func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline,
 		}
 		outline := protocol.Outline{Series: name, Learner: name, Settings: e.identity(),
 			Data: []protocol.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
-			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true}
+			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true, Memory: e.memory}
 		if e.learner.Reference != nil {
 			outline.Cost, outline.Group, outline.Backend = e.evaluationCost(), 0, false
 		}
+		outline.Seconds = protocol.Guess{CPU: outline.Cost * perMillisecond, GPU: outline.Cost * perMillisecond}
 		out = append(out, outline)
 	}
 	return out, nil
@@ -152,6 +153,16 @@ func (e experiment) evaluationCost() float64 {
 		episodes = 20 // about as many as the robots have
 	}
 	return float64(episodes*s.Horizon) * e.scenario.StepCost
+}
+
+// perMillisecond is the number of seconds on two cores for each unit of cost: less than .001, since one of them
+// simulates while the other one updates, and more than half of it, since a group does not keep both busy.
+const perMillisecond = 7e-4
+
+// memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
+func (e experiment) memory(seeds int) int {
+	const transition = 220 // bytes, of the larger robot
+	return 1500 + seeds*2*transition*e.settings.Replay>>20
 }
 
 // start prepares the agents of a group, from its checkpoint if there is one. All seeds train, members are those whose

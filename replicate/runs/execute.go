@@ -113,6 +113,7 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 	count := map[string]int{}
 	var open []Job
 	todo := map[string][]int{} // missing steps by ID
+	explain := e.store.explainer()
 	for _, job := range jobs {
 		known, ready := e.stored(job)
 		if ready {
@@ -120,7 +121,10 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		}
 		open = append(open, job)
 		todo[job.Spec.ID()] = missing(job.Steps, known)
-		if why := e.store.Explain(job.Spec); why != "" && len(known) == 0 {
+		if len(known) > 0 {
+			continue
+		}
+		if why := explain(job.Spec); why != "" {
 			reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
 			if count[reason]++; count[reason] == 1 {
 				reasons = append(reasons, reason)

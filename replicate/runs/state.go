@@ -125,32 +125,63 @@ func readFailure(path string) (message string, failed bool) {
 
 // Explain says which settings make spec a new run, compared with the most similar stored run of the same experiment,
 // learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with.
-func (s *Store) Explain(spec Spec) string {
-	entries, err := os.ReadDir(filepath.Join(s.dir, spec.Experiment))
-	if err != nil {
-		return ""
+func (s *Store) Explain(spec Spec) string { return s.explainer()(spec) }
+
+// explainer is Explain for many runs: it lists each folder once.
+func (s *Store) explainer() func(spec Spec) string {
+	type kind struct {
+		experiment, learner string
+		seed                int64
 	}
-	var best []string
-	var bestTime time.Time
-	for _, entry := range entries {
-		if !isStored(entry.Name()) {
-			continue
+	type stored struct {
+		spec     Spec
+		id       string
+		modified time.Time
+	}
+	byKind := map[kind][]stored{}
+	listed := map[string]bool{}
+	list := func(experiment string) {
+		listed[experiment] = true
+		entries, err := os.ReadDir(filepath.Join(s.dir, experiment))
+		if err != nil {
+			return
 		}
-		other, ok := s.storedSpec(filepath.Join(s.dir, spec.Experiment, entry.Name()))
-		if !ok || other.Learner != spec.Learner || other.Seed != spec.Seed || other.ID() == spec.ID() {
-			continue
-		}
-		changes := spec.difference(other)
-		var modified time.Time
-		if info, err := entry.Info(); err == nil {
-			modified = info.ModTime()
-		}
-		nearer := best == nil || len(changes) < len(best)
-		if nearer || len(changes) == len(best) && modified.After(bestTime) {
-			best, bestTime = changes, modified
+		for _, entry := range entries {
+			if !isStored(entry.Name()) {
+				continue
+			}
+			spec, ok := s.storedSpec(filepath.Join(s.dir, experiment, entry.Name()))
+			if !ok {
+				continue
+			}
+			one := stored{spec: spec, id: strings.TrimSuffix(entry.Name(), fileSuffix)}
+			if info, err := entry.Info(); err == nil {
+				one.modified = info.ModTime()
+			}
+			of := kind{experiment, spec.Learner, spec.Seed}
+			byKind[of] = append(byKind[of], one)
 		}
 	}
-	return strings.Join(best, ", ")
+	return func(spec Spec) string {
+		if !listed[spec.Experiment] {
+			list(spec.Experiment)
+		}
+		var best *stored
+		least, id := 0, spec.ID()
+		for _, other := range byKind[kind{spec.Experiment, spec.Learner, spec.Seed}] {
+			if other.id == id {
+				continue
+			}
+			changes := spec.changes(other.spec)
+			if best == nil || changes < least || changes == least && other.modified.After(best.modified) {
+				best, least = &other, changes
+			}
+		}
+		if best == nil {
+			return ""
+		}
+		return strings.Join(spec.difference(best.spec), ", ")
+	}
 }
 
 // storedSpec returns the spec of a finished run's file, from memory after the first time; ok is false if the file

@@ -186,9 +186,6 @@ func (j Job) Draw() []string {
 	for _, figure := range j.Plan.Figures {
 		words := slices.Concat([]string{figure, "--stored", "--scale", j.Plan.Scale}, j.Plan.Arguments,
 			[]string{"--results", j.Options.Results, "--out", j.Options.Folders[figure]})
-		if j.Plan.Backend != "" {
-			words = append(words, "--backend", j.Plan.Backend)
-		}
 		out = append(out, quote(words...))
 	}
 	return out

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"tvps/replicate/runs"
+)
+
+// Cost is what the tasks of a plan are estimated to take.
+type Cost struct {
+	Runs, Steps       int     // distinct runs, and their steps
+	GPU, Cores        float64 // seconds of GPUs, and of processors in tasks without one
+	Path              float64 // seconds of the longest chain of tasks
+	Measured, Guessed float64 // seconds of tasks by the source of their estimate
+}
+
+// Cost sums the tasks.
+func (p Plan) Cost() Cost {
+	var c Cost
+	c.GPU, c.Cores, c.Path = p.Seconds()
+	distinct := map[string]bool{}
+	for _, t := range p.Tasks {
+		if t.Source == Measured {
+			c.Measured += t.Seconds
+		} else {
+			c.Guessed += t.Seconds
+		}
+		for _, r := range t.Runs {
+			for _, seed := range r.Seeds {
+				distinct[fmt.Sprint(r.Scenario, " ", r.Series, " ", r.Measure, " ", r.Settings, " ", seed)] = true
+			}
+			c.Steps += len(r.Steps) * len(r.Seeds)
+		}
+	}
+	c.Runs = len(distinct)
+	return c
+}
+
+// Source says where the seconds come from: "measured", "guessed", or "40% measured".
+func (c Cost) Source() string {
+	switch total := c.Measured + c.Guessed; {
+	case total == 0:
+		return "nothing missing"
+	case c.Guessed == 0:
+		return string(Measured)
+	case c.Measured == 0:
+		return string(Guessed)
+	default:
+		return fmt.Sprintf("%.0f%% measured", 100*c.Measured/total)
+	}
+}
+
+// Summary says in sentences what is missing.
+func (p Plan) Summary() string {
+	if len(p.Tasks) == 0 {
+		return fmt.Sprintf("Nothing is missing: %s stored.", runs.Plural(p.Stored, "run"))
+	}
+	c := p.Cost()
+	lines := []string{fmt.Sprintf("%s stored, %s with %s missing, in %s: %.1f GPU hours, %.1f core hours, %s along the "+
+		"longest chain (%s).", runs.Plural(p.Stored, "run"), runs.Plural(c.Runs, "run"), runs.Plural(c.Steps, "step"),
+		runs.Plural(len(p.Tasks), "task"), c.GPU/3600, c.Cores/3600, shown(c.Path), c.Source())}
+	return strings.Join(append(lines, p.Notes...), "\n")
+}
+
+// PrintStages prints a line for each array of tasks.
+func (p Plan) PrintStages(w io.Writer) error {
+	if len(p.Tasks) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "stage\ttasks\tnumbers\tGPU\tprocessors\tmemory\tlongest\tafter")
+	for _, a := range p.Arrays() {
+		gpu := "no"
+		if a.GPU {
+			gpu = "yes"
+		}
+		var after []string
+		for _, stage := range p.After(a) {
+			after = append(after, string(stage))
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d-%d\t%s\t%d\t%d GiB\t%s\t%s\n", a.Stage, len(a.Tasks), a.First(),
+			a.First()+len(a.Tasks)-1, gpu, a.CPUs, a.MemoryMB>>10, shown(a.Longest()), strings.Join(after, ", "))
+	}
+	fmt.Fprintln(table, "merge\t\t\t\t\t\t\tfolders of their own only")
+	fmt.Fprintf(table, "draw\t\t\t\t\t\t\tall\n")
+	return table.Flush()
+}
+
+// shown is a time for people.
+func shown(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}

@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/catalog"
+	"tvps/replicate/lab"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+)
+
+// optionsOf returns the options of a plan of all figures at a scale, on a machine without data and checkpoints.
+func optionsOf(t *testing.T, scale settings.Scale, overrides ...string) Options {
+	t.Helper()
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	t.Setenv("TVPS_DATA", "")
+	t.Setenv("TVPS_CLEAR", "")
+	return Options{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: catalog.Paper().At(scale),
+		TaskSeconds: 3600, GPUFor: []string{Images}, GPUBackend: backend.XLACUDA, CacheDir: t.TempDir()}
+}
+
+// makePlan makes a plan and reads it back, which checks it.
+func makePlan(t *testing.T, store *runs.Store, o Options) Plan {
+	t.Helper()
+	p, err := Make(catalog.Paper(), store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Decode(text); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// stepsOf lists the steps of each run of a plan: of its scenario, series, measure, settings and seed.
+func stepsOf(t *testing.T, p Plan) map[string][]int {
+	t.Helper()
+	out := map[string][]int{}
+	for _, task := range p.Tasks {
+		for _, r := range task.Runs {
+			for _, seed := range r.Seeds {
+				key := fmt.Sprint(r.Scenario, r.Series, r.Measure, r.Settings, seed)
+				out[key] = append(out[key], r.Steps...)
+			}
+		}
+	}
+	return out
+}
+
+// At the paper's scale every run that the lab would compute is in the plan, and each of its steps once. The lab needs
+// checkpoints: it gets the committed one, as does another plan.
+func TestPaperPlan(t *testing.T) {
+	p := makePlan(t, nil, optionsOf(t, settings.Paper))
+	committed := optionsOf(t, settings.Paper, "width=16", "checkpoint=committed")
+	committed.AllFigures = true
+	other := stepsOf(t, makePlan(t, nil, committed))
+	steps := stepsOf(t, p)
+
+	l := &lab.Lab{Catalog: catalog.Paper(), Host: &protocol.Host{CacheDir: t.TempDir(),
+		Backend: &backend.Backend{Info: backend.Info{Name: backend.XLACPU}}}}
+	wanted := map[string][]int{}
+	for _, f := range committed.Figures {
+		panels, err := l.Plan(f, committed.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, panel := range panels {
+			for _, job := range panel.Jobs {
+				id := job.Spec.ID()
+				wanted[id] = distinct(append(wanted[id], job.Steps...))
+			}
+		}
+	}
+	count := func(of map[string][]int) (steps int) {
+		for _, list := range of {
+			if len(distinct(slices.Clone(list))) != len(list) {
+				t.Error("a step is planned twice")
+			}
+			steps += len(list)
+		}
+		return steps
+	}
+	if len(other) != len(wanted) || count(other) != count(wanted) {
+		t.Errorf("%d runs with %d steps, but the lab wants %d with %d", len(other), count(other), len(wanted), count(wanted))
+	}
+	if len(steps) != len(wanted) || count(steps) != count(wanted) {
+		t.Errorf("%d runs with %d steps at width 64, %d with %d at width 16", len(steps), count(steps), len(wanted), count(wanted))
+	}
+	c := p.Cost()
+	t.Logf("%d runs, %d steps, %d tasks", c.Runs, c.Steps, len(p.Tasks))
+	if c.Runs != len(wanted) || c.Steps != count(wanted) {
+		t.Errorf("its cost counts %d runs with %d steps", c.Runs, c.Steps)
+	}
+}
+
+// Every split whose checkpoint is missing is pre-trained, before its features, before the runs of its seeds.
+func TestStagesOfAPlan(t *testing.T) {
+	o := optionsOf(t, settings.Paper)
+	p := makePlan(t, nil, o)
+	var splits []int64
+	for _, task := range p.Tasks {
+		if task.Pretrain != nil {
+			splits = append(splits, task.Pretrain.Split)
+		}
+		for _, r := range task.Runs {
+			if (task.Stage == StageGPU) != strings.HasPrefix(r.Scenario, "cifar") && r.Scenario != "noshift" {
+				t.Errorf("%s in stage %s", r.Scenario, task.Stage)
+			}
+			if r.Group == 0 || !strings.Contains("cheetah claw", r.Scenario) {
+				continue
+			}
+			if r.Group != 5 || len(r.Seeds) != 5 || r.Shard != "" {
+				t.Errorf("group of at most %d with seeds %d, shard %q: agents train in fives", r.Group, r.Seeds, r.Shard)
+			}
+		}
+		if task.Stage != StageGPU {
+			continue
+		}
+		if task.Seconds > 1.6*o.TaskSeconds {
+			t.Errorf("task %d takes %.0f s, of %.0f", task.ID, task.Seconds, o.TaskSeconds)
+		}
+		trained := map[int64]bool{} // the splits whose features the task waits for
+		for _, id := range task.After {
+			features := p.Tasks[id]
+			if features.Features == nil || len(features.After) != 1 {
+				t.Fatalf("task %d waits for %s, and that for %d", task.ID, features, features.After)
+			}
+			trained[p.Tasks[features.After[0]].Pretrain.Split] = true
+		}
+		for _, r := range task.Runs {
+			for _, seed := range r.Seeds {
+				if !trained[seed] {
+					t.Errorf("task %d does not wait for split %d", task.ID, seed)
+				}
+			}
+		}
+	}
+	if want := []int64{0, 1, 2, 3, 4, 5, 6, 7}; !slices.Equal(slices.Sorted(slices.Values(splits)), want) {
+		t.Errorf("splits %d are pre-trained, want %d", splits, want)
+	}
+}
+
+// The groups of seeds are those that a run on one machine would make.
+func TestGroups(t *testing.T) {
+	p := &planner{}
+	robots := &wanted{Outline: protocol.Outline{Group: protocol.MeasuredGroup}}
+	for seeds, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 5, 10: 5} {
+		if got := p.group(robots, seeds); got != want {
+			t.Errorf("%d seeds: groups of %d, want %d", seeds, got, want)
+		}
+	}
+	p.Group = 2
+	for seeds, want := range map[int]int{1: 1, 2: 2, 3: 1, 4: 2, 5: 1} { // 3 seeds in twos would leave one alone
+		if got := p.group(robots, seeds); got != want {
+			t.Errorf("%d seeds in at most two: groups of %d, want %d", seeds, got, want)
+		}
+	}
+	if got := groups([]int64{3, 4, 5, 6, 7}, 3); fmt.Sprint(got) != "[[3 4] [5 6 7]]" {
+		t.Errorf("groups %v", got)
+	}
+}
+
+func TestCheckGPUFor(t *testing.T) {
+	if err := CheckGPUFor(catalog.Paper(), []string{"claw", "images", "none"}); err != nil {
+		t.Error(err)
+	}
+	if err := CheckGPUFor(catalog.Paper(), []string{"imags"}); err == nil || !strings.Contains(err.Error(), `"images"`) {
+		t.Errorf("error %v", err)
+	}
+}

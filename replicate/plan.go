@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/cluster"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+	"tvps/replicate/usage"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+)
+
+// planFlags are the flags of plan, and of other commands that make a plan.
+type planFlags struct {
+	figureFlags
+	format, gpuBackend string
+	gpuFor             []string
+	taskTime           time.Duration
+	group              int
+	image, claim       string
+}
+
+func planCommand(c lab.Catalog) *cobra.Command {
+	flags := &planFlags{figureFlags: figureFlags{catalog: c}}
+	cmd := &cobra.Command{
+		Use:   "plan [figure ... | all]",
+		Short: "List the missing runs of figures as tasks for a cluster; needs neither GPU, plugin, data nor checkpoint",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
+	}
+	flags.registerTasks(cmd)
+	f := cmd.Flags()
+	f.StringVar(&flags.format, "format", "table", "table (for people), json (for work) or k8s (indexed jobs of Kubernetes)")
+	f.StringVar(&flags.out, "out", "", "output file (default: standard output)")
+	f.StringVar(&flags.image, "image", "", "k8s: container image with the program `replicate` in its path")
+	f.StringVar(&flags.claim, "claim", "tvps", "k8s: PersistentVolumeClaim, ReadWriteMany, with plan.json, results and cache")
+	return cmd
+}
+
+// registerTasks adds the flags that choose the runs of a plan and how they become tasks.
+func (f *planFlags) registerTasks(cmd *cobra.Command) {
+	f.registerPlan(cmd, f.catalog.Figures...)
+	flags := cmd.Flags()
+	flags.Lookup("backend").Usage = "tasks without a GPU: " + backendHelp
+	flags.StringVar(&f.gpuBackend, "gpu-backend", backend.XLACUDA, "backend of tasks with a GPU")
+	flags.StringSliceVar(&f.gpuFor, "gpu-for", []string{cluster.Images},
+		"runs that get a GPU: scenarios, or images, robots, all or none")
+	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time to which tasks are packed and split")
+	flags.IntVar(&f.group, "group-size", cluster.DefaultGroup, "largest number of batched seeds of robots")
+}
+
+// run makes the plan and writes it.
+func (f *planFlags) run(cmd *cobra.Command, args []string) error {
+	if !slices.Contains([]string{"table", "json", "k8s"}, f.format) {
+		return usage.Errorf("--format %s: choose table, json or k8s", f.format)
+	}
+	if err := usage.File(f.out); f.out != "" && err != nil {
+		return err
+	}
+	o, err := f.planOptions(cmd, args)
+	if err != nil {
+		return err
+	}
+	plan, err := f.make(o)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	switch f.format {
+	case "json":
+		text, err = plan.Encode()
+	case "k8s":
+		text, err = plan.Kubernetes(cluster.Kubernetes{Image: f.image, Claim: f.claim})
+	default:
+		text, err = f.table(plan, o)
+	}
+	if err != nil {
+		return err
+	}
+	return f.write(cmd, plan, text)
+}
+
+// planOptions checks the flags. All its errors are usage errors.
+func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Options, error) {
+	if slices.Equal(args, []string{"all"}) {
+		args = nil
+	}
+	chosen, err := chosenFigures(cmd, f.catalog, args)
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	o, err := f.options("")
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	if len(args) == 0 {
+		chosen = f.catalog.At(settings.Scale(f.scale))
+	}
+	switch {
+	case f.taskTime < time.Minute:
+		return cluster.Options{}, usage.Errorf("--task-time %s: give at least 1m", f.taskTime)
+	case f.group < 1:
+		return cluster.Options{}, usage.Errorf("--group-size %d: give at least 1", f.group)
+	}
+	if err := cluster.CheckGPUFor(f.catalog, f.gpuFor); err != nil {
+		return cluster.Options{}, fmt.Errorf("--gpu-for: %w", err)
+	}
+	for _, name := range []string{f.backend, f.gpuBackend} {
+		if err := lab.CheckBackend(name); err != nil {
+			return cluster.Options{}, err
+		}
+	}
+	cache, err := artifact.CacheDir()
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	return cluster.Options{Options: o, Figures: chosen, Arguments: f.arguments(), TaskSeconds: f.taskTime.Seconds(),
+		Group: f.group, GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
+}
+
+// arguments are the flags that choose runs, as the command that draws the figures takes them.
+func (f *planFlags) arguments() []string {
+	out := []string{}
+	if f.seeds != "" {
+		out = append(out, "--seeds", f.seeds)
+	}
+	for _, set := range f.sets {
+		out = append(out, "--set", set)
+	}
+	if len(f.panels) > 0 {
+		out = append(out, "--panel", strings.Join(f.panels, ","))
+	}
+	if len(f.series) > 0 {
+		out = append(out, "--series", strings.Join(f.series, ","))
+	}
+	if f.stride != 0 {
+		out = append(out, "--stride", fmt.Sprint(f.stride))
+	}
+	return out
+}
+
+// make makes the plan; a results folder that does not exist has no runs.
+func (f *planFlags) make(o cluster.Options) (cluster.Plan, error) {
+	if _, err := os.Stat(f.results); os.IsNotExist(err) {
+		return cluster.Make(f.catalog, nil, o)
+	}
+	store, err := runs.View(f.results)
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	return cluster.Make(f.catalog, store, o)
+}
+
+// write writes the text to --out or standard output, and a line for people if that is a file or nothing is missing.
+func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) error {
+	if f.out == "" {
+		_, err := cmd.OutOrStdout().Write(text)
+		return err
+	}
+	if err := renameio.WriteFile(f.out, text, 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", f.out, err)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nPlan: %s\n", plan.Summary(), f.out)
+	return err
+}
+
+// table describes a plan for people: what each figure would take by itself, the stages, and the totals.
+func (f *planFlags) table(plan cluster.Plan, o cluster.Options) ([]byte, error) {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h\testimate")
+	for _, figure := range o.Figures {
+		own := o
+		own.Figures = []paper.Figure{figure}
+		own.AllFigures = len(o.Figures) > 1
+		alone, err := f.make(own)
+		if err != nil {
+			return nil, err
+		}
+		printCost(w, figure.Command(), alone.Cost())
+	}
+	if len(o.Figures) > 1 {
+		printCost(w, "together", plan.Cost())
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(&out)
+	plan.PrintStages(&out)
+	return []byte(out.String() + plan.Summary() + "\n"), nil
+}
+
+// printCost prints the cost of a figure.
+func printCost(w io.Writer, name string, c cluster.Cost) {
+	fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%.1f\t%s\n", name, c.Runs, c.Steps, c.GPU/3600, c.Cores/3600, c.Source())
+}

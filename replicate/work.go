@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/resnet"
+	"tvps/replicate/cli"
+	"tvps/replicate/cluster"
+	"tvps/replicate/lab"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// graceOfWork is how long work may take to end after TERM: the checkpoint of a group of agents has gigabytes.
+const graceOfWork = 100 * time.Second
+
+// workFlags are the flags of work.
+type workFlags struct {
+	catalog                lab.Catalog
+	plan, backend, results string
+	task, first, workers   int
+}
+
+// taskVariables hold the number of a task in an array of Slurm and in an indexed job of Kubernetes.
+var taskVariables = []string{"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"}
+
+func workCommand(c lab.Catalog) *cobra.Command {
+	flags := &workFlags{catalog: c}
+	cmd := &cobra.Command{
+		Use:   "work --plan FILE [--task N]",
+		Short: "Compute one task of a plan, for a job of a cluster; draws nothing and waits for no other process",
+		Long: "Compute exactly the runs or steps of one task of a plan. A second call computes only what is missing.\n" +
+			"The attempt is noted in the folder FILE.tasks (without the .json of FILE).\n\n" +
+			"Exit code 0: all is stored; 1: it failed, try again; 2: it cannot be computed here or at all, do not try\n" +
+			"again; 75: another process is computing a part of it; 130: interrupted, what is finished is stored.",
+		Args:        cli.NoArguments,
+		Annotations: map[string]string{cli.Grace: graceOfWork.String()},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.plan, "plan", "", "file of the plan, from `replicate plan --out`")
+	f.IntVar(&flags.task, "task", -1, "number of the task (default: $SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX)")
+	f.IntVar(&flags.first, "first", 0, "number that is added to that of the task, for the parts of a long array")
+	f.StringVar(&flags.results, "results", "results", "folder of the runs")
+	f.StringVar(&flags.backend, "backend", "", backendHelp+"; default: that of the task")
+	f.IntVar(&flags.workers, "workers", 1, "number of parallel runs")
+	return cmd
+}
+
+// run computes the task and notes the attempt.
+func (f *workFlags) run(cmd *cobra.Command) error {
+	plan, task, err := f.read()
+	if err != nil {
+		return err
+	}
+	attempt, err := cluster.Begin(f.plan, task, time.Now())
+	if err != nil {
+		return err
+	}
+	log := &timedWriter{out: cmd.ErrOrStderr(), now: time.Now}
+	fmt.Fprintf(log, "task %d of %s: %s\n", task.ID, f.plan, task)
+	steps := func() int { return 0 }
+	noted := make(chan struct{})
+	stop := context.AfterFunc(cmd.Context(), func() { // the process may end before the task does
+		defer close(noted)
+		attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), context.Canceled), context.Canceled, 0)
+	})
+	err = f.compute(cmd.Context(), log, plan, task, &steps)
+	if !stop() {
+		<-noted
+	}
+	if noteErr := attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), err), err, steps()); err == nil {
+		err = noteErr
+	}
+	return err
+}
+
+// read reads the plan and the task. All its errors are usage errors.
+func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
+	if f.plan == "" {
+		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the plan with --plan; `replicate plan --out FILE` writes one")
+	}
+	if f.workers < 1 {
+		return cluster.Plan{}, cluster.Task{}, usage.Errorf("--workers %d: give at least 1", f.workers)
+	}
+	number, err := f.number()
+	if err != nil {
+		return cluster.Plan{}, cluster.Task{}, err
+	}
+	plan, err := cluster.Read(f.plan)
+	if err != nil {
+		return cluster.Plan{}, cluster.Task{}, usage.Error(err)
+	}
+	task, err := plan.Task(number)
+	return plan, task, usage.Error(err)
+}
+
+// number returns that of the task. All its errors are usage errors.
+func (f *workFlags) number() (int, error) {
+	if f.task >= 0 {
+		return f.first + f.task, nil
+	}
+	for _, name := range taskVariables {
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		number, err := strconv.Atoi(text)
+		if err != nil || number < 0 {
+			return 0, usage.Errorf("$%s=%q is not the number of a task", name, text)
+		}
+		return f.first + number, nil
+	}
+	return 0, usage.Errorf("name the task with --task N")
+}
+
+// compute computes the task. steps becomes the function that counts the steps of this call.
+func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Plan, task cluster.Task,
+	steps *func() int) error {
+	name := task.Backend
+	if f.backend != "" {
+		name = f.backend
+	}
+	if task.Pretrain != nil {
+		return pretrainTask(ctx, *task.Pretrain, name)
+	}
+	l, err := lab.Open(ctx, f.catalog, lab.OpenOptions{Backend: name, Open: backend.Options{Log: log},
+		Results: f.results, Stdout: io.Discard, Stderr: log})
+	if err != nil {
+		return f.impossible(ctx, err)
+	}
+	worker, err := cluster.NewWorker(l, plan, task)
+	if err != nil {
+		return err
+	}
+	before := worker.Steps()
+	*steps = func() int { return worker.Steps() - before }
+	return worker.Work(ctx, f.workers)
+}
+
+// impossible marks the error of a backend that is not here: trying again does not help. A results folder may come back.
+func (f *workFlags) impossible(ctx context.Context, err error) error {
+	var folder *runs.FolderError
+	if ctx.Err() != nil || errors.As(err, &folder) {
+		return err
+	}
+	return usage.Error(err)
+}
+
+// pretrainTask trains a checkpoint unless it is there. It does not wait for a process that trains it.
+func pretrainTask(ctx context.Context, t cluster.Pretrain, name string) error {
+	folder, err := checkpointFolder()
+	if err != nil {
+		return err
+	}
+	if _, _, err := resnet.Load(folder, t.Width, t.Split); err == nil {
+		return nil
+	}
+	p := &pretraining{cfg: resnet.DefaultConfig(t.Width), name: name}
+	p.cfg.Epochs, p.cfg.Seed = t.Epochs, t.Split
+	if err := p.open(ctx); err != nil {
+		return usage.Error(err)
+	}
+	final := p.final()
+	unlock, err := lockAtOnce(ctx, final)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return p.train(ctx, final, final+".training")
+}
+
+// lockAtOnce locks the training of a checkpoint, or returns a *runs.HeldError if another process has it.
+func lockAtOnce(ctx context.Context, checkpoint string) (unlock func(), err error) {
+	soon, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	unlock, err = artifact.Lock(soon, checkpoint+".lock", "the training of "+checkpoint, os.Stderr)
+	if errors.Is(err, context.DeadlineExceeded) {
+		spec := runs.Spec{Experiment: "pretrain", Learner: filepath.Base(checkpoint)}
+		err = &runs.HeldError{Held: []runs.Held{{Spec: spec}}, Total: 1}
+	}
+	return unlock, err
+}
+
+// timedWriter writes each line with its time, for logs that several processes or attempts append to.
+type timedWriter struct {
+	out   io.Writer
+	now   func() time.Time
+	mutex sync.Mutex
+}
+
+// Write writes text that ends in a newline.
+func (w *timedWriter) Write(text []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if _, err := fmt.Fprintf(w.out, "%s %s", w.now().UTC().Format(time.RFC3339), text); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
