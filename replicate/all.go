@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -29,12 +30,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 			if err := checkOut(o); err != nil {
 				return err
 			}
-			l, err := flags.lab(cmd.Context(), backend.Options{Log: os.Stderr})
-			if err != nil {
-				return err
-			}
-			l.ECharts = lab.PageScript(cmd.Context(), os.Stderr)
-			made, err := l.All(cmd.Context(), o)
+			made, err := flags.makeAll(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -47,5 +43,23 @@ func allCommand(c lab.Catalog) *cobra.Command {
 	flags.registerSettings(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", "", "parent folder of the figures' folders (default figures/out)")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs")
+	flags.registerStored(cmd)
 	return cmd
+}
+
+// makeAll makes every figure, or with --stored draws what is there.
+func (f *figureFlags) makeAll(ctx context.Context, o lab.Options) ([]lab.Made, error) {
+	if f.stored {
+		l, err := f.openStored(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return l.DrawAll(ctx, o)
+	}
+	l, err := f.lab(ctx, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	l.ECharts = lab.PageScript(ctx, os.Stderr)
+	return l.All(ctx, o)
 }

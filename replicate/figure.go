@@ -30,7 +30,7 @@ type figureFlags struct {
 	scale, seeds, backend, results, out string
 	panels, series, sets                []string
 	stride, workers                     int
-	showConfig                          bool
+	showConfig, stored                  bool
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -61,6 +61,7 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) 
 func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, figure.Name())
+	f.registerStored(cmd)
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
 		"print all settings with their meaning and source, and stop")
 }
@@ -70,6 +71,26 @@ func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "output folder (default figures/out/"+name+")")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")
+}
+
+// registerStored adds --stored.
+func (f *figureFlags) registerStored(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.stored, "stored", false,
+		"draw from the stored runs of any machine, say what is missing (exit 1), train nothing and open no backend")
+}
+
+// openStored opens the lab of --stored.
+func (f *figureFlags) openStored(ctx context.Context) (*lab.Lab, error) {
+	if err := lab.CheckBackend(f.backend); err != nil {
+		return nil, err
+	}
+	l, err := lab.OpenStored(f.catalog, lab.OpenOptions{Backend: f.backend, Results: f.results, Stdout: os.Stdout,
+		Stderr: os.Stderr})
+	if err != nil {
+		return nil, usage.Error(err)
+	}
+	l.ECharts = lab.PageScript(ctx, os.Stderr)
+	return l, nil
 }
 
 // options checks the flags and turns them into options; name is that of the default output folder. All its errors are
@@ -141,6 +162,14 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 		return err // found before a plugin is fetched
 	}
 	if err := checkOut(o); err != nil {
+		return err
+	}
+	if f.stored {
+		l, err := f.openStored(cmd.Context())
+		if err != nil {
+			return err
+		}
+		_, err = l.Draw(figure, o)
 		return err
 	}
 	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})

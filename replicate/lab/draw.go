@@ -93,6 +93,11 @@ func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) error
 	if err := l.describe(f, o, plan, r); err != nil {
 		return err
 	}
+	return l.write(o, r)
+}
+
+// write writes the files of a described figure and prints it.
+func (l *Lab) write(o Options, r *Result) error {
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out, figures.WithEChartsFile(l.ECharts)); err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		}
 	}
 	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, backend %s.", o.Scale, strings.Join(seeds, " or "), l.backendName()),
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(r.Report)),
 		CommitNote + ShortCommit(provenance) + ".",
 	}
 	judged, err := l.evidence(o, plan, complete(plan, r.Rows, r.Report))

@@ -67,6 +67,28 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
+// OpenStored opens a lab that draws the stored runs of a folder, whichever machine computed them. It opens no backend,
+// and its methods that compute runs must not be called. Errors: a folder that is not there or cannot be listed.
+func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
+	cache, err := artifact.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	store, err := runs.View(o.Results)
+	if err != nil {
+		return nil, err
+	}
+	shelf, err := NewShelf(store)
+	if err != nil {
+		return nil, err
+	}
+	if o.Backend != backend.Default {
+		shelf.backends = []string{o.Backend}
+	}
+	host := &protocol.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
+	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr, shelf: shelf}, nil
+}
+
 // CheckBackend returns a usage error if name is neither a backend nor the path of a file.
 func CheckBackend(name string) error {
 	known := []string{backend.XLACPU, backend.XLACUDA, backend.Go}
@@ -105,6 +127,24 @@ func ParseSeeds(text string) ([]int64, error) {
 
 // backendName returns the name of the backend; of a plugin that was given by its path, the file name.
 func (l *Lab) backendName() string { return filepath.Base(l.Host.Backend.Info.Name) }
+
+// backendsOf is "backend xla:cpu"; of stored runs of any machine, all their backends.
+func (l *Lab) backendsOf(report runs.Report) string {
+	if l.shelf == nil {
+		return "backend " + l.backendName()
+	}
+	var names []string
+	for _, result := range report.Results {
+		if name := result.Spec.Settings["backend"]; name != "" {
+			names = append(names, filepath.Base(name))
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 1 {
+		return "backend " + names[0]
+	}
+	return "backends " + strings.Join(names, ", ")
+}
 
 // Provenance returns what every run and figure records about its origin.
 func (l *Lab) Provenance() runs.Provenance {

@@ -14,6 +14,7 @@ import (
 // Shelf finds stored runs by their settings, whichever machine computed them: it needs no backend, data or checkpoint.
 type Shelf struct {
 	byLearner map[string][]runs.Spec // finished and unfinished runs
+	backends  []string               // of the runs that figures are drawn from; nil for all
 }
 
 // NewShelf lists the runs of a store. Files that cannot be read count as missing. Errors: a folder that cannot be
@@ -112,7 +113,7 @@ func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
 	if err != nil {
 		return err
 	}
-	choice := s.Choose(outlines, p.Seeds, nil)
+	choice := s.Choose(outlines, p.Seeds, s.backends)
 	p.Jobs = nil
 	for _, o := range outlines {
 		for _, seed := range p.Seeds {

@@ -1,8 +1,11 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 
 	"tvps/figures"
@@ -64,6 +67,88 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 	s.Note = withoutFolders(strings.Join(notes, "; "))
 	s.judged, err = l.evidence(o, s.plan, complete(s.plan, s.rows, s.report))
 	return s, err
+}
+
+// Draw draws a figure from the runs that are stored with every step, into the folder o.Out, and prints its tables and
+// verdicts. It trains nothing. If runs are missing it returns a *MissingError together with what could be drawn
+// without them, if anything. Other errors: usage errors, files that cannot be read or written.
+func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
+	s, err := l.look(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	r, err := s.result(l, f, o)
+	if err == nil && len(r.Figure.Panels) > 0 {
+		err = l.write(o, r)
+	}
+	if err != nil {
+		return r, err
+	}
+	if missing := s.missing(); len(missing) > 0 {
+		return r, &MissingError{Stored: s.Stored, Of: s.Runs, Runs: missing}
+	}
+	return r, nil
+}
+
+// DrawAll is Draw for every figure of the catalog, each in its own folder below o.Out.
+func (l *Lab) DrawAll(ctx context.Context, o Options) ([]Made, error) {
+	if err := l.CheckAll(o); err != nil {
+		return nil, err
+	}
+	o.AllFigures = true
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	quiet := *l
+	quiet.Stdout = io.Discard
+	var made []Made
+	for _, f := range l.At(o.Scale) {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("interrupted: %w", err)
+		}
+		own := o
+		own.Out = filepath.Join(o.Out, f.Name())
+		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
+		m.Result, m.Err = quiet.Draw(f, own)
+		made = append(made, m)
+	}
+	return made, nil
+}
+
+// MissingError says which runs are not stored with every step.
+type MissingError struct {
+	Stored, Of int
+	Runs       []string // as "panel a: Ours seeds 1, 2"
+}
+
+// Error counts the runs and names them.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%d of %s not stored: %s", e.Of-e.Stored, runs.Plural(e.Of, "run"), strings.Join(e.Runs, "; "))
+}
+
+// missing names the runs that are not stored, by panel and series.
+func (s stored) missing() []string {
+	var out []string
+	for _, p := range s.plan {
+		for _, name := range p.Series {
+			var seeds []int64
+			for _, job := range p.Jobs {
+				if job.Series == name && len(finished(job.Job, s.report).Steps) == 0 {
+					seeds = append(seeds, job.Spec.Seed)
+				}
+			}
+			if len(seeds) > 0 {
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", p.Key, labels([]string{name})[0], seedText(seeds, ", ")))
+			}
+		}
+	}
+	if s.Note != "" {
+		out = append(out, s.Note)
+	}
+	return out
 }
 
 // load adds a panel with those of its runs that are stored with every step.

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tvps/replicate/cluster"
+
+	"github.com/gofrs/flock"
+)
+
+// plan writes the plan of a figure's missing runs and returns its file.
+func (s *sandbox) plan(t *testing.T, args []string, more ...string) (string, cluster.Plan) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.json")
+	code, stdout, stderr := s.run(t, slices.Concat([]string{"plan", "fig1", "--backend", "go", "--results", s.results,
+		"--format", "json", "--out", path}, args, more)...)
+	if code != 0 || !strings.Contains(stdout, "Plan: "+path) {
+		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	p, err := cluster.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, p
+}
+
+// work computes a task and returns the exit code.
+func (s *sandbox) work(t *testing.T, plan string, task int) (code int, stderr string) {
+	t.Helper()
+	code, stdout, stderr := s.run(t, "work", "--plan", plan, "--task", fmt.Sprint(task), "--results", s.results)
+	if stdout != "" {
+		t.Errorf("work prints %q", stdout)
+	}
+	return code, stderr
+}
+
+// The tasks of a plan compute what the figure would, and --stored draws it without training.
+func TestPlanWorkAndStored(t *testing.T) {
+	local, s := newSandbox(t), newSandbox(t)
+	if code, _, stderr := local.run(t, fig1(miniature)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	path, p := s.plan(t, miniature)
+	if len(p.Tasks) != 1 || p.Cost().Runs != 4 || p.Cost().Steps != 12 || p.Tasks[0].Backend != "go" {
+		t.Fatalf("%d tasks with %+v", len(p.Tasks), p.Cost())
+	}
+	if entries, _ := os.ReadDir(s.results); len(entries) > 0 {
+		t.Error("planning wrote results")
+	}
+	os.Mkdir(s.results, 0o755)
+	code, _, stderr := s.run(t, fig1(miniature, "--stored")...)
+	if code != 1 || !strings.Contains(stderr, "4 of 4 runs not stored") || !strings.Contains(stderr, "Ours, seeds 0") {
+		t.Errorf("--stored without runs: %d, %q", code, stderr)
+	}
+	if code, stderr = s.work(t, path, 0); code != 0 {
+		t.Fatal(stderr)
+	}
+	if !regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ gaussian/ours`).MatchString(stderr) {
+		t.Errorf("no line with its time: %q", stderr)
+	}
+	attempts, _, err := cluster.Attempts(path)
+	if err != nil || len(attempts) != 1 || attempts[0].Exit != 0 || attempts[0].Steps != 12 || attempts[0].Of != 12 ||
+		attempts[0].End.IsZero() || attempts[0].Job != "" || attempts[0].Node != "" {
+		t.Errorf("attempts %+v, %v", attempts, err)
+	}
+	s.env = []string{"PJRT_PLUGIN_LIBRARY_PATH=/nowhere"} // no backend is opened
+	before := s.files(t)
+	if code, _, stderr = s.run(t, fig1(miniature, "--stored")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the table is %q, on one machine %q", got, want)
+	}
+	if after := s.files(t); !slices.Equal(after, before) {
+		t.Errorf("--stored changed the results: %q, before %q", after, before)
+	}
+	s.env = nil
+	if _, p = s.plan(t, miniature); len(p.Tasks) != 0 || p.Stored != 4 {
+		t.Errorf("%d tasks are left, %d runs stored", len(p.Tasks), p.Stored)
+	}
+	code, stdout, _ := s.run(t, slices.Concat([]string{"plan", "fig1", "--backend", "go", "--results", s.results}, miniature)...)
+	if code != 0 || !strings.Contains(stdout, "Nothing is missing: 4 runs stored.") {
+		t.Errorf("%d, %q", code, stdout)
+	}
+}
+
+// files lists the files of the results with their sizes.
+func (s *sandbox) files(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := filepath.Walk(s.results, func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			out = append(out, fmt.Sprint(path, " ", info.Size(), " ", info.ModTime()))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Shards of runs in one folder give the rows of whole runs.
+func TestShards(t *testing.T) {
+	local, s := newSandbox(t), newSandbox(t)
+	args := append(slices.Clone(miniature), "--set", "stack=1")
+	if code, _, stderr := local.run(t, fig1(args)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	path, p := s.plan(t, args)
+	whole := p.Tasks[0]
+	p.Tasks = nil
+	for k := range 2 {
+		part := whole
+		part.ID, part.Runs = k, nil
+		for _, r := range whole.Runs {
+			all := r.Steps
+			r.Shard, r.Steps = fmt.Sprintf("%dof2", k+1), nil
+			for i := k; i < len(all); i += 2 {
+				r.Steps = append(r.Steps, all[i])
+			}
+			part.Runs = append(part.Runs, r)
+		}
+		p.Tasks = append(p.Tasks, part)
+	}
+	if err := p.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	for task := range 2 {
+		if code, stderr := s.work(t, path, task); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	if code, _, stderr := s.run(t, fig1(args, "--stored")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the table of shards is %q, of whole runs %q", got, want)
+	}
+}
+
+// A run that another process computes is left to it: exit code 75, and the task's other runs are computed.
+func TestWorkOnAHeldRun(t *testing.T) {
+	s := newSandbox(t)
+	path, _ := s.plan(t, miniature)
+	code, stdout, stderr := s.run(t, append([]string{"status", "fig1"}, miniature...)...)
+	found := regexp.MustCompile(`gaussian/recent seed 0 +(\w+)`).FindStringSubmatch(stdout)
+	if code != 0 || found == nil {
+		t.Fatal(stdout, stderr)
+	}
+	folder := filepath.Join(s.results, "gaussian")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(filepath.Join(folder, found[1]+".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer lock.Unlock()
+	code, stderr = s.work(t, path, 0)
+	if code != 75 || !strings.Contains(stderr, "gaussian/recent seed 0") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+	attempts, _, err := cluster.Attempts(path)
+	if err != nil || len(attempts) != 1 || attempts[0].Exit != 75 || attempts[0].Steps != 9 {
+		t.Errorf("attempts %+v, %v", attempts, err)
+	}
+}
+
+// TERM ends the worker with 130; a second call continues, and no finished step is computed again.
+func TestWorkAfterTerm(t *testing.T) {
+	local, s := newSandbox(t), newSandbox(t)
+	if code, _, stderr := local.run(t, fig1(longer)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	withoutWorkers := slices.Delete(slices.Clone(longer), 12, 14) // the number of parallel runs
+	path, p := s.plan(t, withoutWorkers)
+	cmd, _, errs := s.command("work", "--plan", path, "--task", "0", "--results", s.results)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the first steps", func() bool { return s.stepsDone() > 3 })
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Fatalf("exit code %d, %q", code, errs)
+	}
+	if code, stderr := s.work(t, path, 0); code != 0 {
+		t.Fatal(stderr)
+	}
+	attempts, _, err := cluster.Attempts(path)
+	if err != nil || len(attempts) != 2 || attempts[0].Exit != 130 || attempts[1].Exit != 0 {
+		t.Fatalf("attempts %+v, %v", attempts, err)
+	}
+	if a, b := attempts[0].Steps, attempts[1].Steps; a < 3 || a+b != p.Cost().Steps {
+		t.Errorf("%d steps, then %d, of %d", a, b, p.Cost().Steps)
+	}
+	if code, _, stderr := s.run(t, fig1(longer, "--stored")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the table differs from that of one machine")
+	}
+}
+
+// What cannot be computed at all, or not here, ends with exit code 2 and one sentence.
+func TestImpossibleWork(t *testing.T) {
+	s := newSandbox(t)
+	path, p := s.plan(t, miniature)
+	write := func(name string, change func(p *cluster.Plan)) string {
+		changed := p
+		changed.Tasks = slices.Clone(p.Tasks)
+		changed.Tasks[0].Runs = slices.Clone(p.Tasks[0].Runs)
+		change(&changed)
+		file := filepath.Join(t.TempDir(), name)
+		if err := changed.Write(file); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		args, words []string
+	}{
+		{nil, []string{"--plan"}},
+		{[]string{"--plan", path}, []string{"--task"}},
+		{[]string{"--plan", path, "--task", "1"}, []string{"no task 1"}},
+		{[]string{"--plan", path, "--task", "0", "--first", "1"}, []string{"no task 1"}},
+		{[]string{"--plan", path + "x", "--task", "0"}, []string{"planx.json", "no such file"}[1:]},
+		{[]string{"--plan", s.script, "--task", "0"}, []string{s.script, "not a plan"}},
+		{[]string{"--plan", path, "--task", "0", "--workers", "0"}, []string{"--workers"}},
+		{[]string{"--plan", path, "--task", "0", "--backend", "tpu"}, []string{`"tpu"`}},
+		{[]string{"--plan", path, "--task", "0", "--backend", "/nowhere/plugin.so"}, []string{"/nowhere/plugin.so"}},
+		{[]string{"--task", "0", "--plan", write("a.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Scenario = "gausian" })},
+			[]string{"gausian"}},
+		{[]string{"--task", "0", "--plan", write("b.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Series = "our" })},
+			[]string{`"ours"`}},
+		{[]string{"--task", "0", "--plan", write("c.json", func(p *cluster.Plan) {
+			p.Tasks[0].Runs[0].Settings = map[string]string{"epochs": "0"}
+		})}, []string{"epochs=0"}},
+		{[]string{"--task", "0", "--plan", write("d.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Steps = []int{1000} })},
+			[]string{"step 1000"}},
+		{[]string{"--task", "0", "--plan", write("e.json", func(p *cluster.Plan) {
+			r := &p.Tasks[0].Runs[0] // its checkpoint is not here
+			r.Scenario, r.Settings, r.Steps = "cifar10b", map[string]string{"width": "64", "checkpoint": "split"}, []int{13}
+		})}, []string{"checkpoint of width 64"}},
+		{[]string{"--task", "0", "--plan", write("f.json", func(p *cluster.Plan) {
+			p.Tasks[0] = cluster.Task{Stage: cluster.StagePretrain, CPUs: 1, MemoryMB: 1, Source: cluster.Guessed, Backend: "go",
+				Pretrain: &cluster.Pretrain{Width: 64, Split: 3, Epochs: 1}}
+		})}, []string{"full CIFAR-10"}},
+	} {
+		code, stdout, stderr := s.run(t, slices.Concat([]string{"work", "--results", s.results}, c.args)...)
+		if code != 2 || stdout != "" {
+			t.Errorf("%q: exit code %d, %q, %q", c.args, code, stdout, stderr)
+		}
+		for _, word := range c.words {
+			if !strings.Contains(stderr, word) {
+				t.Errorf("%q: %q is not in %q", c.args, word, stderr)
+			}
+		}
+	}
+	s.env = []string{"SLURM_ARRAY_TASK_ID=0"}
+	if code, _, stderr := s.run(t, "work", "--plan", path, "--results", s.results); code != 0 {
+		t.Errorf("the number of the array's task: exit code %d, %q", code, stderr)
+	}
+	s.env = []string{"JOB_COMPLETION_INDEX=x"}
+	if code, _, stderr := s.run(t, "work", "--plan", path); code != 2 || !strings.Contains(stderr, "JOB_COMPLETION_INDEX") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1s"}, {"--group-size", "0"},
+		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
+		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
+			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
