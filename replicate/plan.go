@@ -109,8 +109,8 @@ func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Opti
 		chosen = f.catalog.At(settings.Scale(f.scale))
 	}
 	switch {
-	case f.taskTime < time.Minute:
-		return cluster.Options{}, usage.Errorf("--task-time %s: give at least 1m", f.taskTime)
+	case f.taskTime < time.Millisecond:
+		return cluster.Options{}, usage.Errorf("--task-time %s: give at least 1ms", f.taskTime)
 	case f.group < 1:
 		return cluster.Options{}, usage.Errorf("--group-size %d: give at least 1", f.group)
 	}

@@ -12,9 +12,10 @@ import (
 
 // Bounds of what a plan may ask for, far above what makes sense.
 const (
-	mostCPUs    = 1 << 12
-	mostMemory  = 1 << 26 // MiB
-	mostSeconds = 1e9
+	mostCPUs     = 1 << 12
+	mostMemory   = 1 << 26 // MiB
+	leastSeconds = 1e-3
+	mostSeconds  = 1e9
 )
 
 // check returns an error for a plan that this program would not write. It names the task.
@@ -23,8 +24,8 @@ func (p Plan) check() error {
 		return err
 	}
 	switch {
-	case !between(p.TaskSeconds, 1, mostSeconds):
-		return fmt.Errorf("task-seconds %g must be between 1 and %g", p.TaskSeconds, float64(mostSeconds))
+	case !between(p.TaskSeconds, leastSeconds, mostSeconds):
+		return fmt.Errorf("task-seconds %g must be between %g and %g", p.TaskSeconds, leastSeconds, float64(mostSeconds))
 	case p.Stored < 0:
 		return fmt.Errorf("stored %d must not be negative", p.Stored)
 	case len(p.Figures) == 0:
