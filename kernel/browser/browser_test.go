@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,6 +183,9 @@ func (v view) keys(text string, options ...chromedp.KeyOption) {
 
 // A server that is told to end by Ctrl-C leaves no kernel, cell or gopls behind.
 func TestServerEndsByInterrupt(t *testing.T) {
+	if _, err := exec.LookPath("ps"); err != nil {
+		t.Skip("ps, which lists the processes, is missing: install it (on Debian: procps)")
+	}
 	browser, python := needed(t)
 	v, _ := newView(t, browser, "interrupt")
 	lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`))
