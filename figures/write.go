@@ -3,7 +3,9 @@ package figures
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -53,19 +55,28 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 		path := filepath.Join(dir, f.name)
 		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
 		if err != nil {
-			return unwritable(fig, dir, err)
+			return unwritable(fig, dir, named(err, f.name))
 		}
 		pending = append(pending, p)
 		if _, err := p.Write(f.content); err != nil {
-			return unwritable(fig, dir, err)
+			return unwritable(fig, dir, named(err, f.name))
 		}
 	}
-	for _, p := range pending {
+	for i, p := range pending {
 		if err := p.CloseAtomicallyReplace(); err != nil {
-			return unwritable(fig, dir, err)
+			return unwritable(fig, dir, named(err, files[i].name))
 		}
 	}
 	return nil
+}
+
+// named is an error with the file's own name instead of the temporary one.
+func named(err error, name string) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func unwritable(fig Figure, dir string, err error) error {

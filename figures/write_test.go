@@ -2,7 +2,9 @@ package figures
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,6 +121,27 @@ func TestWriteIsAllOrNothing(t *testing.T) {
 		t.Fatal("wrote a file over a folder")
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"index.html"}) {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+// An error names the file, not the temporary file of which a reader knows nothing.
+func TestFullDiskNamesTheFile(t *testing.T) {
+	if dir := os.Getenv("FIGURES_WRITE"); dir != "" {
+		fmt.Println(Write(sampleFigure(t), sampleRows(), nil, dir))
+		return
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 2; exec "$0" -test.run FullDisk`, os.Args[0]) // 1 kB
+	cmd.Env = append(os.Environ(), "FIGURES_WRITE="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !bytes.Contains(out, []byte(": fig01-a.svg: file too large\n")) {
+		t.Errorf("the error is %q", out)
+	}
+	if got := names(t, dir); len(got) > 0 {
 		t.Errorf("left behind: %v", got)
 	}
 }

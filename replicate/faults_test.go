@@ -145,8 +145,8 @@ func faultyKinds(t *testing.T) []*faulty {
 		t.Logf("no images: %v", err)
 	} else {
 		kinds = append(kinds, &faulty{name: "images", env: []string{backend.PluginPathEnv + "=" + b.Info.PluginPath},
-			args: figure("fig1", "--panel", "c", "--scale", "tiny", "--seeds", "0", "--series", "everything,recent",
-				"--set", "max-updates=2", "--set", "batch=16", "--set", "test-n=50")})
+			args: figure("fig1", "--backend", backend.XLACPU, "--panel", "c", "--scale", "tiny", "--seeds", "0",
+				"--series", "everything,recent", "--set", "max-updates=2", "--set", "batch=16", "--set", "test-n=50")})
 		b.Finalize()
 	}
 	lib, err := mujoco.Open(t.Context(), mujoco.Options{NoFetch: true})

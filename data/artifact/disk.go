@@ -93,7 +93,7 @@ func syncRename(from, to string) error {
 		return err
 	}
 	if dir, err := os.Open(filepath.Dir(to)); err == nil {
-		dir.Sync() // best effort: not every file system supports it
+		_ = dir.Sync() // best effort: not every file system supports it
 		dir.Close()
 	}
 	return nil

@@ -108,7 +108,7 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer func() { _ = p.close() }()
 	if err := p.report.Err(); err != nil {
 		return nil, err
 	}

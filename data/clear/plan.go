@@ -58,7 +58,7 @@ func prepare(at string, o Options) (*plan, error) {
 	}
 	p := &plan{source: s, report: &Report{Path: s.path, Layout: s.layout, Test: s.test, Type: o.Type}}
 	if err := p.list(); err != nil {
-		s.close()
+		_ = s.close()
 		return nil, err
 	}
 	return p, nil

@@ -48,7 +48,7 @@ func Check(ctx context.Context, path string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer func() { _ = p.close() }()
 	if err := p.report.Err(); err != nil {
 		return p.report, err
 	}

@@ -104,7 +104,7 @@ func (in *input) csv(compression string, latin1 bool) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { close() }()
+	defer func() { _ = close() }()
 	names, err := in.header(s)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (in *input) csv(compression string, latin1 bool) (*Table, error) {
 		return nil, err
 	}
 	delim := s.delim
-	close()
+	_ = close()
 	if s, close, _, err = in.text(compression, latin1); err != nil {
 		close = func() error { return nil }
 		return nil, err

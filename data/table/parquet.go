@@ -138,7 +138,7 @@ func (in *input) readParquet() (*Table, error) {
 			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // the errors are in failed
 	for _, err := range failed {
 		if err != nil {
 			return nil, err

@@ -90,7 +90,6 @@ type Table struct {
 	byName   map[string]*column
 	notes    []string
 	location *time.Location
-	missing  []string
 }
 
 // column is a column in memory: one of the slices, by its kind.

@@ -39,7 +39,7 @@ func TestMemoryIsKept(t *testing.T) {
 	defer fill.Finalize()
 	one := tensors.FromScalar(float32(1))
 	run := func() {
-		out, err := fill.Exec(one)
+		out, err := fill.Call(one)
 		if err != nil {
 			t.Fatal(err)
 		}

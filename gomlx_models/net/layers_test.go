@@ -228,7 +228,7 @@ func BenchmarkConv(b *testing.B) {
 			}
 			x, w := tensor(draw(32*16*16*16, "x"), 32, 16, 16, 16), tensor(draw(9*256, "w"), 3, 3, 16, 16)
 			for b.Loop() {
-				if _, err := exec.Exec(x, w); err != nil {
+				if _, err := exec.Call(x, w); err != nil {
 					b.Fatal(err)
 				}
 			}

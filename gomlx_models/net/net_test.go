@@ -28,7 +28,7 @@ func run(tb testing.TB, b compute.Backend, fn func(in []*Node) []*Node, args ...
 		tb.Fatal(err)
 	}
 	defer exec.Finalize()
-	out, err := exec.Exec(args...)
+	out, err := exec.Call(args...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestBindRefusesUndeclaredParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = exec.Exec([]float32{1, 2}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err = exec.Call([]float32{1, 2}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}

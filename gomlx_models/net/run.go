@@ -20,7 +20,7 @@ func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 			flat = append(flat, t)
 		}
 	}
-	caught := exceptions.TryCatch[error](func() { out, err = exec.Exec(flat...) })
+	caught := exceptions.TryCatch[error](func() { out, err = exec.Call(flat...) })
 	if caught != nil {
 		return nil, caught
 	}

@@ -105,7 +105,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 			args = append(args, x)
 		}
 	}
-	out, err := c.exec.Exec(args...)
+	out, err := c.exec.Call(args...)
 	if err != nil {
 		t.Fatal(err)
 	}

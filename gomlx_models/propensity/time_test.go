@@ -39,7 +39,7 @@ func TestFixedEncodings(t *testing.T) {
 		defer exec.Finalize()
 		for _, last := range []float32{1, 40, 2999} {
 			ts := []float32{0, last / 2, last}
-			out, err := exec.Exec(
+			out, err := exec.Call(
 				tensors.FromFlatDataAndDimensions(ts, 1, 3),
 				tensors.FromFlatDataAndDimensions([]float32{last}, 1, 1),
 			)
@@ -97,7 +97,7 @@ func TestGivenFrequencies(t *testing.T) {
 	}
 	defer exec.Finalize()
 	frequencies := [][]float32{{.2, .5}, {1.3, 0}}
-	out, err := exec.Exec([][]float32{{3, 11}, {0, 7}}, [][]float32{{11}, {20}}, frequencies)
+	out, err := exec.Call([][]float32{{3, 11}, {0, 7}}, [][]float32{{11}, {20}}, frequencies)
 	if err != nil {
 		t.Fatal(err)
 	}

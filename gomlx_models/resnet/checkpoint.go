@@ -383,8 +383,7 @@ func (c Config) differences(other Config) string {
 	a, _ := json.Marshal(c)
 	b, _ := json.Marshal(other)
 	var ma, mb map[string]any
-	json.Unmarshal(a, &ma)
-	json.Unmarshal(b, &mb)
+	_, _ = json.Unmarshal(a, &ma), json.Unmarshal(b, &mb) // written above
 	var diff []string
 	for k := range ma {
 		if fmt.Sprint(ma[k]) != fmt.Sprint(mb[k]) {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 //go:embed probe.js
@@ -41,7 +44,9 @@ func (v view) ask(result any, function string, arguments ...any) {
 	}
 	call := fmt.Sprintf("probe.%s(...%s)", function, text)
 	wait := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
-	if err := chromedp.Run(v.ctx, chromedp.Evaluate(call, result, wait)); err != nil {
+	ctx, cancel := context.WithTimeout(v.ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(call, result, wait)); err != nil {
 		v.shot("failed", nil)
 		v.Fatalf("%s: %v", call, err)
 	}
@@ -67,15 +72,19 @@ type place struct {
 	Place int `json:"place"`
 }
 
-func TestNotebooksInABrowser(t *testing.T) {
+// needed returns the browser and JupyterLab's Python, or skips the test.
+func needed(t *testing.T) (browser, python string) {
 	if os.Getenv("TVPS_BROWSER") != "1" {
 		t.Skip("set TVPS_BROWSER=1 to run the notebooks in JupyterLab and Chromium, which takes minutes")
 	}
-	browser := chromium(t)
-	python := install(t)
+	return chromium(t), install(t)
+}
+
+func TestNotebooksInABrowser(t *testing.T) {
+	browser, python := needed(t)
 	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 3}
 	names := []string{"start.ipynb", "fig01.ipynb", "fig05.ipynb"}
-	address := startLab(t, python, copyNotebooks(t, names))
+	address := startLab(t, python, copyNotebooks(t, names)).address
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			v, net := newView(t, browser, strings.TrimSuffix(name, ".ipynb"))
@@ -90,36 +99,122 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
-// The sliders of explore.ipynb change its outputs, until the cell is interrupted.
+// The sliders and lists of explore.ipynb change its outputs, until the cell is interrupted.
 func TestSlidersInABrowser(t *testing.T) {
-	if os.Getenv("TVPS_BROWSER") != "1" {
-		t.Skip("set TVPS_BROWSER=1 to run the notebooks in JupyterLab and Chromium, which takes minutes")
-	}
-	browser := chromium(t)
-	python := install(t)
+	browser, python := needed(t)
 	v, _ := newView(t, browser, "explore")
 	const name = "explore.ipynb"
-	v.start(startLab(t, python, copyNotebooks(t, []string{name})), name)
+	v.start(startLab(t, python, copyNotebooks(t, []string{name})).address, name)
 	controls := 0
 	v.until("two sliders and two lists are shown", notebookTimeout, func() bool {
 		v.ask(&controls, "controls")
 		return controls == 4
 	})
-	before, after := "", ""
-	v.ask(&before, "lastText")
-	var yes bool
-	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
-	v.until("the outputs are those without drift", notebookTimeout, func() bool {
-		v.ask(&after, "lastText")
-		return strings.Contains(after, "effective share, exact = 1\n")
-	}, &after)
-	if before == "" || strings.Contains(before, "exact = 1\n") {
-		t.Errorf("the first outputs are %q", before)
+	text := ""
+	exact := func() (share float64) { // the effective share by the exact weights; 2 if it is not shown
+		v.ask(&text, "lastTexts")
+		_, after, _ := strings.Cut(text, "effective share, exact = ")
+		if _, err := fmt.Sscan(after, &share); err != nil {
+			return 2
+		}
+		return share
 	}
+	first := exact()
+	if first < 0.35 || first > 0.5 {
+		t.Errorf("the first outputs have the share %v, want that of the exercise, .42:\n%s", first, text)
+	}
+	var yes bool
+	v.ask(&yes, "choose", 0, 2) // no clip: single weights are large
+	v.until("the share falls without a clip", time.Minute, func() bool { return exact() < first-0.05 }, &text)
+	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
+	v.until("the share is 1 without drift", time.Minute, func() bool { return exact() == 1 }, &text)
 	v.shot("sliders", nil)
 	v.ask(&yes, "interrupt")
-	var s struct{ Ran string }
-	v.until("the cell ends", time.Minute, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+	v.until("the cell ends and says so", time.Minute, func() bool {
+		var s struct{ Ran string }
+		v.ask(&s, "state")
+		v.ask(&text, "lastTexts")
+		return s.Ran != "running" && strings.Contains(text, "Stopped. Run the cell again")
+	}, &text)
+}
+
+// Tab completes a name of this module, and Shift-Tab explains it, through gopls.
+func TestCompletionInABrowser(t *testing.T) {
+	browser, python := needed(t)
+	v, _ := newView(t, browser, "completion")
+	v.run(startLab(t, python, notebook(t, "completion.ipynb", `import \"tvps/figures\"`, `%%\nfmt.Println()\n`)).address,
+		"completion.ipynb")
+	var yes bool
+	v.ask(&yes, "edit", 1)
+	v.keys("figures.")
+	var names []string
+	v.until("names of package figures are offered", 2*time.Minute, func() bool {
+		v.keys(kb.Tab)
+		time.Sleep(time.Second)
+		v.ask(&names, "completions")
+		return len(names) > 0
+	})
+	v.shot("tab", nil)
+	if !slices.Contains(names, "figures.WriteCSV") && !slices.Contains(names, "WriteCSV") {
+		t.Errorf("WriteCSV is not among %q", names)
+	}
+	v.keys(kb.Escape)
+	v.keys("WriteCSV")
+	help := ""
+	v.until("the name is explained", time.Minute, func() bool {
+		v.keys(kb.Tab, chromedp.KeyModifiers(input.ModifierShift))
+		time.Sleep(time.Second)
+		v.ask(&help, "help")
+		return help != ""
+	})
+	v.shot("help", nil)
+	if !strings.Contains(help, "WriteCSV") || !strings.Contains(help, "rows") {
+		t.Errorf("the explanation is %q", help)
+	}
+}
+
+// keys types a text or presses a key.
+func (v view) keys(text string, options ...chromedp.KeyOption) {
+	v.Helper()
+	if err := chromedp.Run(v.ctx, chromedp.KeyEvent(text, options...)); err != nil {
+		v.Fatal(err)
+	}
+}
+
+// A server that is told to end by Ctrl-C leaves no kernel, cell or gopls behind.
+func TestServerEndsByInterrupt(t *testing.T) {
+	if _, err := exec.LookPath("ps"); err != nil {
+		t.Skip("ps, which lists the processes, is missing: install it (on Debian: procps)")
+	}
+	browser, python := needed(t)
+	v, _ := newView(t, browser, "interrupt")
+	lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`))
+	v.start(lab.address, "endless.ipynb")
+	started := map[string]string{}
+	v.until("relay, gonb, gopls and the cell run", notebookTimeout, func() bool {
+		started = descendants(t, lab.pid)
+		found := map[string]bool{}
+		for _, command := range started {
+			found[filepath.Base(strings.Fields(command)[0])] = true
+			found["cell"] = found["cell"] || strings.Contains(command, "/gonb_")
+		}
+		return found["tvps-kernel"] && found["gonb"] && found["gopls"] && found["cell"]
+	})
+	for range 2 { // the second one answers the question whether the server shall end
+		lab.interrupt()
+		time.Sleep(time.Second)
+	}
+	v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address) })
+	left := ""
+	v.until("all processes have ended", 20*time.Second, func() bool {
+		left = ""
+		for pid, command := range processes(t) {
+			if started[pid] == command {
+				left += pid + " " + command + "\n"
+			}
+		}
+		return left == ""
+	}, &left)
 }
 
 // newView opens a browser. The names of its screenshots begin with stem.
@@ -155,8 +250,15 @@ func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	return view{t, ctx, shot}, net
 }
 
-// start opens a notebook in a workspace of its own and starts all cells.
+// start opens a notebook and starts all cells.
 func (v view) start(address, name string) {
+	v.open(address, name)
+	var yes bool
+	v.ask(&yes, "run")
+}
+
+// open opens a notebook in a workspace of its own.
+func (v view) open(address, name string) {
 	url := fmt.Sprintf("%s/lab/workspaces/%s/tree/%s?token=%s", address, strings.TrimSuffix(name, ".ipynb"), name, token)
 	if err := chromedp.Run(v.ctx, chromedp.Navigate(url), chromedp.Evaluate(probe, nil)); err != nil {
 		v.Fatal(err)
@@ -166,8 +268,6 @@ func (v view) start(address, name string) {
 		v.ask(&why, "ready")
 		return why == ""
 	}, &why)
-	var yes bool
-	v.ask(&yes, "run")
 }
 
 // run opens a notebook and runs all cells.

@@ -116,6 +116,14 @@ window.probe = (() => {
     return panel().node.querySelectorAll("input[type=range], .jp-OutputArea select").length;
   }
 
+  // choose selects a choice of a list as a user does.
+  function choose(number, choice) {
+    const list = panel().node.querySelectorAll(".jp-OutputArea select")[number];
+    list.selectedIndex = choice;
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+    return true;
+  }
+
   // slide moves a slider as a user does.
   function slide(number, position) {
     const slider = panel().node.querySelectorAll("input[type=range]")[number];
@@ -124,10 +132,9 @@ window.probe = (() => {
     return true;
   }
 
-  // lastText is the text of the last output of the last code cell.
-  function lastText() {
-    const outputs = outputsOf(codeCells().at(-1));
-    return [outputs.at(-1)?.data?.["text/plain"] ?? ""].flat().join("");
+  // lastTexts is the text of all outputs of the last code cell. GoNB's widgets add empty ones.
+  function lastTexts() {
+    return outputsOf(codeCells().at(-1)).map((o) => [o.data?.["text/plain"] ?? ""].flat().join("")).join("\n");
   }
 
   async function interrupt() {
@@ -135,6 +142,23 @@ window.probe = (() => {
     return true;
   }
 
-  return { controls, slide, lastText, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
+  // edit puts the cursor at the end of a cell.
+  async function edit(index) {
+    const nb = panel().content;
+    nb.activeCellIndex = index;
+    await window.jupyterapp.commands.execute("notebook:enter-edit-mode");
+    const editor = nb.activeCell.editor;
+    editor.setCursorPosition(editor.getPositionAt(nb.activeCell.model.sharedModel.getSource().length));
+    editor.focus();
+    return true;
+  }
+
+  // completions lists the names that are offered.
+  const completions = () => [...document.querySelectorAll(".jp-Completer-item .jp-Completer-match")].map((e) => e.innerText);
+
+  // help is the text about the name at the cursor.
+  const help = () => document.querySelector(".jp-Tooltip")?.innerText ?? "";
+
+  return { choose, edit, completions, help, controls, slide, lastTexts, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
 })();
 true;

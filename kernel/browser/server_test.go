@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,9 +42,14 @@ func prefix(t *testing.T) string {
 	return filepath.Join(cache, "tvps", "browser")
 }
 
+var installed string
+
 // install installs the kernel and a private JupyterLab, if they are missing, with the same commands as a user. It
-// returns JupyterLab's Python.
+// returns JupyterLab's Python. The first test does it for all.
 func install(t *testing.T) (python string) {
+	if installed != "" {
+		return installed
+	}
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("JupyterLab needs python3, which is not on PATH: install it (on Debian: python3-venv)")
 	}
@@ -68,7 +74,8 @@ func install(t *testing.T) (python string) {
 		}
 	}
 	t.Logf("kernel and JupyterLab ready in %v", time.Since(begin).Round(time.Second))
-	return filepath.Join(prefix, "share", "tvps", "kernel", "jupyterlab", "bin", "python")
+	installed = filepath.Join(prefix, "share", "tvps", "kernel", "jupyterlab", "bin", "python")
+	return installed
 }
 
 // copyNotebooks copies the notebooks, without their outputs, to a new folder: JupyterLab saves what it runs.
@@ -87,8 +94,31 @@ func copyNotebooks(t *testing.T, names []string) string {
 	return dir
 }
 
-// startLab serves a folder until the test ends and returns JupyterLab's address.
-func startLab(t *testing.T, python, dir string) string {
+// notebook writes a notebook to a new folder. The sources of its cells are JSON, without quotes.
+func notebook(t *testing.T, name string, sources ...string) (dir string) {
+	text := ""
+	for i, source := range sources {
+		text += fmt.Sprintf(`,{"cell_type":"code","execution_count":null,"id":"cell%d","metadata":{},"outputs":[],"source":"%s"}`,
+			i, source)
+	}
+	dir = t.TempDir()
+	text = `{"cells":[` + text[1:] + `],"metadata":{"kernelspec":{"display_name":"Go (tvps)","language":"go",` +
+		`"name":"tvps"}},"nbformat":4,"nbformat_minor":5}`
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// lab is a running JupyterLab.
+type lab struct {
+	address   string
+	pid       string
+	interrupt func() // sends SIGINT
+}
+
+// startLab serves a folder until the test ends.
+func startLab(t *testing.T, python, dir string) lab {
 	port := freePort(t)
 	private := t.TempDir()
 	var log bytes.Buffer
@@ -141,7 +171,43 @@ func startLab(t *testing.T, python, dir string) string {
 			t.Fatal("JupyterLab does not answer")
 		}
 	}
-	return address
+	return lab{address, strconv.Itoa(cmd.Process.Pid), func() { _ = cmd.Process.Signal(os.Interrupt) }}
+}
+
+// processes lists the command of each running process by its number.
+func processes(t *testing.T) map[string]string {
+	all, _ := processTable(t)
+	return all
+}
+
+// descendants are the processes that a process started, directly or not.
+func descendants(t *testing.T, pid string) map[string]string {
+	all, parent := processTable(t)
+	found := map[string]string{}
+	for p, command := range all {
+		for up := parent[p]; up != ""; up = parent[up] {
+			if up == pid {
+				found[p] = command
+			}
+		}
+	}
+	return found
+}
+
+// processTable asks ps. Processes that have ended and wait for their parents are left out.
+func processTable(t *testing.T) (command, parent map[string]string) {
+	out, err := exec.CommandContext(t.Context(), "ps", "-A", "-o", "pid=,ppid=,stat=,args=").Output()
+	if err != nil {
+		t.Fatalf("ps: %v", err)
+	}
+	command, parent = map[string]string{}, map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) > 3 && f[2][0] != 'Z' {
+			command[f[0]], parent[f[0]] = strings.Join(f[3:], " "), f[1]
+		}
+	}
+	return command, parent
 }
 
 func answers(ctx context.Context, address string) bool {

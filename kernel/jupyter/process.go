@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os/exec"
 	"runtime"
@@ -49,7 +50,7 @@ func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
 			return
 		}
 		defer close(p.exited)
-		cmd.Wait() // the process state contains the same information as the error
+		_ = cmd.Wait() // the process state contains the same information as the error
 		if own {
 			killGroup(cmd.Process.Pid)
 		}
@@ -130,7 +131,7 @@ func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != nil {
-		l.to.Write(p)
+		_, _ = l.to.Write(p)
 	}
 	l.tail = append(l.tail, p...)
 	if extra := len(l.tail) - tailBytes; extra > 0 {
@@ -144,7 +145,7 @@ func (l *log) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != nil {
-		io.WriteString(l.to, l.name+": "+text+"\n")
+		fmt.Fprintf(l.to, "%s: %s\n", l.name, text)
 	}
 }
 

@@ -56,7 +56,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
-	defer removeAll(dir)
+	defer func() { _ = removeAll(dir) }()
 	file := filepath.Join(dir, filepath.Base(connectionFile)) // GoNB takes the kernel's id from the name
 	if err := r.inner.writeTo(file); err != nil {
 		return 0, fmt.Errorf("cannot write the connection file: %w", err)
@@ -157,7 +157,8 @@ func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int
 	}
 }
 
-// passBytes connects a client with a port of the kernel until one of them closes the connection.
+// passBytes connects a client with a port of the kernel until one of them closes the connection. An error of a
+// connection, here and below, is its end.
 func passBytes(ctx context.Context, client net.Conn, port int) {
 	kernel, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 	if err != nil {
@@ -166,9 +167,9 @@ func passBytes(ctx context.Context, client net.Conn, port int) {
 	defer kernel.Close()
 	go func() {
 		defer client.Close()
-		io.Copy(client, kernel)
+		_, _ = io.Copy(client, kernel)
 	}()
-	io.Copy(kernel, client)
+	_, _ = io.Copy(kernel, client)
 }
 
 // passMessages connects a client with a channel of the kernel until one of them closes the connection. The kernel
@@ -189,12 +190,12 @@ func (r *relay) passMessages(ctx context.Context, conn net.Conn, ch channel, por
 		defer r.unsubscribe(client)
 	}
 	go func() {
-		kernel.receive(func(frames [][]byte) { client.send(frames...) })
+		kernel.receive(func(frames [][]byte) { _ = client.send(frames...) })
 		conn.Close()
 	}()
 	client.receive(func(frames [][]byte) {
 		if ch.kernel == "PUB" || r.forward(client, frames) {
-			kernel.send(frames...)
+			_ = kernel.send(frames...)
 		}
 	})
 	kernel.tcp.Close()
@@ -217,7 +218,7 @@ func (r *relay) forward(client *socket, frames [][]byte) bool {
 	r.clients.Go(func() { // a client that does not read must not hold up its own requests
 		r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
 		if answer, err := r.session.encode(r.session.newHeader(msgType), &m.header, content); err == nil {
-			client.send(append(slices.Clone(routing(frames)), answer...)...)
+			_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
 		}
 		r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
 	})
@@ -234,7 +235,7 @@ func (r *relay) publish(parent header, msgType string, content any) {
 	subscribers := slices.Clone(r.subscribers)
 	r.mu.Unlock()
 	for _, s := range subscribers {
-		s.send(append([][]byte{[]byte(msgType)}, frames...)...)
+		_ = s.send(append([][]byte{[]byte(msgType)}, frames...)...)
 	}
 }
 

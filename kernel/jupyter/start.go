@@ -189,8 +189,8 @@ func parseInfo(content json.RawMessage) Info {
 		LanguageInfo          json.RawMessage `json:"language_info"`
 	}
 	var language struct{ Name, Version string }
-	json.Unmarshal(content, &r)
-	json.Unmarshal(r.LanguageInfo, &language)
+	_ = json.Unmarshal(content, &r)
+	_ = json.Unmarshal(r.LanguageInfo, &language)
 	return Info{
 		r.Protocol, r.Implementation, r.ImplementationVersion, r.Banner,
 		language.Name, language.Version, r.LanguageInfo,

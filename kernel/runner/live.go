@@ -44,7 +44,7 @@ func (c *collector) show(o jupyter.Output) {
 	if c.shown += len(text); c.shown > c.r.o.Limit {
 		text = fmt.Sprintf("\n[this cell prints more than %d bytes; the rest is not shown here]\n", c.r.o.Limit)
 	}
-	io.WriteString(c.r.o.Live, text)
+	fmt.Fprint(c.r.o.Live, text)
 }
 
 // plain is an output's plain text. Without one it is a note with the MIME type and size of another form.

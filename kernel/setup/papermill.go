@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -43,8 +44,39 @@ func installPapermill(ctx context.Context, l Layout, log io.Writer) error {
 		if err := runLogged(ctx, log, python, args...); err != nil {
 			return fmt.Errorf("%w; in an environment of your own, run `python -m pip install ./%s`", err, papermillPackage)
 		}
+		if pythons := l.papermillPythons(); !slices.Contains(pythons, python) {
+			text := strings.Join(append(pythons, python), "\n") + "\n"
+			if err := os.WriteFile(l.papermillList(), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// papermillList is the file with the interpreters in which Install put the package, one a line.
+func (l Layout) papermillList() string { return filepath.Join(l.Data, "papermill.txt") }
+
+func (l Layout) papermillPythons() []string {
+	text, _ := os.ReadFile(l.papermillList()) // none: nothing was installed
+	return slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return line == "" })
+}
+
+// uninstallPapermill removes the package from the interpreters in which Install put it. Interpreters that are gone, and
+// those that fail, are left alone with a line on out.
+func uninstallPapermill(ctx context.Context, l Layout, out io.Writer) {
+	for _, python := range l.papermillPythons() {
+		if _, err := os.Stat(python); err != nil {
+			continue
+		}
+		err := runLogged(ctx, io.Discard, python, "-m", "pip", "uninstall", "--yes", "--quiet", "--disable-pip-version-check",
+			"tvps-papermill")
+		if err != nil {
+			fmt.Fprintf(out, "Left alone: the translator of Go notebooks of %s: %v\n", python, err)
+			continue
+		}
+		fmt.Fprintln(out, "removed the translator of Go notebooks of", python)
+	}
 }
 
 // pythonOf is the interpreter in the first line of a Python program, or the one in the same folder.

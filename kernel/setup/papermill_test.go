@@ -18,8 +18,11 @@ func TestInstallPapermill(t *testing.T) {
 	python, installed := filepath.Join(dir, "python3.11"), filepath.Join(dir, "tvps_papermill.py")
 	put(t, filepath.Join(dir, "papermill"), "#!"+python+"\nimport papermill", 0o755)
 	put(t, python, `#!/bin/sh
-if [ "$1" = -c ]; then echo "`+installed+`"; else echo "called with $*"; fi
+if [ "$1" = -c ]; then echo "`+installed+`"; else echo "called with $*"; echo "$*" >>"`+filepath.Join(dir, "calls")+`"; fi
 `, 0o755)
+	if err := os.MkdirAll(l.Data, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := installPapermill(t.Context(), l, &log); err != nil ||
 		!strings.Contains(log.String(), "called with -m pip install") ||
 		!strings.Contains(log.String(), filepath.Join(l.Root, "kernel", "papermill")+"\n") {
@@ -33,6 +36,15 @@ if [ "$1" = -c ]; then echo "`+installed+`"; else echo "called with $*"; fi
 	log.Reset()
 	if err := installPapermill(t.Context(), l, &log); err != nil || log.String() != "" {
 		t.Errorf("up to date: %v, %q", err, log.String())
+	}
+	log.Reset()
+	if err := Uninstall(t.Context(), l, false, &log); err != nil ||
+		!strings.Contains(log.String(), "removed the translator of Go notebooks of "+python+"\n") ||
+		!strings.Contains(read(t, filepath.Join(dir, "calls")), "\n-m pip uninstall --yes") {
+		t.Errorf("uninstalled: %v, %q", err, log.String())
+	}
+	if got := l.papermillPythons(); len(got) > 0 {
+		t.Errorf("after uninstall, %q have the package", got)
 	}
 	put(t, installed, "an older one", 0o644)
 	put(t, python, "#!/bin/sh\nexit 1\n", 0o755)

@@ -12,7 +12,8 @@ import (
 	"tvps/data/artifact"
 )
 
-// Uninstall removes the files that Install wrote, and the folders that are empty then. With venv it also removes the
+// Uninstall removes the files that Install wrote, the package that it put next to papermill, and the folders that are
+// empty then. With venv it also removes the
 // private JupyterLab. It prints a line to out for each removed file. A missing installation is not an error. The
 // plugin and the data sets stay in the cache: `replicate` uses them.
 func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
@@ -27,6 +28,7 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 		return err
 	}
 	defer unlock()
+	uninstallPapermill(ctx, l, out)
 	files, err := installed(l)
 	if err != nil {
 		fmt.Fprintf(out, "Left alone: %v.\n", err)
@@ -64,7 +66,7 @@ func installed(l Layout) (files []string, foreign error) {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
-	files = append(files, l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
+	files = append(files, l.papermillList(), l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
 	entries, _ := os.ReadDir(l.Data)
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".part" { // an interrupted download

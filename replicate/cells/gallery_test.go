@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -60,10 +61,7 @@ func TestMeasured(t *testing.T) {
 		rows[i].Value += float64(rows[i].T) / 10
 	}
 	rows = append(rows, figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 7, Metric: "accuracy", Value: .2})
-	if err := figures.WriteCSV(f, rows[:6*2]); err == nil {
-		err = f.Close()
-	}
-	if err != nil {
+	if err := errors.Join(figures.WriteCSV(f, rows[:6*2]), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	m, err := measured(gallery, 1, "a")

@@ -112,7 +112,7 @@ func newTable(w io.Writer, format Format) tableWriter {
 			parquet.MaxRowsPerRowGroup(rowGroup))
 	}
 	table := csvTable{csv.NewWriter(w)}
-	table.out.Write(Columns()) // an error here returns in Close
+	_ = table.out.Write(Columns()) // an error here returns in Close
 	return table
 }
 

@@ -128,6 +128,9 @@ func TestSizes(t *testing.T) {
 	if err := WriteJSON(a.sizesFile(), sizes); err != nil {
 		t.Fatal(err)
 	}
+	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
+		t.Errorf("a fixed size whose runs are missing is planned again: %v, %v", again, err)
+	}
 	size.panel = plan[0]
 	whole, err := size.plan(a.Lab)
 	if err != nil {

@@ -2,6 +2,7 @@ package reinforce
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,6 +41,14 @@ type throughput struct {
 type measurements struct {
 	For        map[string]string `json:"for"`
 	Throughput []throughput      `json:"paces"`
+	Sum        string            `json:"sha256"` // of the other fields
+}
+
+// sum returns the checksum of what was measured.
+func (m measurements) sum() string {
+	m.Sum = ""
+	text, _ := json.Marshal(m) // numbers are finite
+	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // candidates lists the group sizes that divide n seeds without leaving a group of one, plus size 1. XLA rounds a single
@@ -197,14 +206,13 @@ func (e experiment) throughputFile() (path string, key map[string]string) {
 	return filepath.Join(e.host.CacheDir, "stacks", id+".json"), key
 }
 
-// readThroughput reads the cached measurements. It returns none if the file is missing or invalid.
+// readThroughput reads the cached measurements. It returns none if the file is missing or does not match its checksum.
 func (e experiment) readThroughput() measurements {
 	path, key := e.throughputFile()
 	var out measurements
-	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &out) != nil {
+	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &out) != nil || out.Sum != out.sum() {
 		out = measurements{}
 	}
-	out.Throughput = slices.DeleteFunc(out.Throughput, func(p throughput) bool { return p.Seeds < 1 || p.PerSec <= 0 })
 	out.For = key
 	return out
 }
@@ -212,6 +220,7 @@ func (e experiment) readThroughput() measurements {
 // writeThroughput writes the measurements to the cache.
 func (e experiment) writeThroughput(m measurements) error {
 	path, _ := e.throughputFile()
+	m.Sum = m.sum()
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o755)

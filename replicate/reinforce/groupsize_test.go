@@ -156,9 +156,20 @@ func TestDamagedThroughput(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := e.writeThroughput(measurements{Throughput: []throughput{{1, 75}}}); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known := e.readThroughput(); len(known.Throughput) != 1 || known.Throughput[0].PerSec != 75 {
+		t.Fatalf("cached %+v", known)
+	}
 	for _, text := range []string{
-		`{"paces": [{"seeds": 0, "steps_per_second": 5}, {"seeds": 1, "steps_per_second": -5}]}`,
-		`{"paces": [{"seeds": 1, "st`,
+		`{"paces": [{"seeds": 1, "steps_per_second": 5}]}`, // of an older program
+		string(good[:len(good)/2]),
+		strings.Replace(string(good), "75", "79", 1),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -178,7 +189,7 @@ func TestDamagedThroughput(t *testing.T) {
 	if err := os.WriteFile(h.CacheDir, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := e.groupSize(t.Context(), 1)
+	_, err = e.groupSize(t.Context(), 1)
 	demand.Error(t, err, "cannot cache", "make the cache writable")
 	var avoidable *settings.AvoidableError
 	if !errors.As(err, &avoidable) || avoidable.Setting != "stack" {

@@ -36,7 +36,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	}
 	if len(e.queue) > 0 && opts.Verify != nil {
 		e.opts.Verify = sync.OnceValue(opts.Verify)
-		go e.opts.Verify()
+		go func() { _ = e.opts.Verify() }() // verified asks for the error
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -229,6 +230,24 @@ func TestWriteErrorEndsAll(t *testing.T) {
 	}
 	if others.Load() != 0 || store.State(spec(0), upTo(9)).Kind != Missing {
 		t.Errorf("%d further steps, state %v", others.Load(), store.State(spec(0), upTo(9)))
+	}
+}
+
+// TestVerifyMeanwhile: Verify runs while the first run computes, and does not delay it.
+func TestVerifyMeanwhile(t *testing.T) {
+	begun := make(chan struct{})
+	step := func(context.Context, int) ([]Row, error) {
+		select {
+		case <-begun:
+			return nil, nil
+		case <-time.After(time.Minute):
+			return nil, errors.New("Verify has not begun")
+		}
+	}
+	report, err := Execute(t.Context(), open(t, t.TempDir()), []Job{{Spec: spec(0), Steps: upTo(1), Step: step}},
+		Options{Verify: func() error { close(begun); return nil }})
+	if err = cmp.Or(err, report.Err()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -162,7 +162,9 @@ func (f Files) Zip(tb testing.TB, name, top string) string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		w.Write(f[name])
+		if _, err := w.Write(f[name]); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	if err := z.Close(); err != nil {
 		tb.Fatal(err)

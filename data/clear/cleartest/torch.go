@@ -64,7 +64,9 @@ func Zip(files []Member) []byte {
 		if err != nil {
 			panic(err)
 		}
-		w.Write(f.Data)
+		if _, err := w.Write(f.Data); err != nil {
+			panic(err)
+		}
 	}
 	if err := z.Close(); err != nil {
 		panic(err)
