@@ -14,7 +14,7 @@ import (
 )
 
 // shortTasks is panel a of Figure 1 in several tasks.
-var shortTasks = slices.Concat(longer[:len(longer):len(longer)], []string{"--set", "stack=1", "--task-time", "20ms",
+var shortTasks = slices.Concat(longer[:len(longer):len(longer)], []string{"--set", "stack=1", "--task-time", "60ms",
 	"--gpu-for", "none", "--backend", "go"})
 
 // submitArgs are the arguments that submit it.
