@@ -16,6 +16,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cli"
+	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
@@ -25,7 +26,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func doctorCommand() *cobra.Command {
+func doctorCommand(c lab.Catalog) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -33,7 +34,7 @@ func doctorCommand() *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(backend.Diagnose(cmd.Context(), name),
-				diagnoseData(), diagnoseClear(), diagnoseCheckpoint(), diagnoseSplits())
+				diagnoseData(), diagnoseClear(), diagnoseCheckpoint(), diagnoseSplits(c))
 			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
 			if err != nil {
 				return err
@@ -100,27 +101,29 @@ func diagnoseCheckpoint() backend.Check {
 			c.Metadata["test-accuracy"], hash)}
 }
 
-// diagnoseSplits looks for the checkpoints of the paper's scale: one for the split of each of its three seeds.
-func diagnoseSplits() backend.Check {
-	const width = 64
-	check := backend.Check{Name: "checkpoints", Status: backend.Warn,
-		Fix: fmt.Sprintf("needed for panels b and c at --scale paper only: "+
-			"`go run ./replicate pretrain --width %d --seed N`, best on a GPU", width)}
-	folder, err := checkpointFolder()
-	if err != nil {
-		check.Detail = err.Error()
-		return check
-	}
-	var missing []string
-	for split := range int64(3) {
-		if _, _, err := resnet.Load(folder, width, split); err != nil {
-			missing = append(missing, fmt.Sprint(split))
+// diagnoseSplits looks for the checkpoints that the figures need at the paper's scale: one for the split of each seed.
+func diagnoseSplits(c lab.Catalog) backend.Check {
+	check := backend.Check{Name: "checkpoints", Status: backend.Warn}
+	cache, err := artifact.CacheDir()
+	if err == nil {
+		var needed, missing []cluster.Pretrain
+		if needed, missing, err = cluster.Checkpoints(c, settings.Paper, cache); err == nil && len(missing) == 0 {
+			check.Status, check.Detail = backend.OK, fmt.Sprintf("all %d of the paper's scale in %s", len(needed), cache)
+			return check
+		}
+		check.Detail = fmt.Sprintf("%d of the %d of the paper's scale missing", len(missing), len(needed))
+		for i, m := range missing {
+			if i == 0 || m.Width != missing[i-1].Width {
+				check.Detail += fmt.Sprintf("; width %d, split", m.Width)
+			}
+			check.Detail += fmt.Sprint(" ", m.Split)
 		}
 	}
-	check.Detail = fmt.Sprintf("no checkpoint of width %d for split %s", width, strings.Join(missing, ", "))
-	if len(missing) == 0 {
-		check.Status, check.Detail = backend.OK, fmt.Sprintf("width %d for splits 0, 1, 2 in %s", width, folder)
+	if err != nil {
+		check.Detail = err.Error()
 	}
+	check.Fix = "needed for images at --scale paper only: " +
+		"`go run ./replicate pretrain --width 64 --epochs 100 --seed N` for each split N, best on a GPU"
 	return check
 }
 

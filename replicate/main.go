@@ -26,7 +26,7 @@ func root(c lab.Catalog) *cobra.Command {
 	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
-		doctorCommand(), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
+		doctorCommand(c), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
 		exportCommand(), compareCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
 		cancelCommand(), probeCommand())
 	return cmd

@@ -51,7 +51,8 @@ type (
 		Values        []int  `yaml:"values"`
 	}
 	podCondition struct {
-		Type string `yaml:"type"`
+		Type   string `yaml:"type"`
+		Status string `yaml:"status"`
 	}
 	template struct {
 		Metadata metadata `yaml:"metadata"`
@@ -141,7 +142,7 @@ func (k Kubernetes) job(i int, a Array) job {
 		BackoffLimitPerIndex: attempts,
 		PodFailurePolicy: failurePolicy{[]failureRule{
 			{Action: "FailIndex", OnExitCodes: &exitCodes{name, "In", []int{2}}},
-			{Action: "Ignore", OnPodConditions: []podCondition{{"DisruptionTarget"}}},
+			{Action: "Ignore", OnPodConditions: []podCondition{{"DisruptionTarget", "True"}}},
 			{Action: "Ignore", OnExitCodes: &exitCodes{name, "In", []int{130}}},
 		}},
 		Template: template{Metadata: metadata{Labels: labels}, Spec: podSpec{

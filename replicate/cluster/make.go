@@ -29,7 +29,7 @@ type Options struct {
 	GPUFor      []string // scenarios, or groups of them (see GPUGroups), whose runs are for a GPU
 	Backend     string   // of tasks without a GPU; empty for the worker's default
 	GPUBackend  string   // of tasks with a GPU
-	CacheDir    string   // where checkpoints are looked for
+	CacheDir    string   // where checkpoints are looked for; empty for nowhere
 }
 
 // DefaultGroup is the largest group of agents of a plan. Measured on two cores, a group of five makes nearly as many
@@ -419,6 +419,9 @@ func (r Runs) sameRun(other Runs) bool {
 		maps.Equal(r.Settings, other.Settings)
 }
 
+// pretrainEpochs are the epochs of pre-training, the paper's.
+const pretrainEpochs = 100
+
 // prepare adds the tasks of the features and of the checkpoint that a seed needs, once.
 func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit, seed int64) {
 	key := featuresKey(u, seed)
@@ -435,14 +438,13 @@ func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit
 	if name := resnet.FileName(u.trunk.Width, seed); u.trunk.PerSplit && !p.hasCheckpoint(u.trunk.Width, seed) {
 		i, ok := pretrain[name]
 		if !ok {
-			epochs := resnet.DefaultConfig(u.trunk.Width).Epochs
 			i = len(*out)
 			pretrain[name] = i
 			before := Task{ID: i, Stage: StagePretrain, GPU: t.GPU, CPUs: 4, MemoryMB: 8 << 10, Source: Guessed,
-				Backend: t.Backend, Pretrain: &Pretrain{Width: u.trunk.Width, Split: seed, Epochs: epochs}}
-			before.Seconds = 110 * growth * float64(epochs) // measured: .31 s a minibatch at width 16 on two cores
+				Backend: t.Backend, Pretrain: &Pretrain{Width: u.trunk.Width, Split: seed, Epochs: pretrainEpochs}}
+			before.Seconds = 110 * growth * pretrainEpochs // measured: .31 s a minibatch at width 16 on two cores
 			if t.GPU {
-				before.Seconds = 5 * growth * float64(epochs)
+				before.Seconds = 5 * growth * pretrainEpochs
 			}
 			*out = append(*out, before)
 		}
@@ -463,7 +465,11 @@ func featuresKey(u unit, seed int64) string {
 
 // hasCheckpoint tells whether the checkpoint of a split is here.
 func (p *planner) hasCheckpoint(width int, split int64) bool {
-	_, _, err := resnet.Load(filepath.Join(p.CacheDir, "checkpoints"), width, split)
+	folder := ""
+	if p.CacheDir != "" {
+		folder = filepath.Join(p.CacheDir, "checkpoints")
+	}
+	_, _, err := resnet.Load(folder, width, split)
 	return err == nil
 }
 
@@ -490,4 +496,22 @@ func ordered(tasks []Task) []Task {
 // resources are equal for tasks of one array.
 func (t Task) resources() string {
 	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
+}
+
+// Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
+func Checkpoints(c lab.Catalog, scale settings.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
+	o := Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)}
+	for _, list := range []*[]Pretrain{&needed, &missing} {
+		plan, err := Make(c, nil, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range plan.Tasks {
+			if t.Pretrain != nil {
+				*list = append(*list, *t.Pretrain)
+			}
+		}
+		o.CacheDir = cacheDir
+	}
+	return needed, missing, nil
 }

@@ -19,7 +19,7 @@ const sample = 8
 // perStep estimates the seconds of a step of a seed: from stored runs of the same scenario, learner and backend, in
 // proportion to the cost, or from constants.
 func (p *planner) perStep(w *wanted) (seconds float64, source Estimate) {
-	key := fmt.Sprint(w.scenario, w.Learner, w.measure, w.gpu)
+	key := rateKey(w)
 	r, ok := p.rates[key]
 	if !ok {
 		r = p.measured(w)
@@ -33,6 +33,9 @@ func (p *planner) perStep(w *wanted) (seconds float64, source Estimate) {
 	}
 	return w.Outline.Seconds.CPU, Guessed
 }
+
+// rateKey is equal for runs with one rate.
+func rateKey(w *wanted) string { return fmt.Sprint(w.scenario, w.Learner, w.measure, w.gpu) }
 
 // measured sums the time and the work of stored runs.
 func (p *planner) measured(w *wanted) rate {
