@@ -208,6 +208,7 @@ func TestHistory(t *testing.T) {
 		`{"hist_access_type": "range", "start": 2, "stop": 4}`:              `[[0,2,"b"],[0,3,"a(1)"]]`,
 		`{"hist_access_type": "range", "session": 5}`:                       `[]`,
 		`{"hist_access_type": "search", "pattern": "a(?)", "n": 1}`:         `[[0,3,"a(1)"]]`,
+		`{"hist_access_type": "search", "pattern": "a?"}`:                   `[]`,
 		`{"hist_access_type": "search", "pattern": "*", "unique": true}`:    `[[0,2,"b"],[0,3,"a(1)"],[0,4,"c*"]]`,
 		`{"hist_access_type": "search", "pattern": "c", "output": true}`:    `[]`,
 		`{"hist_access_type": "tail", "n": 1, "output": true, "raw": true}`: `[[0,4,["c*",null]]]`,

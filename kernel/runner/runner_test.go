@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -263,6 +264,24 @@ func TestLive(t *testing.T) {
 	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
 	if diff := cmp.Diff(want, live.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An output that changes in place is shown again after a while.
+func TestLiveUpdates(t *testing.T) {
+	var live bytes.Buffer
+	c := &collector{r: &run{o: Options{Live: &live, Limit: 100}}}
+	bar := func(kind, text string) {
+		c.show(jupyter.Output{Type: kind, DisplayID: "bar", Data: map[string]json.RawMessage{
+			"text/plain": json.RawMessage(`"` + text + `"`)}})
+	}
+	bar("display_data", "10%")
+	bar("update_display_data", "20%")
+	c.updated = time.Now().Add(-updatesEvery)
+	bar("update_display_data", "30%")
+	bar("update_display_data", "40%")
+	if got := live.String(); got != "10%\n30%\n" {
+		t.Errorf("shown: %q", got)
 	}
 }
 

@@ -52,6 +52,28 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// TestSamples: more seeds serve a panel if their runs have its settings and all of its series.
+func TestSamples(t *testing.T) {
+	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan[0]
+	for name, change := range map[string]func(*PanelPlan){
+		"serve":           func(*PanelPlan) {},
+		"lack a series":   func(q *PanelPlan) { q.Series = q.Series[:1] },
+		"measure another": func(q *PanelPlan) { q.Measure += "x" },
+		"are fewer":       func(q *PanelPlan) { q.Seeds = firstSeeds(2) },
+	} {
+		q := p
+		q.Seeds = firstSeeds(15)
+		change(&q)
+		if got := samples(p, []PanelPlan{q}, nil); (len(got) == 1) != (name == "serve") {
+			t.Errorf("seeds that %s: %v", name, got)
+		}
+	}
+}
+
 // TestEvidenceOfOneFigure: settings that fit the figure alone, and a scale that others lack, are no error.
 func TestEvidenceOfOneFigure(t *testing.T) {
 	a := newArchive(t)
