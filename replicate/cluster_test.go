@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/replicate/blocks"
 	"tvps/replicate/cluster"
 
 	"github.com/gofrs/flock"
@@ -278,5 +279,40 @@ func TestImpossibleWork(t *testing.T) {
 		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
 			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)
 		}
+	}
+}
+
+// TestCostTable: CLUSTER.md has the cost of each figure at the paper's scale. TVPS_UPDATE=1 writes it.
+func TestCostTable(t *testing.T) {
+	s := newSandbox(t)
+	code, out, stderr := s.run(t, "plan", "all", "--scale", "paper", "--results", s.results)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	table, rest, _ := strings.Cut(out, "\n\n")
+	rows := []string{"| figure | runs | steps | GPU hours | core hours |", "|---|---|---|---|---|"}
+	for i, line := range strings.Split(table, "\n") {
+		fields := strings.Fields(line)
+		if i == 0 {
+			continue
+		}
+		if fields[len(fields)-1] != "guessed" {
+			t.Fatalf("%q: an empty folder has no measured times", line)
+		}
+		rows = append(rows, "| "+strings.Join(fields[:len(fields)-1], " | ")+" |")
+	}
+	lines := strings.Split(strings.TrimSpace(rest), "\n")
+	want := strings.Join(append(rows, "", lines[len(lines)-1]+"\n"), "\n")
+	if os.Getenv("TVPS_UPDATE") != "" {
+		if err := blocks.Rewrite("CLUSTER.md", "cost", want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile("CLUSTER.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := blocks.Get(text, "cost"); err != nil || got != want {
+		t.Errorf("the table is not that of `replicate plan` (%v):\n%s\n%s", err, got, want)
 	}
 }

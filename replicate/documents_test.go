@@ -95,9 +95,12 @@ func TestDocumentedFlags(t *testing.T) {
 	})
 }
 
-// visit calls do for every command that does something, with its name as it is typed.
+// visit calls do for every command that does something and is not hidden, with its name as it is typed.
 func visit(cmd *cobra.Command, parent string, do func(name string, cmd *cobra.Command)) {
 	for _, sub := range cmd.Commands() {
+		if sub.Hidden {
+			continue
+		}
 		name := strings.TrimSpace(parent + " " + sub.Name())
 		if sub.HasSubCommands() {
 			visit(sub, name, do)
