@@ -25,7 +25,7 @@ func TestNewProvenance(t *testing.T) {
 }
 
 // Neither host nor user are named unless that is asked for; what a command says besides stays.
-func TestProvenanceNamesNobody(t *testing.T) {
+func TestProvenanceWithoutNames(t *testing.T) {
 	args := os.Args
 	defer func() { os.Args = args }()
 	os.Args = []string{"/home/alice/go/bin/replicate", "fig1", "--results", "/home/alice/results", "--out=/scratch/alice/figs/",

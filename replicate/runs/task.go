@@ -254,7 +254,8 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 		return nil, m.result(), nil
 	}
 	if m.file, err = openPartial(path, spec, own, m.session); err != nil {
-		return nil, nil, &FolderError{Dir: filepath.Join(e.store.dir, spec.Experiment), Problem: "cannot be written", Err: err}
+		folder := filepath.Join(e.store.dir, spec.Experiment)
+		return nil, nil, &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}
 	return m, nil, nil
 }
