@@ -71,17 +71,16 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 	}
 	log := &timedWriter{out: cmd.ErrOrStderr(), now: time.Now}
 	fmt.Fprintf(log, "task %d of %s: %s\n", task.ID, f.plan, task)
-	steps := func() int { return 0 }
 	noted := make(chan struct{})
 	stop := context.AfterFunc(cmd.Context(), func() { // the process may end before the task does
 		defer close(noted)
-		attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), context.Canceled), context.Canceled, 0)
+		_ = attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), context.Canceled), context.Canceled)
 	})
-	err = f.compute(cmd.Context(), log, plan, task, &steps)
+	err = f.compute(cmd.Context(), log, plan, task, attempt)
 	if !stop() {
 		<-noted
 	}
-	if noteErr := attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), err), err, steps()); err == nil {
+	if noteErr := attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), err), err); err == nil {
 		err = noteErr
 	}
 	return err
@@ -126,9 +125,12 @@ func (f *workFlags) number() (int, error) {
 	return 0, usage.Errorf("name the task with --task N")
 }
 
-// compute computes the task. steps becomes the function that counts the steps of this call.
+// noteInterval is the time between two notes of how far an attempt is.
+const noteInterval = 30 * time.Second
+
+// compute computes the task and notes its steps.
 func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Plan, task cluster.Task,
-	steps *func() int) error {
+	attempt *cluster.Attempt) error {
 	name := task.Backend
 	if f.backend != "" {
 		name = f.backend
@@ -145,9 +147,23 @@ func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Pla
 	if err != nil {
 		return err
 	}
-	before := worker.Steps()
-	*steps = func() int { return worker.Steps() - before }
-	return worker.Work(ctx, f.workers)
+	before, over := worker.Steps(), make(chan struct{})
+	var noting sync.WaitGroup
+	noting.Go(func() {
+		for {
+			select {
+			case <-over:
+				attempt.Note(worker.Steps() - before)
+				return
+			case <-time.After(noteInterval):
+				attempt.Note(worker.Steps() - before)
+			}
+		}
+	})
+	err = worker.Work(ctx, f.workers)
+	close(over)
+	noting.Wait()
+	return err
 }
 
 // impossible marks the error of a backend that is not here: trying again does not help. A results folder may come back.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -27,7 +28,8 @@ type Attempt struct {
 	Job   string    `json:"job,omitempty"`  // of Slurm, as 17 or 17_3 for a task of an array
 	Node  string    `json:"node,omitempty"` // in a Slurm job only
 
-	path string
+	path  string
+	mutex *sync.Mutex
 }
 
 // AttemptsFolder returns the folder of the attempts at a plan's tasks: plan.tasks for plan.json.
@@ -35,7 +37,7 @@ func AttemptsFolder(plan string) string { return strings.TrimSuffix(plan, ".json
 
 // Begin notes that an attempt at a task begins.
 func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
-	a := &Attempt{Task: task.ID, Start: now.UTC(), Of: len(task.units())}
+	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: len(task.units())}
 	if a.Job = os.Getenv("SLURM_JOB_ID"); a.Job != "" {
 		if array := os.Getenv("SLURM_ARRAY_JOB_ID"); array != "" {
 			a.Job = array + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
@@ -51,9 +53,20 @@ func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
 	return a, a.write()
 }
 
+// Note notes how many steps the attempt has computed so far. A file that cannot be written costs only what `status`
+// shows meanwhile.
+func (a *Attempt) Note(steps int) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.Steps = steps
+	_ = a.write()
+}
+
 // Finish notes how the attempt ended.
-func (a *Attempt) Finish(now time.Time, exit int, failure error, steps int) error {
-	a.End, a.Exit, a.Error, a.Steps = now.UTC(), exit, "", steps
+func (a *Attempt) Finish(now time.Time, exit int, failure error) error {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.End, a.Exit, a.Error = now.UTC(), exit, ""
 	if failure != nil {
 		a.Error = failure.Error()
 	}

@@ -176,7 +176,8 @@ func TestAttempts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Finish(start.Add(2*time.Minute), 1, errors.New("disk full"), 2); err != nil {
+	second.Note(2)
+	if err := second.Finish(start.Add(2*time.Minute), 1, errors.New("disk full")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Begin(plan, p.Tasks[4], start); err != nil { // it was killed

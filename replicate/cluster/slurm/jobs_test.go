@@ -127,6 +127,8 @@ func TestItem(t *testing.T) {
 		"waits":                      {queue: []queued{{12, 1, "PENDING", "", "Resources"}}, state: Waiting, left: 3600, message: "Resources"},
 		"waits again": {attempts: []cluster.Attempt{ended(130, 4)}, queue: []queued{{12, 1, "PENDING", "", "BeginTime"}},
 			state: Waiting, node: "n3", left: 2160, message: "BeginTime"},
+		"runs": {attempts: []cluster.Attempt{{Task: 2, Start: now, Steps: 4, Of: 10, Node: "n1"}},
+			queue: []queued{{12, 1, "RUNNING", "n1", "None"}}, state: Running, node: "n1", left: 2160, message: "4 of 10 steps"},
 		"done":   {attempts: []cluster.Attempt{ended(1, 4), ended(0, 6)}, state: Done, node: "n3"},
 		"failed": {attempts: []cluster.Attempt{ended(1, 5)}, state: Failed, node: "n3", left: 1800, message: "no space"},
 		"killed": {attempts: []cluster.Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}}, state: Failed, node: "n1",

@@ -72,7 +72,7 @@ func work(arguments []string) int {
 	if code == 1 {
 		failure = fmt.Errorf("the disk of attempt %d is full", n)
 	}
-	if err := a.Finish(time.Now(), code, failure, 0); err != nil {
+	if err := a.Finish(time.Now(), code, failure); err != nil {
 		panic(err)
 	}
 	return code

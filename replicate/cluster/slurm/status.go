@@ -121,12 +121,15 @@ func (k known) task(t cluster.Task) Item {
 		return item
 	}
 	item.Node = cmp.Or(item.Node, last.Node)
-	item.Seconds *= max(0, 1-float64(steps)/float64(max(1, last.Of)))
+	item.Seconds *= 1 - min(1, float64(steps)/float64(max(1, last.Of)))
 	switch {
 	case !last.End.IsZero() && last.Exit == 0:
 		item.State, item.Seconds, item.Message = Done, 0, ""
 	case item.State == Running:
-		item.Seconds = max(0, item.Seconds-time.Since(last.Start).Seconds())
+		item.Message = fmt.Sprintf("%d of %d steps", steps, last.Of)
+		if last.Steps == 0 { // nothing is noted yet
+			item.Seconds = max(0, item.Seconds-time.Since(last.Start).Seconds())
+		}
 	case item.State == Waiting:
 	case last.End.IsZero():
 		item.State, item.Message = Failed, cmp.Or(item.Message, "ended without a word: see its log")
