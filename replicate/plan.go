@@ -198,7 +198,9 @@ func (f *planFlags) table(plan cluster.Plan, o cluster.Options) ([]byte, error) 
 		return nil, err
 	}
 	fmt.Fprintln(&out)
-	plan.PrintStages(&out)
+	if err := plan.PrintStages(&out); err != nil {
+		return nil, err
+	}
 	return []byte(out.String() + plan.Summary() + "\n"), nil
 }
 

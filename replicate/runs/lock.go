@@ -137,7 +137,7 @@ func (l *lock) current() bool {
 
 // sign writes into the file who holds it. Without this line the lock holds, too.
 func (l *lock) sign() {
-	os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
+	_ = os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
 }
 
 // release frees an exclusive lock and removes its file.
@@ -155,7 +155,7 @@ func (l *lock) releaseShared() {
 }
 
 func (l *lock) unlock() {
-	flock(l.file, unix.LOCK_UN) // explicitly: a child that is being started has the file, too
+	_ = flock(l.file, unix.LOCK_UN) // explicitly: a child that is being started has the file, too
 	l.file.Close()
 }
 
@@ -169,7 +169,7 @@ func heldBy(path string) (by Holder, held bool) {
 	defer file.Close()
 	if err := flock(file, unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
 		if err == nil {
-			flock(file, unix.LOCK_UN)
+			_ = flock(file, unix.LOCK_UN)
 		}
 		return Holder{}, false
 	}

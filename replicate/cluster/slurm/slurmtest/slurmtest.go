@@ -173,7 +173,7 @@ func (c *Cluster) must(name string, arguments ...string) {
 
 // stop ends jobs, daemons and munge, and removes the folder.
 func (c *Cluster) stop() {
-	c.Command("scancel", "-u", fmt.Sprint(os.Getuid())).Run()
+	_ = c.Command("scancel", "-u", fmt.Sprint(os.Getuid())).Run()
 	for _, node := range Nodes {
 		c.StopNode(node)
 	}
@@ -210,7 +210,7 @@ func processes(variable string) []int {
 func parentOf(pid int) (parent int, name string) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(status), "\nPPid:")
-	fmt.Sscan(rest, &parent)
+	_, _ = fmt.Sscan(rest, &parent)
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
 	return parent, string(text)
 }
