@@ -181,40 +181,47 @@ func (v view) keys(text string, options ...chromedp.KeyOption) {
 	}
 }
 
-// A server that is told to end by Ctrl-C leaves no kernel, cell or gopls behind.
-func TestServerEndsByInterrupt(t *testing.T) {
+// A server that ends, by Ctrl-C or killed, leaves no kernel, cell or gopls behind. The second SIGINT answers the server's
+// question whether it shall end.
+func TestServerEnds(t *testing.T) {
 	if _, err := exec.LookPath("ps"); err != nil {
 		t.Skip("ps, which lists the processes, is missing: install it (on Debian: procps)")
 	}
 	browser, python := needed(t)
-	v, _ := newView(t, browser, "interrupt")
-	lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`))
-	v.start(lab.address, "endless.ipynb")
-	started := map[string]string{}
-	v.until("relay, gonb, gopls and the cell run", notebookTimeout, func() bool {
-		started = descendants(t, lab.pid)
-		found := map[string]bool{}
-		for _, command := range started {
-			found[filepath.Base(strings.Fields(command)[0])] = true
-			found["cell"] = found["cell"] || strings.Contains(command, "/gonb_")
-		}
-		return found["tvps-kernel"] && found["gonb"] && found["gopls"] && found["cell"]
-	})
-	for range 2 { // the second one answers the question whether the server shall end
-		lab.interrupt()
-		time.Sleep(time.Second)
-	}
-	v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address) })
-	left := ""
-	v.until("all processes have ended", 20*time.Second, func() bool {
-		left = ""
-		for pid, command := range processes(t) {
-			if started[pid] == command {
-				left += pid + " " + command + "\n"
+	for name, signals := range map[string][]os.Signal{
+		"interrupted": {os.Interrupt, os.Interrupt}, "killed": {os.Kill},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, _ := newView(t, browser, name)
+			lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`))
+			v.start(lab.address, "endless.ipynb")
+			started := map[string]string{}
+			v.until("relay, gonb, gopls and the cell run", notebookTimeout, func() bool {
+				started = descendants(t, lab.pid)
+				found := map[string]bool{}
+				for _, command := range started {
+					found[filepath.Base(strings.Fields(command)[0])] = true
+					found["cell"] = found["cell"] || strings.Contains(command, "/gonb_")
+				}
+				return found["tvps-kernel"] && found["gonb"] && found["gopls"] && found["cell"]
+			})
+			for _, s := range signals {
+				lab.signal(s)
+				time.Sleep(time.Second)
 			}
-		}
-		return left == ""
-	}, &left)
+			v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address) })
+			left := ""
+			v.until("all processes have ended", 20*time.Second, func() bool {
+				left = ""
+				for pid, command := range processes(t) {
+					if started[pid] == command {
+						left += pid + " " + command + "\n"
+					}
+				}
+				return left == ""
+			}, &left)
+		})
+	}
 }
 
 // newView opens a browser. The names of its screenshots begin with stem.

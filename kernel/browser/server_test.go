@@ -112,9 +112,8 @@ func notebook(t *testing.T, name string, sources ...string) (dir string) {
 
 // lab is a running JupyterLab.
 type lab struct {
-	address   string
-	pid       string
-	interrupt func() // sends SIGINT
+	address, pid string
+	signal       func(os.Signal)
 }
 
 // startLab serves a folder until the test ends.
@@ -171,7 +170,7 @@ func startLab(t *testing.T, python, dir string) lab {
 			t.Fatal("JupyterLab does not answer")
 		}
 	}
-	return lab{address, strconv.Itoa(cmd.Process.Pid), func() { _ = cmd.Process.Signal(os.Interrupt) }}
+	return lab{address, strconv.Itoa(cmd.Process.Pid), func(s os.Signal) { _ = cmd.Process.Signal(s) }}
 }
 
 // processes lists the command of each running process by its number.
