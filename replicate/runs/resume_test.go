@@ -294,7 +294,7 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		var wait sync.WaitGroup
 		wait.Go(func() {
 			report := execute(t, store, &out, testJob(0, upTo(2), &count), other)
-			if report.Computed != 2 || count.Load() != 2 {
+			if report.Computed+report.Cached != 2 || count.Load() != 2 { // the other waiter may be faster
 				t.Errorf("report %+v, %d steps", report, count.Load())
 			}
 		})
