@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -15,27 +14,26 @@ import (
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/google/renameio/v2"
 	"github.com/klauspost/compress/zstd"
 )
 
-// A checkpoint is a zstd stream: the length of a JSON header (uint32), the header, then
-// little-endian arrays: the variables, those of g, and for each seed's replay the numbers
-// of the steps (int32) and the rows. zstd's checksum detects a damaged file.
+// A checkpoint is of one seed. It is a zstd stream: the length of a JSON header (uint32), the header, then
+// little-endian arrays: the seed's part of the variables and of those of g, and of its replay the numbers of the steps
+// (int32) and the rows. zstd's checksum detects a damaged file.
 
 // header is what a checkpoint holds besides arrays. The names of its fields, and of those in
 // it, are part of the format.
 type header struct {
 	Format  int
 	Config  Config
-	Seeds   []int64
+	Seed    int64
 	Updates int
-	Fits    int           // updates of g
-	Acts    int           // of the rollout in which the agent trains
-	Steps   [][][]float32 // its histories
-	LastFit []omegaFit    `json:"Present"`
-	Fresh   [][]freshLoss `json:",omitempty"` // of each seed; none before the first
-	Replay  []replayHeader
+	Fits    int         // updates of g
+	Acts    int         // of the rollout in which the agent trains
+	Steps   [][]float32 // its history
+	LastFit omegaFit    `json:"Present"`
+	Fresh   []freshLoss `json:",omitempty"`
+	Replay  replayHeader
 }
 
 type replayHeader struct {
@@ -45,140 +43,224 @@ type replayHeader struct {
 	Moments  moments
 }
 
-const checkpointFormat = 1
+// checkpointFormat is 2: a checkpoint of format 1 had all seeds of an agent.
+const checkpointFormat = 2
 
-// Save writes everything that the agent's future depends on: networks, targets, optimisers,
-// entropy coefficient, g, replay, histories and the counters that name the random numbers.
-// An agent that loads it continues with the same bits.
-func (a *Agent) Save(w io.Writer) error {
-	h := header{Format: checkpointFormat, Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates,
-		Acts: a.rollout.acts, Steps: a.rollout.steps, LastFit: a.lastFit, Fresh: a.fresh}
-	for _, r := range a.index {
-		h.Replay = append(h.Replay, replayHeader{r.total, r.open, r.episodes, r.moments})
+// Save writes a checkpoint of each seed, in their order; it leaves out those whose writer is nil. A checkpoint has
+// everything that the seed's future depends on: networks, targets, optimisers, entropy coefficient, g, replay, history
+// and the counters that name the random numbers. An agent that loads it continues with the same bits, with whichever
+// other seeds, as far as their number does not change XLA's rounding: on the CPU one seed is rounded differently from
+// several.
+func (a *Agent) Save(to ...io.Writer) error {
+	if len(to) != len(a.seeds) {
+		return fmt.Errorf("sac: %d writers for %d seeds", len(to), len(a.seeds))
 	}
-	head, err := json.Marshal(h)
-	if err != nil {
-		return fmt.Errorf("sac: %w", err)
-	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		return fmt.Errorf("sac: %w", err)
-	}
-	if err := errors.Join(a.writeBody(z, head), z.Close()); err != nil {
+	if err := a.save(to); err != nil {
 		return fmt.Errorf("sac: cannot write a checkpoint: %w", err)
 	}
 	return nil
 }
 
-func (a *Agent) writeBody(w io.Writer, head []byte) error {
+func (a *Agent) save(to []io.Writer) (err error) {
+	state, err := net.FromTensors(a.state)
+	if err != nil {
+		return err
+	}
+	g, err := net.FromTensors(a.g)
+	if err != nil {
+		return err
+	}
+	packed := make([]*zstd.Encoder, len(to))
+	for i, w := range to {
+		if w == nil {
+			continue
+		}
+		if packed[i], err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest)); err != nil {
+			return err
+		}
+		defer packed[i].Close() // after an error
+		if err := a.writeVariables(packed[i], i, slices.Concat(state, g)); err != nil {
+			return err
+		}
+	}
+	return a.array.read(func(flat []float32) error {
+		for i, w := range packed {
+			if w == nil {
+				continue
+			}
+			err := transfer(a.index[i], flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
+			if err := errors.Join(err, w.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeVariables writes the header of seed number i and its part of the variables.
+func (a *Agent) writeVariables(w io.Writer, i int, values net.Values) error {
+	r := a.index[i]
+	head, err := json.Marshal(header{Format: checkpointFormat, Config: a.cfg, Seed: a.seeds[i], Updates: a.updates,
+		Fits: a.gUpdates, Acts: a.rollout.acts, Steps: a.rollout.steps[i], LastFit: a.lastFit[i], Fresh: a.fresh[i],
+		Replay: replayHeader{r.total, r.open, r.episodes, r.moments}})
+	if err != nil {
+		return err
+	}
 	if err := binary.Write(w, binary.LittleEndian, uint32(len(head))); err != nil {
 		return err
 	}
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
-	for _, list := range [][]*tensors.Tensor{a.state, a.g} {
-		values, err := net.FromTensors(list)
-		if err != nil {
+	for _, v := range values {
+		if err := binary.Write(w, binary.LittleEndian, part(v, i, len(a.seeds))); err != nil {
 			return err
 		}
-		for _, v := range values {
-			if err := binary.Write(w, binary.LittleEndian, v); err != nil {
-				return err
-			}
-		}
 	}
-	return a.array.read(func(flat []float32) error {
-		return transfer(a.index, flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
-	})
+	return nil
+}
+
+// part is that of seed number i of n in a variable, whose first axis is the seeds.
+func part(v []float32, i, n int) []float32 {
+	size := len(v) / n
+	return v[i*size : (i+1)*size]
 }
 
 // chunkRows is how many rows are encoded at a time.
 const chunkRows = 4096
 
-// transfer calls fn with the arrays of all replays, to write or to fill them.
-func transfer(index []*replayIndex, flat []float32, fn func(data any) error) error {
-	for _, r := range index {
-		if err := fn(r.step); err != nil {
-			return err
-		}
-		w := r.cfg.rowWidth()
-		for chunk := range slices.Chunk(flat[r.base*w:][:len(r.step)*w], chunkRows*w) {
-			if err := fn(chunk); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// SaveFile is Save to a file. It replaces the file atomically: a reader sees the old one or
-// the new one.
-func (a *Agent) SaveFile(path string) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
-	if err != nil {
-		return fmt.Errorf("sac: cannot write the checkpoint %s: %w", path, err)
-	}
-	defer f.Cleanup()
-	if err := a.Save(f); err != nil {
+// transfer calls fn with the arrays of a seed's replay, to write or to fill them.
+func transfer(r *replayIndex, flat []float32, fn func(data any) error) error {
+	if err := fn(r.step); err != nil {
 		return err
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("sac: cannot write the checkpoint %s: %w", path, err)
+	for chunk := range slices.Chunk(r.part(flat), chunkRows*r.cfg.rowWidth()) {
+		if err := fn(chunk); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Load puts the agent into the state of a checkpoint. Errors: a checkpoint of other settings
-// or seeds, a damaged one, one of another format. They leave the agent as it was.
-func (a *Agent) Load(r io.Reader) error {
-	if err := a.load(r); err != nil {
+// part is that of the seed's transitions in the values of the replay array.
+func (r *replayIndex) part(flat []float32) []float32 {
+	w := r.cfg.rowWidth()
+	return flat[r.base*w:][:len(r.step)*w]
+}
+
+// SeedError is the error of the checkpoint of one seed.
+type SeedError struct {
+	Seed int64
+	Err  error
+}
+
+// Error names the seed.
+func (e *SeedError) Error() string { return fmt.Sprintf("of seed %d: %v", e.Seed, e.Err) }
+
+// Unwrap returns what is wrong with it.
+func (e *SeedError) Unwrap() error { return e.Err }
+
+// Load puts each seed into the state of its checkpoint; all checkpoints are of the same number of updates and
+// transitions. A seed whose reader is nil becomes a copy of the first one that has a checkpoint: it only fills the
+// program. Errors: a checkpoint of other settings or of another seed, a damaged one, one of another format
+// (*SeedError), or checkpoints that do not fit together. They leave the agent as it was.
+func (a *Agent) Load(from ...io.Reader) error {
+	if len(from) != len(a.seeds) {
+		return fmt.Errorf("sac: %d readers for %d seeds", len(from), len(a.seeds))
+	}
+	if err := a.load(from); err != nil {
 		return fmt.Errorf("sac: cannot read the checkpoint: %w", err)
 	}
 	return nil
 }
 
-// LoadFile is Load from a file. If it does not exist, the error is fs.ErrNotExist.
-func (a *Agent) LoadFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("sac: %w", err)
-	}
-	defer f.Close()
-	if err := a.Load(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-func (a *Agent) load(r io.Reader) error {
-	packed := &countingReader{r: r}
-	z, err := zstd.NewReader(packed, zstd.WithDecoderMaxWindow(maxWindow))
+func (a *Agent) load(from []io.Reader) error {
+	sources, err := a.openSources(from)
+	defer func() {
+		for _, s := range sources {
+			s.z.Close()
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	defer z.Close()
-	h, err := a.readHeader(&boundedReader{r: z, packed: packed})
+	state, err := readTensors(sources, a.state)
 	if err != nil {
 		return err
 	}
-	state, err := readTensors(z, a.state)
+	g, err := readTensors(sources, a.g)
 	if err != nil {
 		return err
 	}
-	g, err := readTensors(z, a.g)
-	if err != nil {
-		return err
-	}
-	index, array, err := a.readReplay(z, h.Replay)
+	index, array, err := a.readReplay(sources)
 	if err != nil {
 		return err
 	}
 	net.Free(a.state...)
 	net.Free(a.g...)
 	a.array.close()
-	a.state, a.g, a.index, a.array, a.lastFit, a.fresh = state, g, index, array, h.LastFit, h.Fresh
-	a.updates, a.gUpdates, a.rollout.acts, a.rollout.steps = h.Updates, h.Fits, h.Acts, h.Steps
+	a.state, a.g, a.index, a.array = state, g, index, array
+	for i, s := range sources {
+		a.lastFit[i], a.fresh[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Steps
+		a.updates, a.gUpdates, a.rollout.acts = s.Updates, s.Fits, s.Acts
+	}
+	return nil
+}
+
+// source is where the state of a seed comes from.
+type source struct {
+	*header
+	z  *zstd.Decoder
+	at int // number of the seed whose checkpoint it is: another one's for a copy
+}
+
+// openSources reads the headers. The sources must be closed, also after an error.
+func (a *Agent) openSources(from []io.Reader) (sources []*source, err error) {
+	first := slices.IndexFunc(from, func(r io.Reader) bool { return r != nil })
+	if first < 0 {
+		return nil, errors.New("there is none")
+	}
+	opened, heads := make([]*source, len(from)), make([][]byte, len(from))
+	for i, r := range from {
+		if r == nil {
+			continue
+		}
+		packed := &countingReader{r: r}
+		z, err := zstd.NewReader(packed, zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return sources, err
+		}
+		opened[i] = &source{z: z, at: i}
+		sources = append(sources, opened[i])
+		if heads[i], err = readHead(&boundedReader{r: z, packed: packed}); err == nil {
+			opened[i].header, err = a.parseHead(heads[i], a.seeds[i])
+		}
+		if err != nil {
+			return sources, &SeedError{a.seeds[i], err}
+		}
+		if err := opened[i].fits(opened[first].header); err != nil {
+			return sources, err
+		}
+	}
+	for i := range opened {
+		if opened[i] == nil { // read again, as a copy shares no memory
+			copied, err := a.parseHead(heads[first], a.seeds[first])
+			if err != nil {
+				return sources, err
+			}
+			opened[i] = &source{header: copied, z: opened[first].z, at: first}
+		}
+	}
+	return opened, nil
+}
+
+// fits returns an error unless both checkpoints are of the same moment.
+func (h *header) fits(other *header) error {
+	if h.Updates != other.Updates || h.Fits != other.Fits || h.Acts != other.Acts || h.Replay.Total != other.Replay.Total {
+		return fmt.Errorf("seed %d made %d updates, %d of g, %d actions and %d transitions, seed %d %d, %d, %d and %d",
+			other.Seed, other.Updates, other.Fits, other.Acts, other.Replay.Total, h.Seed, h.Updates, h.Fits, h.Acts,
+			h.Replay.Total)
+	}
 	return nil
 }
 
@@ -217,7 +299,8 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (a *Agent) readHeader(r io.Reader) (*header, error) {
+// readHead reads the header's bytes.
+func readHead(r io.Reader) ([]byte, error) {
 	var length uint32
 	if err := binary.Read(r, binary.LittleEndian, &length); err != nil {
 		return nil, err
@@ -232,20 +315,27 @@ func (a *Agent) readHeader(r io.Reader) (*header, error) {
 	if len(head) < int(length) {
 		return nil, io.ErrUnexpectedEOF
 	}
+	return head, nil
+}
+
+// parseHead returns the header of a seed's checkpoint for this agent.
+func (a *Agent) parseHead(head []byte, seed int64) (*header, error) {
+	var format struct{ Format int }
+	if err := json.Unmarshal(head, &format); err != nil {
+		return nil, err
+	}
+	if format.Format != checkpointFormat {
+		return nil, fmt.Errorf("it has format %d; this program reads format %d", format.Format, checkpointFormat)
+	}
 	h := &header{}
 	if err := json.Unmarshal(head, h); err != nil {
 		return nil, err
 	}
-	switch n := len(a.seeds); {
-	case h.Format != checkpointFormat:
-		return nil, fmt.Errorf("it has format %d; this program reads format %d", h.Format, checkpointFormat)
+	switch {
 	case !reflect.DeepEqual(h.Config, a.cfg):
 		return nil, fmt.Errorf("it was written with other settings; use those, or delete it to start from scratch")
-	case !reflect.DeepEqual(h.Seeds, a.seeds):
-		return nil, fmt.Errorf("it is of seeds %v, not %v", h.Seeds, a.seeds)
-	case len(h.Replay) != n || len(h.LastFit) != n || len(h.Steps) != n ||
-		h.Fresh != nil && len(h.Fresh) != n:
-		return nil, fmt.Errorf("its header is not one of %d seeds", n)
+	case h.Seed != seed:
+		return nil, fmt.Errorf("it is of seed %d", h.Seed)
 	}
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("its header is damaged: %w", err)
@@ -262,20 +352,15 @@ func (h *header) check() error {
 	if h.Config.Context != nil {
 		history = h.Config.Context.History
 	}
-	for i, r := range h.Replay {
-		if err := cmp.Or(r.check(h.Config, width), h.LastFit[i].check(h.Config, width)); err != nil {
-			return err
-		}
-		if r.Total != h.Replay[0].Total {
-			return fmt.Errorf("%d and %d transitions", h.Replay[0].Total, r.Total)
-		}
-		if len(h.Steps[i]) > history {
-			return fmt.Errorf("a history of %d steps", len(h.Steps[i]))
-		}
-		for _, step := range h.Steps[i] {
-			if len(step) != h.Config.stepWidth() {
-				return fmt.Errorf("a step of %d values", len(step))
-			}
+	if err := cmp.Or(h.Replay.check(h.Config, width), h.LastFit.check(h.Config, width)); err != nil {
+		return err
+	}
+	if len(h.Steps) > history {
+		return fmt.Errorf("a history of %d steps", len(h.Steps))
+	}
+	for _, step := range h.Steps {
+		if len(step) != h.Config.stepWidth() {
+			return fmt.Errorf("a step of %d values", len(step))
 		}
 	}
 	return nil
@@ -326,44 +411,53 @@ func (f omegaFit) check(cfg Config, width int) error {
 	return nil
 }
 
-// readTensors reads arrays of the same shapes as others.
-func readTensors(r io.Reader, like []*tensors.Tensor) ([]*tensors.Tensor, error) {
+// readTensors reads each seed's part of arrays of the same shapes as others.
+func readTensors(sources []*source, like []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	out := make([]*tensors.Tensor, len(like))
-	for i, t := range like {
+	n := len(sources)
+	for k, t := range like {
 		v := make([]float32, t.Size())
-		if err := binary.Read(r, binary.LittleEndian, v); err != nil {
-			return nil, err
+		for i, s := range sources {
+			if s.at != i {
+				continue
+			}
+			if err := binary.Read(s.z, binary.LittleEndian, part(v, i, n)); err != nil {
+				return nil, &SeedError{s.Seed, err}
+			}
 		}
-		out[i] = tensors.FromFlatDataAndDimensions(v, t.Shape().Dimensions...)
+		for i, s := range sources {
+			copy(part(v, i, n), part(v, s.at, n)) // itself, but for a copy
+		}
+		out[k] = tensors.FromFlatDataAndDimensions(v, t.Shape().Dimensions...)
 	}
 	return out, nil
 }
 
-// readReplay reads the replays of all seeds: the end of the stream.
-func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replayIndex, *replayArray, error) {
-	index := make([]*replayIndex, len(list))
-	for i, h := range list {
-		r := newReplayIndex(a.cfg, i)
+// readReplay reads the replays of all seeds: the end of their streams.
+func (a *Agent) readReplay(sources []*source) ([]*replayIndex, *replayArray, error) {
+	index := make([]*replayIndex, len(sources))
+	for i, s := range sources {
+		r, h := newReplayIndex(a.cfg, i), s.Replay
 		r.total, r.open, r.episodes, r.moments = h.Total, h.Open, h.Episodes, h.Moments
 		r.step = make([]int32, min(h.Total, a.cfg.Capacity))
 		index[i] = r
 	}
-	array, err := newReplayArray(a.backend, a.cfg, len(list), a.array.shared != nil)
+	array, err := newReplayArray(a.backend, a.cfg, len(sources), a.array.shared != nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	err = array.fill(a.backend, func(flat []float32) error {
-		err := transfer(index, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
-		if err != nil {
-			return err
-		}
-		for _, r := range index {
-			if i := slices.IndexFunc(r.step, func(step int32) bool { return step < 0 || int(step) >= r.total }); i >= 0 {
-				return fmt.Errorf("row %d is step %d of its episode", i, r.step[i])
+		for i, s := range sources {
+			if s.at != i {
+				continue
+			}
+			if err := index[i].read(s.z, flat); err != nil {
+				return &SeedError{s.Seed, err}
 			}
 		}
-		if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
-			return fmt.Errorf("it does not end where it should (%v)", err)
+		for i, s := range sources {
+			copy(index[i].step, index[s.at].step)
+			copy(index[i].part(flat), index[s.at].part(flat))
 		}
 		return nil
 	})
@@ -372,4 +466,19 @@ func (a *Agent) readReplay(from io.Reader, list []replayHeader) ([]*replayIndex,
 		return nil, nil, err
 	}
 	return index, array, nil
+}
+
+// read reads the seed's part of the replay, to the end of the stream.
+func (r *replayIndex) read(from io.Reader, flat []float32) error {
+	err := transfer(r, flat, func(data any) error { return binary.Read(from, binary.LittleEndian, data) })
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(r.step, func(step int32) bool { return step < 0 || int(step) >= r.total }); i >= 0 {
+		return fmt.Errorf("row %d is step %d of its episode", i, r.step[i])
+	}
+	if n, err := from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
+		return fmt.Errorf("it does not end where it should (%v)", err)
+	}
+	return nil
 }

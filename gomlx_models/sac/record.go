@@ -48,10 +48,7 @@ func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
 	out := make([]OmegaRecord, len(a.seeds))
 	for i, r := range a.index {
 		out[i] = a.record(r.eligible(false), logs[i])
-		out[i].Last, out[i].Loss = a.lastFit[i].Episode, math.Ln2
-		if a.fresh != nil {
-			out[i].Loss = freshMean(a.fresh[i], since)
-		}
+		out[i].Last, out[i].Loss = a.lastFit[i].Episode, freshMean(a.fresh[i], since)
 	}
 	return out, nil
 }
@@ -203,9 +200,6 @@ func (a *Agent) testNew(next []omegaFit) error {
 		vector(t2), vector(t1), vector(z))
 	if err != nil {
 		return fmt.Errorf("sac: cannot test omega on a new episode: %w", err)
-	}
-	if a.fresh == nil {
-		a.fresh = make([][]freshLoss, n)
 	}
 	for i, loss := range losses {
 		a.fresh[i] = append(a.fresh[i], freshLoss{next[i].Episode, loss})

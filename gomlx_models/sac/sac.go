@@ -54,7 +54,7 @@ type Agent struct {
 	state    []*tensors.Tensor // variables, in the order of variables.list
 	g        []*tensors.Tensor // parameters and moments of g
 	lastFit  []omegaFit        // of each seed
-	fresh    [][]freshLoss     // of each seed, at every fit for a new episode; nil before the first
+	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
 	weigh    TaskWeight        // nil unless SetTaskWeight was called
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
@@ -81,7 +81,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, seeds: seeds, backend: backend, programs: p}
+	a := &Agent{cfg: cfg, seeds: seeds, backend: backend, programs: p, fresh: make([][]freshLoss, len(seeds))}
 	if a.array, err = newReplayArray(backend, cfg, len(seeds), backend.HasSharedBuffers()); err != nil {
 		p.close()
 		return nil, err

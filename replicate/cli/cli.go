@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes besides 0, 1 for a failure and 2 for a usage error.
+// Exit codes other than 0, 1 (failure) and 2 (usage error).
 const (
 	interrupted = 130 // as shells report for a program ended by Ctrl-C
 	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later

@@ -29,6 +29,8 @@ func TestExitCode(t *testing.T) {
 		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), wrongUsage, 2},
 		{cancelled, nil, 0}, // done just before the interrupt
 		{cancelled, failure, 130}, {cancelled, wrongUsage, 2},
+		{t.Context(), fmt.Errorf("outer: %w", &runs.HeldError{Held: make([]runs.Held, 1), Total: 2}), 75},
+		{cancelled, &runs.HeldError{Held: make([]runs.Held, 1), Total: 2}, 130},
 	} {
 		if code := ExitCode(c.ctx, c.err); code != c.code {
 			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)
@@ -47,6 +49,9 @@ func TestAdvice(t *testing.T) {
 		{&runs.FolderError{Dir: "r", Problem: "is a file"}, ": choose another with --results"},
 		{&runs.FolderError{Dir: "r", Problem: "cannot be written", Err: full},
 			": make it writable or choose another with --results"},
+		{&runs.FolderError{Dir: "r", Problem: "does not lock files", Err: full, Locks: true},
+			": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a folder of " +
+				"its own with --results and join them with `merge`"},
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},

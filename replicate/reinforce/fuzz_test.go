@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/runs"
 )
 
 // lineOf is the first line of a checkpoint.
@@ -26,32 +27,44 @@ func lineOf(tb testing.TB, c checkpoint) []byte {
 	return append(line, '\n')
 }
 
-// TestFirstLine: what no training of two seeds writes is an error that says so, in little memory; the bytes after the
-// line stay unread.
+// theRun is the run whose lines are read.
+var theRun = runs.Spec{Experiment: "cart", Learner: "sac"}
+
+// written is a checkpoint of theRun.
+func written(episode int, returns ...float64) checkpoint {
+	return checkpoint{Format: checkpointFormat, Run: theRun.ID(), Episode: episode, Returns: returns}
+}
+
+// TestFirstLine: what no training of the run writes is an error that says so, in little memory; the bytes after the line
+// stay unread.
 func TestFirstLine(t *testing.T) {
-	good := lineOf(t, checkpoint{Episode: 7, Returns: [][]float64{{1, -2.5}, {3, 4}}})
+	good := lineOf(t, written(7, 3, 4))
 	r := bufio.NewReader(strings.NewReader(string(good) + "agents"))
-	if c, err := readCheckpoint(r, 2); err != nil || c.Episode != 7 || c.Returns[1][1] != 4 {
+	if c, err := readCheckpoint(r, theRun); err != nil || c.Episode != 7 || c.Returns[1] != 4 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if rest, err := r.ReadString('s'); rest != "agents" {
 		t.Errorf("then %q, %v", rest, err)
 	}
+	other := written(7)
+	other.Run = "0123456789abcdef"
 	for words, line := range map[string]string{
-		"does not match its checksum": strings.Replace(string(good), `"episode":7`, `"episode":8`, 1),
-		"is cut off":                  string(good[:len(good)-1]),
-		"is damaged":                  "{\n",
-		"of episode -1":               string(lineOf(t, checkpoint{Episode: -1, Returns: [][]float64{{}, {}}})),
-		"1 seeds instead of 2":        string(lineOf(t, checkpoint{Episode: 7, Returns: [][]float64{{1}}})),
-		"1 and 2 returns":             string(lineOf(t, checkpoint{Episode: 7, Returns: [][]float64{{1}, {1, 2}}})),
-		"returns of 1 episodes":       string(lineOf(t, checkpoint{Episode: 1, Returns: [][]float64{{1, 2}, {1, 2}}})),
+		"does not match its checksum":         strings.Replace(string(good), `"episode":7`, `"episode":8`, 1),
+		"is cut off":                          string(good[:len(good)-1]),
+		"is damaged":                          "{\n",
+		"of -1 episodes":                      string(lineOf(t, written(-1))),
+		"2 returns of 1 episodes":             string(lineOf(t, written(1, 1, 2))),
+		"is of run 0123456789abcdef":          string(lineOf(t, other)),
+		"has format 0; this program reads":    `{"episode":7,"returns":[[1],[2]],"sum":""}` + "\n", // of an older program
+		"has format 3; this program reads":    `{"format":3}` + "\n",
+		"is damaged: json: cannot unmarshal ": `{"format":2,"returns":[[1],[2]]}` + "\n",
 	} {
-		_, err := readCheckpoint(bufio.NewReader(strings.NewReader(line)), 2)
+		_, err := readCheckpoint(bufio.NewReader(strings.NewReader(line)), theRun)
 		demand.Error(t, err, words)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := readCheckpoint(bufio.NewReaderSize(endless{}, 1<<20), 2)
+	_, err := readCheckpoint(bufio.NewReaderSize(endless{}, 1<<20), theRun)
 	runtime.ReadMemStats(&after)
 	demand.Error(t, err, "more than 64 MB")
 	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 500 {
@@ -68,8 +81,7 @@ func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // is the same after it was written and read again.
 func FuzzState(f *testing.F) {
 	for _, c := range []checkpoint{
-		{Returns: [][]float64{{}, {}}}, {Episode: 7, Returns: [][]float64{{1, -2.5}, {3, 4e-300}}},
-		{Episode: -1, Returns: [][]float64{{}, nil}}, {Episode: 9},
+		written(0), written(7, 3, 4e-300), written(-1), written(1, 1, 2), {Episode: 9}, {Format: checkpointFormat},
 	} {
 		line := lineOf(f, c)
 		f.Add(true, line)
@@ -83,15 +95,15 @@ func FuzzState(f *testing.F) {
 			}
 			line = lineOf(t, c)
 		}
-		c, err := readCheckpoint(bufio.NewReader(bytes.NewReader(line)), 2)
+		c, err := readCheckpoint(bufio.NewReader(bytes.NewReader(line)), theRun)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\x00") {
 				t.Fatalf("not a sentence: %q", err)
 			}
 			return
 		}
-		again, err := readCheckpoint(bufio.NewReader(bytes.NewReader(lineOf(t, c))), 2)
-		if err != nil || !reflect.DeepEqual(again, c) || len(c.Returns) != 2 || c.Episode < len(c.Returns[0]) {
+		again, err := readCheckpoint(bufio.NewReader(bytes.NewReader(lineOf(t, c))), theRun)
+		if err != nil || !reflect.DeepEqual(again, c) || c.Run != theRun.ID() || c.Episode < len(c.Returns) {
 			t.Fatalf("%+v, read again %+v, %v", c, again, err)
 		}
 	})

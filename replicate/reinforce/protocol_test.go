@@ -1,17 +1,24 @@
 package reinforce
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/env"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
@@ -22,29 +29,65 @@ func ofMetric(rows []runs.Row, metric string) []runs.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
 }
 
-var episodeInLine = regexp.MustCompile(`^\{"episode":[0-9]+`)
+var episodeInLine = regexp.MustCompile(`"episode":[0-9]+`)
 
-// A group that is interrupted between two evaluations continues from its checkpoint and ends with the rows of an
-// uninterrupted one, for every learner; a checkpoint that is damaged in its middle or in its first line costs only time.
+// statesIn lists the checkpoints in a store, by seed.
+func statesIn(t *testing.T, store *runs.Store) map[int64]string {
+	t.Helper()
+	specs, _, err := store.Unfinished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int64]string{}
+	for _, spec := range specs {
+		path := filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".state")
+		if _, err := os.Stat(path); err == nil {
+			out[spec.Seed] = path
+		}
+	}
+	return out
+}
+
+// reached are the episodes of the checkpoints in a store, by seed.
+func reached(t *testing.T, store *runs.Store) map[int64]int {
+	t.Helper()
+	out := map[int64]int{}
+	for seed, path := range statesIn(t, store) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digits := bytes.TrimPrefix(episodeInLine.Find(text), []byte(`"episode":`))
+		if out[seed], err = strconv.Atoi(string(digits)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// Runs that are interrupted between two evaluations continue from their checkpoints and end with the rows of
+// uninterrupted ones, for every learner. A checkpoint that is damaged in its middle or in its first line, or of an older
+// program, costs only the time of its own run.
 func TestInterruptedRunsEndAlike(t *testing.T) {
 	h, s := carts(t), miniature()
 	damages := map[string]func(text []byte) []byte{
 		"none":   func(text []byte) []byte { return text },
 		"middle": func(text []byte) []byte { text[len(text)/2] ^= 0xff; return text },
 		"first line": func(text []byte) []byte { // another episode
-			return episodeInLine.ReplaceAll(text, []byte(`{"episode":1`))
+			return episodeInLine.ReplaceAll(text, []byte(`"episode":1`))
 		},
+		"older": func(text []byte) []byte { return bytes.Replace(text, []byte(`"format":2,`), nil, 1) },
 	}
 	for i, series := range agents() {
 		want := run(t, h, open(t), s, series, 0, 1)
 		for damage, change := range damages {
-			if i > 0 && damage == "first line" { // the same for all
+			if i > 0 && damage != "none" && damage != "middle" { // the same for all
 				continue
 			}
 			store := open(t)
-			interrupt(t, h, store, s, series, 10)
-			states, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
-			if len(states) != 1 {
+			interrupt(t, h, store, s, series, 10, 0, 1)
+			states := statesIn(t, store)
+			if len(states) != 2 {
 				t.Fatalf("%s: checkpoints %v", series, states)
 			}
 			text, err := os.ReadFile(states[0])
@@ -54,27 +97,150 @@ func TestInterruptedRunsEndAlike(t *testing.T) {
 			if err := os.WriteFile(states[0], change(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if got := run(t, h, store, s, series, 0, 1); !reflect.DeepEqual(got, want) {
+			var log bytes.Buffer
+			h.Log = &log
+			begun := counted()
+			got := run(t, h, store, s, series, 0, 1)
+			h.Log = nil
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, damage %s: interrupted\n%v\nuninterrupted\n%v", series, damage, got, want)
+			}
+			damaged := damage != "none"
+			if again := begun[episodeOf{0, 0}] > 0; again != damaged {
+				t.Errorf("%s, damage %s: seed 0 starts again: %v", series, damage, again)
+			}
+			if strings.Contains(log.String(), "cannot be used") != damaged {
+				t.Errorf("%s, damage %s: %s", series, damage, &log)
+			}
+			if left, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state")); len(left) != 0 {
+				t.Errorf("%s, damage %s: %q left", series, damage, left)
 			}
 		}
 	}
 }
 
-// interrupt cancels two runs when each has begun that many episodes.
-func interrupt(t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, episodes int) {
+// interrupt cancels runs when each has begun that many episodes.
+func interrupt(
+	t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, episodes int, seeds ...int64,
+) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	declareCart(watched(func(begun int) error {
-		if begun > 2*episodes {
+		if begun > len(seeds)*episodes {
 			cancel()
 		}
 		return nil
 	}))
 	defer declareCart(newCart)
-	report, err := runs.Execute(ctx, store, jobs(t, h, s, series, 0, 1), runs.Options{})
+	report, err := runs.Execute(ctx, store, jobs(t, h, s, series, seeds...), runs.Options{})
 	if err != nil || !report.Interrupted {
 		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// episodeOf is an episode of a seed.
+type episodeOf struct {
+	seed    int64
+	episode int
+}
+
+// counts says how often episodes began, in training or as the next one of an evaluation.
+type counts map[episodeOf]int
+
+// check fails the test unless the seed trained each episode once from the one at which it continued, and none before.
+func (c counts) check(t *testing.T, s Settings, seed int64, from int) {
+	t.Helper()
+	for episode := range s.Episodes {
+		n := c[episodeOf{seed, episode}]
+		if episode >= from && n == 2 && episode > 0 && episode%s.Every == 0 { // evaluated, too
+			n = 1
+		}
+		if (n == 1) != (episode >= from) || n > 1 {
+			t.Errorf("seed %d continues at %d: episode %d began %d times", seed, from, episode, n)
+		}
+	}
+}
+
+// counted makes carts that count how often each episode begins.
+func counted() counts {
+	var mutex sync.Mutex
+	count := counts{}
+	declareCart(func(_ context.Context, _ Settings, seed int64, _ io.Writer) (env.Env, error) {
+		return &countedCart{begin: func(episode int) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			count[episodeOf{seed, episode}]++
+		}}, nil
+	})
+	return count
+}
+
+type countedCart struct {
+	cart
+	begin func(episode int)
+}
+
+func (c *countedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	c.begin(episode)
+	return c.cart.Reset(episode, rng, obs)
+}
+
+// Agents that were interrupted in a group of three continue in groups of one and two, and in one of five, at their
+// episode: no episode is trained again, and the numbers are those of an uninterrupted group.
+func TestContinuesInOtherGroups(t *testing.T) {
+	h, s := carts(t), miniature()
+	defer declareCart(newCart)
+	s.Stack = 5
+	want := run(t, h, open(t), s, "sac-context-omega", 0, 1, 2, 3, 4)
+	for _, stack := range []int{2, 5} { // groups of one and two, and of five
+		seeds := []int64{0, 1, 2, 3, 4}[:map[int]int{2: 3, 5: 5}[stack]]
+		store := open(t)
+		s.Stack = 3
+		interrupt(t, h, store, s, "sac-context-omega", 10, 0, 1, 2)
+		from := reached(t, store)
+		if len(from) != 3 || from[0] < 6 || from[2] != from[0] {
+			t.Fatalf("checkpoints of the episodes %v", from)
+		}
+		begun := counted()
+		s.Stack = stack
+		got := run(t, h, store, s, "sac-context-omega", seeds...)
+		for _, seed := range seeds {
+			if !reflect.DeepEqual(got[seed], want[seed]) {
+				t.Errorf("stack %d, seed %d\n%v\nuninterrupted\n%v", stack, seed, got[seed], want[seed])
+			}
+			begun.check(t, s, seed, from[seed])
+		}
+	}
+}
+
+// A process that is killed while it replaces the checkpoints of a group leaves them at different episodes. Each run
+// then continues at its own.
+func TestKilledBetweenTwoCheckpoints(t *testing.T) {
+	h, s := carts(t), miniature()
+	defer declareCart(newCart)
+	s.Stack = 3
+	want := run(t, h, open(t), s, "sac", 0, 1, 2)
+	store := open(t)
+	interrupt(t, h, store, s, "sac", 5, 0, 1, 2)
+	path := statesIn(t, store)[1]
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupt(t, h, store, s, "sac", 4, 0, 1, 2) // more of each
+	if err := os.WriteFile(path, old, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	from := reached(t, store)
+	if from[1] >= from[0] || from[1] == 0 || from[2] != from[0] {
+		t.Fatalf("checkpoints of the episodes %v", from)
+	}
+	begun := counted()
+	if got := run(t, h, store, s, "sac", 0, 1, 2); !reflect.DeepEqual(got, want) {
+		t.Errorf("interrupted\n%v\nuninterrupted\n%v", got, want)
+	}
+	for _, seed := range []int64{1, 2} { // seed 0 also fills the program of 1
+		begun.check(t, s, seed, from[seed])
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // A learner is Soft Actor-Critic with or without a recurrent context and with or without omega in the critics' loss.
 // The agents of several seeds train in one compiled program with an environment each, as a batch of runs (runs.Batch).
-// A group keeps a checkpoint and continues there after an interruption, with the same numbers.
+// Each run keeps a checkpoint and continues there after an interruption, also in another group, with the same numbers.
 package reinforce
 
 import (
@@ -107,6 +107,7 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 		batch := &runs.Batch{
 			Seeds:     seeds,
 			GroupSize: func(ctx context.Context) (int, error) { return e.groupSize(ctx, len(seeds)) },
+			Progress:  progress,
 			Start:     e.start,
 		}
 		for _, seed := range seeds {
@@ -165,7 +166,7 @@ func (e experiment) memory(seeds int) int {
 	return 1500 + seeds*2*transition*e.settings.Replay>>20
 }
 
-// start prepares the agents of a group, from its checkpoint if there is one. All seeds train, members are those whose
+// start prepares the agents of a group, from their checkpoints if there are any. All seeds train, members are those whose
 // runs are missing.
 func (e experiment) start(
 	ctx context.Context, seeds []int64, members []runs.Spec, files runs.Files,

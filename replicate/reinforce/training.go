@@ -3,7 +3,9 @@ package reinforce
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -34,20 +36,33 @@ type training struct {
 	saveTime time.Duration // how long that took
 }
 
-// begin continues from the checkpoint. It starts from scratch if there is none that can be used.
+// begin continues from the checkpoints, or starts from scratch if a member has none. A checkpoint that cannot be used is
+// removed; the members that have one then train without its run (runs.ErrRegroup).
 func (t *training) begin() error {
 	if err := t.restart(); err != nil {
 		return err
 	}
 	err := t.load()
-	if err == nil || os.IsNotExist(err) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if t.host.Log != nil {
-		fmt.Fprintf(t.host.Log, "the checkpoint of %s/%s seeds %d cannot be used (%v): training starts from scratch\n",
-			t.scenario.Name, t.learner.Name, t.seeds, err)
+	unusable := t.members
+	if of, ok := errors.AsType[*stateError](err); ok {
+		unusable = []runs.Spec{of.run}
 	}
-	return t.restart()
+	if t.host.Log != nil {
+		fmt.Fprintf(t.host.Log, "the checkpoint of %s/%s cannot be used (%v): training starts from scratch\n",
+			t.scenario.Name, t.learner.Name, err)
+	}
+	for _, run := range unusable {
+		if err := os.Remove(t.files.State(run)); err != nil {
+			return err
+		}
+	}
+	if len(unusable) < len(t.members) {
+		return runs.ErrRegroup
+	}
+	return nil
 }
 
 // restart makes new agents, at episode 0.

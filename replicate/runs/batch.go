@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -19,9 +20,17 @@ type Batch struct {
 	// GroupSize returns the largest number of seeds in one program. Execute calls it once, before anything is computed,
 	// and only if a run of the batch is missing: it may measure. Its error becomes that of the batch's runs.
 	GroupSize func(ctx context.Context) (int, error)
-	// Start prepares a group: all of seeds train, members are the specs of those whose runs are missing.
+	// Progress returns how far the state of a run has come: the first step that it can compute; 0 without a state. Runs
+	// of different progress do not train together, so none starts again because of another. nil: there are no states.
+	Progress func(spec Spec, files Files) int
+	// Start prepares a group: all of seeds train, members are the specs of those whose runs are missing. The other seeds
+	// only fill the program, whose rounding depends on their number; they have no state.
 	Start func(ctx context.Context, seeds []int64, members []Spec, files Files) (step GroupStep, stop func(), err error)
 }
+
+// ErrRegroup is returned by Batch.Start if the members' progress is other than it seemed, as a state is damaged. Execute
+// then asks for it again.
+var ErrRegroup = errors.New("the members of a group have different progress")
 
 // GroupStep computes step t of every member of a group, in their order. It is called with increasing t and, after an
 // interruption, only for the steps that are missing. Unlike a StepFunc it may carry state from step to step. The rows

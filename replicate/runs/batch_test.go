@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which the group keeps in its
+// walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which each run keeps in its
 // state file.
 type walkers struct {
 	sums    map[string]float64 // by ID
@@ -23,19 +23,27 @@ type walkers struct {
 	seeds   [][]int64          // of each group that started
 	started [][]Spec           // its members
 	steps   []int
+	walked  map[int64]int // steps by which each seed moved
 	fail    func(t int) error
+}
+
+// progress reads the first word of a run's state.
+func (w *walkers) progress(spec Spec, files Files) (next int) {
+	text, _ := os.ReadFile(files.State(spec))
+	fmt.Sscan(string(text), &next)
+	return next
 }
 
 func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
 	w.seeds, w.started = append(w.seeds, seeds), append(w.started, members)
 	w.sums, w.next = map[string]float64{}, 0
-	state := files.State
-	if text, err := os.ReadFile(state); err == nil {
-		fields := strings.Fields(string(text))
-		fmt.Sscan(fields[0], &w.next)
-		for i, m := range members {
+	if w.walked == nil {
+		w.walked = map[int64]int{}
+	}
+	for _, m := range members {
+		if text, err := os.ReadFile(files.State(m)); err == nil {
 			var v float64
-			fmt.Sscan(fields[1+i], &v)
+			fmt.Sscan(string(text), &w.next, &v)
 			w.sums[m.ID()] = v
 		}
 	}
@@ -46,17 +54,22 @@ func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files 
 				return nil, err
 			}
 		}
+		if t < w.next { // rows before the state were lost
+			w.sums, w.next = map[string]float64{}, 0
+		}
 		var rows [][]Row
-		text := fmt.Sprint(t + 1)
 		for _, m := range members {
 			for range t + 1 - w.next {
 				w.sums[m.ID()] += float64(m.Seed + 1)
+				w.walked[m.Seed]++
 			}
 			rows = append(rows, []Row{{t, "sum", w.sums[m.ID()]}})
-			text += fmt.Sprint(" ", w.sums[m.ID()])
+			if err := os.WriteFile(files.State(m), fmt.Append(nil, t+1, w.sums[m.ID()]), 0o644); err != nil {
+				return nil, err
+			}
 		}
 		w.next = t + 1
-		return rows, os.WriteFile(state, []byte(text), 0o644)
+		return rows, nil
 	}, nil, nil
 }
 
@@ -66,7 +79,9 @@ func (w *walkers) jobs(seeds, steps int) []Job {
 	for seed := range seeds {
 		list = append(list, int64(seed))
 	}
-	return jobsOf(batchOf(w.start, list...), steps)
+	batch := batchOf(w.start, list...)
+	batch.Progress = w.progress
+	return jobsOf(batch, steps)
 }
 
 // starter is the type of Batch.Start.
@@ -86,8 +101,8 @@ func jobsOf(batch *Batch, steps int) []Job {
 	return jobs
 }
 
-// An interrupted group continues from its state, with the rows of an uninterrupted one. The state file is removed when
-// all its runs are finished.
+// An interrupted group continues from its states, with the rows of an uninterrupted one. A state file is removed when
+// its run is finished.
 func TestGroupContinues(t *testing.T) {
 	dir := t.TempDir()
 	store := open(t, dir)
@@ -109,8 +124,8 @@ func TestGroupContinues(t *testing.T) {
 			t.Errorf("seed %d: state %v", seed, state)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*"+stateSuffix)); len(left) != 1 {
-		t.Errorf("state files %q, want one", left)
+	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*"+stateSuffix)); len(left) != 3 {
+		t.Errorf("state files %q, want three", left)
 	}
 	again := walkers{}
 	var out bytes.Buffer
@@ -128,6 +143,115 @@ func TestGroupContinues(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != 3 {
 		t.Errorf("files left: %q", left)
+	}
+}
+
+// interruptedAt computes the steps before t of the batch's runs and is then interrupted.
+func interruptedAt(t *testing.T, store *Store, at int, jobs func(w *walkers) []Job) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := walkers{fail: func(t int) error {
+		if t == at {
+			cancel()
+			return errors.New("stopped")
+		}
+		return nil
+	}}
+	if report, err := Execute(ctx, store, jobs(&w), Options{}); err != nil || !report.Interrupted {
+		t.Fatalf("report %+v, error %v", report, err)
+	}
+}
+
+// Runs that were interrupted in a group of three continue alone and in groups of other sizes; those at different steps
+// continue apart, next to a seed that fills the program. None starts again, in whichever order.
+func TestGroupsAreSplitByProgress(t *testing.T) {
+	store := open(t, t.TempDir())
+	interruptedAt(t, store, 4, func(w *walkers) []Job { return w.jobs(3, 10) })
+	alone := func(seed int64) func(w *walkers) []Job {
+		return func(w *walkers) []Job {
+			batch := batchOf(w.start, seed)
+			batch.Progress = w.progress
+			return jobsOf(batch, 10)
+		}
+	}
+	interruptedAt(t, store, 6, alone(1))
+	if state := store.State(spec(1), upTo(10)); state.Steps != 6 {
+		t.Fatalf("alone it came to %v", state)
+	}
+	var w walkers
+	var out bytes.Buffer
+	report := execute(t, store, &out, w.jobs(5, 10)...) // 0 and 2 at step 4, 1 at 6, 3 and 4 at 0
+	checkSums(t, report, 5, 10)
+	if want := map[int64]int{0: 6, 1: 4, 2: 6, 3: 10, 4: 10}; !cmp.Equal(w.walked, want) {
+		t.Errorf("steps by seed %v, want %v", w.walked, want)
+	}
+	if got := fmt.Sprint(w.seeds); got != "[[0 2] [1 0] [3 4]]" {
+		t.Errorf("groups %s", got)
+	}
+	if text := out.String(); !strings.Contains(text, "seeds 0, 1, 2, 3, 4 are not at the same step") ||
+		strings.Contains(text, "FAILED") {
+		t.Errorf("output\n%s", text)
+	}
+	if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 5 {
+		t.Errorf("files left: %q", left)
+	}
+}
+
+// A run whose rows before its state were lost starts again, and only that one. A finished one does not train.
+func TestSplitOfLostRows(t *testing.T) {
+	store := open(t, t.TempDir())
+	interruptedAt(t, store, 4, func(w *walkers) []Job { return w.jobs(3, 10) })
+	if err := os.Truncate(store.partialPath(spec(1), ""), 0); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(store.partialPath(spec(2), ""))
+	begunWith(t, store, spec(2), upTo(10), session(0, "a"))
+	var w walkers
+	report := execute(t, store, nil, w.jobs(3, 10)...)
+	if want := map[int64]int{0: 6, 1: 10}; !cmp.Equal(w.walked, want) {
+		t.Errorf("steps by seed %v, want %v", w.walked, want)
+	}
+	for _, seed := range []int{0, 1} {
+		if rows := report.Results[spec(seed).ID()].Rows; rows[9].Value != float64(10*(seed+1)) {
+			t.Errorf("seed %d: %v", seed, rows)
+		}
+	}
+}
+
+// A group that finds other progress than it was told is asked again.
+func TestRegroup(t *testing.T) {
+	var w walkers
+	asked := 0
+	batch := batchOf(func(ctx context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
+		if asked++; asked == 1 {
+			return nil, nil, fmt.Errorf("a state is damaged: %w", ErrRegroup)
+		}
+		return w.start(ctx, seeds, members, files)
+	}, 0, 1)
+	store := open(t, t.TempDir())
+	checkSums(t, execute(t, store, nil, jobsOf(batch, 3)...), 2, 3)
+	if asked != 2 || len(w.started) != 1 {
+		t.Errorf("asked %d times, started %v", asked, w.started)
+	}
+	if notes, _ := filepath.Glob(filepath.Join(store.dir, "test", "*"+failedSuffix)); len(notes) != 0 {
+		t.Errorf("notes of a failure: %q", notes)
+	}
+}
+
+// The state of a group that an older program wrote is removed with a note.
+func TestStateOfAnOlderProgram(t *testing.T) {
+	store := open(t, t.TempDir())
+	older := store.olderState([]Spec{spec(0), spec(1)})
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(older, []byte("7 8 9"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	checkSums(t, execute(t, store, &out, new(walkers).jobs(2, 3)...), 2, 3)
+	if isThere(older) || !strings.Contains(out.String(), "the state of an older program cannot be used") {
+		t.Errorf("output\n%s", &out)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,9 +14,9 @@ import (
 )
 
 // Execute completes all jobs. It takes finished runs from the store and computes the missing steps of the others.
-// Runs locked by another process are left to that process and awaited at the end, or left out (Options.NoWait). A run that fails or panics does not
-// stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
-// the steps of all.
+// Runs locked by another process are left to that process and awaited at the end, or left out (Options.NoWait). A run
+// that fails or panics does not stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec
+// count as one: the first, with the steps of all.
 //
 // The error is for what concerns every run, which ends them all: an invalid job, a *FolderError, a *WriteError, or that
 // of Options.Verify. All others are in the report: see Report.Err.
@@ -263,8 +262,11 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	computed := 0
 	release, blocked, err := e.claim(task)
 	ok := release != nil
+	parts := e.partsOf(task, ok)
 	if ok {
-		results, computed, err = e.compute(ctx, task)
+		if parts == nil {
+			results, computed, err = e.compute(ctx, task)
+		}
 		release()
 		if job := task.jobs[0]; err == nil && job.Shard != "" {
 			err = e.completeShards(job)
@@ -284,8 +286,10 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 	close(e.changed)
 	e.changed = make(chan struct{})
 	switch {
-	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrRegroup): // interrupted: the error says only where
 		e.queue = append(e.queue, task)
+	case parts != nil:
+		e.queue = append(e.queue, parts...)
 	case err != nil:
 		for _, spec := range task.specs() {
 			e.report.Failed = append(e.report.Failed, Failure{spec, err})
@@ -312,6 +316,19 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 		e.report.Cached += len(results) - computed
 		e.progress.finished(task, took, computed > 0)
 	}
+}
+
+// partsOf splits a task whose runs are locked; nil if it stays whole.
+func (e *executor) partsOf(task *task, locked bool) []*task {
+	if !locked {
+		return nil
+	}
+	parts := e.split(task)
+	if parts != nil {
+		e.progress.note("%s are not at the same step: they continue apart", task)
+		e.progress.expect(task, 0) // each part counts its own steps
+	}
+	return parts
 }
 
 // claim takes the locks of all runs of a task. If another process holds one, blocked, it takes none.
@@ -382,7 +399,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 		err = e.save(task, members, results)
 	}
 	var every *everyRunError
-	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRegroup) && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, m.job.Shard, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
@@ -392,7 +409,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	return results, len(members), err
 }
 
-// save writes the finished runs and removes the group's state. A shard's steps stay in its file.
+// save writes the finished runs. A shard's steps stay in its file.
 func (e *executor) save(task *task, members []*member, results []*Result) error {
 	for _, m := range members {
 		result := m.result()
@@ -402,11 +419,6 @@ func (e *executor) save(task *task, members []*member, results []*Result) error 
 			return err
 		}
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
-	}
-	if len(members) > 0 && task.seeds != nil {
-		state := e.store.statePath(specsOf(members))
-		os.Remove(state)
-		removeTemporary(state, filepath.Base(state))
 	}
 	return nil
 }
@@ -424,12 +436,16 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	}
 	begin := time.Now()
 	specs := specsOf(members)
-	if task.seeds != nil { // a group writes a state of its own
+	if task.seeds != nil { // groups write states of their own
 		if err := e.verified(); err != nil {
 			return err
 		}
+		if older := e.store.olderState(specs); os.Remove(older) == nil {
+			e.progress.note("%s: the state of an older program cannot be used: training starts from scratch (%s removed)",
+				task, older)
+		}
 	}
-	step, stop, err := task.start(ctx, specs, Files{e.store.statePath(specs), e.store})
+	step, stop, err := task.start(ctx, specs, Files{e.store})
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)
 	}

@@ -70,8 +70,8 @@ func TestNoLocks(t *testing.T) {
 			if !errors.As(err, &folder) || !folder.Locks || !errors.Is(err, code) {
 				t.Fatalf("%v: %v", code, err)
 			}
-			demand.Error(t, err, "results folder "+filepath.Join(store.dir, "test")+" is on a file system that does not lock files",
-				code.Error())
+			demand.Error(t, err, "results folder "+filepath.Join(store.dir, "test"),
+				"is on a file system that does not lock files", code.Error())
 			if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 0 {
 				t.Errorf("%v: files left %q", code, left)
 			}

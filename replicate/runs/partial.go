@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// The rows of an unfinished run are appended to <id>.partial.jsonl, those of a shard to <id>.shards/<shard>.partial.jsonl:
+// The rows of an unfinished run are appended to <id>.partial.jsonl, or for a shard <id>.shards/<shard>.partial.jsonl:
 //
 //	{"spec":...}
 //	{"session":...,"sum":"..."}                            one for each process that worked on it

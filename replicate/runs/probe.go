@@ -64,5 +64,6 @@ func TryProbe(dir string) error {
 	case !tried.current(): // released meanwhile
 		return fmt.Errorf("no process holds the lock in results folder %s any more", dir)
 	}
-	return &FolderError{Dir: dir, Problem: "grants one lock to two processes, which would compute the same runs", Locks: true}
+	const problem = "grants one lock to two processes, which would compute the same runs"
+	return &FolderError{Dir: dir, Problem: problem, Locks: true}
 }

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -20,13 +22,13 @@ import (
 type Provenance struct {
 	Config   map[string]string `json:"config,omitempty"` // settings as they were shown to the user
 	Seed     int64             `json:"seed"`
-	Commit   string            `json:"commit,omitempty"`  // of the last session; "" when unknown
-	Dirty    bool              `json:"dirty"`             // whether files differed from the commit
-	Commits  []string          `json:"commits,omitempty"` // of all sessions, those of changed files end in "-dirty"
-	Command  []string          `json:"command,omitempty"`
+	Commit   string            `json:"commit,omitempty"`   // of the last session; "" when unknown
+	Dirty    bool              `json:"dirty"`              // whether files differed from the commit
+	Commits  []string          `json:"commits,omitempty"`  // of all sessions, those of changed files end in "-dirty"
+	Command  []string          `json:"command,omitempty"`  // without folders, see NewProvenance
 	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and the caller's, as the plugin
 	Backend  string            `json:"backend,omitempty"`  // as "xla:cpu"
-	Host     string            `json:"host,omitempty"`
+	Host     string            `json:"host,omitempty"`     // only with HostVariable
 	Platform string            `json:"platform,omitempty"` // operating system/architecture
 	CPUs     int               `json:"cpus,omitempty"`
 	Together int               `json:"together,omitempty"` // batched seeds, of the last session; 0 for one
@@ -39,13 +41,16 @@ func (p Provenance) Duration() time.Duration {
 	return time.Duration(p.Seconds * float64(time.Second))
 }
 
-// NewProvenance describes this process: commit, command line, host and the
-// versions of Go and of the modules built in. The caller adds what only it
-// knows: the backend, and versions such as that of the backend's plugin.
-// Without git or build information the fields stay empty; it never fails.
+// HostVariable is the environment variable that, set to 1, puts the host's name into provenance.
+const HostVariable = "TVPS_PROVENANCE_HOST"
+
+// NewProvenance describes this process: commit, command line, and the versions of Go and of the modules built in. The
+// caller adds what only it knows: the backend, and versions such as that of the backend's plugin. Results are published
+// with their provenance, so it names the host only if HostVariable is 1, and of paths that are absolute or begin with ~
+// only the last part. Without git or build information the fields stay empty; it never fails.
 func NewProvenance(backend string, versions map[string]string) Provenance {
 	p := Provenance{
-		Command:  slices.Clone(os.Args),
+		Command:  withoutFolders(os.Args),
 		Versions: map[string]string{"go": runtime.Version()},
 		Backend:  backend,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -55,13 +60,30 @@ func NewProvenance(backend string, versions map[string]string) Provenance {
 	if len(p.Command) > 0 {
 		p.Command[0] = filepath.Base(p.Command[0]) // `go run` builds into a folder that is gone tomorrow
 	}
-	p.Host, _ = os.Hostname()
+	if os.Getenv(HostVariable) == "1" {
+		p.Host, _ = os.Hostname()
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		maps.Copy(p.Versions, moduleVersions(info))
 	}
 	p.Commit, p.Dirty = programCommit()
 	maps.Copy(p.Versions, versions)
 	return p
+}
+
+// pathInArgument is an absolute path, or one below a home directory: the whole argument, or behind = , or :.
+var pathInArgument = regexp.MustCompile(`(^|[=,:])(~[^/=,:]*)?/[^=,:]*`)
+
+// withoutFolders returns arguments with only the last part of such paths.
+func withoutFolders(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = pathInArgument.ReplaceAllStringFunc(arg, func(match string) string {
+			at := strings.IndexAny(match, "~/")
+			return match[:at] + path.Base(match[at:])
+		})
+	}
+	return out
 }
 
 // ownModule is the module that computes, whichever module's program this is: a notebook's
@@ -74,7 +96,7 @@ func moduleVersions(info *debug.BuildInfo) map[string]string {
 	for _, module := range info.Deps {
 		version := module.Version
 		if module.Replace != nil {
-			version = strings.TrimSpace(module.Replace.Path + " " + module.Replace.Version)
+			version = strings.TrimSpace(withoutFolders([]string{module.Replace.Path})[0] + " " + module.Replace.Version)
 		}
 		versions[module.Path] = version
 	}

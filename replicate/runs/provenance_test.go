@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,8 +19,41 @@ func TestNewProvenance(t *testing.T) {
 	if p.Backend != "xla:cpu" || p.Versions["plugin"] != "1.2" || p.Versions["go"] != runtime.Version() {
 		t.Errorf("provenance %+v", p)
 	}
-	if p.Host == "" || p.Platform == "" || len(p.Command) == 0 || p.Start.IsZero() {
+	if p.Host != "" || p.Platform == "" || len(p.Command) == 0 || p.Start.IsZero() {
 		t.Errorf("provenance %+v", p)
+	}
+}
+
+// Neither host nor user are named unless that is asked for; what a command says besides stays.
+func TestProvenanceWithoutNames(t *testing.T) {
+	args := os.Args
+	defer func() { os.Args = args }()
+	os.Args = []string{"/home/alice/go/bin/replicate", "fig1", "--results", "/home/alice/results", "--out=/scratch/alice/figs/",
+		"--set", "a.data=~/cifar,seeds=3", "--params", "x:/home/alice/p.json,y:~alice/q", "--cwd", "~", "--results=res/a",
+		"--stride", "1/2", "/"}
+	want := []string{"replicate", "fig1", "--results", "results", "--out=figs", "--set", "a.data=cifar,seeds=3", "--params",
+		"x:p.json,y:q", "--cwd", "~", "--results=res/a", "--stride", "1/2", "/"}
+	p := NewProvenance("", nil)
+	if !slices.Equal(p.Command, want) {
+		t.Errorf("command\n%q, want\n%q", p.Command, want)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(jsonLine(p))
+	if strings.Contains(text, "alice") || strings.Contains(text, fmt.Sprintf("%q", host)) {
+		t.Errorf("provenance %s", text)
+	}
+	for value, want := range map[string]string{"1": host, "0": "", "": ""} {
+		t.Setenv(HostVariable, value)
+		if got := NewProvenance("", nil).Host; got != want {
+			t.Errorf("%s=%s: host %q, want %q", HostVariable, value, got, want)
+		}
+	}
+	local := &debug.BuildInfo{Deps: []*debug.Module{{Path: "a", Replace: &debug.Module{Path: "/home/alice/gomlx"}}}}
+	if got := moduleVersions(local)["a"]; got != "gomlx" {
+		t.Errorf("a module of a folder: %q", got)
 	}
 }
 

@@ -266,7 +266,7 @@ func TestTwoProcesses(t *testing.T) {
 // A run that another process holds is awaited at the end, and computed if that process releases it unfinished. Waiting
 // takes few attempts, which do not come at the same time as another waiter's.
 func TestHeldRunIsWaitedFor(t *testing.T) {
-	codec() // outside of the bubble, whose channels nobody else may use
+	codec() // outside of the bubble: only the bubble may use channels made in it
 	synctest.Test(t, func(t *testing.T) {
 		store := open(t, t.TempDir())
 		release, err := store.claim(spec(0), "")
@@ -294,7 +294,7 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		var wait sync.WaitGroup
 		wait.Go(func() {
 			report := execute(t, store, &out, testJob(0, upTo(2), &count), other)
-			if report.Computed != 2 || count.Load() != 2 {
+			if report.Computed+report.Cached != 2 || count.Load() != 2 { // the other waiter may be faster
 				t.Errorf("report %+v, %d steps", report, count.Load())
 			}
 		})

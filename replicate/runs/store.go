@@ -22,7 +22,7 @@ const quarantineFolder = "quarantine"
 const (
 	fileSuffix    = ".jsonl.zst"     // of a finished run
 	partialSuffix = ".partial.jsonl" // of an unfinished run: its finished steps
-	stateSuffix   = ".state"         // of a group, by the hash of its runs' IDs
+	stateSuffix   = ".state"         // from which a run of a group continues
 	failedSuffix  = ".failed.json"   // why it stopped
 	lockSuffix    = ".lock"          // is locked while a process computes it
 	shardsSuffix  = ".shards"        // folder of the files of its shards, by their names
@@ -178,6 +178,7 @@ func (s *Store) save(result *Result) error {
 	}
 	os.Remove(s.partialPath(result.Spec, ""))
 	os.Remove(s.failedPath(result.Spec, ""))
+	os.Remove(s.path(result.Spec, stateSuffix))
 	os.RemoveAll(s.path(result.Spec, shardsSuffix))
 	return nil
 }

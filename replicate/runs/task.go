@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,8 +153,48 @@ func (t *task) start(ctx context.Context, members []Spec, files Files) (step Gro
 	return step, stop, err
 }
 
-// statePath is the file in which a group keeps what it needs to continue after an interruption.
-func (s *Store) statePath(members []Spec) string {
+// split returns a task for each set of runs of a group that have the same progress; nil if all have. The group's runs
+// are locked. Of a set of one another seed of the group fills the program, as one seed is rounded differently from
+// several.
+func (e *executor) split(t *task) []*task {
+	batch := t.jobs[0].Batch
+	if batch == nil || batch.Progress == nil || len(t.jobs) == 1 {
+		return nil
+	}
+	var parts []*task
+	index := map[int]int{}
+	for _, job := range t.jobs {
+		known, _ := e.store.known(job.Spec)
+		progress := nothingLeft
+		if left := missing(job.Steps, known); len(left) > 0 {
+			if progress = batch.Progress(job.Spec, Files{e.store}); progress > left[0] {
+				progress = 0 // the rows before its state were lost: it starts again
+			}
+		}
+		if _, known := index[progress]; !known {
+			index[progress] = len(parts)
+			parts = append(parts, &task{})
+		}
+		part := parts[index[progress]]
+		part.jobs, part.seeds = append(part.jobs, job), append(part.seeds, job.Spec.Seed)
+	}
+	if len(parts) == 1 {
+		return nil
+	}
+	for _, part := range parts {
+		if len(part.seeds) == 1 {
+			other := slices.IndexFunc(t.seeds, func(seed int64) bool { return seed != part.seeds[0] })
+			part.seeds = append(part.seeds, t.seeds[other])
+		}
+	}
+	return parts
+}
+
+// nothingLeft is the progress of a run that needs no more steps.
+const nothingLeft = math.MaxInt
+
+// olderState is the file in which older programs kept the state of a group.
+func (s *Store) olderState(members []Spec) string {
 	ids := make([]string, len(members))
 	for i, spec := range members {
 		ids[i] = spec.ID()
@@ -213,7 +254,8 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 		return nil, m.result(), nil
 	}
 	if m.file, err = openPartial(path, spec, own, m.session); err != nil {
-		return nil, nil, &FolderError{Dir: filepath.Join(e.store.dir, spec.Experiment), Problem: "cannot be written", Err: err}
+		folder := filepath.Join(e.store.dir, spec.Experiment)
+		return nil, nil, &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}
 	return m, nil, nil
 }
