@@ -37,7 +37,7 @@ func AttemptsFolder(plan string) string { return strings.TrimSuffix(plan, ".json
 
 // Begin notes that an attempt at a task begins.
 func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
-	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: len(task.units())}
+	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: task.Steps()}
 	if a.Job = os.Getenv("SLURM_JOB_ID"); a.Job != "" {
 		if array := os.Getenv("SLURM_ARRAY_JOB_ID"); array != "" {
 			a.Job = array + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")

@@ -16,6 +16,8 @@ const (
 	mostMemory   = 1 << 26 // MiB
 	leastSeconds = 1e-3
 	mostSeconds  = 1e9
+	mostSeeds    = 10_000
+	mostSteps    = 1 << 20 // of all tasks, over all seeds
 )
 
 // check returns an error for a plan that this program would not write. It names the task.
@@ -31,7 +33,7 @@ func (p Plan) check() error {
 	case len(p.Figures) == 0:
 		return errors.New("it names no figure")
 	}
-	seen := map[string]int{}
+	seen, names, steps := map[unitKey]int{}, map[string]int{}, 0
 	for i, t := range p.Tasks {
 		if t.ID != i {
 			return fmt.Errorf("the task at place %d has the number %d", i, t.ID)
@@ -42,9 +44,12 @@ func (p Plan) check() error {
 		if err := t.check(); err != nil {
 			return fmt.Errorf("task %d: %w", i, err)
 		}
-		for _, key := range t.units() {
+		if steps += t.Steps(); steps > mostSteps {
+			return fmt.Errorf("it has more than %d steps", mostSteps)
+		}
+		for _, key := range t.units(names) {
 			if other, ok := seen[key]; ok {
-				return fmt.Errorf("task %d computes what task %d computes: %s", i, other, key)
+				return fmt.Errorf("task %d computes what task %d computes: %s", i, other, t)
 			}
 			seen[key] = i
 		}
@@ -104,6 +109,8 @@ func (r Runs) check() error {
 		return errors.New("name a scenario and a series")
 	case len(r.Seeds) == 0 || len(r.Steps) == 0:
 		return errors.New("give seeds and steps")
+	case len(r.Batch) > mostSeeds || len(r.Seeds) > mostSeeds:
+		return fmt.Errorf("more than %d seeds", mostSeeds)
 	case hasDuplicates(r.Seeds), hasDuplicates(r.Batch):
 		return errors.New("a seed is given twice")
 	case r.Group < 0:
@@ -135,24 +142,44 @@ func (r Runs) check() error {
 // shardName names the k-th of n shards.
 func shardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
 
-// units names the parts of a task that no other task may compute.
-func (t Task) units() []string {
-	switch {
-	case t.Pretrain != nil:
-		return []string{fmt.Sprintf("checkpoint of width %d, split %d", t.Pretrain.Width, t.Pretrain.Split)}
-	case t.Features != nil:
-		return nil // different settings can have the same features
+// unitKey is a step of a seed of a run, or a checkpoint.
+type unitKey struct {
+	name int // of the runs, by their settings
+	seed int64
+	step int
+}
+
+// units lists the parts of a task that no other task may compute; names numbers the names of runs. Different settings
+// can have the same features, so these are none.
+func (t Task) units(names map[string]int) []unitKey {
+	number := func(name string) int {
+		if _, ok := names[name]; !ok {
+			names[name] = len(names)
+		}
+		return names[name]
 	}
-	var out []string
+	if t.Pretrain != nil {
+		return []unitKey{{name: number(fmt.Sprint("checkpoint ", t.Pretrain.Width)), seed: t.Pretrain.Split}}
+	}
+	var out []unitKey
 	for _, r := range t.Runs {
-		name := strings.Join([]string{r.Scenario, r.Series, r.Measure, fmt.Sprint(r.Settings)}, " ")
+		name := number(strings.Join([]string{r.Scenario, r.Series, r.Measure, fmt.Sprint(r.Settings)}, " "))
 		for _, seed := range r.Seeds {
 			for _, step := range r.Steps {
-				out = append(out, fmt.Sprintf("%s seed %d step %d", name, seed, step))
+				out = append(out, unitKey{name, seed, step})
 			}
 		}
 	}
 	return out
+}
+
+// Steps is the number of steps of the task's runs, over all seeds.
+func (t Task) Steps() int {
+	sum := 0
+	for _, r := range t.Runs {
+		sum += len(r.Seeds) * len(r.Steps)
+	}
+	return sum
 }
 
 func between(x, low, high float64) bool { return x >= low && x <= high }

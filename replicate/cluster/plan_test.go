@@ -121,7 +121,15 @@ func TestHostilePlans(t *testing.T) {
 		`shard "3of2"`:           func(p *Plan) { p.Tasks[3].Runs[0].Shard = "3of2" },
 		`shard "1of2 "`:          func(p *Plan) { p.Tasks[3].Runs[0].Shard = "1of2 " },
 		"have no shards":         func(p *Plan) { p.Tasks[3].Runs[0].Group = 2 },
-		"task 3 computes what":   func(p *Plan) { p.Tasks[3].Runs[0].Steps = []int{4, 5} },
+		"more than 10000 seeds":  func(p *Plan) { p.Tasks[4].Runs[0].Batch = upTo(mostSeeds + 1) },
+		"more than 1048576 steps": func(p *Plan) {
+			r := &p.Tasks[4].Runs[0]
+			r.Batch, r.Seeds, r.Steps = upTo(mostSeeds), upTo(mostSeeds), []int{}
+			for step := range 200 {
+				r.Steps = append(r.Steps, step)
+			}
+		},
+		"task 3 computes what": func(p *Plan) { p.Tasks[3].Runs[0].Steps = []int{4, 5} },
 	} {
 		p := example()
 		change(&p)
@@ -149,6 +157,15 @@ func TestHostilePlans(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+}
+
+// upTo lists n seeds.
+func upTo(n int) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = int64(i)
+	}
+	return out
 }
 
 func TestMissingTask(t *testing.T) {

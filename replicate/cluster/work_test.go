@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/catalog"
+	"tvps/replicate/lab"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+	"tvps/replicate/usage"
+)
+
+// labOf returns a lab of its own folders on the default backend.
+func labOf(t *testing.T) *lab.Lab {
+	t.Helper()
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
+	return &lab.Lab{Catalog: catalog.Paper(), Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+}
+
+// The tasks of a panel of images, features first and runs in shards, give the rows of one machine.
+func TestWorkOnImages(t *testing.T) {
+	b := backendtest.Open(t, "") // before the cache is another one
+	o := optionsOf(t, settings.Tiny, "steps=6", "first=2", "stride=1", "n=8", "images=100", "test-n=20", "max-updates=1",
+		"batch=8", "g-updates=2", "g-batch=8")
+	o.Figures, o.Panels, o.Seeds, o.Learners = o.Figures[:1], []string{"b"}, []int64{0, 1}, []string{"everything", "ours"}
+	o.GPUFor, o.Backend = nil, b.Info.Name
+	o.TaskSeconds = .05
+	local, here := labOf(t), labOf(t)
+	want := execute(t, local, o)
+
+	p, err := Make(catalog.Paper(), nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards := 0
+	for _, task := range p.Tasks {
+		for _, r := range task.Runs {
+			if r.Shard != "" {
+				shards++
+			}
+		}
+		w, err := NewWorker(here, p, task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Work(t.Context(), 1); err != nil {
+			t.Fatalf("%s: %v", task, err)
+		}
+		if task.Features == nil && w.Steps() != task.Steps() {
+			t.Errorf("%s: %d steps stored, want %d", task, w.Steps(), task.Steps())
+		}
+	}
+	if p.Tasks[0].Features == nil || p.Tasks[1].Features != nil || shards < 8 {
+		t.Errorf("%d shards; the first tasks are %s, %s", shards, p.Tasks[0], p.Tasks[1])
+	}
+	for _, wanted := range want {
+		got, err := here.Store.Read(wanted.Spec)
+		if err != nil {
+			t.Errorf("%s: %v", wanted.Spec, err)
+		} else if !slices.Equal(got.Rows, wanted.Rows) {
+			t.Errorf("%s: rows %v, on one machine %v", wanted.Spec, got.Rows, wanted.Rows)
+		}
+	}
+}
+
+// execute computes the runs of the first figure's panels.
+func execute(t *testing.T, l *lab.Lab, o Options) []*runs.Result {
+	t.Helper()
+	plan, err := l.Plan(o.Figures[0], o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := l.Execute(t.Context(), plan, 1)
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*runs.Result
+	for _, result := range report.Results {
+		out = append(out, result)
+	}
+	return out
+}
+
+// The worker of a group of robots trains with the plan's group size and measures none.
+func TestPinnedGroup(t *testing.T) {
+	l := labOf(t)
+	p := Plan{Scale: "tiny"}
+	r := Runs{Scenario: "cheetah", Series: "sac", Batch: []int64{0, 1, 2, 3}, Seeds: []int64{2, 3}, Group: 2, Steps: []int{8}}
+	w, err := NewWorker(l, p, Task{Runs: []Runs{r}})
+	if err != nil || len(w.jobs) != 2 {
+		t.Fatal(w, err)
+	}
+	for _, job := range w.jobs {
+		if size, err := job.Batch.GroupSize(t.Context()); size != 2 || err != nil {
+			t.Errorf("groups of %d, %v", size, err)
+		}
+		if !slices.Equal(job.Batch.Seeds, r.Batch) || !slices.Equal(job.Steps, r.Steps) {
+			t.Errorf("batch %d, steps %d", job.Batch.Seeds, job.Steps)
+		}
+	}
+	r.Steps = []int{1_000_000}
+	if _, err := NewWorker(l, p, Task{Runs: []Runs{r}}); !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), "cheetah/sac") {
+		t.Errorf("a step after the end: %v", err)
+	}
+	f := &Features{Scenario: "gaussian"}
+	if _, err := NewWorker(l, p, Task{Features: &Features{Scenario: "cheetah"}}); !errors.Is(err, usage.Err) {
+		t.Errorf("features of a robot: %v", err)
+	}
+	if _, err := NewWorker(l, p, Task{Features: f}); err != nil {
+		t.Errorf("features of simulated samples: %v", err)
+	}
+}
