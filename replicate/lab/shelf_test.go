@@ -14,11 +14,13 @@ import (
 )
 
 // storeIn stores a run of the outline with the identity that a machine adds.
-func storeIn(t *testing.T, s *runs.Store, o protocol.Outline, experiment string, seed int64, machine map[string]string) {
+func storeIn(t *testing.T, s *runs.Store, o protocol.Outline, experiment string, seed int64,
+	machine map[string]string) {
 	t.Helper()
 	identity := maps.Clone(o.Settings)
 	maps.Copy(identity, machine)
-	job := runs.Job{Spec: runs.Spec{Experiment: experiment, Learner: o.Learner, Seed: seed, Settings: identity}, Steps: o.Steps,
+	spec := runs.Spec{Experiment: experiment, Learner: o.Learner, Seed: seed, Settings: identity}
+	job := runs.Job{Spec: spec, Steps: o.Steps,
 		Step: func(_ context.Context, at int) ([]runs.Row, error) {
 			return []runs.Row{{T: at, Metric: "accuracy", Value: .5}}, nil
 		}}
@@ -57,7 +59,8 @@ func TestShelf(t *testing.T) {
 	standIn := map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "full", "checkpoint-hash": "c"}
 	storeIn(t, s, ours, "clear-stand-in", 0, standIn)
 	storeIn(t, s, outlines[0], "clear-stand-in", 0, standIn)
-	storeIn(t, s, outlines[0], "clear-stand-in", 1, map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "else"})
+	unknown := map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "else"}
+	storeIn(t, s, outlines[0], "clear-stand-in", 1, unknown)
 	other := outlines[0]
 	other.Settings = maps.Clone(other.Settings)
 	other.Settings["epochs"] = "1"
@@ -74,7 +77,8 @@ func TestShelf(t *testing.T) {
 			t.Fatal(err)
 		}
 		shelf.backends = backends
-		p := PanelPlan{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup, Seeds: []int64{0, 1, 2}}
+		p := PanelPlan{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
+			Seeds: []int64{0, 1, 2}}
 		if err := shelf.fill(&p, &protocol.Host{}); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +100,8 @@ func TestShelf(t *testing.T) {
 		t.Errorf("runs %s, source %+v", got, p.Source)
 	}
 	p = fill("xla:cpu")
-	if got := stored(p); got != "b--b--" || p.Source.StandIn != continual.StandIn || !strings.Contains(p.Source.Note, "full") {
+	got := stored(p)
+	if got != "b--b--" || p.Source.StandIn != continual.StandIn || !strings.Contains(p.Source.Note, "full") {
 		t.Errorf("runs %s, source %+v", got, p.Source)
 	}
 	storeIn(t, s, outlines[0], "clear", 2, gpu)
