@@ -138,6 +138,14 @@ func TestShards(t *testing.T) {
 		if code, stderr := s.work(t, path, task); code != 0 {
 			t.Fatal(stderr)
 		}
+		finished, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.jsonl.zst"))
+		if want := 4 * task; len(finished) != want { // the last shard finishes the runs
+			t.Errorf("%d runs are finished after task %d, want %d", len(finished), task, want)
+		}
+	}
+	attempts, _, err := cluster.Attempts(path)
+	if err != nil || len(attempts) != 2 || attempts[0].Steps != 8 || attempts[1].Steps != 4 {
+		t.Errorf("attempts %+v, %v", attempts, err)
 	}
 	if code, _, stderr := s.run(t, fig1(args, "--stored")...); code != 0 {
 		t.Fatal(stderr)
