@@ -60,6 +60,11 @@ func TestReadersSeeAllShards(t *testing.T) {
 	if count.Load() != 6 {
 		t.Errorf("%d steps computed, want 6: step 3 was there", count.Load())
 	}
+	for _, pattern := range []string{"*", "*/*"} {
+		if left, _ := filepath.Glob(filepath.Join(store.dir, "test", pattern+lockSuffix)); len(left) != 0 {
+			t.Errorf("lock files left: %q", left)
+		}
+	}
 	if got := store.State(spec(0), upTo(10)); got.Kind != Partial || got.Steps != 7 {
 		t.Errorf("state %v, want 7 steps", got)
 	}
@@ -224,8 +229,8 @@ func TestShardFails(t *testing.T) {
 	if state := store.State(spec(0), upTo(4)); state.Kind != Failed || !strings.Contains(state.Message, "out of luck") {
 		t.Errorf("state %v", state)
 	}
-	execute(t, store, nil, testJob(0, upTo(3), new(atomic.Int64)).Part(1, 2))
-	if state := store.State(spec(0), upTo(5)); state.Kind != Partial || state.Steps != 4 {
+	execute(t, store, nil, testJob(0, upTo(7), new(atomic.Int64)).Part(1, 2))
+	if state := store.State(spec(0), upTo(8)); state.Kind != Partial || state.Steps != 6 {
 		t.Errorf("state %v", state)
 	}
 }
