@@ -86,7 +86,8 @@ func TestPlanWorkAndStored(t *testing.T) {
 	if _, p = s.plan(t, miniature); len(p.Tasks) != 0 || p.Stored != 4 {
 		t.Errorf("%d tasks are left, %d runs stored", len(p.Tasks), p.Stored)
 	}
-	code, stdout, _ := s.run(t, slices.Concat([]string{"plan", "fig1", "--backend", "go", "--results", s.results}, miniature)...)
+	args := []string{"plan", "fig1", "--backend", "go", "--results", s.results}
+	code, stdout, _ := s.run(t, append(args, miniature...)...)
 	if code != 0 || !strings.Contains(stdout, "Nothing is missing: 4 runs stored.") {
 		t.Errorf("%d, %q", code, stdout)
 	}
@@ -138,6 +139,14 @@ func TestShards(t *testing.T) {
 		if code, stderr := s.work(t, path, task); code != 0 {
 			t.Fatal(stderr)
 		}
+		finished, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.jsonl.zst"))
+		if want := 4 * task; len(finished) != want { // the last shard finishes the runs
+			t.Errorf("%d runs are finished after task %d, want %d", len(finished), task, want)
+		}
+	}
+	attempts, _, err := cluster.Attempts(path)
+	if err != nil || len(attempts) != 2 || attempts[0].Steps != 8 || attempts[1].Steps != 4 {
+		t.Errorf("attempts %+v, %v", attempts, err)
 	}
 	if code, _, stderr := s.run(t, fig1(args, "--stored")...); code != 0 {
 		t.Fatal(stderr)
@@ -238,22 +247,24 @@ func TestImpossibleWork(t *testing.T) {
 		{[]string{"--plan", path, "--task", "0", "--workers", "0"}, []string{"--workers"}},
 		{[]string{"--plan", path, "--task", "0", "--backend", "tpu"}, []string{`"tpu"`}},
 		{[]string{"--plan", path, "--task", "0", "--backend", "/nowhere/plugin.so"}, []string{"/nowhere/plugin.so"}},
-		{[]string{"--task", "0", "--plan", write("a.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Scenario = "gausian" })},
-			[]string{"gausian"}},
+		{[]string{"--task", "0", "--plan", write("a.json", func(p *cluster.Plan) {
+			p.Tasks[0].Runs[0].Scenario = "gausian"
+		})}, []string{"gausian"}},
 		{[]string{"--task", "0", "--plan", write("b.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Series = "our" })},
 			[]string{`"ours"`}},
 		{[]string{"--task", "0", "--plan", write("c.json", func(p *cluster.Plan) {
 			p.Tasks[0].Runs[0].Settings = map[string]string{"epochs": "0"}
 		})}, []string{"epochs=0"}},
-		{[]string{"--task", "0", "--plan", write("d.json", func(p *cluster.Plan) { p.Tasks[0].Runs[0].Steps = []int{1000} })},
-			[]string{"step 1000"}},
+		{[]string{"--task", "0", "--plan", write("d.json", func(p *cluster.Plan) {
+			p.Tasks[0].Runs[0].Steps = []int{1000}
+		})}, []string{"step 1000"}},
 		{[]string{"--task", "0", "--plan", write("e.json", func(p *cluster.Plan) {
 			r := &p.Tasks[0].Runs[0] // its checkpoint is not here
 			r.Scenario, r.Settings, r.Steps = "cifar10b", map[string]string{"width": "64", "checkpoint": "split"}, []int{13}
 		})}, []string{"checkpoint of width 64"}},
 		{[]string{"--task", "0", "--plan", write("f.json", func(p *cluster.Plan) {
-			p.Tasks[0] = cluster.Task{Stage: cluster.StagePretrain, CPUs: 1, MemoryMB: 1, Source: cluster.Guessed, Backend: "go",
-				Pretrain: &cluster.Pretrain{Width: 64, Split: 3, Epochs: 1}}
+			p.Tasks[0] = cluster.Task{Stage: cluster.StagePretrain, CPUs: 1, MemoryMB: 1, Source: cluster.Guessed,
+				Backend: "go", Pretrain: &cluster.Pretrain{Width: 64, Split: 3, Epochs: 1}}
 		})}, []string{"full CIFAR-10"}},
 	} {
 		code, stdout, stderr := s.run(t, slices.Concat([]string{"work", "--results", s.results}, c.args)...)
@@ -271,7 +282,8 @@ func TestImpossibleWork(t *testing.T) {
 		t.Errorf("the number of the array's task: exit code %d, %q", code, stderr)
 	}
 	s.env = []string{"JOB_COMPLETION_INDEX=x"}
-	if code, _, stderr := s.run(t, "work", "--plan", path); code != 2 || !strings.Contains(stderr, "JOB_COMPLETION_INDEX") {
+	code, _, stderr := s.run(t, "work", "--plan", path)
+	if code != 2 || !strings.Contains(stderr, "JOB_COMPLETION_INDEX") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1s"}, {"--group-size", "0"},

@@ -42,10 +42,12 @@ func planCommand(c lab.Catalog) *cobra.Command {
 	}
 	flags.registerTasks(cmd)
 	f := cmd.Flags()
-	f.StringVar(&flags.format, "format", "table", "table (for people), json (for work) or k8s (indexed jobs of Kubernetes)")
+	f.StringVar(&flags.format, "format", "table",
+		"table (for people), json (for work) or k8s (indexed jobs of Kubernetes)")
 	f.StringVar(&flags.out, "out", "", "output file (default: standard output)")
 	f.StringVar(&flags.image, "image", "", "k8s: container image with the program `replicate` in its path")
-	f.StringVar(&flags.claim, "claim", "tvps", "k8s: PersistentVolumeClaim, ReadWriteMany, with plan.json, results and cache")
+	f.StringVar(&flags.claim, "claim", "tvps",
+		"k8s: PersistentVolumeClaim, ReadWriteMany, with plan.json, results and cache")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func workCommand(c lab.Catalog) *cobra.Command {
 		RunE:        func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.plan, "plan", "", "file of the plan, from `replicate plan --out`")
+	f.StringVar(&flags.plan, "plan", "", "file of the plan, from `replicate plan --format json`")
 	f.IntVar(&flags.task, "task", -1, "number of the task (default: $SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX)")
 	f.IntVar(&flags.first, "first", 0, "number that is added to that of the task, for the parts of a long array")
 	f.StringVar(&flags.results, "results", "results", "folder of the runs")
@@ -89,7 +89,8 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 // read reads the plan and the task. All its errors are usage errors.
 func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
 	if f.plan == "" {
-		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the plan with --plan; `replicate plan --out FILE` writes one")
+		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the plan with --plan; " +
+			"`replicate plan --format json --out FILE` writes one")
 	}
 	if f.workers < 1 {
 		return cluster.Plan{}, cluster.Task{}, usage.Errorf("--workers %d: give at least 1", f.workers)

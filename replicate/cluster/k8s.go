@@ -107,8 +107,9 @@ func (p Plan) Kubernetes(k Kubernetes) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n", strings.ReplaceAll(p.Summary(), "\n", "\n# "))
-	fmt.Fprintf(&out, "# The volume of the claim %s needs this plan as plan.json (`replicate plan --format json`); results and\n"+
-		"# cache are kept there. After the last job: replicate fig1 --stored --results %s/results\n", k.Claim, folder)
+	fmt.Fprintf(&out, "# The volume of the claim %s needs this plan as plan.json (`replicate plan --format json`).\n"+
+		"# Results and cache are kept there. After the last job: replicate fig1 --stored --results %s/results\n",
+		k.Claim, folder)
 	for i, a := range p.Arrays() {
 		text, err := yaml.Marshal(k.job(i, a))
 		if err != nil {
@@ -137,7 +138,8 @@ func (k Kubernetes) job(i int, a Array) job {
 		needs["nvidia.com/gpu"] = "1"
 	}
 	const name = "work"
-	return job{APIVersion: "batch/v1", Kind: "Job", Metadata: metadata{Name: jobName(i, a), Labels: labels}, Spec: jobSpec{
+	names := metadata{Name: jobName(i, a), Labels: labels}
+	return job{APIVersion: "batch/v1", Kind: "Job", Metadata: names, Spec: jobSpec{
 		CompletionMode: "Indexed", Completions: len(a.Tasks), Parallelism: min(len(a.Tasks), parallel),
 		BackoffLimitPerIndex: attempts,
 		PodFailurePolicy: failurePolicy{[]failureRule{

@@ -87,7 +87,9 @@ func TestKubernetes(t *testing.T) {
 	if at(got[3], "spec", "template", "spec", "containers", 0, "resources", "limits", "nvidia.com/gpu") != nil {
 		t.Error("a job without a GPU asks for one")
 	}
-	if !strings.Contains(string(text), "# Apply it when this ends: kubectl wait --for=condition=complete --timeout=-1s job/tvps-1-features\napiVersion") {
+	comment := "# Apply it when this ends: kubectl wait --for=condition=complete --timeout=-1s " +
+		"job/tvps-1-features\napiVersion"
+	if !strings.Contains(string(text), comment) {
 		t.Errorf("no comment says what to wait for:\n%s", text)
 	}
 	if _, err := example().Kubernetes(Kubernetes{}); err == nil || !strings.Contains(err.Error(), "--image") {

@@ -93,7 +93,8 @@ func TestPaperPlan(t *testing.T) {
 		t.Errorf("%d runs with %d steps, but the lab wants %d with %d", len(other), count(other), len(wanted), count(wanted))
 	}
 	if len(steps) != len(wanted) || count(steps) != count(wanted) {
-		t.Errorf("%d runs with %d steps at width 64, %d with %d at width 16", len(steps), count(steps), len(wanted), count(wanted))
+		t.Errorf("%d runs with %d steps at width 64, %d with %d at width 16", len(steps), count(steps), len(wanted),
+			count(wanted))
 	}
 	c := p.Cost()
 	t.Logf("%d runs, %d steps, %d tasks", c.Runs, c.Steps, len(p.Tasks))

@@ -86,7 +86,8 @@ func TestStoredRuns(t *testing.T) {
 	if p.Stored != 3 {
 		t.Errorf("%d runs count as stored, want those of Everything", p.Stored)
 	}
-	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "2 environments; those of backend xla:cpu, plugin aaaaaaaaaaaaaaaa") {
+	note := "2 environments; those of backend xla:cpu, plugin aaaaaaaaaaaaaaaa"
+	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], note) {
 		t.Errorf("notes %q", p.Notes)
 	}
 	if len(p.Tasks) != 1 || len(p.Tasks[0].Runs) != 1 {
@@ -98,11 +99,13 @@ func TestStoredRuns(t *testing.T) {
 	}
 	store(t, s, o, backend.XLACPU, "a", series("ours", 0, 1))
 	r = makePlan(t, s, o).Tasks[0].Runs[0]
-	if !slices.Equal(r.Seeds, []int64{2}) || !slices.Equal(r.Batch, []int64{0, 1, 2}) || !slices.Equal(r.Steps, steps[len(steps)-1:]) {
+	if !slices.Equal(r.Seeds, []int64{2}) || !slices.Equal(r.Batch, []int64{0, 1, 2}) ||
+		!slices.Equal(r.Steps, steps[len(steps)-1:]) {
 		t.Errorf("missing are %+v, not the last step of seed 2", r)
 	}
 	o.GPUFor = []string{"gaussian"} // now xla:cuda is the backend, of which ours is stored
-	if p := makePlan(t, s, o); p.Stored != 3 || p.Tasks[0].Stage != StageGPU || p.Tasks[0].Runs[0].Series != "everything" {
+	p = makePlan(t, s, o)
+	if p.Stored != 3 || p.Tasks[0].Stage != StageGPU || p.Tasks[0].Runs[0].Series != "everything" {
 		t.Errorf("on the GPU %d runs are stored, task %s is missing", p.Stored, p.Tasks[0])
 	}
 	o.GPUFor, o.Overrides = nil, []string{"epochs=3"}

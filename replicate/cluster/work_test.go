@@ -98,7 +98,8 @@ func execute(t *testing.T, l *lab.Lab, o Options) []*runs.Result {
 func TestPinnedGroup(t *testing.T) {
 	l := labOf(t)
 	p := Plan{Scale: "tiny"}
-	r := Runs{Scenario: "cheetah", Series: "sac", Batch: []int64{0, 1, 2, 3}, Seeds: []int64{2, 3}, Group: 2, Steps: []int{8}}
+	r := Runs{Scenario: "cheetah", Series: "sac", Batch: []int64{0, 1, 2, 3}, Seeds: []int64{2, 3}, Group: 2,
+		Steps: []int{8}}
 	w, err := NewWorker(l, p, Task{Runs: []Runs{r}})
 	if err != nil || len(w.jobs) != 2 {
 		t.Fatal(w, err)
@@ -112,7 +113,8 @@ func TestPinnedGroup(t *testing.T) {
 		}
 	}
 	r.Steps = []int{1_000_000}
-	if _, err := NewWorker(l, p, Task{Runs: []Runs{r}}); !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), "cheetah/sac") {
+	_, err = NewWorker(l, p, Task{Runs: []Runs{r}})
+	if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), "cheetah/sac") {
 		t.Errorf("a step after the end: %v", err)
 	}
 	f := &Features{Scenario: "gaussian"}

@@ -60,8 +60,8 @@ func (s Settings) seconds(cost float64) protocol.Guess {
 	return protocol.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
 }
 
-// Seconds for each unit of cost. Those of the CPU were measured next to another run; that of a GPU makes 90 GPU hours of
-// all figures at the paper's scale, which was estimated from the operations, not measured.
+// Seconds for each unit of cost. Those of the CPU were measured next to another run. That of a GPU was not measured: it
+// makes about 90 GPU hours of all figures at the paper's scale, an estimate.
 const (
 	vectorCPU = 1.2e-4
 	imageCPU  = 2e-4

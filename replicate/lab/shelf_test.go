@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	"tvps/replicate/continual"
+	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+)
+
+// storeIn stores a run of the outline with the identity that a machine adds.
+func storeIn(t *testing.T, s *runs.Store, o protocol.Outline, experiment string, seed int64,
+	machine map[string]string) {
+	t.Helper()
+	identity := maps.Clone(o.Settings)
+	maps.Copy(identity, machine)
+	spec := runs.Spec{Experiment: experiment, Learner: o.Learner, Seed: seed, Settings: identity}
+	job := runs.Job{Spec: spec, Steps: o.Steps,
+		Step: func(_ context.Context, at int) ([]runs.Row, error) {
+			return []runs.Row{{T: at, Metric: "accuracy", Value: .5}}, nil
+		}}
+	report, err := runs.Execute(t.Context(), s, []runs.Job{job}, runs.Options{})
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+}
+
+// A panel takes its stored runs from one environment, the one with the most of them, and their data from it, not from
+// this machine: CLEAR's features are not here, but no stand-in was used.
+func TestShelf(t *testing.T) {
+	t.Setenv("TVPS_CLEAR", "")
+	t.Setenv("TVPS_DATA", "")
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	s, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := continual.At("clear", settings.Small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outlines, err := setup.Outlines([]string{"everything", "method2"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := outlines[1]
+	if ours.Learner != "ours" || ours.Series != "method2" || len(ours.Data) != 3 {
+		t.Fatalf("outline %+v", ours)
+	}
+	gpu := map[string]string{"backend": "xla:cuda", "plugin": "a", "data": "clear:0123"}
+	for seed := range int64(2) {
+		storeIn(t, s, ours, "clear", seed, gpu)
+	}
+	standIn := map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "full", "checkpoint-hash": "c"}
+	storeIn(t, s, ours, "clear-stand-in", 0, standIn)
+	storeIn(t, s, outlines[0], "clear-stand-in", 0, standIn)
+	unknown := map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "else"}
+	storeIn(t, s, outlines[0], "clear-stand-in", 1, unknown)
+	other := outlines[0]
+	other.Settings = maps.Clone(other.Settings)
+	other.Settings["epochs"] = "1"
+	storeIn(t, s, other, "clear", 0, gpu)
+	removed := outlines[0]
+	removed.Settings = maps.Clone(removed.Settings)
+	removed.Settings["a-former-setting"] = "1"
+	storeIn(t, s, removed, "clear", 1, gpu)
+
+	fill := func(backends ...string) PanelPlan {
+		t.Helper()
+		shelf, err := NewShelf(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shelf.backends = backends
+		p := PanelPlan{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
+			Seeds: []int64{0, 1, 2}}
+		if err := shelf.fill(&p, &protocol.Host{}); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	stored := func(p PanelPlan) string {
+		var out []string
+		for _, job := range p.Jobs {
+			state := "-"
+			if s.State(job.Spec, job.Steps).Kind == runs.Done {
+				state = job.Spec.Settings["plugin"]
+			}
+			out = append(out, state)
+		}
+		return strings.Join(out, "")
+	}
+	p := fill("xla:cuda")
+	if got := stored(p); got != "---aa-" || p.Source.StandIn != "" || !strings.Contains(p.Source.Note, "clear:0123") {
+		t.Errorf("runs %s, source %+v", got, p.Source)
+	}
+	p = fill("xla:cpu")
+	got := stored(p)
+	if got != "b--b--" || p.Source.StandIn != continual.StandIn || !strings.Contains(p.Source.Note, "full") {
+		t.Errorf("runs %s, source %+v", got, p.Source)
+	}
+	storeIn(t, s, outlines[0], "clear", 2, gpu)
+	if got := stored(fill()); got != "--aaa-" {
+		t.Errorf("runs %s, want those of the environment with the most", got)
+	}
+	if got := stored(fill("go")); got != "------" {
+		t.Errorf("runs %s of a backend without any", got)
+	}
+}
