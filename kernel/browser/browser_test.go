@@ -125,9 +125,9 @@ func TestSlidersInABrowser(t *testing.T) {
 	}
 	var yes bool
 	v.ask(&yes, "choose", 0, 2) // no clip: single weights are large
-	v.until("the share falls without a clip", time.Minute, func() bool { return exact() < first-0.05 }, &text)
+	v.until("the share falls without a clip", 3*time.Minute, func() bool { return exact() < first-0.05 }, &text)
 	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
-	v.until("the share is 1 without drift", time.Minute, func() bool { return exact() == 1 }, &text)
+	v.until("the share is 1 without drift", 3*time.Minute, func() bool { return exact() == 1 }, &text)
 	v.shot("sliders", nil)
 	v.ask(&yes, "interrupt")
 	v.until("the cell ends and says so", time.Minute, func() bool {
