@@ -12,7 +12,7 @@ package paper
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 7 claims: 7 are not run; see figures/gallery/fig02.
+// Result at the small scale: 7 claims: 1 does not hold, 1 is undecided, 5 are not judged; see figures/gallery/fig02.
 //
 // Time at the small scale on two cores: about 50 min (estimated).
 func Fig2() Figure {

@@ -10,7 +10,7 @@ package paper
 //
 // Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
-// Result at the small scale: 4 claims: 4 are not run; see figures/gallery/fig10.
+// Result at the small scale: 4 claims: 4 are undecided; see figures/gallery/fig10.
 //
 // Time at the small scale on two cores: about 40 min (estimated).
 func Fig10() Figure {
