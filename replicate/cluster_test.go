@@ -286,7 +286,7 @@ func TestImpossibleWork(t *testing.T) {
 	if code != 2 || !strings.Contains(stderr, "JOB_COMPLETION_INDEX") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1s"}, {"--group-size", "0"},
+	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"}, {"--group-size", "0"},
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
 		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
 			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)
