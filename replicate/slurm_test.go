@@ -51,7 +51,7 @@ func TestSlurm(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.Wait(3*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
+	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
 	attempts, _, err := cluster.Attempts(s.submitted())
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,8 @@ var configuration string
 var configTemplate = template.Must(template.New("slurm.conf").Parse(configuration))
 
 // Start starts a cluster that ends with the test, with all jobs and their processes. It skips the test unless the
-// environment variable TVPS_SLURM is set and Slurm's programs and munge are installed; Debian's packages are slurm-wlm
-// and munge.
+// environment variable TVPS_SLURM is set, Slurm's programs and munge are installed (Debian's packages are slurm-wlm and
+// munge), and they can be started here.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
 	if os.Getenv("TVPS_SLURM") == "" {
@@ -59,17 +59,36 @@ func Start(tb testing.TB) *Cluster {
 	c := &Cluster{Dir: dir, tb: tb, host: host, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
 	tb.Cleanup(c.stop)
 	c.configure()
-	c.must("munged", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"),
+	c.start("munged", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"),
 		"--pid-file="+c.path("munged.pid"), "--log-file="+c.path("munged.log"), "--seed-file="+c.path("munge.seed"))
-	c.must("slurmctld", "-c")
+	c.start("slurmctld", "-c")
 	for _, node := range Nodes {
-		c.StartNode(node)
+		c.start("slurmd", "-N", node)
 	}
-	c.Wait(time.Minute, "three idle nodes", func() bool {
+	idle := func() bool {
 		out, err := c.Command("sinfo", "-h", "-N", "-p", "cpu", "-o", "%t").Output()
 		return err == nil && strings.Count(string(out), "idle") == len(Nodes)
-	})
+	}
+	for end := time.Now().Add(time.Minute); !idle(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			tb.Skipf("Slurm does not run here: no three idle nodes after a minute\n%s", c.log())
+		}
+	}
 	return c
+}
+
+// start starts a daemon. It skips the test if that fails.
+func (c *Cluster) start(name string, arguments ...string) {
+	c.tb.Helper()
+	if out, err := c.Command(name, arguments...).CombinedOutput(); err != nil {
+		c.tb.Skipf("%s cannot be started here: %v\n%s%s", name, err, out, c.log())
+	}
+}
+
+// log returns the end of the controller's log.
+func (c *Cluster) log() []byte {
+	text, _ := os.ReadFile(c.path("slurmctld.log"))
+	return text[max(0, len(text)-3000):]
 }
 
 // Nodes are the names of the nodes.
@@ -125,9 +144,6 @@ func (c *Cluster) configure() {
 	}
 }
 
-// StartNode starts the daemon of a node, again after StopNode.
-func (c *Cluster) StartNode(node string) { c.must("slurmd", "-N", node) }
-
 // StopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
 func (c *Cluster) StopNode(node string) {
 	c.kill("slurmd." + node + ".pid")
@@ -149,25 +165,14 @@ func (c *Cluster) Command(name string, arguments ...string) *exec.Cmd {
 	return cmd
 }
 
-// Environ is the environment in which commands of Slurm find this cluster.
-func (c *Cluster) Environ() []string { return c.env }
-
 // Wait waits until done returns true. The test fails if it does not within the limit.
 func (c *Cluster) Wait(limit time.Duration, what string, done func() bool) {
 	c.tb.Helper()
 	for end := time.Now().Add(limit); !done(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			jobs, _ := c.Command("squeue", "-a").Output()
-			log, _ := os.ReadFile(c.path("slurmctld.log"))
-			c.tb.Fatalf("no %s within %s\n%s%s", what, limit, jobs, log[max(0, len(log)-3000):])
+			c.tb.Fatalf("no %s within %s\n%s%s", what, limit, jobs, c.log())
 		}
-	}
-}
-
-func (c *Cluster) must(name string, arguments ...string) {
-	c.tb.Helper()
-	if out, err := c.Command(name, arguments...).CombinedOutput(); err != nil {
-		c.tb.Fatalf("%s: %v\n%s", name, err, out)
 	}
 }
 
