@@ -98,11 +98,12 @@ func (s *sandbox) csv(t *testing.T) string {
 	return string(text)
 }
 
-// stepsDone counts the complete steps in the files of unfinished runs.
+// stepsDone counts the complete steps in the files of unfinished runs and of their shards.
 func (s *sandbox) stepsDone() int {
-	paths, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.partial.jsonl"))
+	whole, _ := filepath.Glob(filepath.Join(s.results, "*", "*.partial.jsonl"))
+	shards, _ := filepath.Glob(filepath.Join(s.results, "*", "*", "*.partial.jsonl"))
 	n := 0
-	for _, path := range paths {
+	for _, path := range slices.Concat(whole, shards) {
 		text, _ := os.ReadFile(path)
 		n += bytes.Count(text, []byte(`{"done":`))
 	}
