@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -147,7 +148,7 @@ func (c *Cluster) configure() {
 // StopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
 func (c *Cluster) StopNode(node string) {
 	c.kill("slurmd." + node + ".pid")
-	jobs := processes("SLURMD_NODENAME=" + node)
+	jobs := processes("SLURMD_NODENAME="+node, "SLURM_CONF="+c.path("slurm.conf"))
 	for _, pid := range jobs { // first Slurm's own, which would report that a job has ended
 		if parent, name := parentOf(pid); strings.HasPrefix(name, "slurmstepd") {
 			syscall.Kill(parent, syscall.SIGKILL)
@@ -196,15 +197,18 @@ func (c *Cluster) kill(file string) {
 	}
 }
 
-// processes lists the processes that have a variable in their environment.
-func processes(variable string) []int {
+// processes lists the processes that have all these variables in their environment.
+func processes(variables ...string) []int {
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
 	var out []int
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		var pid int
-		if _, scanErr := fmt.Sscanf(path, "/proc/%d/", &pid); err == nil && scanErr == nil &&
-			strings.Contains("\x00"+string(text), "\x00"+variable+"\x00") {
+		if _, scanErr := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil || scanErr != nil {
+			continue
+		}
+		has := func(variable string) bool { return strings.Contains("\x00"+string(text), "\x00"+variable+"\x00") }
+		if !slices.ContainsFunc(variables, func(v string) bool { return !has(v) }) {
 			out = append(out, pid)
 		}
 	}
