@@ -180,6 +180,11 @@ func (j Job) ExitFile() string { return exitFile(j.Options.Plan, j.Name) }
 
 func exitFile(plan, job string) string { return filepath.Join(filepath.Dir(plan), job+".exit") }
 
+// CancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
+func (j Job) CancelFile() string { return cancelFile(j.Options.Plan) }
+
+func cancelFile(plan string) string { return filepath.Join(filepath.Dir(plan), "cancelled") }
+
 // Draw lists the commands that draw the plan's figures, without the program.
 func (j Job) Draw() []string {
 	var out []string

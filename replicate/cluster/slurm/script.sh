@@ -58,6 +58,7 @@ fi
 
 # again LIMIT COUNT puts the task back into the queue, unless it has been there too often.
 again() {
+  [[ ! -e {{quote .CancelFile}} ]] || exit "$code" # `replicate cancel` sent TERM
   if (($2 < $1)); then
     echo "task $task: exit $code, back to the queue ($2 of at most $1)"
     scontrol requeue "$SLURM_JOB_ID"

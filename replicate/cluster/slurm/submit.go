@@ -51,6 +51,7 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 	ids := map[string]int{}
 	var out []Submitted
 	for _, j := range jobs {
+		os.Remove(j.CancelFile())
 		os.Remove(j.ExitFile())
 		id, err := j.submit(ctx, ids)
 		if err == nil {
@@ -132,6 +133,9 @@ func Cancel(ctx context.Context, plan string) (int, error) {
 	}
 	if len(open) == 0 {
 		return 0, nil
+	}
+	if err := os.WriteFile(cancelFile(plan), nil, 0o644); err != nil {
+		return 0, err
 	}
 	_, err = command(ctx, "scancel", open...)
 	return len(open), err
