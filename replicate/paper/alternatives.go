@@ -110,6 +110,7 @@ var (
 		training("constant-low", "", 1e-3, "constant", 1000),
 		training("constant-high", "", 1e-2, "constant", 1000),
 		training("constant-higher", "", 3e-2, "constant", 1000),
+		training("cosine-lower", "", 1e-3, "cosine", 1000),
 		training("cosine-low", "", 3e-3, "cosine", 1000),
 		training("cosine", "", 1e-2, "cosine", 1000),
 		training("cosine-high", "", 3e-2, "cosine", 1000),
@@ -122,6 +123,7 @@ var (
 		training("first-short", "a third of the cost", 1e-3, "cosine", 300),
 	}), "g-join=first"), under([]Alternative{
 		training("even-constant", "", 3e-3, "constant", 1000),
+		training("even-lower", "", 1e-3, "cosine", 1000),
 		training("even-low", "", 3e-3, "cosine", 1000),
 		training("even", "", 1e-2, "cosine", 1000),
 		training("even-short", "a third of the cost", 1e-2, "cosine", 300),
