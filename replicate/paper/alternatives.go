@@ -154,7 +154,8 @@ var ofOmega = []Alternative{
 		Set: []string{"g-rate=3e-3", "g-updates=200", "g-epochs=0"}, Text: "the table's M alone, as minibatches"},
 	{Name: "rate-updates", About: "I1",
 		Set: []string{"g-rate=1e-3", "g-updates=2000", "g-epochs=0"}, Text: "between the two"},
-	{Name: "rate-high", About: "I1", Set: []string{"g-rate=1e-2"}, Text: "three times the rate"},
+	{Name: "constant", About: "I1",
+		Set: []string{"g-rate=3e-3", "g-schedule=constant", "g-join=first"}, Text: "the default until November 2026"},
 	{Name: "cosine", About: "I1",
 		Set: []string{"g-rate=1e-2", "g-schedule=cosine"}, Text: "a rate that falls to 0 as half a cosine"},
 	{Name: "warm-start", About: "I1",
@@ -181,7 +182,7 @@ var (
 	table2       = []string{"g-rate=1e-4", "g-batch=512", "clip=min1", "rate=9e-4", "batch=128"}
 	minibatches  = []string{"g-updates=200", "g-epochs=0"}
 	passes       = []string{"g-epochs=200"}
-	table2Images = slices.Concat(table2, []string{"n=200", "epochs=20"})
+	table2Images = slices.Concat(table2, []string{"g-schedule=constant", "g-join=first", "n=200", "epochs=20"})
 	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
 )
 
@@ -243,9 +244,8 @@ var (
 	}, ofOmega, []Alternative{
 		{Name: "g-fc3", About: "I4",
 			Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
-		{Name: "join-even", About: "I2",
-			Set:  []string{"g-network=mlp", "g-input=features", "g-join=even"},
-			Text: "features and label on the same relative scale"},
+		{Name: "join-first", About: "I2",
+			Set: []string{"g-join=first"}, Text: "features as they are, next to the label"},
 		{Name: "reinit", About: "I5", Set: []string{"start=reinit"}},
 		{Name: "batch-norm-frozen", About: "I6", Set: []string{"batch-norm=frozen"}},
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},

@@ -140,7 +140,7 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"cheetah":  append(slices.Clone(robots), "learn-alpha=false"),
 		"gaussian": everywhere,
 		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage",
-			"g-join=even", "g-network=conv5 g-input=pixels"),
+			"g-join=first", "g-network=conv5 g-input=pixels"),
 	}
 	for _, table := range paper.Study() {
 		key := table.Key
