@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -60,15 +61,20 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	}
 	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
 		ECharts: l.ECharts, done: &report}
+	return l.each(o, func(f paper.Figure, own Options) (*Result, error) { return drawing.Make(ctx, f, own) }), nil
+}
+
+// each draws every figure in its own folder below o.Out.
+func (l *Lab) each(o Options, draw func(f paper.Figure, o Options) (*Result, error)) []Made {
 	var made []Made
 	for _, f := range l.At(o.Scale) {
 		own := o
 		own.Out = filepath.Join(o.Out, f.Name())
 		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
-		m.Result, m.Err = drawing.Make(ctx, f, own)
+		m.Result, m.Err = draw(f, own)
 		made = append(made, m)
 	}
-	return made, nil
+	return made
 }
 
 // pick returns the part of a report about the runs of a plan.
