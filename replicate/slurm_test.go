@@ -75,9 +75,6 @@ func TestSlurm(t *testing.T) {
 	}
 	for _, a := range attempts {
 		nodes[a.Node] = true
-		if a.Start.After(time.Now()) {
-			t.Error(a)
-		}
 		steps += a.Steps
 	}
 	if len(nodes) < 2 {

@@ -266,7 +266,7 @@ func TestExplain(t *testing.T) {
 	with := func(seed int, learner string, settings map[string]string) Spec {
 		return Spec{Experiment: "test", Learner: learner, Seed: int64(seed), Settings: settings}
 	}
-	if got := store.Explain(spec(0)); got != "" {
+	if got := store.explainer()(spec(0)); got != "" {
 		t.Errorf("an empty store explains %q", got)
 	}
 	for _, s := range []Spec{
@@ -284,11 +284,11 @@ func TestExplain(t *testing.T) {
 		"clip no -> yes":                               {"epochs": "99", "lr": "9", "clip": "yes"},
 		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
 	} {
-		if got := store.Explain(with(0, "ours", settings)); got != want {
-			t.Errorf("Explain(%v) = %q, want %q", settings, got, want)
+		if got := store.explainer()(with(0, "ours", settings)); got != want {
+			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
 		}
 	}
-	if got := store.Explain(with(2, "ours", nil)); got != "" {
+	if got := store.explainer()(with(2, "ours", nil)); got != "" {
 		t.Errorf("another seed is explained by %q", got)
 	}
 	var out bytes.Buffer
