@@ -142,7 +142,7 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)
 		}
-		task.left = len(distinct(left))
+		task.left = len(Distinct(left))
 		weight += task.work()
 		steps += task.left
 		e.queue = append(e.queue, task)
@@ -170,8 +170,8 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	return known, false
 }
 
-// distinct is the list in order, each number once.
-func distinct(steps []int) []int {
+// Distinct sorts the list in place and returns it with each number once.
+func Distinct(steps []int) []int {
 	slices.Sort(steps)
 	return slices.Compact(steps)
 }
@@ -429,7 +429,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	for _, m := range members {
 		todo = append(todo, m.todo...)
 	}
-	todo = distinct(todo)
+	todo = Distinct(todo)
 	e.progress.expect(task, len(todo))
 	if len(todo) == 0 {
 		return nil

@@ -45,12 +45,15 @@ type Job struct {
 
 // Part is shard k of n, as "2of5" for k = 2: every n-th step from the k-th. There are at most as many shards as steps.
 func (j Job) Part(k, n int) Job {
-	j.Shard, j.Whole, j.Steps = fmt.Sprintf("%dof%d", k, n), j.Steps, nil
+	j.Shard, j.Whole, j.Steps = ShardName(k, n), j.Steps, nil
 	for i := k - 1; i < len(j.Whole); i += n {
 		j.Steps = append(j.Steps, j.Whole[i])
 	}
 	return j
 }
+
+// ShardName names shard k of n, counted from 1, as "2of5".
+func ShardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
 
 // shardName is what names a shard and its files.
 var shardName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)

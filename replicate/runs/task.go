@@ -45,7 +45,7 @@ func joined(jobs []Job) ([]Job, error) {
 	}
 	out := make([]Job, len(wanted))
 	for i, job := range wanted {
-		job.Steps, job.Whole = distinct(job.Steps), distinct(job.Whole)
+		job.Steps, job.Whole = Distinct(job.Steps), Distinct(job.Whole)
 		out[i] = *job
 	}
 	return out, nil
