@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,7 +147,7 @@ func TestSlurmAgents(t *testing.T) {
 	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
 	done := s.agentSteps()
 	if len(saved) != 4 || done >= 4*10 {
-		t.Fatalf("%d checkpoints after %d steps, want one for each unfinished agent", len(saved), done)
+		t.Fatalf("%d checkpoints after %d steps, want one for each unfinished agent\n%s", len(saved), done, s.logs())
 	}
 	if code, text := submit("2", "--wait"); code != 0 {
 		t.Fatal(text)
@@ -177,12 +178,8 @@ func TestSlurmAgents(t *testing.T) {
 	}
 	continued := regexp.MustCompile(`claw/sac: seeds \[(.*)\] continue at episode [1-9]`)
 	var seeds []string
-	logs, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "logs", "*.log"))
-	for _, path := range logs {
-		text, _ := os.ReadFile(path)
-		for _, m := range continued.FindAllStringSubmatch(string(text), -1) {
-			seeds = append(seeds, m[1])
-		}
+	for _, m := range continued.FindAllStringSubmatch(s.logs(), -1) {
+		seeds = append(seeds, m[1])
 	}
 	if slices.Sort(seeds); !slices.Equal(seeds, []string{"0 1", "2 3"}) {
 		t.Errorf("the seeds %q continued, want those of two groups", seeds)
@@ -199,6 +196,17 @@ func TestSlurmAgents(t *testing.T) {
 	if err != nil || string(got) != string(want) {
 		t.Errorf("the tables differ (%v):\n%s\n%s", err, got, want)
 	}
+}
+
+// logs returns the logs of all tasks.
+func (s *sandbox) logs() string {
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "logs", "*.log"))
+	var all strings.Builder
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s:\n%s", filepath.Base(path), text)
+	}
+	return all.String()
 }
 
 // agentSteps counts the complete steps of unfinished agents.

@@ -28,21 +28,29 @@ const (
 // Grace is the annotation of a command that has another grace than its program, as the text of a duration.
 const Grace = "grace"
 
-// Main runs a command line and ends the process with its exit code. The first Ctrl-C says so and cancels the command's
-// context. The second one ends the process at once, as does the end of grace after the first (0: there is no limit).
-// Both may come in the middle of a computation or of a write: files are written in one atomic step, or line by line
-// with checksums.
+// Main runs a command line and ends the process with its exit code. The first Ctrl-C or SIGTERM says so and cancels the
+// command's context. A second Ctrl-C ends the process at once, as does the end of grace (0: there is no limit). Both may
+// come in the middle of a computation or of a write: files are written in one atomic step, or line by line with
+// checksums. A second SIGTERM has no effect: `scancel` sends one to the worker and one to the batch script, which sends
+// its own to the worker.
 func Main(root *cobra.Command, grace time.Duration) {
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
 		if own, err := time.ParseDuration(cmd.Annotations[Grace]); err == nil {
 			grace = own
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
-		<-ctx.Done()
-		stop() // the next signal has its default effect
+		select {
+		case <-signals:
+		case <-ended:
+			return
+		}
+		signal.Reset(os.Interrupt) // the next one has its default effect
+		cancel()
 		select {
 		case <-ended:
 			return
@@ -59,7 +67,7 @@ func Main(root *cobra.Command, grace time.Duration) {
 	err := root.ExecuteContext(ctx)
 	code := ExitCode(ctx, err)
 	close(ended)
-	stop()
+	cancel()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
 	}
