@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,5 +216,15 @@ func TestReadParameters(t *testing.T) {
 	want := map[string]string{"a": "007", "b": "1, 2", "c": "yes", "d": "1e3", "e": "2024-01-02"}
 	if got, err := readParameters(file); err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestNotebooksToCheck: all notebooks are found, whatever the folder of the checkout is called.
+func TestNotebooksToCheck(t *testing.T) {
+	write(t, "tvps[1]/notebooks/a.ipynb", "tvps[1]/notebooks/b.ipynb")
+	files, err := notebooksToCheck("tvps[1]", nil)
+	want := []string{filepath.Join("tvps[1]", "notebooks", "a.ipynb"), filepath.Join("tvps[1]", "notebooks", "b.ipynb")}
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("%q, %v, want %q", files, err, want)
 	}
 }

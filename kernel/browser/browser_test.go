@@ -168,7 +168,7 @@ func TestCompletionInABrowser(t *testing.T) {
 		return help != ""
 	})
 	v.shot("help", nil)
-	if !strings.Contains(help, "WriteCSV") || !strings.Contains(help, "rows") {
+	if !strings.Contains(help, "WriteCSV(w io.Writer, rows") || !strings.Contains(help, "one line for each row") {
 		t.Errorf("the explanation is %q", help)
 	}
 }
