@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,8 +26,11 @@ const (
 	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later
 )
 
-// Grace is the annotation of a command that has another grace than its program, as the text of a duration.
-const Grace = "grace"
+// Annotations of commands.
+const (
+	Grace     = "grace"     // another grace than that of the program, as the text of a duration
+	Continues = "continues" // "true": after an interruption, a second call continues the first
+)
 
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C or SIGTERM says so and cancels the
 // command's context. A second Ctrl-C ends the process at once, as does the end of grace (0: there is no limit). Both may
@@ -34,10 +38,12 @@ const Grace = "grace"
 // checksums. A second SIGTERM has no effect: `scancel` sends one to the worker and one to the batch script, which sends
 // its own to the worker.
 func Main(root *cobra.Command, grace time.Duration) {
+	var annotations map[string]string
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
-		if own, err := time.ParseDuration(cmd.Annotations[Grace]); err == nil {
-			grace = own
-		}
+		annotations = cmd.Annotations
+	}
+	if own, err := time.ParseDuration(annotations[Grace]); err == nil {
+		grace = own
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -68,10 +74,37 @@ func Main(root *cobra.Command, grace time.Duration) {
 	code := ExitCode(ctx, err)
 	close(ended)
 	cancel()
-	if err != nil {
+	switch {
+	case code == interrupted:
+		fmt.Fprintf(os.Stderr, "%s: %s%s\n", root.Name(), Interruption(err, annotations[Continues] != ""), Advice(err))
+	case err != nil:
 		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
 	}
 	os.Exit(code)
+}
+
+// Interruption returns what a user reads of an interrupted command's error. The lines of err that only report the
+// cancelled context become one sentence that says what to do; those that begin with "interrupted" and say more replace
+// it. Other lines, such as a full disk's, stay.
+func Interruption(err error, continues bool) string {
+	var lines []string
+	said := false
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		text := strings.TrimSuffix(line, ": "+context.Canceled.Error())
+		own := strings.HasPrefix(text, "interrupted ") || strings.HasPrefix(text, "interrupted;")
+		if own || !strings.Contains(line, context.Canceled.Error()) {
+			lines = append(lines, text)
+		}
+		said = said || own
+	}
+	if !said {
+		sentence := "interrupted; start the same command again"
+		if continues {
+			sentence += " to continue"
+		}
+		lines = append([]string{sentence}, lines...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, 75 for
