@@ -10,8 +10,8 @@ import (
 	"tvps/replicate/paper"
 )
 
-// exception is a series whose golden would not notice that its learner was replaced by Everything, and why. Empty fields
-// mean all.
+// exception is a series whose golden would not notice that its learner was replaced by Everything, and why. Empty
+// fields mean all.
 type exception struct{ figure, panel, series, why string }
 
 var exceptions = []exception{
@@ -19,8 +19,8 @@ var exceptions = []exception{
 	{"fig10", "", "", "robots have no Everything"},
 	{"fig11", "", "", "robots have no Everything"},
 	{"fig05", "a", "data", "the mean of the data: no learner"},
-	{"fig14", "a", "ours", "without a shift the exact weights are 1, so Ours is Everything but for the error of g: their " +
-		"accuracies differ by at most 6 of 1000 samples, and those of Ours by 2 between machines"},
+	{"fig14", "a", "ours", "without a shift the exact weights are 1, so Ours is Everything but for the error of g: " +
+		"their accuracies differ by at most 6 of 1000 samples, and those of Ours by 2 between machines"},
 }
 
 // sameSettings is, for a figure without Everything, one that has it in the same panels under the same settings.
@@ -80,11 +80,13 @@ func seriesOf(rows []figures.Row, panel string) []string {
 
 // ofSeries are the rows of a series.
 func ofSeries(rows []figures.Row, panel, series string) []figures.Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.Panel != panel || r.Series != series })
+	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
+		return r.Panel != panel || r.Series != series
+	})
 }
 
-// replace returns the rows of a learner with the values that Everything has at the same seeds and steps among the others;
-// nil if it has none.
+// replace returns the rows of a learner with the values that Everything has at the same seeds and steps among the
+// others; nil if it has none.
 func replace(own, others []figures.Row) []figures.Row {
 	value := map[place]float64{}
 	for _, r := range others {

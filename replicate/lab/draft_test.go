@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/paper"
 )
 
@@ -18,8 +20,10 @@ var twoPanels = paper.Figure{Number: 31, Title: "Two panels", Panels: []paper.Pa
 	{Key: "a", Title: "Costly", Scenario: "gaussian", Series: []string{"everything", "ours"}},
 	{Key: "b", Title: "Cheap", Scenario: "gaussian", Series: []string{"everything", "recent"}},
 }, Claims: []paper.Claim{
-	{ID: "fig31a", Text: "Ours is better", Place: "here", Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}},
-	{ID: "fig31b", Text: "Recent is better", Place: "here", Parts: []paper.Part{{Panel: "b", Series: "recent", Base: "everything"}}},
+	{ID: "fig31a", Text: "Ours is better", Place: "here",
+		Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}},
+	{ID: "fig31b", Text: "Recent is better", Place: "here",
+		Parts: []paper.Part{{Panel: "b", Series: "recent", Base: "everything"}}},
 }}
 
 // witness is a log that calls see at each line about a draft.
@@ -41,6 +45,7 @@ func (w *witness) Write(text []byte) (int, error) {
 func newTwoPanels(t *testing.T, see func(line string)) *workplace {
 	w := newWorkplace(t)
 	w.options.Panels, w.options.Workers = nil, 1
+	w.Lab.Host.Backend = backendtest.Open(t, backend.Go)
 	w.Lab.Stderr = &witness{see: see}
 	return w
 }
@@ -102,8 +107,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestInterruptedDraft: the page of an interrupted figure says what is missing and does not reload itself. A panel whose
-// runs failed counts as ended.
+// TestInterruptedDraft: the page of an interrupted figure says what is missing and does not reload itself. A figure of
+// which one panel's runs fail still has a draft of the other.
 func TestInterruptedDraft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newTwoPanels(t, func(string) { cancel() })
