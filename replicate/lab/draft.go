@@ -21,8 +21,8 @@ import (
 // of package figures.
 const freshness = 10 * time.Second
 
-// draft is a figure that is drawn while its runs are computed: the panels whose runs have ended, without verdicts, for
-// which all panels are needed.
+// draft is a figure that is drawn while its runs are computed: the first seeds of a panel, then the panels whose runs
+// have ended, without verdicts, for which all panels are needed.
 type draft struct {
 	figure  paper.Figure
 	options Options
@@ -95,8 +95,9 @@ func (d *draft) touch(now time.Time) {
 
 func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html") }
 
-// draw draws the panels whose runs have ended if there are more of them than before, and returns a line that says so. A
-// single figure that has all its panels is left to its last drawing.
+// draw draws the panels whose runs have ended if there are more of them than before, and returns a line that says so. The
+// first picture is that of the first seeds of a panel. A single figure that has all its panels is left to its last
+// drawing.
 func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -109,10 +110,15 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 			missing = append(missing, p.Key)
 		}
 	}
-	if len(ready) == d.panels || len(missing) == 0 && single || l.Host.Backend.VerifyPlugin() != nil {
+	if len(ready) == 0 && d.drawn == nil {
+		ready = d.begun(report)
+	} else if len(ready) == d.panels {
 		return ""
 	}
-	d.panels = len(ready)
+	if len(ready) == 0 || len(missing) == 0 && single || l.Host.Backend.VerifyPlugin() != nil {
+		return ""
+	}
+	d.panels = len(d.plan) - len(missing)
 	r := &Result{Report: pick(report, ready)}
 	for _, p := range ready {
 		r.Rows = append(r.Rows, p.Rows(r.Report)...)
@@ -126,7 +132,11 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	d.drawn = r
 	var keys []string
 	for _, p := range ready {
-		keys = append(keys, p.Key)
+		key := p.Key
+		if slices.Contains(missing, key) {
+			key += fmt.Sprintf(" (%s)", runs.Plural(len(p.Seeds), "seed"))
+		}
+		keys = append(keys, key)
 	}
 	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(keys, ", "), d.page())
 	if len(missing) > 0 {
@@ -159,6 +169,25 @@ func (d *draft) end() {
 	if page, err := figures.Page(d.drawn.Figure); err == nil {
 		_ = renameio.WriteFile(d.page(), page, 0o644)
 	}
+}
+
+// begun returns the panels of which some seeds have finished with every series, with these seeds alone.
+func (d *draft) begun(report runs.Report) []PanelPlan {
+	var out []PanelPlan
+	for _, p := range d.plan {
+		p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
+			return slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+				return job.Spec.Seed == seed && len(finished(job.Job, report).Steps) == 0
+			})
+		})
+		p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
+			return !slices.Contains(p.Seeds, job.Spec.Seed)
+		})
+		if len(p.Seeds) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // ended tells whether every run of the panel has finished or failed.

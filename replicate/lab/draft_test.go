@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,36 @@ func TestDraft(t *testing.T) {
 	}
 	if !bytes.Equal(last, w.read(t, "index.html")) || bytes.Contains(last, []byte(`id="draft"`)) {
 		t.Error("the last page differs from that of stored runs")
+	}
+}
+
+// TestFirstSeed: the first picture has the first seed alone, with all series, and says so; the next one has the panel.
+func TestFirstSeed(t *testing.T) {
+	var lines []string
+	var w *workplace
+	w = newTwoPanels(t, func(line string) {
+		lines = append(lines, strings.Replace(line, w.options.Out, "OUT", 1))
+		rows := w.csvRows(t, "fig31-b.csv")
+		page := string(w.read(t, "index.html"))
+		switch len(lines) {
+		case 1:
+			if len(rows) != 6 || rows[0].Seed != rows[5].Seed || !strings.Contains(page, "Being computed: panels a and b.") ||
+				!strings.Contains(page, "One seed only") || !strings.Contains(page, "1 seeds") {
+				t.Errorf("the first picture is not that of one seed: %+v", rows)
+			}
+		case 2:
+			if len(rows) != 12 || !strings.Contains(page, "Being computed: panel a.") {
+				t.Errorf("the second picture is not that of both seeds: %+v", rows)
+			}
+		}
+	})
+	w.options.Overrides = append(w.options.Overrides, "stack=1")
+	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a, b to come)", "fig31: b drawn: OUT/index.html (a to come)"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("printed %q, want %q", lines, want)
 	}
 }
 

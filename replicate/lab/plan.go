@@ -208,7 +208,10 @@ func (l *Lab) execute(ctx context.Context, plan []PanelPlan, workers int,
 	return runs.Execute(ctx, l.Store, ranked(plan), o)
 }
 
-// ranked lists the runs of all panels, ranked by the work of their panels.
+// maxSeeds is more than the number of seeds that one can choose.
+const maxSeeds = 1 << 20
+
+// ranked lists the runs of all panels, ranked by the work of their panels, and of a panel by seeds.
 func ranked(plan []PanelPlan) []runs.Job {
 	work := func(p PanelPlan) (sum float64) {
 		for _, job := range p.Jobs {
@@ -221,7 +224,7 @@ func ranked(plan []PanelPlan) []runs.Job {
 		return cmp.Compare(work(a), work(b))
 	}) {
 		for _, job := range jobsOf([]PanelPlan{p}) {
-			job.Rank = rank
+			job.Rank = rank*maxSeeds + slices.Index(p.Seeds, job.Spec.Seed)
 			jobs = append(jobs, job)
 		}
 	}
