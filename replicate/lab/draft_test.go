@@ -122,6 +122,9 @@ func TestFirstSeed(t *testing.T) {
 				!strings.Contains(page, "One seed only") || !strings.Contains(page, "1 seeds") {
 				t.Errorf("the first picture is not that of one seed: %+v", rows)
 			}
+			if n := strings.Count(w.Lab.Stderr.(*witness).String(), ": done in "); n != 2 {
+				t.Errorf("%d runs were computed before the first picture, want those of the first seed", n)
+			}
 		case 2:
 			if len(rows) != 12 || !strings.Contains(page, "Being computed: panel a.") {
 				t.Errorf("the second picture is not that of both seeds: %+v", rows)
