@@ -39,6 +39,9 @@ type Job struct {
 	Shard string
 	Whole []int // of a shard: the steps of all shards
 
+	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
+	Rank int
+
 	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0 counts as 1.
 	Cost float64
 }
@@ -126,6 +129,11 @@ type Options struct {
 	// Verify checks what all numbers depend on, such as the backend's plugin. It is called once, next to the first run
 	// that is computed, and nothing is stored before it returns. Its error is that of Execute. nil: nothing to check.
 	Verify func() error
+
+	// Ended is called when runs have finished or failed, with the report so far, and at the start if runs are stored and
+	// others missing. It is called by one goroutine at a time; a worker waits for it. A line that it returns is printed.
+	// nil: not called.
+	Ended func(Report) string
 
 	// NoWait leaves out runs that other processes are computing, instead of waiting for them: see Report.Held.
 	NoWait bool
