@@ -34,6 +34,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err := e.plan(ctx, jobs); err != nil {
 		return e.report, err
 	}
+	store.tidy(e.report.Results)
 	if len(e.queue) > 0 && opts.Verify != nil {
 		e.opts.Verify = sync.OnceValue(opts.Verify)
 		go func() { _ = e.opts.Verify() }() // verified asks for the error

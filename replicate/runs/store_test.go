@@ -16,6 +16,7 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // stored computes run 0 with 10 steps in a new folder.
@@ -348,5 +349,35 @@ func TestGather(t *testing.T) {
 	results, missing, err := Gather(store, []Spec{spec(2), spec(1), spec(0)})
 	if err != nil || len(results) != 2 || results[0].Spec.Seed != 2 || len(missing) != 1 || missing[0].Seed != 1 {
 		t.Errorf("results %v, missing %v, error %v", results, missing, err)
+	}
+}
+
+// What is left of a finished run is removed when it is wanted again, unless another process holds its lock.
+func TestTidy(t *testing.T) {
+	store := open(t, t.TempDir())
+	job := Job{Spec: spec(0), Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step}
+	execute(t, store, nil, job)
+	left := func() (n int) {
+		entries, err := os.ReadDir(filepath.Join(store.Dir(), spec(0).Experiment))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries) - 1
+	}
+	for _, suffix := range replaced {
+		if err := os.WriteFile(store.path(spec(0), suffix), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := tryLock(store.lockPath(spec(0), ""), unix.LOCK_EX)
+	if err != nil || held == nil {
+		t.Fatal(err)
+	}
+	if execute(t, store, nil, job); left() != len(replaced) {
+		t.Errorf("%d files are left while the lock is held, want %d", left(), len(replaced))
+	}
+	held.unlock()
+	if execute(t, store, nil, job); left() != 0 {
+		t.Errorf("%d files are left", left())
 	}
 }
