@@ -262,7 +262,7 @@ func TestSlurmProbe(t *testing.T) {
 		t.Cleanup(func() { _ = exec.Command("umount", mount).Run() })
 	}
 	s := newSandbox(t)
-	probe := func(first, second string) (held, tried error, text string) {
+	probe := func(first, second string) (text string, held, tried error) {
 		holder, _, _ := s.command("probe-locks", first)
 		other, _, stderr := s.command("probe-locks", second)
 		holder.Env = append(holder.Env, "SLURM_PROCID=0")
@@ -270,14 +270,14 @@ func TestSlurmProbe(t *testing.T) {
 		if err := holder.Start(); err != nil {
 			t.Fatal(err)
 		}
-		tried = other.Run()
-		return holder.Wait(), tried, stderr.String()
+		tried, held = other.Run(), holder.Wait()
+		return stderr.String(), held, tried
 	}
-	if held, tried, text := probe(mounts[0], mounts[1]); held != nil || tried == nil ||
+	if text, held, tried := probe(mounts[0], mounts[1]); held != nil || tried == nil ||
 		!strings.Contains(text, "grants one lock to two processes") {
 		t.Errorf("two mounts: %v, %v: %s", held, tried, text)
 	}
-	if held, tried, text := probe(mounts[0], mounts[0]); held != nil || tried != nil {
+	if text, held, tried := probe(mounts[0], mounts[0]); held != nil || tried != nil {
 		t.Errorf("one mount: %v, %v: %s", held, tried, text)
 	}
 }
