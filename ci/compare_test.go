@@ -101,8 +101,9 @@ func TestParseTolerances(t *testing.T) {
 	const same = `{"figure":"f","panel":"a","metric":"m","mean":1,"value":1}`
 	for text, want := range map[string]string{
 		`{}`: "not a list",
-		`[{"figure":"fig01","panel":"a","metric":"accuracy","mean":0.1}]`: "both must be positive",
-		"[" + same + "," + strings.Replace(same, "1", "2", 1) + "]":       "two tolerances",
+		`[{"figure":"fig01","panel":"a","metric":"accuracy","mean":0.1}]`:                  "all must be positive",
+		`[{"figure":"fig01","panel":"a","metric":"accuracy","mean":1,"value":1,"rms":-1}]`: "1, 1 and -1",
+		"[" + same + "," + strings.Replace(same, "1", "2", 1) + "]":                        "two tolerances",
 	} {
 		if _, err := ParseTolerances([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want one with %q", text, err, want)
@@ -123,6 +124,24 @@ func TestToleranceOfASeries(t *testing.T) {
 		found := Compare("fig01", golden, have, list)
 		if len(found) != 2 || found[0].Series != "recent" || found[1].Series != "recent" {
 			t.Errorf("%+v", found)
+		}
+	}
+}
+
+// TestRMS: differences that cancel in the mean, each within its tolerance, are found by their root mean square.
+func TestRMS(t *testing.T) {
+	golden := []figures.Row{row(0, 1, .3), row(0, 2, .5), row(1, 1, .7), row(1, 2, .9)}
+	have := slices.Clone(golden)
+	for i := range have {
+		have[i].Value += []float64{.03, -.03, .05, -.05}[i]
+	}
+	rms := math.Sqrt((2*.03*.03 + 2*.05*.05) / 4)
+	for tolerance, want := range map[float64]int{0: 0, rms - .001: 1, rms + .001: 0} {
+		rule := rules[0]
+		rule.RMS = tolerance
+		found := Compare("fig01", golden, have, []Tolerance{rule})
+		if len(found) != want || want == 1 && (found[0].T != "rms" || math.Abs(found[0].Value-rms) > 1e-12) {
+			t.Errorf("with a tolerance of %.4f: %+v", tolerance, found)
 		}
 	}
 }

@@ -36,6 +36,13 @@ type Figure struct {
 	Data    []string  // what the data were, one sentence each
 	Command string    // makes the figure again
 	Links   []Link    // to files next to the page, besides those that [Write] writes
+	Draft   *Draft    // nil for a figure that is finished
+}
+
+// Draft is what a figure lacks that is drawn while its runs are computed.
+type Draft struct {
+	Missing []string // keys of the panels that are not drawn yet; empty if only verdicts are missing
+	Running bool     // they are being computed, and the program renews the time of the page's file at least once a minute
 }
 
 // Link leads from the page to a file, or names a place that cannot be linked to.

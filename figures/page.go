@@ -17,9 +17,15 @@ var (
 	pageJS      string
 	dressScript = withoutComments(pageJS)
 
+	//go:embed draft.js
+	draftJS string
+
 	//go:embed page.html
 	pageText     string
-	pageTemplate = template.Must(Parts().New("page").Parse(pageText))
+	pageTemplate = template.Must(Parts().New("page").Funcs(template.FuncMap{
+		"panels":      panelList,
+		"draftScript": func() template.JS { return template.JS(withoutComments(draftJS)) },
+	}).Parse(pageText))
 )
 
 // networkScript is an address of echarts with the hash that the browser must find there.
@@ -32,7 +38,8 @@ type networkScript struct {
 // with its tables, data, command and links. The page looks for echarts.min.js next to itself,
 // then in the folder above, then on the network; without any of them, and in print, it shows
 // static pictures. No sentence stands on it twice: notes of several panels come once, before
-// the panels, and those that repeat a sentence of Figure.Data stand only there.
+// the panels, and those that repeat a sentence of Figure.Data stand only there. The page of a
+// [Draft] that is running reloads itself.
 func Page(fig Figure, options ...Option) ([]byte, error) {
 	if err := fig.Validate(); err != nil {
 		return nil, err
@@ -146,8 +153,15 @@ func inPanels(fig Figure, keys []string) string {
 	switch len(keys) {
 	case 0, len(fig.Panels):
 		return ""
-	case 1:
-		return "Panel " + keys[0] + ": "
 	}
-	return "Panels " + strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1] + ": "
+	return "P" + strings.TrimPrefix(panelList(keys), "p") + ": "
+}
+
+// panelList is "panel a" or "panels a, b and c".
+func panelList(keys []string) string {
+	last := len(keys) - 1
+	if last == 0 {
+		return "panel " + keys[0]
+	}
+	return "panels " + strings.Join(keys[:last], ", ") + " and " + keys[last]
 }

@@ -474,3 +474,41 @@ func TestRoundRange(t *testing.T) {
 		}
 	}
 }
+
+// TestDraftPage: a draft that is running reloads itself and says what follows, one that ended says what is missing, and
+// a finished figure has nothing of either.
+func TestDraftPage(t *testing.T) {
+	fig := fullFigure(t)
+	page := func(d *Draft) string {
+		fig.Draft = d
+		text, err := Page(fig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	const reload, running, ended = "location.reload()", "<span data-running>", "<span data-ended>"
+	for _, c := range []struct {
+		draft      *Draft
+		has, lacks []string
+	}{
+		{nil, nil, []string{reload, "draft", "data-ended"}},
+		{&Draft{Missing: []string{"c", "d", "e"}, Running: true},
+			[]string{reload, running, "Being computed: panels c, d and e.", "reload this page yourself"}, []string{ended}},
+		{&Draft{Running: true}, []string{reload, running, "All panels are drawn."}, []string{ended}},
+		{&Draft{Missing: []string{"c"}}, []string{ended, "before it had computed\npanel c."}, []string{reload, running}},
+		{&Draft{}, []string{ended, "before it had computed\nthe runs of the other figures."}, []string{reload, running}},
+	} {
+		text := page(c.draft)
+		for _, want := range c.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%+v: the page lacks %q", c.draft, want)
+			}
+		}
+		for _, unwanted := range c.lacks {
+			if strings.Contains(text, unwanted) {
+				t.Errorf("%+v: the page has %q", c.draft, unwanted)
+			}
+		}
+	}
+}

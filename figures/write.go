@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"tvps/data/artifact"
+
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/google/renameio/v2"
 )
@@ -53,6 +55,7 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	}()
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
+		artifact.RemoveTemporary(path)
 		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
 		if err != nil {
 			return unwritable(fig, dir, named(err, f.name))

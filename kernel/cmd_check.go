@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -74,9 +75,13 @@ func checkCommand() *cobra.Command {
 // the same base name are refused: they would share a golden file.
 func notebooksToCheck(root string, files []string) ([]string, error) {
 	if len(files) == 0 {
-		all, err := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
+		folder := filepath.Join(root, "notebooks")
+		all, err := fs.Glob(os.DirFS(folder), "*.ipynb")
 		if err != nil || len(all) == 0 {
-			return nil, fmt.Errorf("no notebook found in %s", filepath.Join(root, "notebooks"))
+			return nil, fmt.Errorf("no notebook found in %s", folder)
+		}
+		for i := range all {
+			all[i] = filepath.Join(folder, all[i])
 		}
 		files = all
 	}

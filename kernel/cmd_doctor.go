@@ -28,6 +28,9 @@ func doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err() // checks that were cancelled say nothing
+			}
 			if failed > 0 {
 				return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
 			}

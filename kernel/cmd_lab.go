@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"tvps/kernel/setup"
+	"tvps/replicate/cli"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,9 @@ func labCommand() *cobra.Command {
 		Short: "Start JupyterLab in notebooks/; install the kernel first if needed",
 		Long: "Starts JupyterLab in the checkout's folder notebooks. If the kernel is missing or out of date, lab\n" +
 			"installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
-			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0.",
+			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0. During an installation it is\n" +
+			"130, and the same command continues.",
+		Annotations: map[string]string{cli.Continues: "true"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 				return usage.Errorf("%s takes no argument, but got %q; put arguments for JupyterLab after --",

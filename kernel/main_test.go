@@ -1,20 +1,80 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"tvps/data/artifact"
 	"tvps/replicate/cli"
 )
 
 const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "no-such", "language": "go"}},
  "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]},
     "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
+
+// envMain is set when a test starts the test binary as the program itself.
+const envMain = "KERNEL_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestInterruption: Ctrl-C during an installation gives one sentence and exit code 130. Another installation, which
+// holds the lock, makes it wait until then.
+func TestInterruption(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "python3"), nil, 0o755); err != nil { // only looked up
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for args, lock := range map[string]string{"install": ".lock", "lab --venv": ".jupyterlab.lock"} {
+		t.Run(args, func(t *testing.T) {
+			prefix := t.TempDir()
+			unlock, err := artifact.Lock(t.Context(), filepath.Join(prefix, "share", "tvps", "kernel", lock), "", io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlock()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], append(strings.Fields(args), "--prefix", prefix)...)
+			cmd.Env = append(os.Environ(), envMain+"=1")
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stderr)
+			var last string
+			for lines.Scan() {
+				if last = lines.Text(); strings.Contains(last, "waiting for another process") {
+					if err := cmd.Process.Signal(os.Interrupt); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			if want := "kernel: interrupted; start the same command again to continue"; last != want {
+				t.Errorf("the last line is %q, want %q", last, want)
+			}
+		})
+	}
+}
 
 // call runs the program and returns its exit code, output and error.
 func call(ctx context.Context, args ...string) (code int, out, message string) {
@@ -156,5 +216,15 @@ func TestReadParameters(t *testing.T) {
 	want := map[string]string{"a": "007", "b": "1, 2", "c": "yes", "d": "1e3", "e": "2024-01-02"}
 	if got, err := readParameters(file); err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestNotebooksToCheck: all notebooks are found, whatever the folder of the checkout is called.
+func TestNotebooksToCheck(t *testing.T) {
+	write(t, "tvps[1]/notebooks/a.ipynb", "tvps[1]/notebooks/b.ipynb")
+	files, err := notebooksToCheck("tvps[1]", nil)
+	want := []string{filepath.Join("tvps[1]", "notebooks", "a.ipynb"), filepath.Join("tvps[1]", "notebooks", "b.ipynb")}
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("%q, %v, want %q", files, err, want)
 	}
 }

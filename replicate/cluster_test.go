@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"tvps/replicate/blocks"
 	"tvps/replicate/cluster"
@@ -184,7 +185,8 @@ func TestWorkOnAHeldRun(t *testing.T) {
 	}
 }
 
-// TERM ends the worker with 130; a second call continues, and no finished step is computed again.
+// TERM ends the worker with 130, also if it comes several times, as from `scancel` and from the batch script; a second
+// call continues, and no finished step is computed again.
 func TestWorkAfterTerm(t *testing.T) {
 	local, s := newSandbox(t), newSandbox(t)
 	if code, _, stderr := local.run(t, fig1(longer)...); code != 0 {
@@ -197,7 +199,10 @@ func TestWorkAfterTerm(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the first steps", func() bool { return s.stepsDone() > 3 })
-	cmd.Process.Signal(syscall.SIGTERM)
+	for range 20 {
+		cmd.Process.Signal(syscall.SIGTERM)
+		time.Sleep(time.Millisecond)
+	}
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Fatalf("exit code %d, %q", code, errs)

@@ -39,6 +39,9 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err() // checks that were cancelled say nothing
+			}
 			if failed > 0 {
 				return fmt.Errorf("checks failed: %d; fig1 cannot run until they pass", failed)
 			}
@@ -135,9 +138,10 @@ func dataCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return cli.Choose(cmd, "data set", args) },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use:   "cifar10",
-		Short: "Download the official CIFAR-10 archive (170 MB) to the cache, or check an existing copy",
-		Args:  cli.NoArguments,
+		Annotations: map[string]string{cli.Continues: "true"},
+		Use:         "cifar10",
+		Short:       "Download the official CIFAR-10 archive (170 MB) to the cache, or check an existing copy",
+		Args:        cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := cifar10.Find(cifar10.Options{})
 			if err != nil {

@@ -81,6 +81,7 @@ func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
 			}
 			done++
 		}
+		s.age(t)
 		out, err := s.faulty(k).CombinedOutput()
 		if err != nil && k.reports {
 			out, err = s.faulty(k).CombinedOutput()
@@ -179,6 +180,19 @@ func (s *sandbox) faulty(k *faulty) *exec.Cmd {
 	return cmd
 }
 
+// age makes the temporary files in OUT, which killed processes left, an hour old.
+func (s *sandbox) age(t *testing.T) {
+	entries, _ := os.ReadDir(s.out)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") {
+			then := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(s.out, entry.Name()), then, then); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // left returns the contents of all files that a run leaves and that do not depend on when it ran: results without their
 // provenance, tables, films, weights.
 func (s *sandbox) left(t *testing.T) map[string]string {
@@ -227,6 +241,7 @@ var allFaults = []func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, o
 	alter("cut", func(r *rand.Rand, b []byte) []byte { return b[:r.IntN(len(b))] }),
 	alter("flipped", func(r *rand.Rand, b []byte) []byte { b[r.IntN(len(b))] ^= 1 << r.IntN(8); return b }),
 	(*sandbox).fill,
+	(*sandbox).killAtCall,
 }
 
 // signals returns the fault of a call that gets signals, the first one at a random time.
@@ -301,4 +316,20 @@ func (s *sandbox) fill(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
 		t.Errorf("%s with files of at most %d blocks: exit code %d\n%s", k.name, blocks, code, out.String())
 	}
 	return fmt.Sprintf("full at %d blocks", blocks), out.Bytes()
+}
+
+// killAtCall kills a call where it is about to sync or to rename a file, or a folder: between a write and what makes it
+// last. strace does that; without it nothing is disturbed.
+func (s *sandbox) killAtCall(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
+	cmd := s.faulty(k)
+	call := []string{"fsync", "renameat"}[r.IntN(2)]
+	at := fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, 1+r.IntN(8)) // counted for each thread
+	traced := exec.Command("strace", append([]string{"-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", at},
+		cmd.Args...)...)
+	traced.Env = cmd.Env
+	out, err := traced.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "no strace", nil
+	}
+	return at, out
 }

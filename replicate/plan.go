@@ -75,7 +75,11 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := f.make(o)
+	shelf, err := f.shelf()
+	if err != nil {
+		return err
+	}
+	plan, err := cluster.Make(f.catalog, shelf, o)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,7 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	case "k8s":
 		text, err = plan.Kubernetes(cluster.Kubernetes{Image: f.image, Claim: f.claim})
 	default:
-		text, err = f.table(plan, o)
+		text, err = f.table(plan, shelf, o)
 	}
 	if err != nil {
 		return err
@@ -153,16 +157,16 @@ func (f *planFlags) arguments() []string {
 	return out
 }
 
-// make makes the plan; a results folder that does not exist has no runs.
-func (f *planFlags) make(o cluster.Options) (cluster.Plan, error) {
+// shelf lists the stored runs; nil if there is no results folder.
+func (f *planFlags) shelf() (*lab.Shelf, error) {
 	if _, err := os.Stat(f.results); os.IsNotExist(err) {
-		return cluster.Make(f.catalog, nil, o)
+		return nil, nil
 	}
 	store, err := runs.View(f.results)
 	if err != nil {
-		return cluster.Plan{}, err
+		return nil, err
 	}
-	return cluster.Make(f.catalog, store, o)
+	return lab.NewShelf(store)
 }
 
 // write writes the text to --out or standard output, and a line for people if that is a file or nothing is missing.
@@ -179,7 +183,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 }
 
 // table describes a plan for people: what each figure would take by itself, the stages, and the totals.
-func (f *planFlags) table(plan cluster.Plan, o cluster.Options) ([]byte, error) {
+func (f *planFlags) table(plan cluster.Plan, shelf *lab.Shelf, o cluster.Options) ([]byte, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h\testimate")
@@ -187,7 +191,7 @@ func (f *planFlags) table(plan cluster.Plan, o cluster.Options) ([]byte, error) 
 		own := o
 		own.Figures = []paper.Figure{figure}
 		own.AllFigures = len(o.Figures) > 1
-		alone, err := f.make(own)
+		alone, err := cluster.Make(f.catalog, shelf, own)
 		if err != nil {
 			return nil, err
 		}

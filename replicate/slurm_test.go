@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/cluster/slurm/slurmtest"
@@ -75,9 +80,6 @@ func TestSlurm(t *testing.T) {
 	}
 	for _, a := range attempts {
 		nodes[a.Node] = true
-		if a.Start.After(time.Now()) {
-			t.Error(a)
-		}
 		steps += a.Steps
 	}
 	if len(nodes) < 2 {
@@ -108,6 +110,117 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
+// TestSlurmAgents: four agents that train together on one node are interrupted, and continue in two groups on two nodes
+// at their episode. The table is that of agents that were never interrupted.
+func TestSlurmAgents(t *testing.T) {
+	c := slurmtest.Start(t)
+	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
+	cache, err := artifact.CacheDir() // with XLA and MuJoCo
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, s := newSandbox(t), newSandbox(t)
+	local.cache, s.cache = cache, cache
+	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-3", "--set", "episodes=80"}
+	code, _, stderr := local.run(t, slices.Concat([]string{"fig10"}, agents, []string{"--set", "stack=4",
+		"--results", local.results, "--out", local.out})...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	submit := func(group string, more ...string) (int, string) {
+		code, out, stderr := s.run(t, slices.Concat([]string{"submit", "fig10"}, agents, []string{"--group-size", group,
+			"--gpu-for", "none", "--results", s.results, "--out", s.out, "--task-time", "3s",
+			"--folder", filepath.Dir(s.submitted())}, more)...)
+		return code, out + stderr
+	}
+	if code, text := submit("4"); code != 0 {
+		t.Fatal(text)
+	}
+	c.Wait(10*time.Minute, "evaluation of the agents", func() bool { return s.agentSteps() >= 4 })
+	if code, out, stderr := s.run(t, "cancel", "--plan", s.submitted()); code != 0 {
+		t.Fatal(out, stderr)
+	}
+	c.Wait(time.Minute, "end of the jobs", func() bool {
+		out, err := c.Command("squeue", "-h", "-a", "-t", "running,completing").Output()
+		return err == nil && len(out) == 0
+	})
+	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
+	done := s.agentSteps()
+	if len(saved) != 4 || done >= 4*10 {
+		t.Fatalf("%d checkpoints after %d steps, want one for each unfinished agent\n%s", len(saved), done, s.logs())
+	}
+	if code, text := submit("2", "--wait"); code != 0 {
+		t.Fatal(text)
+	}
+	attempts, _, err := cluster.Attempts(s.submitted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := cluster.Read(s.submitted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, missing, ofAgents := 0, 0, 0
+	nodes := map[string]bool{}
+	for _, a := range attempts {
+		computed += a.Steps
+		if p.Tasks[a.Task].Runs[0].Series == "sac" {
+			nodes[a.Node] = true
+		}
+	}
+	for _, task := range p.Tasks {
+		for _, r := range task.Runs {
+			missing += len(r.Seeds) * len(r.Steps)
+			if r.Series == "sac" {
+				ofAgents += len(r.Seeds) * len(r.Steps)
+			}
+		}
+	}
+	continued := regexp.MustCompile(`claw/sac: seeds \[(.*)\] continue at episode [1-9]`)
+	var seeds []string
+	for _, m := range continued.FindAllStringSubmatch(s.logs(), -1) {
+		seeds = append(seeds, m[1])
+	}
+	if slices.Sort(seeds); !slices.Equal(seeds, []string{"0 1", "2 3"}) {
+		t.Errorf("the seeds %q continued, want those of two groups", seeds)
+	}
+	if len(nodes) != 2 || ofAgents != 4*10-done || computed != missing {
+		t.Errorf("%d steps on the nodes %v, of %d missing ones, %d of them of agents that had %d", computed, nodes,
+			missing, ofAgents, done)
+	}
+	want, err := os.ReadFile(filepath.Join(local.out, "fig10-a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(s.out, "fig10", "fig10-a.csv"))
+	if err != nil || string(got) != string(want) {
+		t.Errorf("the tables differ (%v):\n%s\n%s", err, got, want)
+	}
+}
+
+// logs returns the logs of all tasks.
+func (s *sandbox) logs() string {
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "logs", "*.log"))
+	var all strings.Builder
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s:\n%s", filepath.Base(path), text)
+	}
+	return all.String()
+}
+
+// agentSteps counts the complete steps of unfinished agents.
+func (s *sandbox) agentSteps() int {
+	paths, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.partial.jsonl"))
+	n := 0
+	for _, path := range paths {
+		if text, _ := os.ReadFile(path); bytes.Contains(text, []byte(`"learner":"sac"`)) {
+			n += bytes.Count(text, []byte(`{"done":`))
+		}
+	}
+	return n
+}
+
 // TestSlurmFailure: a task that cannot store its runs fails, `status` names task, node and log, and nothing is drawn.
 func TestSlurmFailure(t *testing.T) {
 	c := slurmtest.Start(t)
@@ -131,5 +244,40 @@ func TestSlurmFailure(t *testing.T) {
 		if !strings.Contains(out, part) {
 			t.Errorf("%q is missing in\n%s", part, out)
 		}
+	}
+}
+
+// TestSlurmProbe: a folder that two nodes mount without common locks, as with NFS's local_lock, is refused. Here two
+// FUSE mounts of a folder are such nodes. The same mount is not refused.
+func TestSlurmProbe(t *testing.T) {
+	if os.Getenv("TVPS_SLURM") == "" {
+		t.Skip("TVPS_SLURM is not set: nothing is mounted")
+	}
+	results := t.TempDir()
+	mounts := []string{t.TempDir(), t.TempDir()}
+	for _, mount := range mounts {
+		if out, err := exec.Command("bindfs", results, mount).CombinedOutput(); err != nil {
+			t.Skipf("bindfs cannot mount here: %v\n%s", err, out)
+		}
+		t.Cleanup(func() { _ = exec.Command("umount", mount).Run() })
+	}
+	s := newSandbox(t)
+	probe := func(first, second string) (text string, held, tried error) {
+		holder, _, _ := s.command("probe-locks", first)
+		other, _, stderr := s.command("probe-locks", second)
+		holder.Env = append(holder.Env, "SLURM_PROCID=0")
+		other.Env = append(other.Env, "SLURM_PROCID=1")
+		if err := holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tried, held = other.Run(), holder.Wait()
+		return stderr.String(), held, tried
+	}
+	if text, held, tried := probe(mounts[0], mounts[1]); held != nil || tried == nil ||
+		!strings.Contains(text, "grants one lock to two processes") {
+		t.Errorf("two mounts: %v, %v: %s", held, tried, text)
+	}
+	if text, held, tried := probe(mounts[0], mounts[0]); held != nil || tried != nil {
+		t.Errorf("one mount: %v, %v: %s", held, tried, text)
 	}
 }

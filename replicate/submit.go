@@ -19,6 +19,7 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -120,10 +121,7 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
 	if s.file == "" {
 		s.slurm.Plan = filepath.Join(s.folder, "plan.json")
-		var o cluster.Options
-		if o, err = s.plan.planOptions(cmd, args); err == nil {
-			p, err = s.plan.make(o)
-		}
+		p, err = s.newPlan(cmd, args)
 	} else {
 		if len(args) > 0 {
 			return p, usage.Errorf("give --plan or figures, not both")
@@ -136,6 +134,19 @@ func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan
 	}
 	s.slurm.Plan, err = filepath.Abs(s.slurm.Plan)
 	return p, err
+}
+
+// newPlan makes a plan of the missing runs.
+func (s *submission) newPlan(cmd *cobra.Command, args []string) (cluster.Plan, error) {
+	o, err := s.plan.planOptions(cmd, args)
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	shelf, err := s.plan.shelf()
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	return cluster.Make(s.plan.catalog, shelf, o)
 }
 
 // options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.
@@ -261,11 +272,7 @@ func copyProgram(to string) error {
 	if err != nil {
 		return err
 	}
-	temporary := to + ".new"
-	if err := os.WriteFile(temporary, text, 0o755); err != nil {
-		return err
-	}
-	return os.Rename(temporary, to)
+	return renameio.WriteFile(to, text, 0o755)
 }
 
 // fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.

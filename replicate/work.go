@@ -151,13 +151,11 @@ func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Pla
 	before, over := worker.Steps(), make(chan struct{})
 	var noting sync.WaitGroup
 	noting.Go(func() {
-		for {
+		for running := true; running; attempt.Note(worker.Steps() - before) {
 			select {
 			case <-over:
-				attempt.Note(worker.Steps() - before)
-				return
+				running = false
 			case <-time.After(noteInterval):
-				attempt.Note(worker.Steps() - before)
 			}
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -59,6 +60,24 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 		os.Remove(tmp)
 	}
 	return err
+}
+
+// temporaryAge is that of a temporary file of which its process was certainly killed.
+const temporaryAge = time.Minute
+
+// RemoveTemporary removes the temporary files of [renameio.WriteFile] and [renameio.NewPendingFile] for the file path
+// that processes left in its folder when they were killed while they wrote it. Call it before path is written.
+func RemoveTemporary(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, entry := range entries {
+		digits, ok := strings.CutPrefix(entry.Name(), "."+filepath.Base(path))
+		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > temporaryAge {
+			os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
 }
 
 // diskWriter keeps the first error of the disk, explained.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
+
 	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
@@ -149,6 +151,7 @@ func WriteCSV(path string, columns ...Column) error {
 
 // atomically writes a file under a temporary name, and renames it.
 func atomically(path string, write func(io.Writer) error) error {
+	artifact.RemoveTemporary(path)
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}

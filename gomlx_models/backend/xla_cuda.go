@@ -5,6 +5,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,8 +59,8 @@ func findCUDA(ctx context.Context) (pluginInfo, error) {
 		}
 	}
 	for _, dir := range sitePackages(ctx) {
-		if hits, _ := filepath.Glob(filepath.Join(dir, "jax_plugins", "xla_cuda*", "xla_cuda_plugin.so")); len(hits) > 0 {
-			return pluginInfo{path: hits[len(hits)-1], source: "Python"}, nil
+		if hits, _ := fs.Glob(os.DirFS(dir), "jax_plugins/xla_cuda*/xla_cuda_plugin.so"); len(hits) > 0 {
+			return pluginInfo{path: filepath.Join(dir, hits[len(hits)-1]), source: "Python"}, nil
 		}
 	}
 	return pluginInfo{}, fmt.Errorf("%s: there is a GPU but no PJRT plugin for CUDA: install one with "+
@@ -81,10 +82,13 @@ func sitePackages(ctx context.Context) []string {
 		}
 	}
 	for _, root := range []string{os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"), "/usr/local", "/usr"} {
+		if root == "" {
+			continue
+		}
 		for _, sub := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages"} {
-			if root != "" {
-				hits, _ := filepath.Glob(filepath.Join(root, sub))
-				dirs = append(dirs, hits...)
+			hits, _ := fs.Glob(os.DirFS(root), sub)
+			for _, hit := range hits {
+				dirs = append(dirs, filepath.Join(root, hit))
 			}
 		}
 	}

@@ -11,10 +11,12 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/net"
+
+	"github.com/google/renameio/v2"
 )
 
 // A file of Save is, in little-endian order: fileMagic, the version (uint32), the length of the
@@ -87,19 +89,10 @@ func sealed(header, rest []byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// writeWhole writes a file next to its place, and renames it.
+// writeWhole writes a file under a temporary name, and renames it.
 func writeWhole(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".own-*")
-	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	artifact.RemoveTemporary(path)
+	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("propensity: %w", err)
 	}
 	return nil

@@ -64,6 +64,8 @@ func TestMisbehaviour(t *testing.T) {
 	tests := []struct{ code, text, note string }{
 		{"reply-first", "late", ""},
 		{"idle-first", "earlyafter idle", ""},
+		{"slow-idle", "late", ""},
+		{"slow-reply", "earlyafter idle", ""},
 		{"strangers", "own", ""},
 		{"wrong-signature", "true", "wrong signature"},
 		{"malformed", "true", "malformed"},
@@ -106,6 +108,20 @@ func TestNoReply(t *testing.T) {
 	}
 	if text, _ := execute(t, k, "echo next"); text != "next" {
 		t.Errorf("the next cell shows %q", text)
+	}
+}
+
+// A kernel that sends half of an answer and then nothing does not hold up a notebook for ever.
+func TestSilence(t *testing.T) {
+	for code, want := range map[string]error{"reply-and-hang": nil, "idle-and-hang": errNoReply} {
+		t.Run(code, func(t *testing.T) {
+			k := startFake(t, fakeSpec(t, "well"), Options{})
+			k.limits.probe = 100 * time.Millisecond
+			text, _, err := executeWith(context.Background(), k, code)
+			if !errors.Is(err, want) || text != "out" || !k.process.alive() {
+				t.Errorf("got %q, %v", text, err)
+			}
+		})
 	}
 }
 
@@ -187,6 +203,7 @@ func TestInterrupt(t *testing.T) {
 // A kernel whose cell ignores its interrupt is killed with all of its processes.
 func TestCellThatNeverEnds(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
+	k.limits.interrupt = 500 * time.Millisecond
 	execute(t, k, "child")
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()

@@ -295,21 +295,22 @@ var plain = map[string]func(f *fake, r request, rest string){
 
 // odd commands send their own, faulty answers.
 var odd = map[string]func(f *fake, r request, rest string){
-	"reply-first": func(f *fake, r request, _ string) {
+	"reply-first": func(f *fake, r request, _ string) { f.replyFirst(r, 50*time.Millisecond) },
+	"slow-idle":   func(f *fake, r request, _ string) { f.replyFirst(r, 300*time.Millisecond) },
+	"idle-first":  func(f *fake, r request, _ string) { f.idleFirst(r, 50*time.Millisecond) },
+	"slow-reply":  func(f *fake, r request, _ string) { f.idleFirst(r, 300*time.Millisecond) },
+	"no-idle":     func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },
+	"no-reply":    func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
+	"reply-and-hang": func(f *fake, r request, _ string) {
+		f.print(r, "out")
 		f.reply(r, "ok")
-		time.Sleep(100 * time.Millisecond)
-		f.print(r, "late")
-		f.status(r, "idle")
+		time.Sleep(longTime)
 	},
-	"idle-first": func(f *fake, r request, _ string) {
-		f.print(r, "early")
+	"idle-and-hang": func(f *fake, r request, _ string) {
+		f.print(r, "out")
 		f.status(r, "idle")
-		f.print(r, "after idle")
-		time.Sleep(100 * time.Millisecond)
-		f.reply(r, "ok")
+		time.Sleep(longTime)
 	},
-	"no-idle":    func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },
-	"no-reply":   func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
 	"close":      func(f *fake, r request, rest string) { f.print(r, "out"); f.closeSocket(rest) },
 	"exit":       func(f *fake, r request, rest string) { f.exit(r, rest) },
 	"exit-child": func(f *fake, r request, rest string) { f.child(false); f.exit(r, rest) },
@@ -331,6 +332,23 @@ var odd = map[string]func(f *fake, r request, rest string){
 		f.reply(r, "error")
 		f.status(r, "idle")
 	},
+}
+
+// replyFirst sends the reply, and later an output and idle.
+func (f *fake) replyFirst(r request, wait time.Duration) {
+	f.reply(r, "ok")
+	time.Sleep(wait)
+	f.print(r, "late")
+	f.status(r, "idle")
+}
+
+// idleFirst sends outputs and idle, and later the reply.
+func (f *fake) idleFirst(r request, wait time.Duration) {
+	f.print(r, "early")
+	f.status(r, "idle")
+	f.print(r, "after idle")
+	time.Sleep(wait)
+	f.reply(r, "ok")
 }
 
 func (f *fake) exit(r request, code string) {

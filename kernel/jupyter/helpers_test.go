@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	defaultLimits = limits{
-		incomplete: 300 * time.Millisecond,
-		interrupt:  500 * time.Millisecond,
+		incomplete: 100 * time.Millisecond,
+		probe:      time.Minute,
+		interrupt:  30 * time.Second,
 		again:      100 * time.Millisecond,
 		shutdown:   2 * time.Second,
 		sockets:    500 * time.Millisecond,

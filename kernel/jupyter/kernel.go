@@ -2,8 +2,8 @@
 // protocol (version 5) over ZeroMQ, so notebooks run without Python. It does not know notebooks: the input is code,
 // the results are outputs and a reply.
 //
-// The package tolerates faulty kernels. It drops messages with a wrong signature, limits the wait for an incomplete
-// answer, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file behind, and no
+// The package tolerates faulty kernels. It drops messages with a wrong signature, ends a cell whose
+// answer stays incomplete, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file behind, and no
 // process in the kernel's process group. A kernel may start processes in other groups; they outlive it if it is
 // killed. GoNB does so with gopls. Relay, which stands between GoNB and its clients, ends these, too.
 package jupyter
@@ -37,7 +37,8 @@ type Options struct {
 
 // limits holds the time limits for a kernel's reactions. Tests shorten them.
 type limits struct {
-	incomplete time.Duration // for the reply after idle, or for idle after the reply
+	incomplete time.Duration // until a kernel that sent only one of reply and idle is asked with a probe
+	probe      time.Duration // for the answer to the probe
 	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
 	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
 	shutdown   time.Duration // for the process to end after shutdown_request
@@ -46,6 +47,7 @@ type limits struct {
 
 var defaultLimits = limits{
 	incomplete: 5 * time.Second,
+	probe:      30 * time.Second,
 	interrupt:  10 * time.Second,
 	again:      time.Second,
 	shutdown:   3 * time.Second,

@@ -17,7 +17,7 @@ type realCase struct{ code, text, status, ename string }
 // runReal runs cells in a real kernel, interrupts an endless one, and runs one more.
 func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, after, printed string) {
 	saved := defaultLimits
-	defaultLimits = limits{5 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
+	defaultLimits = limits{5 * time.Second, 30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
 	t.Cleanup(func() { defaultLimits = saved })
 	var log buffer
 	o.Log = &log

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,11 +68,11 @@ func (c *Converter) Convert(ctx context.Context, nb *nbformat.Notebook, format, 
 		}
 		return fmt.Errorf("nbconvert cannot make %s (%w): %s", file, err, lastLines(log.String()))
 	}
-	made, err := filepath.Glob(filepath.Join(dir, "result.*")) // nbconvert chooses the ending
+	made, err := fs.Glob(os.DirFS(dir), "result.*") // nbconvert chooses the ending
 	if err != nil || len(made) != 1 {
 		return fmt.Errorf("nbconvert did not make %s: %s", file, lastLines(log.String()))
 	}
-	data, err := os.ReadFile(made[0])
+	data, err := os.ReadFile(filepath.Join(dir, made[0]))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,24 +26,37 @@ const (
 	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later
 )
 
-// Grace is the annotation of a command that has another grace than its program, as the text of a duration.
-const Grace = "grace"
+// Annotations of commands.
+const (
+	Grace     = "grace"     // another grace than that of the program, as the text of a duration
+	Continues = "continues" // "true": after an interruption, a second call continues the first
+)
 
-// Main runs a command line and ends the process with its exit code. The first Ctrl-C says so and cancels the command's
-// context. The second one ends the process at once, as does the end of grace after the first (0: there is no limit).
-// Both may come in the middle of a computation or of a write: files are written in one atomic step, or line by line
-// with checksums.
+// Main runs a command line and ends the process with its exit code. The first Ctrl-C or SIGTERM says so and cancels the
+// command's context. A second Ctrl-C ends the process at once, as does the end of grace (0: there is no limit). Both may
+// come in the middle of a computation or of a write: files are written in one atomic step, or line by line with
+// checksums. A second SIGTERM has no effect: `scancel` sends one to the worker and one to the batch script, which sends
+// its own to the worker.
 func Main(root *cobra.Command, grace time.Duration) {
+	var annotations map[string]string
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
-		if own, err := time.ParseDuration(cmd.Annotations[Grace]); err == nil {
-			grace = own
-		}
+		annotations = cmd.Annotations
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if own, err := time.ParseDuration(annotations[Grace]); err == nil {
+		grace = own
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
-		<-ctx.Done()
-		stop() // the next signal has its default effect
+		select {
+		case <-signals:
+		case <-ended:
+			return
+		}
+		signal.Reset(os.Interrupt) // the next one has its default effect
+		cancel()
 		select {
 		case <-ended:
 			return
@@ -59,11 +73,38 @@ func Main(root *cobra.Command, grace time.Duration) {
 	err := root.ExecuteContext(ctx)
 	code := ExitCode(ctx, err)
 	close(ended)
-	stop()
-	if err != nil {
+	cancel()
+	switch {
+	case code == interrupted:
+		fmt.Fprintf(os.Stderr, "%s: %s%s\n", root.Name(), Interruption(err, annotations[Continues] != ""), Advice(err))
+	case err != nil:
 		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
 	}
 	os.Exit(code)
+}
+
+// Interruption returns what a user reads of an interrupted command's error. The lines of err that only report the
+// cancelled context become one sentence that says what to do; those that begin with "interrupted" and say more replace
+// it. Other lines, such as a full disk's, stay.
+func Interruption(err error, continues bool) string {
+	var lines []string
+	said := false
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		text := strings.TrimSuffix(line, ": "+context.Canceled.Error())
+		own := strings.HasPrefix(text, "interrupted ") || strings.HasPrefix(text, "interrupted;")
+		if own || !strings.Contains(line, context.Canceled.Error()) {
+			lines = append(lines, text)
+		}
+		said = said || own
+	}
+	if !said {
+		sentence := "interrupted; start the same command again"
+		if continues {
+			sentence += " to continue"
+		}
+		lines = append([]string{sentence}, lines...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, 75 for

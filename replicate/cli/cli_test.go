@@ -38,6 +38,31 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
+func TestInterruption(t *testing.T) {
+	again := "interrupted; start the same command again"
+	wrapped := func(text string) error { return fmt.Errorf("%s: %w", text, context.Canceled) }
+	for _, c := range []struct {
+		err       error
+		continues bool
+		want      string
+	}{
+		{context.Canceled, false, again},
+		{wrapped("the packages do not compile"), true, again + " to continue"},
+		{fmt.Errorf("%w; check the network", context.Canceled), false, again},
+		{wrapped("interrupted in code cell 2 of 9"), false, "interrupted in code cell 2 of 9"},
+		{fmt.Errorf("interrupted: %w", context.Canceled), true, again + " to continue"},
+		{errors.New("interrupted; the epochs are kept"), false, "interrupted; the epochs are kept"},
+		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, true, "interrupted with 1 of 8 runs finished"},
+		{errors.Join(wrapped("a"), errors.New("the disk is full"), wrapped("b")), false, again + "\nthe disk is full"},
+		{errors.Join(wrapped("interrupted in a"), wrapped("interrupted in b")), false, "interrupted in a\ninterrupted in b"},
+		{errors.New("`go build` failed: exit status 1"), false, again + "\n`go build` failed: exit status 1"},
+	} {
+		if got := Interruption(c.err, c.continues); got != c.want {
+			t.Errorf("%q: %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
 // TestAdvice: every typed error gets its advice, also inside another error.
 func TestAdvice(t *testing.T) {
 	full := errors.New("no space left")

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"tvps/replicate/runs"
+
 	"github.com/google/renameio/v2"
 )
 
@@ -20,12 +22,12 @@ import (
 type Attempt struct {
 	Task  int       `json:"task"`
 	Start time.Time `json:"start"`
-	End   time.Time `json:"end,omitzero"` // zero while it runs, and for ever if the process was killed
+	End   time.Time `json:"end,omitzero"` // zero while it runs, and always if the process was killed
 	Exit  int       `json:"exit"`         // the exit code; without End it has no meaning
 	Error string    `json:"error,omitempty"`
 	Steps int       `json:"steps"`          // number of steps, over all seeds, that it computed
 	Of    int       `json:"of"`             // number of steps of the task
-	Job   string    `json:"job,omitempty"`  // of Slurm, as 17 or 17_3 for a task of an array
+	Job   string    `json:"job,omitempty"`  // see runs.SlurmJob
 	Node  string    `json:"node,omitempty"` // in a Slurm job only
 
 	path  string
@@ -37,13 +39,8 @@ func AttemptsFolder(plan string) string { return strings.TrimSuffix(plan, ".json
 
 // Begin notes that an attempt at a task begins.
 func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
-	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: task.Steps()}
-	if a.Job = os.Getenv("SLURM_JOB_ID"); a.Job != "" {
-		if array := os.Getenv("SLURM_ARRAY_JOB_ID"); array != "" {
-			a.Job = array + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
-		}
-		a.Node = os.Getenv("SLURMD_NODENAME")
-	}
+	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: task.Steps(), Job: runs.SlurmJob(),
+		Node: os.Getenv("SLURMD_NODENAME")}
 	folder := AttemptsFolder(plan)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot note the attempt at the task: %w", err)

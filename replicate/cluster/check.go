@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 )
 
@@ -130,7 +131,7 @@ func (r Runs) check() error {
 		return nil
 	}
 	var k, n int
-	if _, err := fmt.Sscanf(r.Shard, "%dof%d", &k, &n); err != nil || k < 1 || k > n || r.Shard != shardName(k, n) {
+	if _, err := fmt.Sscanf(r.Shard, "%dof%d", &k, &n); err != nil || k < 1 || k > n || r.Shard != runs.ShardName(k, n) {
 		return fmt.Errorf("shard %q is not of the form 2of5", r.Shard)
 	}
 	if r.Group != 0 {
@@ -138,9 +139,6 @@ func (r Runs) check() error {
 	}
 	return nil
 }
-
-// shardName names the k-th of n shards.
-func shardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
 
 // unitKey is a step of a seed of a run, or a checkpoint.
 type unitKey struct {

@@ -71,8 +71,7 @@ func CheckGPUFor(c lab.Catalog, names []string) error {
 type planner struct {
 	Options
 	catalog lab.Catalog
-	store   *runs.Store // nil if nothing is stored
-	shelf   *lab.Shelf
+	shelf   *lab.Shelf            // nil if nothing is stored
 	choices map[string]lab.Choice // by scenario and whether it runs on a GPU
 	rates   map[string]rate
 	order   []*wanted
@@ -91,17 +90,11 @@ type wanted struct {
 	steps             map[int64][]int
 }
 
-// Make plans the runs of figures that are not in the store, which is nil if there is none. It opens no backend and
-// reads neither data nor, but for whether they exist, checkpoints. Errors: usage errors, a store that cannot be read.
-func Make(c lab.Catalog, store *runs.Store, o Options) (Plan, error) {
-	p := &planner{Options: o, catalog: c, store: store, choices: map[string]lab.Choice{}, rates: map[string]rate{},
+// Make plans the runs of figures that are not stored; shelf is nil if nothing is. It opens no backend and reads neither
+// data nor, but for whether they exist, checkpoints. All its errors are usage errors.
+func Make(c lab.Catalog, shelf *lab.Shelf, o Options) (Plan, error) {
+	p := &planner{Options: o, catalog: c, shelf: shelf, choices: map[string]lab.Choice{}, rates: map[string]rate{},
 		byKey: map[string]*wanted{}}
-	if store != nil {
-		var err error
-		if p.shelf, err = lab.NewShelf(store); err != nil {
-			return Plan{}, err
-		}
-	}
 	plan := Plan{Format: Format, Scale: string(o.Scale), Arguments: o.Arguments, TaskSeconds: o.TaskSeconds}
 	for _, f := range o.Figures {
 		if err := p.addFigure(f); err != nil {
@@ -176,14 +169,8 @@ func (p *planner) add(o protocol.Outline, panel lab.PanelPlan, changed map[strin
 		if _, ok := w.batchOf[seed]; !ok {
 			w.batchOf[seed] = len(w.batches) - 1
 		}
-		w.steps[seed] = distinct(append(w.steps[seed], o.Steps...))
+		w.steps[seed] = runs.Distinct(append(w.steps[seed], o.Steps...))
 	}
-}
-
-// distinct sorts steps, each once.
-func distinct(steps []int) []int {
-	slices.Sort(steps)
-	return slices.Compact(steps)
 }
 
 // onGPU tells whether runs are for a GPU.
@@ -254,7 +241,7 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 		if !ok {
 			continue
 		}
-		known := p.store.Steps(spec)
+		known := p.shelf.Store.Steps(spec)
 		todo[seed] = slices.DeleteFunc(slices.Clone(steps), func(t int) bool {
 			_, ok := slices.BinarySearch(known, t)
 			return ok
@@ -265,7 +252,7 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 		}
 	}
 	for i, batch := range w.batches {
-		for _, group := range groups(batch, p.group(w, len(batch))) {
+		for _, group := range runs.Groups(batch, max(1, p.group(w, len(batch)))) { // single seeds if none are batched
 			members := slices.DeleteFunc(slices.Clone(group), func(seed int64) bool {
 				return w.batchOf[seed] != i || todo[seed] == nil
 			})
@@ -289,16 +276,6 @@ func (p *planner) group(w *wanted, seeds int) int {
 	return size
 }
 
-// groups splits a batch as package runs does; without batched seeds into single ones.
-func groups(batch []int64, size int) [][]int64 {
-	var out [][]int64
-	for _, n := range runs.GroupSizes(len(batch), max(size, 1)) {
-		out = append(out, batch[:n])
-		batch = batch[n:]
-	}
-	return out
-}
-
 // unitsOf returns the unit of a group, or the shards of a run.
 func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]int) []unit {
 	var steps []int
@@ -306,7 +283,7 @@ func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]in
 		steps = append(steps, todo[seed]...)
 	}
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
-		Seeds: members, Group: p.group(w, len(batch)), Steps: distinct(slices.Clone(steps)), Cost: w.Cost}
+		Seeds: members, Group: p.group(w, len(batch)), Steps: runs.Distinct(slices.Clone(steps)), Cost: w.Cost}
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
 	perStep, source := p.perStep(w)
 	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source
@@ -320,11 +297,8 @@ func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]in
 	}
 	var out []unit
 	for k := range n {
-		part := u
-		part.Steps, part.Shard = nil, shardName(k+1, n)
-		for i := k; i < len(r.Steps); i += n {
-			part.Steps = append(part.Steps, r.Steps[i])
-		}
+		part, shard := u, runs.Job{Steps: r.Steps}.Part(k+1, n)
+		part.Steps, part.Shard = shard.Steps, shard.Shard
 		part.seconds = perStep * float64(len(part.Steps))
 		out = append(out, part)
 	}
@@ -380,7 +354,7 @@ func (p *planner) tasks(units []unit) []Task {
 			for _, seed := range u.Seeds {
 				t.After = append(t.After, features[featuresKey(u, seed)])
 			}
-			t.After = distinct(t.After)
+			t.After = runs.Distinct(t.After)
 		}
 	}
 	return ordered(out)
@@ -435,7 +409,7 @@ func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit
 	if t.GPU {
 		t.Backend, t.Seconds = p.GPUBackend, 15*growth
 	}
-	if name := resnet.FileName(u.trunk.Width, seed); u.trunk.PerSplit && !p.hasCheckpoint(u.trunk.Width, seed) {
+	if name := resnet.FileName(u.trunk.Width, seed); u.trunk.PerSplit && !hasCheckpoint(p.CacheDir, u.trunk.Width, seed) {
 		i, ok := pretrain[name]
 		if !ok {
 			i = len(*out)
@@ -463,11 +437,11 @@ func featuresKey(u unit, seed int64) string {
 	return fmt.Sprint(u.trunk.Features, seed)
 }
 
-// hasCheckpoint tells whether the checkpoint of a split is here.
-func (p *planner) hasCheckpoint(width int, split int64) bool {
+// hasCheckpoint tells whether the checkpoint of a split is in the program or in the cache; cacheDir is empty for none.
+func hasCheckpoint(cacheDir string, width int, split int64) bool {
 	folder := ""
-	if p.CacheDir != "" {
-		folder = filepath.Join(p.CacheDir, "checkpoints")
+	if cacheDir != "" {
+		folder = filepath.Join(cacheDir, "checkpoints")
 	}
 	_, _, err := resnet.Load(folder, width, split)
 	return err == nil
@@ -500,18 +474,18 @@ func (t Task) resources() string {
 
 // Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
 func Checkpoints(c lab.Catalog, scale settings.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
-	o := Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)}
-	for _, list := range []*[]Pretrain{&needed, &missing} {
-		plan, err := Make(c, nil, o)
-		if err != nil {
-			return nil, nil, err
+	plan, err := Make(c, nil, Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range plan.Tasks {
+		if t.Pretrain == nil {
+			continue
 		}
-		for _, t := range plan.Tasks {
-			if t.Pretrain != nil {
-				*list = append(*list, *t.Pretrain)
-			}
+		needed = append(needed, *t.Pretrain)
+		if !hasCheckpoint(cacheDir, t.Pretrain.Width, t.Pretrain.Split) {
+			missing = append(missing, *t.Pretrain)
 		}
-		o.CacheDir = cacheDir
 	}
 	return needed, missing, nil
 }

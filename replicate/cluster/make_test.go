@@ -27,7 +27,14 @@ func optionsOf(t *testing.T, scale settings.Scale, overrides ...string) Options 
 // makePlan makes a plan and reads it back, which checks it.
 func makePlan(t *testing.T, store *runs.Store, o Options) Plan {
 	t.Helper()
-	p, err := Make(catalog.Paper(), store, o)
+	var shelf *lab.Shelf
+	if store != nil {
+		var err error
+		if shelf, err = lab.NewShelf(store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Make(catalog.Paper(), shelf, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +83,13 @@ func TestPaperPlan(t *testing.T) {
 		for _, panel := range panels {
 			for _, job := range panel.Jobs {
 				id := job.Spec.ID()
-				wanted[id] = distinct(append(wanted[id], job.Steps...))
+				wanted[id] = runs.Distinct(append(wanted[id], job.Steps...))
 			}
 		}
 	}
 	count := func(of map[string][]int) (steps int) {
 		for _, list := range of {
-			if len(distinct(slices.Clone(list))) != len(list) {
+			if len(runs.Distinct(slices.Clone(list))) != len(list) {
 				t.Error("a step is planned twice")
 			}
 			steps += len(list)
@@ -165,7 +172,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%d seeds in at most two: groups of %d, want %d", seeds, got, want)
 		}
 	}
-	if got := groups([]int64{3, 4, 5, 6, 7}, 3); fmt.Sprint(got) != "[[3 4] [5 6 7]]" {
+	if got := runs.Groups([]int64{3, 4, 5, 6, 7}, 3); fmt.Sprint(got) != "[[3 4] [5 6 7]]" {
 		t.Errorf("groups %v", got)
 	}
 }

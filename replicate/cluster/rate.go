@@ -54,7 +54,7 @@ func (p *planner) measured(w *wanted) rate {
 		if !ok {
 			continue
 		}
-		result, err := p.store.Read(spec)
+		result, err := p.shelf.Store.Read(spec)
 		if err != nil || result.Provenance.Seconds <= 0 {
 			continue
 		}

@@ -131,7 +131,7 @@ func TestMeasuredRate(t *testing.T) {
 		}
 		return nil
 	})
-	p := &planner{Options: o, catalog: catalog.Paper(), store: s, byKey: map[string]*wanted{}, rates: map[string]rate{}}
+	p := &planner{Options: o, catalog: catalog.Paper(), byKey: map[string]*wanted{}, rates: map[string]rate{}}
 	if p.shelf, err = lab.NewShelf(s); err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (p Plan) whole(shard Runs, seed int64) []int {
 			}
 		}
 	}
-	return distinct(out)
+	return runs.Distinct(out)
 }
 
 // prepare checks that features can be computed here.

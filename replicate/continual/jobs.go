@@ -144,7 +144,8 @@ func (x experiment) spec(seed int64) (runs.Spec, error) {
 	identity := x.identity()
 	maps.Copy(identity, x.host.Backend.Info.Identity())
 	maps.Copy(identity, ofSource)
-	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Look.Name, Seed: seed, Settings: identity}, nil
+	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Look.Name, Seed: seed,
+		Settings: identity}, nil
 }
 
 // formerly has, for settings that came later, the value that runs had until then: with it they keep their identity.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -30,8 +31,8 @@ func (c Catalog) CheckAll(o Options) error {
 }
 
 // All makes every figure of the catalog, each in its own folder below o.Out. All runs are computed first, together: a
-// run that several figures share is computed once, and the remaining time is that of all runs. A figure that fails,
-// wholly or in part, does not stop the others: see Made.Err and Incomplete.
+// run that several figures share is computed once, and the remaining time is that of all runs. Meanwhile the folders have
+// drafts. A figure that fails, wholly or in part, does not stop the others: see Made.Err and Incomplete.
 //
 // Errors concern all figures: usage errors, an output folder that cannot be written, an interruption (the same call
 // then continues).
@@ -43,15 +44,17 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if err := o.CheckOut(); err != nil {
 		return nil, err
 	}
-	var plan []PanelPlan
+	var drafts []*draft
 	for _, f := range l.At(o.Scale) {
-		own, err := l.Plan(f, o)
+		plan, err := l.Plan(f, o)
 		if err != nil {
 			continue // Make returns the same error
 		}
-		plan = append(plan, own...)
+		own := o
+		own.Out = filepath.Join(o.Out, f.Name())
+		drafts = append(drafts, &draft{figure: f, options: own, plan: plan})
 	}
-	report, err := l.Execute(ctx, plan, o.Workers)
+	report, err := l.compute(ctx, drafts...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,15 +63,20 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	}
 	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
 		ECharts: l.ECharts, done: &report}
+	return l.each(o, func(f paper.Figure, own Options) (*Result, error) { return drawing.Make(ctx, f, own) }), nil
+}
+
+// each draws every figure in its own folder below o.Out.
+func (l *Lab) each(o Options, draw func(f paper.Figure, o Options) (*Result, error)) []Made {
 	var made []Made
 	for _, f := range l.At(o.Scale) {
 		own := o
 		own.Out = filepath.Join(o.Out, f.Name())
 		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
-		m.Result, m.Err = drawing.Make(ctx, f, own)
+		m.Result, m.Err = draw(f, own)
 		made = append(made, m)
 	}
-	return made, nil
+	return made
 }
 
 // pick returns the part of a report about the runs of a plan.

@@ -96,12 +96,15 @@ func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) error
 	return l.write(o, r)
 }
 
+// claimsFile is the name of the file with a figure's verdicts.
+const claimsFile = "claims.json"
+
 // write writes the files of a described figure and prints it.
 func (l *Lab) write(o Options, r *Result) error {
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out, figures.WithEChartsFile(l.ECharts)); err != nil {
 		return err
 	}
-	if err := WriteJSON(filepath.Join(o.Out, "claims.json"), r.Claims); err != nil {
+	if err := WriteJSON(filepath.Join(o.Out, claimsFile), r.Claims); err != nil {
 		return err
 	}
 	return l.print(o, r)
@@ -109,6 +112,20 @@ func (l *Lab) write(o Options, r *Result) error {
 
 // describe makes charts, tables, verdicts and the record of a figure from its rows.
 func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
+	if err := l.charts(f, o, plan, r); err != nil {
+		return err
+	}
+	judged, err := l.evidence(o, plan, complete(plan, r.Rows, r.Report))
+	if err != nil {
+		return err
+	}
+	r.Claims = judgeAll(f, plan, judged)
+	l.fillPage(f, o, plan, r)
+	return nil
+}
+
+// charts makes charts, tables and the record of a figure from its rows.
+func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
 	provenance := l.Provenance()
 	r.Figure = figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption}
 	var seeds []string
@@ -135,13 +152,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(r.Report)),
 		CommitNote + ShortCommit(provenance) + ".",
 	}
-	judged, err := l.evidence(o, plan, complete(plan, r.Rows, r.Report))
-	if err != nil {
-		return err
-	}
-	r.Claims = judgeAll(f, plan, judged)
 	r.Record = RecordOf(o, plan, provenance, r.Report)
-	l.fillPage(f, o, plan, r)
 	return nil
 }
 

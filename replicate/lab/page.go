@@ -22,8 +22,8 @@ func (l *Lab) fillPage(f paper.Figure, o Options, plan []PanelPlan, r *Result) {
 		}
 	}
 	page.Command = o.pageCommand(f)
-	page.Links = []figures.Link{
-		{Label: "Claims with all numbers", Text: "claims.json", Href: "claims.json"},
+	if page.Draft == nil {
+		page.Links = append(page.Links, figures.Link{Label: "Claims with all numbers", Text: claimsFile, Href: claimsFile})
 	}
 	if folders := experimentsOf(plan); len(r.Report.Results) > 0 {
 		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(r.Report.Results))

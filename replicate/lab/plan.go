@@ -196,13 +196,39 @@ func (p PanelPlan) Notes() []string {
 
 // Execute computes the missing runs of a plan. Failed runs are in the report.
 func (l *Lab) Execute(ctx context.Context, plan []PanelPlan, workers int) (runs.Report, error) {
-	if l.done != nil {
-		return pick(*l.done, plan), nil
-	}
+	return l.execute(ctx, plan, workers, nil)
+}
+
+// execute is Execute that calls ended as runs.Options says.
+func (l *Lab) execute(ctx context.Context, plan []PanelPlan, workers int,
+	ended func(runs.Report) string) (runs.Report, error) {
 	l.Host.Workers = workers
 	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
-		Verify: l.Host.Backend.VerifyPlugin}
-	return runs.Execute(ctx, l.Store, jobsOf(plan), o)
+		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
+	return runs.Execute(ctx, l.Store, ranked(plan), o)
+}
+
+// maxSeeds is more than the number of seeds that one can choose.
+const maxSeeds = 1 << 20
+
+// ranked lists the runs of all panels, ranked by the work of their panels, and of a panel by seeds.
+func ranked(plan []PanelPlan) []runs.Job {
+	work := func(p PanelPlan) (sum float64) {
+		for _, job := range p.Jobs {
+			sum += job.Cost * float64(len(job.Steps))
+		}
+		return sum
+	}
+	var jobs []runs.Job
+	for rank, p := range slices.SortedStableFunc(slices.Values(plan), func(a, b PanelPlan) int {
+		return cmp.Compare(work(a), work(b))
+	}) {
+		for _, job := range jobsOf([]PanelPlan{p}) {
+			job.Rank = rank*maxSeeds + slices.Index(p.Seeds, job.Spec.Seed)
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
 // jobsOf lists the runs of all panels.

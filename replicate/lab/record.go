@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"tvps/data/artifact"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 
@@ -53,6 +54,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	artifact.RemoveTemporary(path)
 	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 // Shelf finds stored runs by their settings, whichever machine computed them: it needs no backend, data or checkpoint.
 type Shelf struct {
+	Store     *runs.Store            // has the runs
 	byLearner map[string][]runs.Spec // finished and unfinished runs
 	backends  []string               // of the runs that figures are drawn from; nil for all
 }
@@ -28,7 +29,7 @@ func NewShelf(store *runs.Store) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shelf{byLearner: map[string][]runs.Spec{}}
+	s := &Shelf{Store: store, byLearner: map[string][]runs.Spec{}}
 	for _, spec := range slices.Concat(finished, unfinished) {
 		s.byLearner[spec.Learner] = append(s.byLearner[spec.Learner], spec)
 	}

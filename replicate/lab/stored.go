@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"tvps/figures"
@@ -104,16 +103,14 @@ func (l *Lab) DrawAll(ctx context.Context, o Options) ([]Made, error) {
 	}
 	quiet := *l
 	quiet.Stdout = io.Discard
-	var made []Made
-	for _, f := range l.At(o.Scale) {
+	made := l.each(o, func(f paper.Figure, own Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("interrupted: %w", err)
+			return nil, err
 		}
-		own := o
-		own.Out = filepath.Join(o.Out, f.Name())
-		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
-		m.Result, m.Err = quiet.Draw(f, own)
-		made = append(made, m)
+		return quiet.Draw(f, own)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("interrupted: %w", err)
 	}
 	return made, nil
 }

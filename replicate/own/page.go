@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/data/echarts"
 
 	"github.com/google/renameio/v2"
@@ -25,7 +26,9 @@ func WritePage(dir string, page, script []byte, others map[string][]byte) error 
 		files[echarts.FileName] = script
 	}
 	for name, content := range files {
-		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+		path := filepath.Join(dir, name)
+		artifact.RemoveTemporary(path)
+		if err := renameio.WriteFile(path, content, 0o644); err != nil {
 			return fmt.Errorf("cannot write the page: %w", err)
 		}
 	}

@@ -43,17 +43,18 @@ func (t *training) begin() error {
 		return err
 	}
 	err := t.load()
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err == nil {
+		t.log("seeds %v continue at episode %d", t.memberSeeds(), t.episode)
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	unusable := t.members
 	if of, ok := errors.AsType[*stateError](err); ok {
 		unusable = []runs.Spec{of.run}
 	}
-	if t.host.Log != nil {
-		fmt.Fprintf(t.host.Log, "the checkpoint of %s/%s cannot be used (%v): training starts from scratch\n",
-			t.scenario.Name, t.learner.Name, err)
-	}
+	t.log("a checkpoint cannot be used (%v): training starts from scratch", err)
 	for _, run := range unusable {
 		if err := os.Remove(t.files.State(run)); err != nil {
 			return err
@@ -63,6 +64,22 @@ func (t *training) begin() error {
 		return runs.ErrRegroup
 	}
 	return nil
+}
+
+// log writes a line for people.
+func (t *training) log(format string, arguments ...any) {
+	if t.host.Log != nil {
+		fmt.Fprintf(t.host.Log, "%s/%s: %s\n", t.scenario.Name, t.learner.Name, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// memberSeeds are the seeds whose runs are missing.
+func (t *training) memberSeeds() []int64 {
+	seeds := make([]int64, len(t.members))
+	for i, member := range t.members {
+		seeds[i] = member.Seed
+	}
+	return seeds
 }
 
 // restart makes new agents, at episode 0.

@@ -50,7 +50,7 @@ func (b *Batch) validate(spec Spec) error {
 }
 
 // groups splits the seeds into groups.
-func (b *Batch) groups(ctx context.Context) (groups [][]int64, err error) {
+func (b *Batch) groups(ctx context.Context) (_ [][]int64, err error) {
 	defer recovered(&err)
 	size, err := b.GroupSize(ctx)
 	if err != nil {
@@ -59,12 +59,17 @@ func (b *Batch) groups(ctx context.Context) (groups [][]int64, err error) {
 	if size < 1 {
 		return nil, fmt.Errorf("a group of %d seeds: it must have at least 1", size)
 	}
-	rest := b.Seeds
-	for _, n := range GroupSizes(len(b.Seeds), size) {
-		groups = append(groups, rest[:n])
-		rest = rest[n:]
+	return Groups(b.Seeds, size), nil
+}
+
+// Groups splits seeds into groups with the sizes of GroupSizes.
+func Groups(seeds []int64, size int) [][]int64 {
+	var groups [][]int64
+	for _, n := range GroupSizes(len(seeds), size) {
+		groups = append(groups, seeds[:n])
+		seeds = seeds[n:]
 	}
-	return groups, nil
+	return groups
 }
 
 // GroupSizes splits n seeds into the fewest groups of at most size seeds, as even as possible, and returns their sizes.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -33,6 +34,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err := e.plan(ctx, jobs); err != nil {
 		return e.report, err
 	}
+	store.tidy(e.report.Results)
 	if len(e.queue) > 0 && opts.Verify != nil {
 		e.opts.Verify = sync.OnceValue(opts.Verify)
 		go func() { _ = e.opts.Verify() }() // verified asks for the error
@@ -41,6 +43,9 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	defer stop(nil)
 	e.stop = stop
 	var workers sync.WaitGroup
+	if len(e.queue) > 0 && len(e.report.Results) > 0 {
+		workers.Go(e.tell)
+	}
 	for range max(1, min(opts.Workers, len(e.queue))) {
 		workers.Go(func() { e.work(working) })
 	}
@@ -85,6 +90,8 @@ type executor struct {
 	opts     Options
 	progress *progress
 	stop     context.CancelCauseFunc // ends all runs
+
+	ended sync.Mutex // held while Options.Ended is called
 
 	mutex   sync.Mutex // guards what follows
 	queue   []*task
@@ -142,13 +149,15 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)
 		}
-		task.left = len(distinct(left))
+		task.left = len(Distinct(left))
 		weight += task.work()
 		steps += task.left
 		e.queue = append(e.queue, task)
 	}
-	// The longest run first, so that no worker is left alone with it at the end.
-	slices.SortStableFunc(e.queue, func(a, b *task) int { return cmp.Compare(b.work(), a.work()) })
+	// Within a rank the longest run first, so that no worker is left alone with it at the end.
+	slices.SortStableFunc(e.queue, func(a, b *task) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.work(), a.work()))
+	})
 	e.progress.begin(len(jobs), len(open), steps, weight)
 	return nil
 }
@@ -170,8 +179,8 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	return known, false
 }
 
-// distinct is the list in order, each number once.
-func distinct(steps []int) []int {
+// Distinct sorts the list in place and returns it with each number once.
+func Distinct(steps []int) []int {
 	slices.Sort(steps)
 	return slices.Compact(steps)
 }
@@ -216,12 +225,30 @@ func (e *executor) work(ctx context.Context) {
 		task, wait := e.next()
 		switch {
 		case task != nil:
-			e.attempt(ctx, task)
+			if e.attempt(ctx, task) {
+				e.tell()
+			}
 		case wait != nil:
 			wait(ctx)
 		default:
 			return
 		}
+	}
+}
+
+// tell calls Options.Ended.
+func (e *executor) tell() {
+	if e.opts.Ended == nil {
+		return
+	}
+	e.ended.Lock()
+	defer e.ended.Unlock()
+	e.mutex.Lock()
+	report := e.report
+	report.Results, report.Failed = maps.Clone(report.Results), slices.Clone(report.Failed)
+	e.mutex.Unlock()
+	if line := e.opts.Ended(report); line != "" {
+		e.progress.note("%s", line)
 	}
 }
 
@@ -256,8 +283,8 @@ func (e *executor) next() (next *task, wait func(ctx context.Context)) {
 }
 
 // attempt claims a task's runs and completes them. It puts the task back if another process holds one of them or ctx
-// is cancelled.
-func (e *executor) attempt(ctx context.Context, task *task) {
+// is cancelled; otherwise the runs have ended.
+func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	var results []*Result
 	computed := 0
 	release, blocked, err := e.claim(task)
@@ -295,6 +322,7 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 			e.report.Failed = append(e.report.Failed, Failure{spec, err})
 		}
 		e.progress.failed(task, err)
+		return true
 	case !ok && e.opts.NoWait:
 		for _, spec := range task.specs() {
 			e.report.Held = append(e.report.Held, Held{spec, by})
@@ -315,7 +343,9 @@ func (e *executor) attempt(ctx context.Context, task *task) {
 		e.report.Computed += computed
 		e.report.Cached += len(results) - computed
 		e.progress.finished(task, took, computed > 0)
+		return true
 	}
+	return false
 }
 
 // partsOf splits a task whose runs are locked; nil if it stays whole.
@@ -429,7 +459,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	for _, m := range members {
 		todo = append(todo, m.todo...)
 	}
-	todo = distinct(todo)
+	todo = Distinct(todo)
 	e.progress.expect(task, len(todo))
 	if len(todo) == 0 {
 		return nil

@@ -39,18 +39,24 @@ type Job struct {
 	Shard string
 	Whole []int // of a shard: the steps of all shards
 
+	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
+	Rank int
+
 	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0 counts as 1.
 	Cost float64
 }
 
 // Part is shard k of n, as "2of5" for k = 2: every n-th step from the k-th. There are at most as many shards as steps.
 func (j Job) Part(k, n int) Job {
-	j.Shard, j.Whole, j.Steps = fmt.Sprintf("%dof%d", k, n), j.Steps, nil
+	j.Shard, j.Whole, j.Steps = ShardName(k, n), j.Steps, nil
 	for i := k - 1; i < len(j.Whole); i += n {
 		j.Steps = append(j.Steps, j.Whole[i])
 	}
 	return j
 }
+
+// ShardName names shard k of n, counted from 1, as "2of5".
+func ShardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
 
 // shardName is what names a shard and its files.
 var shardName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
@@ -123,6 +129,11 @@ type Options struct {
 	// Verify checks what all numbers depend on, such as the backend's plugin. It is called once, next to the first run
 	// that is computed, and nothing is stored before it returns. Its error is that of Execute. nil: nothing to check.
 	Verify func() error
+
+	// Ended is called when runs have finished or failed, with the report so far, and at the start if runs are stored and
+	// others missing. It is called by one goroutine at a time; a worker waits for it. A line that it returns is printed.
+	// nil: not called.
+	Ended func(Report) string
 
 	// NoWait leaves out runs that other processes are computing, instead of waiting for them: see Report.Held.
 	NoWait bool

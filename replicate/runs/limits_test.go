@@ -71,7 +71,7 @@ func TestBombs(t *testing.T) {
 			if _, err := store.Read(spec(0)); !errors.As(err, new(*DamagedError)) {
 				t.Errorf("%s: Read: %v", name, err)
 			}
-			store.Explain(spec(1))
+			store.explainer()(spec(1))
 			if _, problems, err := store.Finished(); err != nil || len(problems) > 1 {
 				t.Errorf("%s: Finished: %v, %v", name, problems, err)
 			}

@@ -19,7 +19,7 @@ import (
 type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
-	Job  string `json:"job,omitempty"` // of Slurm, as "123" or "123_4"; "" outside of it
+	Job  string `json:"job,omitempty"` // see SlurmJob
 }
 
 // String is as "on node1, job 123_4" or "on node1, process 4711"; empty if nothing is known.
@@ -37,13 +37,19 @@ func (h Holder) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// SlurmJob is the job of Slurm that this process is a part of, as "123", or "123_4" for a task of an array; "" outside
+// of Slurm.
+func SlurmJob() string {
+	if array, index := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID"); array != "" && index != "" {
+		return array + "_" + index
+	}
+	return os.Getenv("SLURM_JOB_ID")
+}
+
 // thisProcess describes the process itself.
 func thisProcess() Holder {
-	h := Holder{PID: os.Getpid(), Job: os.Getenv("SLURM_JOB_ID")}
+	h := Holder{PID: os.Getpid(), Job: SlurmJob()}
 	h.Host, _ = os.Hostname()
-	if array, index := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID"); array != "" && index != "" {
-		h.Job = array + "_" + index
-	}
 	return h
 }
 

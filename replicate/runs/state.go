@@ -123,11 +123,9 @@ func readFailure(path string) (message string, failed bool) {
 	return note.Error, true
 }
 
-// Explain says which settings make spec a new run, compared with the most similar stored run of the same experiment,
-// learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with.
-func (s *Store) Explain(spec Spec) string { return s.explainer()(spec) }
-
-// explainer is Explain for many runs: it lists each folder once.
+// explainer returns a function that says which settings make spec a new run, compared with the most similar stored run
+// of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. Each folder
+// is listed once.
 func (s *Store) explainer() func(spec Spec) string {
 	type kind struct {
 		experiment, learner string

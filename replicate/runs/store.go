@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 )
 
 // quarantineFolder is where damaged files go; no experiment may have its name.
@@ -27,6 +29,9 @@ const (
 	lockSuffix    = ".lock"          // is locked while a process computes it
 	shardsSuffix  = ".shards"        // folder of the files of its shards, by their names
 )
+
+// replaced are the files and folders that only unfinished runs have.
+var replaced = []string{partialSuffix, stateSuffix, failedSuffix, lockSuffix, shardsSuffix}
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
 // finished one. Several processes may use the same folder at once.
@@ -176,11 +181,38 @@ func (s *Store) save(result *Result) error {
 	if err := writeAtomic(path, encodeResult(result)); err != nil {
 		return &WriteError{"result file", path, err}
 	}
-	os.Remove(s.partialPath(result.Spec, ""))
-	os.Remove(s.failedPath(result.Spec, ""))
-	os.Remove(s.path(result.Spec, stateSuffix))
-	os.RemoveAll(s.path(result.Spec, shardsSuffix))
+	s.removeReplaced(result.Spec)
 	return nil
+}
+
+// removeReplaced removes the files that a finished run has no use for. The caller holds the run's lock.
+func (s *Store) removeReplaced(spec Spec) {
+	os.Remove(s.partialPath(spec, ""))
+	os.Remove(s.failedPath(spec, ""))
+	os.Remove(s.path(spec, stateSuffix))
+	os.RemoveAll(s.path(spec, shardsSuffix))
+}
+
+// tidy removes what a process left of finished runs that was killed between writing the result and removing the rest.
+func (s *Store) tidy(finished map[string]*Result) {
+	folders := map[string]map[string]bool{} // names of files, by folder
+	for id, result := range finished {
+		folder := result.Spec.Experiment
+		if folders[folder] == nil {
+			folders[folder] = map[string]bool{}
+			entries, _ := os.ReadDir(filepath.Join(s.dir, folder))
+			for _, entry := range entries {
+				folders[folder][entry.Name()] = true
+			}
+		}
+		if !slices.ContainsFunc(replaced, func(suffix string) bool { return folders[folder][id+suffix] }) {
+			continue
+		}
+		if l, err := tryLock(s.lockPath(result.Spec, ""), unix.LOCK_EX); err == nil && l != nil {
+			s.removeReplaced(result.Spec)
+			l.release()
+		}
+	}
 }
 
 // removeTemporary removes the temporary files that processes left when they were killed while they wrote a file whose

@@ -16,6 +16,7 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // stored computes run 0 with 10 steps in a new folder.
@@ -266,7 +267,7 @@ func TestExplain(t *testing.T) {
 	with := func(seed int, learner string, settings map[string]string) Spec {
 		return Spec{Experiment: "test", Learner: learner, Seed: int64(seed), Settings: settings}
 	}
-	if got := store.Explain(spec(0)); got != "" {
+	if got := store.explainer()(spec(0)); got != "" {
 		t.Errorf("an empty store explains %q", got)
 	}
 	for _, s := range []Spec{
@@ -284,11 +285,11 @@ func TestExplain(t *testing.T) {
 		"clip no -> yes":                               {"epochs": "99", "lr": "9", "clip": "yes"},
 		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
 	} {
-		if got := store.Explain(with(0, "ours", settings)); got != want {
-			t.Errorf("Explain(%v) = %q, want %q", settings, got, want)
+		if got := store.explainer()(with(0, "ours", settings)); got != want {
+			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
 		}
 	}
-	if got := store.Explain(with(2, "ours", nil)); got != "" {
+	if got := store.explainer()(with(2, "ours", nil)); got != "" {
 		t.Errorf("another seed is explained by %q", got)
 	}
 	var out bytes.Buffer
@@ -348,5 +349,35 @@ func TestGather(t *testing.T) {
 	results, missing, err := Gather(store, []Spec{spec(2), spec(1), spec(0)})
 	if err != nil || len(results) != 2 || results[0].Spec.Seed != 2 || len(missing) != 1 || missing[0].Seed != 1 {
 		t.Errorf("results %v, missing %v, error %v", results, missing, err)
+	}
+}
+
+// What is left of a finished run is removed when it is wanted again, unless another process holds its lock.
+func TestTidy(t *testing.T) {
+	store := open(t, t.TempDir())
+	job := Job{Spec: spec(0), Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step}
+	execute(t, store, nil, job)
+	left := func() (n int) {
+		entries, err := os.ReadDir(filepath.Join(store.Dir(), spec(0).Experiment))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries) - 1
+	}
+	for _, suffix := range replaced {
+		if err := os.WriteFile(store.path(spec(0), suffix), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := tryLock(store.lockPath(spec(0), ""), unix.LOCK_EX)
+	if err != nil || held == nil {
+		t.Fatal(err)
+	}
+	if execute(t, store, nil, job); left() != len(replaced) {
+		t.Errorf("%d files are left while the lock is held, want %d", left(), len(replaced))
+	}
+	held.unlock()
+	if execute(t, store, nil, job); left() != 0 {
+		t.Errorf("%d files are left", left())
 	}
 }

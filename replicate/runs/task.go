@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type task struct {
 	waits    int       // attempts so far that found them held
 }
 
-// joined checks the jobs and joins those of the same run: the first one with the steps of all.
+// joined checks the jobs and joins those of the same run: the first one with the steps of all
+// and the lowest rank.
 func joined(jobs []Job) ([]Job, error) {
 	var wanted []*Job
 	byID := map[string]*Job{}
@@ -40,12 +42,13 @@ func joined(jobs []Job) ([]Job, error) {
 			return nil, fmt.Errorf("run %s is wanted as shard %q and as shard %q: execute them one after the other", job.Spec,
 				first, job.Shard)
 		}
+		byID[id].Rank = min(byID[id].Rank, job.Rank)
 		byID[id].Steps = append(byID[id].Steps, job.Steps...)
 		byID[id].Whole = append(byID[id].Whole, job.Whole...)
 	}
 	out := make([]Job, len(wanted))
 	for i, job := range wanted {
-		job.Steps, job.Whole = distinct(job.Steps), distinct(job.Whole)
+		job.Steps, job.Whole = Distinct(job.Steps), Distinct(job.Whole)
 		out[i] = *job
 	}
 	return out, nil
@@ -119,6 +122,11 @@ func (t *task) cost() float64 {
 
 // work is what the task has left to do, in the unit of Job.Cost.
 func (t *task) work() float64 { return float64(t.left) * t.cost() }
+
+// rank is the lowest rank of the jobs.
+func (t *task) rank() int {
+	return slices.MinFunc(t.jobs, func(a, b Job) int { return cmp.Compare(a.Rank, b.Rank) }).Rank
+}
 
 func (t *task) specs() []Spec {
 	out := make([]Spec, len(t.jobs))

@@ -137,7 +137,8 @@ func TestItem(t *testing.T) {
 			accounts: map[string]account{"12_1": {"OUT_OF_MEMORY", "n1"}}, state: Failed, node: "n1", left: 3600,
 			message: "Slurm ended it: OUT_OF_MEMORY"},
 	} {
-		k := known{path: "/none/plan.json", attempts: c.attempts, jobs: []Submitted{job}, queue: c.queue, accounts: c.accounts}
+		k := known{path: "/none/plan.json", attempts: map[int][]cluster.Attempt{2: c.attempts},
+			jobs: []Submitted{job}, queue: c.queue, accounts: c.accounts}
 		got := k.task(task)
 		if got.State != c.state || got.Node != c.node || got.Message != c.message || got.Seconds < c.left-1 ||
 			got.Seconds > c.left+1 || got.Attempts != len(c.attempts) {

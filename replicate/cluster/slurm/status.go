@@ -67,7 +67,11 @@ func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error
 	if unreadable > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s cannot be read.", runs.Plural(unreadable, "file of an attempt")))
 	}
-	k := known{path: path, attempts: attempts, jobs: jobs}
+	k := known{path: path, attempts: map[int][]cluster.Attempt{}, jobs: jobs}
+	for _, a := range attempts {
+		k.attempts[a.Task] = append(k.attempts[a.Task], a)
+	}
+	k.logs, _ = os.ReadDir(logFolder(path))
 	if len(jobs) > 0 {
 		if k.queue, err = readQueue(ctx, jobs); err != nil {
 			var missing *MissingError
@@ -93,9 +97,10 @@ func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error
 
 // known is what was read.
 type known struct {
-	path     string // of the plan
-	attempts []cluster.Attempt
+	path     string                    // of the plan
+	attempts map[int][]cluster.Attempt // by task
 	jobs     []Submitted
+	logs     []os.DirEntry
 	queue    []queued
 	accounts map[string]account
 }
@@ -109,17 +114,15 @@ func (k known) task(t cluster.Task) Item {
 		job := k.jobs[i]
 		item = k.place(item, job, t.ID-job.First)
 	}
-	steps := 0
-	var last cluster.Attempt
-	for _, a := range k.attempts {
-		if a.Task == t.ID {
-			item.Attempts++
-			steps, last = steps+a.Steps, a
-		}
-	}
-	if item.Attempts == 0 {
+	attempts := k.attempts[t.ID]
+	if len(attempts) == 0 {
 		return item
 	}
+	steps, last := 0, attempts[len(attempts)-1]
+	for _, a := range attempts {
+		steps += a.Steps
+	}
+	item.Attempts = len(attempts)
 	item.Node = cmp.Or(item.Node, last.Node)
 	item.Seconds *= 1 - min(1, float64(steps)/float64(max(1, last.Of)))
 	switch {
@@ -160,7 +163,7 @@ func (k known) place(item Item, j Submitted, index int) Item {
 	if index >= 0 {
 		id, log = fmt.Sprintf("%d_%d", j.ID, index), fmt.Sprintf("tvps-%s-%d_%d-*.log", j.Name, j.ID, index)
 	}
-	item.Log = newest(logFolder(k.path), log)
+	item.Log = k.newestLog(log)
 	for _, q := range k.queue {
 		if q.job != j.ID || q.index != index {
 			continue
@@ -184,18 +187,16 @@ func (k known) place(item Item, j Submitted, index int) Item {
 	return item
 }
 
-// newest returns the file in a folder that matches a pattern and was changed last; empty if there is none. The folder's
-// name is not taken for a pattern.
-func newest(folder, pattern string) string {
-	entries, _ := os.ReadDir(folder)
+// newestLog returns the log that matches a pattern and was changed last; empty if there is none.
+func (k known) newestLog(pattern string) string {
 	var best string
 	var changed time.Time
-	for _, entry := range entries {
+	for _, entry := range k.logs {
 		if ok, _ := filepath.Match(pattern, entry.Name()); !ok {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && (best == "" || info.ModTime().After(changed)) {
-			best, changed = filepath.Join(folder, entry.Name()), info.ModTime()
+			best, changed = filepath.Join(logFolder(k.path), entry.Name()), info.ModTime()
 		}
 	}
 	return best

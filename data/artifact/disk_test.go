@@ -1,0 +1,39 @@
+package artifact
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// What a killed process left of a file is removed, but neither what a process may be writing nor other files.
+func TestRemoveTemporary(t *testing.T) {
+	dir := t.TempDir()
+	then := time.Now().Add(-2 * temporaryAge)
+	for name, old := range map[string]bool{".page.html123": true, ".page.html456": false, ".page.html": true,
+		".page.html7a": true, ".other123": true, "page.html": true} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if old {
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	RemoveTemporary(filepath.Join(dir, "page.html"))
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if want := []string{".other123", ".page.html", ".page.html456", ".page.html7a", "page.html"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+}

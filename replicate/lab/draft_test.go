@@ -1,0 +1,196 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/paper"
+)
+
+// twoPanels has a panel a that takes more work than its panel b, and a claim about each.
+var twoPanels = paper.Figure{Number: 31, Title: "Two panels", Panels: []paper.Panel{
+	{Key: "a", Title: "Costly", Scenario: "gaussian", Series: []string{"everything", "ours"}},
+	{Key: "b", Title: "Cheap", Scenario: "gaussian", Series: []string{"everything", "recent"}},
+}, Claims: []paper.Claim{
+	{ID: "fig31a", Text: "Ours is better", Place: "here",
+		Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}},
+	{ID: "fig31b", Text: "Recent is better", Place: "here",
+		Parts: []paper.Part{{Panel: "b", Series: "recent", Base: "everything"}}},
+}}
+
+// witness is a log that calls see at each line about a draft.
+type witness struct {
+	bytes.Buffer
+	see func(line string)
+}
+
+func (w *witness) Write(text []byte) (int, error) {
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if strings.Contains(line, " drawn: ") {
+			w.see(line)
+		}
+	}
+	return w.Buffer.Write(text)
+}
+
+// newTwoPanels is a workplace for twoPanels, which calls see at each draft.
+func newTwoPanels(t *testing.T, see func(line string)) *workplace {
+	w := newWorkplace(t)
+	w.options.Panels, w.options.Workers = nil, 1
+	w.Lab.Host.Backend = backendtest.Open(t, backend.Go)
+	w.Lab.Stderr = &witness{see: see}
+	return w
+}
+
+// TestDraft: the cheap panel is drawn while the other one is computed, on a page that reloads itself, names what is
+// missing and judges nothing. The last page is that of a figure whose runs were all stored.
+func TestDraft(t *testing.T) {
+	var lines []string
+	var w *workplace
+	w = newTwoPanels(t, func(line string) {
+		lines = append(lines, line)
+		page := string(w.read(t, "index.html"))
+		for _, want := range []string{"location.reload()", "Being computed: panel a.", `data-chart="fig31-b"`, "<noscript>"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the draft lacks %q", want)
+			}
+		}
+		for _, unwanted := range []string{`data-chart="fig31-a"`, `id="claims"`, claimsFile, "Recent is better"} {
+			if strings.Contains(page, unwanted) {
+				t.Errorf("the draft has %q", unwanted)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(w.options.Out, claimsFile)); !os.IsNotExist(err) {
+			t.Errorf("verdicts of an earlier drawing are still there (%v)", err)
+		}
+		var record Record
+		if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil || len(record.Runs) != 4 ||
+			record.Runs[0].Panel != "b" || record.Settings["a"] != nil {
+			t.Errorf("provenance %+v, %v", record, err)
+		}
+		for _, extension := range []string{".csv", ".svg", ".png", ".pdf"} {
+			w.read(t, "fig31-b"+extension)
+		}
+	})
+	if err := os.MkdirAll(w.options.Out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.options.Out, claimsFile), []byte("older"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
+		t.Fatal(err)
+	}
+	want := "fig31: b drawn: " + filepath.Join(w.options.Out, "index.html") + " (a to come)"
+	if len(lines) != 1 || lines[0] != want {
+		t.Errorf("printed %q, want %q", lines, want)
+	}
+	last := w.read(t, "index.html")
+	if a, b := bytes.Index(last, []byte(`id="fig31-a"`)), bytes.Index(last, []byte(`id="fig31-b"`)); a < 0 || b < a ||
+		!bytes.Contains(last, []byte(`id="claims"`)) {
+		t.Errorf("the last page has the panels at %d and %d, or no claims", a, b)
+	}
+	w.options.Out = filepath.Join(t.TempDir(), "stored")
+	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil || len(lines) != 1 {
+		t.Fatal(err, lines)
+	}
+	if !bytes.Equal(last, w.read(t, "index.html")) || bytes.Contains(last, []byte(`id="draft"`)) {
+		t.Error("the last page differs from that of stored runs")
+	}
+}
+
+// TestFirstSeed: the first picture has the first seed alone, with all series, and says so; the next one has the panel.
+func TestFirstSeed(t *testing.T) {
+	var lines []string
+	var w *workplace
+	w = newTwoPanels(t, func(line string) {
+		lines = append(lines, strings.Replace(line, w.options.Out, "OUT", 1))
+		rows := w.csvRows(t, "fig31-b.csv")
+		page := string(w.read(t, "index.html"))
+		switch len(lines) {
+		case 1:
+			if len(rows) != 6 || rows[0].Seed != rows[5].Seed || !strings.Contains(page, "Being computed: panels a and b.") ||
+				!strings.Contains(page, "One seed only") || !strings.Contains(page, "1 seeds") {
+				t.Errorf("the first picture is not that of one seed: %+v", rows)
+			}
+			if n := strings.Count(w.Lab.Stderr.(*witness).String(), ": done in "); n != 2 {
+				t.Errorf("%d runs were computed before the first picture, want those of the first seed", n)
+			}
+		case 2:
+			if len(rows) != 12 || !strings.Contains(page, "Being computed: panel a.") {
+				t.Errorf("the second picture is not that of both seeds: %+v", rows)
+			}
+		}
+	})
+	w.options.Overrides = append(w.options.Overrides, "stack=1")
+	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a, b to come)", "fig31: b drawn: OUT/index.html (a to come)"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("printed %q, want %q", lines, want)
+	}
+}
+
+// TestInterruptedDraft: the page of an interrupted figure says what is missing and does not reload itself. A figure of
+// which one panel's runs fail still has a draft of the other.
+func TestInterruptedDraft(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w := newTwoPanels(t, func(string) { cancel() })
+	_, err := w.Make(ctx, twoPanels, w.options)
+	demand.Error(t, err, "interrupted with 4 of 6 runs finished")
+	page := string(w.read(t, "index.html"))
+	if strings.Contains(page, "location.reload()") || !strings.Contains(page, "<span data-running hidden>") ||
+		!strings.Contains(page, "<span data-ended>The program ended before it had computed\npanel a.") {
+		t.Error("the page does not say that the program ended")
+	}
+	var lines []string
+	w.Lab.Stderr = &witness{see: func(line string) { lines = append(lines, line) }}
+	failing := append([]string{"a.g-network=conv5", "a.g-input=pixels"}, w.options.Overrides...)
+	w.options.Overrides, w.options.Out = failing, filepath.Join(t.TempDir(), "failed")
+	_, err = w.Make(t.Context(), twoPanels, w.options)
+	demand.Error(t, err, "2 of 6 runs failed")
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "fig31: b drawn: ") {
+		t.Errorf("printed %q", lines)
+	}
+}
+
+// TestAllDrafts: each figure of a collection is drawn when its runs have ended. Verdicts wait for those of all figures.
+func TestAllDrafts(t *testing.T) {
+	w := newCollection(t)
+	var pages []string
+	w.options.Workers = 1
+	w.Lab.Stderr = &witness{see: func(line string) {
+		_, path, _ := strings.Cut(line, " drawn: ")
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, []byte("All panels are drawn.")) || bytes.Contains(page, []byte(`id="claims"`)) {
+			t.Errorf("%s: the draft is not one without verdicts", line)
+		}
+		pages = append(pages, filepath.Base(filepath.Dir(path)))
+	}}
+	made, err := w.All(t.Context(), w.options)
+	if err != nil || Incomplete(made) != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(pages, " "); got != "fig21 fig23 fig22" {
+		t.Errorf("the figures are drawn in the order %s, want that of their work", got)
+	}
+	for _, m := range made[1:] {
+		page, err := os.ReadFile(m.Page)
+		if err != nil || bytes.Contains(page, []byte(`id="draft"`)) || !bytes.Contains(page, []byte(`id="claims"`)) {
+			t.Errorf("%s is not finished (%v)", m.Page, err)
+		}
+	}
+}
