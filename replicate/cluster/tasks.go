@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/gomlx_models/resnet"
+	"tvps/replicate/lab"
+	"tvps/replicate/runs"
+	"tvps/replicate/settings"
+)
+
+// tasks packs units into tasks, and puts those before them whose results they need.
+func (p *planner) tasks(units []unit) []Task {
+	p.packable(units)
+	var out []Task
+	pretrain := map[string]int{} // tasks by checkpoint
+	features := map[string]int{} // and by features
+	open := map[string]int{}     // the task of each kind that is not full
+	for _, u := range units {
+		for _, seed := range u.Seeds {
+			if u.trunk != nil {
+				p.prepare(&out, pretrain, features, u, seed)
+			}
+		}
+		kind := fmt.Sprint(u.gpu, u.cpus, u.memory, u.trunk != nil)
+		i, ok := open[kind]
+		if !ok || out[i].Seconds+u.seconds > p.TaskSeconds {
+			i = len(out)
+			open[kind] = i
+			t := Task{ID: i, Stage: StageCPU, GPU: u.gpu, CPUs: u.cpus, MemoryMB: u.memory, Source: u.source,
+				Backend: p.Backend}
+			if u.gpu {
+				t.Stage, t.Backend = StageGPU, p.GPUBackend
+			}
+			out = append(out, t)
+		}
+		t := &out[i]
+		t.add(u)
+		if u.trunk != nil {
+			for _, seed := range u.Seeds {
+				t.After = append(t.After, features[featuresKey(u, seed)])
+			}
+			t.After = runs.Distinct(t.After)
+		}
+	}
+	return ordered(out)
+}
+
+// packable sorts units so that those of a kind and scenario are next to each other, in the order of figures otherwise.
+func (p *planner) packable(units []unit) {
+	slices.SortStableFunc(units, func(a, b unit) int {
+		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.cpus, b.cpus),
+			strings.Compare(a.Scenario, b.Scenario))
+	})
+}
+
+// add adds a unit to the task. Seeds that differ in nothing else share an entry.
+func (t *Task) add(u unit) {
+	t.Seconds += u.seconds
+	if u.source == Guessed {
+		t.Source = Guessed
+	}
+	if last := len(t.Runs) - 1; last >= 0 && u.Group == 0 && u.Shard == "" && t.Runs[last].sameBut(u.Runs) {
+		t.Runs[last].Seeds = slices.Concat(t.Runs[last].Seeds, u.Seeds)
+		t.Runs[last].Batch = t.Runs[last].Seeds
+		return
+	}
+	t.Runs = append(t.Runs, u.Runs)
+}
+
+// sameBut tells whether runs differ from others in their seeds alone, and neither are shards.
+func (r Runs) sameBut(other Runs) bool {
+	return r.sameRun(other) && r.Group == other.Group && r.Shard == other.Shard && slices.Equal(r.Steps, other.Steps)
+}
+
+// sameRun tells whether runs differ from others in seeds and steps alone.
+func (r Runs) sameRun(other Runs) bool {
+	return r.Scenario == other.Scenario && r.Series == other.Series && r.Measure == other.Measure &&
+		maps.Equal(r.Settings, other.Settings)
+}
+
+// pretrainEpochs are the epochs of pre-training, the paper's.
+const pretrainEpochs = 100
+
+// prepare adds the tasks of the features and of the checkpoint that a seed needs, once.
+func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit, seed int64) {
+	key := featuresKey(u, seed)
+	if _, ok := features[key]; ok {
+		return
+	}
+	t := Task{Stage: StageFeatures, GPU: u.gpu, CPUs: 4, MemoryMB: u.memory, Source: Guessed, Backend: p.Backend,
+		Features: &Features{Scenario: u.Scenario, Settings: u.Settings, Seed: seed}}
+	growth := math.Pow(float64(u.trunk.Width)/16, 1.5) // measured: a step of ResNet-18 takes 8 times as long at width 64
+	t.Seconds = 60 * growth
+	if t.GPU {
+		t.Backend, t.Seconds = p.GPUBackend, 15*growth
+	}
+	if name := resnet.FileName(u.trunk.Width, seed); u.trunk.PerSplit && !hasCheckpoint(p.CacheDir, u.trunk.Width, seed) {
+		i, ok := pretrain[name]
+		if !ok {
+			i = len(*out)
+			pretrain[name] = i
+			before := Task{ID: i, Stage: StagePretrain, GPU: t.GPU, CPUs: 4, MemoryMB: 8 << 10, Source: Guessed,
+				Backend: t.Backend, Pretrain: &Pretrain{Width: u.trunk.Width, Split: seed, Epochs: pretrainEpochs}}
+			before.Seconds = 110 * growth * pretrainEpochs // measured: .31 s a minibatch at width 16 on two cores
+			if t.GPU {
+				before.Seconds = 5 * growth * pretrainEpochs
+			}
+			*out = append(*out, before)
+		}
+		t.After = []int{i}
+	}
+	t.ID = len(*out)
+	features[key] = t.ID
+	*out = append(*out, t)
+}
+
+// featuresKey is equal for runs that share features.
+func featuresKey(u unit, seed int64) string {
+	if !u.trunk.PerSplit {
+		seed = 0
+	}
+	return fmt.Sprint(u.trunk.Features, seed)
+}
+
+// hasCheckpoint tells whether the checkpoint of a split is in the program or in the cache; cacheDir is empty for none.
+func hasCheckpoint(cacheDir string, width int, split int64) bool {
+	folder := ""
+	if cacheDir != "" {
+		folder = filepath.Join(cacheDir, "checkpoints")
+	}
+	_, _, err := resnet.Load(folder, width, split)
+	return err == nil
+}
+
+// ordered sorts tasks by stage and resources and renumbers them.
+func ordered(tasks []Task) []Task {
+	slices.SortStableFunc(tasks, func(a, b Task) int {
+		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)),
+			strings.Compare(a.resources(), b.resources()))
+	})
+	number := map[int]int{}
+	for i, t := range tasks {
+		number[t.ID] = i
+	}
+	for i := range tasks {
+		tasks[i].ID = i
+		for j, before := range tasks[i].After {
+			tasks[i].After[j] = number[before]
+		}
+		slices.Sort(tasks[i].After)
+	}
+	return tasks
+}
+
+// resources are equal for tasks of one array.
+func (t Task) resources() string {
+	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
+}
+
+// Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
+func Checkpoints(c lab.Catalog, scale settings.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
+	plan, err := Make(c, nil, Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range plan.Tasks {
+		if t.Pretrain == nil {
+			continue
+		}
+		needed = append(needed, *t.Pretrain)
+		if !hasCheckpoint(cacheDir, t.Pretrain.Width, t.Pretrain.Split) {
+			missing = append(missing, *t.Pretrain)
+		}
+	}
+	return needed, missing, nil
+}

@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+)
+
+// unit is what cannot be divided between tasks: a group of batched seeds, or a run or shard of it.
+type unit struct {
+	Runs
+	trunk        *protocol.Trunk
+	gpu          bool
+	cpus, memory int
+	seconds      float64
+	source       Estimate
+}
+
+// missing returns the units of runs that are not stored whole, and the number of those that are.
+func (p *planner) missing(w *wanted) (units []unit, stored int) {
+	todo := map[int64][]int{}
+	for seed, steps := range w.steps {
+		if todo[seed] = steps; p.shelf == nil {
+			continue
+		}
+		spec, ok := p.shelf.Find(w.Outline, seed, p.choices[w.environment()])
+		if !ok {
+			continue
+		}
+		known := p.shelf.Store.Steps(spec)
+		todo[seed] = slices.DeleteFunc(slices.Clone(steps), func(t int) bool {
+			_, ok := slices.BinarySearch(known, t)
+			return ok
+		})
+		if len(todo[seed]) == 0 {
+			delete(todo, seed)
+			stored++
+		}
+	}
+	for i, batch := range w.batches {
+		for _, group := range runs.Groups(batch, max(1, p.group(w, len(batch)))) { // single seeds if none are batched
+			members := slices.DeleteFunc(slices.Clone(group), func(seed int64) bool {
+				return w.batchOf[seed] != i || todo[seed] == nil
+			})
+			if len(members) > 0 {
+				units = append(units, p.unitsOf(w, batch, members, todo)...)
+			}
+		}
+	}
+	return units, stored
+}
+
+// group returns the largest group of batched seeds; 0 for none.
+func (p *planner) group(w *wanted, seeds int) int {
+	if w.Group != protocol.MeasuredGroup {
+		return w.Group
+	}
+	size := min(cmp.Or(p.Group, DefaultGroup), seeds)
+	for size > 1 && seeds > 1 && slices.Contains(runs.GroupSizes(seeds, size), 1) {
+		size-- // a seed alone would be rounded differently from the others
+	}
+	return size
+}
+
+// unitsOf returns the unit of a group, or the shards of a run.
+func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]int) []unit {
+	var steps []int
+	for _, seed := range members {
+		steps = append(steps, todo[seed]...)
+	}
+	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
+		Seeds: members, Group: p.group(w, len(batch)), Steps: runs.Distinct(slices.Clone(steps)), Cost: w.Cost}
+	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
+	perStep, source := p.perStep(w)
+	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source
+	if r.Group > 0 {
+		return []unit{u}
+	}
+	u.Batch = members
+	n := min(int(math.Round(u.seconds/p.TaskSeconds)), len(r.Steps))
+	if n < 2 {
+		return []unit{u}
+	}
+	var out []unit
+	for k := range n {
+		part, shard := u, runs.Job{Steps: r.Steps}.Part(k+1, n)
+		part.Steps, part.Shard = shard.Steps, shard.Shard
+		part.seconds = perStep * float64(len(part.Steps))
+		out = append(out, part)
+	}
+	return out
+}
+
+// cpus is the number of processors of runs. Vector models and agents were measured on two: more do not help a group
+// much. A GPU is fed by one thread.
+func (p *planner) cpus(w *wanted) int {
+	if w.Images && !w.gpu {
+		return 4
+	}
+	return 2
+}
+
+// roundedMemory rounds MiB up to a power of two, at least 2 GiB, for few arrays.
+func roundedMemory(mib int) int {
+	size := 2 << 10
+	for size < mib {
+		size *= 2
+	}
+	return size
+}

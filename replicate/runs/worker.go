@@ -1,0 +1,330 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// work takes tasks from the queue until none is left or ctx is cancelled.
+func (e *executor) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		task, wait := e.next()
+		switch {
+		case task != nil:
+			if e.attempt(ctx, task) {
+				e.tell()
+			}
+		case wait != nil:
+			wait(ctx)
+		default:
+			return
+		}
+	}
+}
+
+// tell calls Options.Ended.
+func (e *executor) tell() {
+	if e.opts.Ended == nil {
+		return
+	}
+	e.ended.Lock()
+	defer e.ended.Unlock()
+	e.mutex.Lock()
+	report := e.report
+	report.Results, report.Failed = maps.Clone(report.Results), slices.Clone(report.Failed)
+	e.mutex.Unlock()
+	if line := e.opts.Ended(report); line != "" {
+		e.progress.note("%s", line)
+	}
+}
+
+// next takes the first task that is due. If none is, wait returns when one may be; it is nil when no task is left or
+// can come back.
+func (e *executor) next() (next *task, wait func(ctx context.Context)) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	now := time.Now()
+	if i := slices.IndexFunc(e.queue, func(t *task) bool { return !now.Before(t.earliest) }); i >= 0 {
+		next = e.queue[i]
+		e.queue = slices.Delete(e.queue, i, i+1)
+		e.active++
+		return next, nil
+	}
+	if len(e.queue) == 0 && e.active == 0 {
+		return nil, nil
+	}
+	changed := e.changed
+	var due <-chan time.Time
+	if len(e.queue) > 0 {
+		first := slices.MinFunc(e.queue, func(a, b *task) int { return a.earliest.Compare(b.earliest) })
+		due = time.After(first.earliest.Sub(now))
+	}
+	return nil, func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-due:
+		}
+	}
+}
+
+// attempt claims a task's runs and completes them. It puts the task back if another process holds one of them or ctx
+// is cancelled; otherwise the runs have ended.
+func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
+	var results []*Result
+	computed := 0
+	release, blocked, err := e.claim(task)
+	ok := release != nil
+	parts := e.partsOf(task, ok)
+	if ok {
+		if parts == nil {
+			results, computed, err = e.compute(ctx, task)
+		}
+		release()
+		if job := task.jobs[0]; err == nil && job.Shard != "" {
+			err = e.completeShards(job)
+		}
+	}
+	var every *everyRunError
+	if errors.As(everyRun(err), &every) {
+		e.stop(every) // only the first one counts
+	}
+	var by []Holder
+	if blocked != nil && task.waits == 0 {
+		by = e.store.holders(*blocked)
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.active--
+	close(e.changed)
+	e.changed = make(chan struct{})
+	switch {
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrRegroup): // interrupted: the error says only where
+		e.queue = append(e.queue, task)
+	case parts != nil:
+		e.queue = append(e.queue, parts...)
+	case err != nil:
+		for _, spec := range task.specs() {
+			e.report.Failed = append(e.report.Failed, Failure{spec, err})
+		}
+		e.progress.failed(task, err)
+		return true
+	case !ok && e.opts.NoWait:
+		for _, spec := range task.specs() {
+			e.report.Held = append(e.report.Held, Held{spec, by})
+		}
+		e.progress.note("%s is being computed by another process%s: left out", task, named(by))
+	case !ok:
+		if task.waits++; task.waits == 1 {
+			e.progress.note("%s is being computed by another process%s: waiting for it", task, named(by))
+		}
+		task.earliest = time.Now().Add(pauseAfter(task.waits))
+		e.queue = append(e.queue, task)
+	default:
+		var took time.Duration
+		for i, result := range results {
+			e.report.Results[result.Spec.ID()] = result.Only(task.jobs[i].Steps)
+			took += result.Provenance.Duration()
+		}
+		e.report.Computed += computed
+		e.report.Cached += len(results) - computed
+		e.progress.finished(task, took, computed > 0)
+		return true
+	}
+	return false
+}
+
+// partsOf splits a task whose runs are locked; nil if it stays whole.
+func (e *executor) partsOf(task *task, locked bool) []*task {
+	if !locked {
+		return nil
+	}
+	parts := e.split(task)
+	if parts != nil {
+		e.progress.note("%s are not at the same step: they continue apart", task)
+		e.progress.expect(task, 0) // each part counts its own steps
+	}
+	return parts
+}
+
+// claim takes the locks of all runs of a task. If another process holds one, blocked, it takes none.
+func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) {
+	var taken []func()
+	release = func() {
+		for _, one := range taken {
+			one()
+		}
+	}
+	for _, job := range task.jobs {
+		pauses := claimPauses
+		if task.waits > 0 { // another attempt comes
+			pauses = nil
+		}
+		one, err := e.store.claimWithin(job.Spec, job.Shard, pauses)
+		if one == nil {
+			release()
+			return nil, &job.Spec, err
+		}
+		taken = append(taken, one)
+	}
+	return release, nil, nil
+}
+
+// completeShards writes the finished file of a run if its shards have computed every step and none is at work.
+func (e *executor) completeShards(job Job) error {
+	job.Steps, job.Shard, job.Whole = job.Whole, "", nil
+	if known, _ := e.store.known(job.Spec); len(missing(job.Steps, known)) > 0 {
+		return nil
+	}
+	release, err := e.store.claim(job.Spec, "")
+	if release == nil {
+		return err // the last shard does it
+	}
+	defer release()
+	m, done, err := e.open(job, 1)
+	if done != nil || err != nil {
+		return err
+	}
+	defer m.file.close()
+	if len(m.todo) > 0 { // damaged meanwhile
+		return nil
+	}
+	return e.store.save(m.result())
+}
+
+// compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
+// jobs, and how many of them it computed: the others were finished by another process meanwhile.
+func (e *executor) compute(ctx context.Context, task *task) (results []*Result, computed int, err error) {
+	results = make([]*Result, len(task.jobs))
+	var members []*member
+	defer func() {
+		for _, m := range members {
+			m.file.close()
+		}
+	}()
+	for i, job := range task.jobs {
+		m, done, err := e.open(job, len(task.seeds))
+		if err != nil {
+			return nil, 0, err
+		}
+		if results[i] = done; done == nil {
+			members = append(members, m)
+		}
+	}
+	if err = e.steps(ctx, task, members); err == nil {
+		err = e.save(task, members, results)
+	}
+	var every *everyRunError
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRegroup) && !errors.As(everyRun(err), &every) {
+		for _, m := range members {
+			if noteErr := e.store.saveFailure(m.job.Spec, m.job.Shard, err); noteErr != nil {
+				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
+			}
+		}
+	}
+	return results, len(members), err
+}
+
+// save writes the finished runs. A shard's steps stay in its file.
+func (e *executor) save(task *task, members []*member, results []*Result) error {
+	for _, m := range members {
+		result := m.result()
+		if m.job.Shard != "" {
+			os.Remove(e.store.failedPath(m.job.Spec, m.job.Shard))
+		} else if err := e.store.save(result); err != nil {
+			return err
+		}
+		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
+	}
+	return nil
+}
+
+// steps computes the members' missing steps and stores each at once.
+func (e *executor) steps(ctx context.Context, task *task, members []*member) (err error) {
+	var todo []int
+	for _, m := range members {
+		todo = append(todo, m.todo...)
+	}
+	todo = Distinct(todo)
+	e.progress.expect(task, len(todo))
+	if len(todo) == 0 {
+		return nil
+	}
+	begin := time.Now()
+	specs := specsOf(members)
+	if task.seeds != nil { // groups write states of their own
+		if err := e.verified(); err != nil {
+			return err
+		}
+		if older := e.store.olderState(specs); os.Remove(older) == nil {
+			e.progress.note("%s: the state of an older program cannot be used: training starts from scratch (%s removed)",
+				task, older)
+		}
+	}
+	step, stop, err := task.start(ctx, specs, Files{e.store})
+	if err != nil {
+		return fmt.Errorf("set-up: %w", err)
+	}
+	defer func() {
+		defer recovered(&err)
+		stop()
+	}()
+	for _, t := range todo {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows, err := runStep(ctx, step, t)
+		if err != nil {
+			return fmt.Errorf("step %d: %w", t, err)
+		}
+		if len(rows) != len(members) {
+			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))
+		}
+		spent := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
+		count := 0
+		if err := e.verified(); err != nil {
+			return err
+		}
+		for i, m := range members {
+			if err := m.add(t, rows[i], spent); err != nil {
+				return err
+			}
+			count += len(rows[i])
+		}
+		begin = time.Now()
+		e.progress.step(task, t, count)
+	}
+	return nil
+}
+
+func specsOf(members []*member) []Spec {
+	out := make([]Spec, len(members))
+	for i, m := range members {
+		out[i] = m.job.Spec
+	}
+	return out
+}
+
+// runStep calls step and turns its panic into an error.
+func runStep(ctx context.Context, step GroupStep, t int) (rows [][]Row, err error) {
+	defer recovered(&err)
+	return step(ctx, t)
+}
+
+// finish completes the report and prints its summary.
+func (e *executor) finish(ctx context.Context) Report {
+	report := e.report
+	for _, task := range e.queue {
+		report.Unfinished += len(task.jobs)
+	}
+	report.Interrupted = ctx.Err() != nil && report.Unfinished > 0
+	slices.SortFunc(report.Failed, func(a, b Failure) int { return strings.Compare(a.Spec.String(), b.Spec.String()) })
+	e.progress.end(report)
+	return report
+}
