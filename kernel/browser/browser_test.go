@@ -105,12 +105,16 @@ func TestSlidersInABrowser(t *testing.T) {
 	v, _ := newView(t, browser, "explore")
 	const name = "explore.ipynb"
 	v.start(startLab(t, python, copyNotebooks(t, []string{name})).address, name)
-	controls := 0
+	controls, text := 0, ""
 	v.until("two sliders and two lists are shown", notebookTimeout, func() bool {
+		var s struct{ Ran string }
+		v.ask(&s, "state")
+		if v.ask(&text, "lastTexts"); s.Ran != "running" { // it has no controls: with them it waits
+			t.Fatalf("the cell ended: %s", text)
+		}
 		v.ask(&controls, "controls")
 		return controls == 4
-	})
-	text := ""
+	}, &text)
 	exact := func() (share float64) { // the effective share by the exact weights; 2 if it is not shown
 		v.ask(&text, "lastTexts")
 		_, after, _ := strings.Cut(text, "effective share, exact = ")
