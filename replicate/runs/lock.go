@@ -146,6 +146,13 @@ func (l *lock) sign() {
 	_ = os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
 }
 
+// signedByJob tells whether a process of this Slurm job, or outside of Slurm, has signed the file.
+func (l *lock) signedByJob() bool {
+	var by Holder
+	line, err := firstLine(l.file)
+	return err == nil && json.Unmarshal(line, &by) == nil && by.Job == SlurmJob()
+}
+
 // release frees an exclusive lock and removes its file.
 func (l *lock) release() {
 	os.Remove(l.path)

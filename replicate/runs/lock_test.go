@@ -161,6 +161,14 @@ func TestProbe(t *testing.T) {
 	if err := TryProbe(dir); err == nil || errors.As(err, new(*FolderError)) {
 		t.Errorf("without a holder: %v", err)
 	}
+	for _, text := range []string{"", `{"pid":1,"job":"another"}` + "\n"} { // not locked yet, or left by a killed process
+		if err := os.WriteFile(probePath(dir), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := TryProbe(dir); err == nil || errors.As(err, new(*FolderError)) {
+			t.Errorf("with a file of %q: %v", text, err)
+		}
+	}
 	for _, granted := range []bool{false, true} {
 		inject(t, func(file *os.File, how int) error {
 			if granted {

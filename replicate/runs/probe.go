@@ -42,8 +42,8 @@ func HoldProbe(ctx context.Context, dir string) (release func(), err error) {
 	}
 }
 
-// TryProbe tries the lock that another process holds by HoldProbe. It returns nil if the lock excludes this process, a
-// *FolderError if it does not, or another error if no process holds it.
+// TryProbe tries the lock that another process of the same Slurm job (or none) holds by HoldProbe. It returns nil if the
+// lock excludes this process, a *FolderError if it does not, or another error if no process holds it.
 func TryProbe(dir string) error {
 	path := probePath(dir)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -61,8 +61,8 @@ func TryProbe(dir string) error {
 		return nil
 	case err != nil:
 		return folderLockError(dir, "cannot lock a file", err)
-	case !tried.current(): // released meanwhile
-		return fmt.Errorf("no process holds the lock in results folder %s any more", dir)
+	case !tried.current() || !tried.signedByJob(): // released meanwhile, or not locked yet
+		return fmt.Errorf("no process holds the lock in results folder %s that should be tried", dir)
 	}
 	const problem = "grants one lock to two processes, which would compute the same runs"
 	return &FolderError{Dir: dir, Problem: problem, Locks: true}

@@ -1,7 +1,9 @@
 package slurm
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,6 +145,23 @@ func TestItem(t *testing.T) {
 		if got.State != c.state || got.Node != c.node || got.Message != c.message || got.Seconds < c.left-1 ||
 			got.Seconds > c.left+1 || got.Attempts != len(c.attempts) {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// The reason of a failure is this program's sentence, not what Slurm says after it.
+func TestLastError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for text, want := range map[string]string{
+		"start\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
+		"start\nslurmstepd: killed\n":                                 "slurmstepd: killed",
+		"":                                                            "",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastError(path); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

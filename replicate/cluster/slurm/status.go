@@ -152,7 +152,7 @@ func (k known) job(j Submitted) Item {
 	if code := strings.TrimSpace(string(text)); err == nil && code == "0" {
 		item.State, item.Message = Done, ""
 	} else if err == nil {
-		item.State, item.Message = Failed, cmp.Or(lastLine(item.Log), "exit code "+code)
+		item.State, item.Message = Failed, cmp.Or(lastError(item.Log), "exit code "+code)
 	}
 	return item
 }
@@ -202,10 +202,15 @@ func (k known) newestLog(pattern string) string {
 	return best
 }
 
-// lastLine returns the last line of a file that is not empty.
-func lastLine(path string) string {
+// lastError returns what this program said last in a log; without that the last line, which may be Slurm's.
+func lastError(path string) string {
 	text, _ := os.ReadFile(path)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range slices.Backward(lines) {
+		if own, ok := strings.CutPrefix(line, "replicate: "); ok {
+			return own
+		}
+	}
 	return lines[len(lines)-1]
 }
 
