@@ -47,6 +47,11 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 			return unwritable(fig, dir, fmt.Errorf("%s is a folder there", f.name))
 		}
 	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.name
+	}
+	artifact.RemoveTemporary(dir, names...)
 	var pending []*renameio.PendingFile
 	defer func() {
 		for _, p := range pending {
@@ -55,7 +60,6 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	}()
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		artifact.RemoveTemporary(path)
 		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
 		if err != nil {
 			return unwritable(fig, dir, named(err, f.name))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,19 +66,24 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 // temporaryAge is that of a temporary file of which its process was certainly killed.
 const temporaryAge = time.Minute
 
-// RemoveTemporary removes the temporary files of [renameio.WriteFile] and [renameio.NewPendingFile] for the file path
-// that processes left in its folder when they were killed while they wrote it. Call it before path is written.
-func RemoveTemporary(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path))
+// RemoveTemporary removes the temporary files of [renameio.WriteFile] and [renameio.NewPendingFile] for the files names
+// that processes left in the folder dir when they were killed while they wrote them. Call it before they are written.
+func RemoveTemporary(dir string, names ...string) {
+	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
-		digits, ok := strings.CutPrefix(entry.Name(), "."+filepath.Base(path))
-		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		if !slices.ContainsFunc(names, func(name string) bool { return isTemporary(entry.Name(), name) }) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > temporaryAge {
-			os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+			os.Remove(filepath.Join(dir, entry.Name()))
 		}
 	}
+}
+
+// isTemporary tells whether temporary is the name of a temporary file for a file: a dot before it, digits after it.
+func isTemporary(temporary, name string) bool {
+	digits, ok := strings.CutPrefix(temporary, "."+name)
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // diskWriter keeps the first error of the disk, explained.

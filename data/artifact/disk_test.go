@@ -24,7 +24,7 @@ func TestRemoveTemporary(t *testing.T) {
 			}
 		}
 	}
-	RemoveTemporary(filepath.Join(dir, "page.html"))
+	RemoveTemporary(dir, "page.html", "none")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +152,7 @@ func WriteCSV(path string, columns ...Column) error {
 
 // atomically writes a file under a temporary name, and renames it.
 func atomically(path string, write func(io.Writer) error) error {
-	artifact.RemoveTemporary(path)
+	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"tvps/data/artifact"
@@ -91,7 +92,7 @@ func sealed(header, rest []byte) []byte {
 
 // writeWhole writes a file under a temporary name, and renames it.
 func writeWhole(path string, content []byte) error {
-	artifact.RemoveTemporary(path)
+	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("propensity: %w", err)
 	}

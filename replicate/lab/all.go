@@ -54,7 +54,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 		own.Out = filepath.Join(o.Out, f.Name())
 		drafts = append(drafts, &draft{figure: f, options: own, plan: plan})
 	}
-	report, err := l.compute(ctx, drafts...)
+	report, err := l.compute(ctx, o.Workers, drafts...)
 	if err != nil {
 		return nil, err
 	}

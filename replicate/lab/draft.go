@@ -36,17 +36,13 @@ type draft struct {
 // compute computes the missing runs of figures, those of the panel with the least work first, and draws a draft of a
 // figure whenever the runs of one of its panels have ended. The drafts of a computation that does not reach its end say
 // so. The last drawing is left to the caller.
-func (l *Lab) compute(ctx context.Context, drafts ...*draft) (runs.Report, error) {
+func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.Report, error) {
 	var plan []PanelPlan
 	for _, d := range drafts {
 		plan = append(plan, d.plan...)
 	}
 	if l.done != nil {
 		return pick(*l.done, plan), nil
-	}
-	workers := 1
-	if len(drafts) > 0 {
-		workers = drafts[0].options.Workers
 	}
 	working, stop := context.WithCancel(ctx)
 	defer stop()

@@ -31,7 +31,7 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 	if err := o.CheckOut(); err != nil {
 		return nil, err
 	}
-	report, err := l.compute(ctx, &draft{figure: f, options: o, plan: plan})
+	report, err := l.compute(ctx, o.Workers, &draft{figure: f, options: o, plan: plan})
 	if err != nil {
 		return nil, err
 	}

@@ -208,9 +208,6 @@ func (l *Lab) execute(ctx context.Context, plan []PanelPlan, workers int,
 	return runs.Execute(ctx, l.Store, ranked(plan), o)
 }
 
-// maxSeeds is more than the number of seeds that one can choose.
-const maxSeeds = 1 << 20
-
 // ranked lists the runs of all panels, ranked by the work of their panels, and of a panel by seeds.
 func ranked(plan []PanelPlan) []runs.Job {
 	work := func(p PanelPlan) (sum float64) {
@@ -220,13 +217,15 @@ func ranked(plan []PanelPlan) []runs.Job {
 		return sum
 	}
 	var jobs []runs.Job
-	for rank, p := range slices.SortedStableFunc(slices.Values(plan), func(a, b PanelPlan) int {
+	rank := 0
+	for _, p := range slices.SortedStableFunc(slices.Values(plan), func(a, b PanelPlan) int {
 		return cmp.Compare(work(a), work(b))
 	}) {
 		for _, job := range jobsOf([]PanelPlan{p}) {
-			job.Rank = rank*maxSeeds + slices.Index(p.Seeds, job.Spec.Seed)
+			job.Rank = rank + slices.Index(p.Seeds, job.Spec.Seed)
 			jobs = append(jobs, job)
 		}
+		rank += len(p.Seeds)
 	}
 	return jobs
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"tvps/data/artifact"
 	"tvps/replicate/runs"
@@ -54,7 +55,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	artifact.RemoveTemporary(path)
+	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
 	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}

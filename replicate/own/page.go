@@ -2,8 +2,10 @@ package own
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tvps/data/artifact"
@@ -25,10 +27,9 @@ func WritePage(dir string, page, script []byte, others map[string][]byte) error 
 	if len(script) > 0 {
 		files[echarts.FileName] = script
 	}
+	artifact.RemoveTemporary(dir, slices.Collect(maps.Keys(files))...)
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		artifact.RemoveTemporary(path)
-		if err := renameio.WriteFile(path, content, 0o644); err != nil {
+		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return fmt.Errorf("cannot write the page: %w", err)
 		}
 	}
