@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/replicate/cli"
 	"tvps/replicate/export"
 	"tvps/replicate/runs"
@@ -111,8 +112,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 		defer file.Close()
 		return write(file)
 	}
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
-		renameio.WithPermissions(0o644))
+	dir := filepath.Dir(path)
+	artifact.RemoveTemporary(dir, filepath.Base(path))
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
 	if err != nil {
 		return unwritable(err)
 	}

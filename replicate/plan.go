@@ -18,7 +18,6 @@ import (
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -175,7 +174,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 		_, err := cmd.OutOrStdout().Write(text)
 		return err
 	}
-	if err := renameio.WriteFile(f.out, text, 0o644); err != nil {
+	if err := artifact.Replace(f.out, text, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", f.out, err)
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nPlan: %s\n", plan.Summary(), f.out)

@@ -98,7 +98,7 @@ func (p *pretraining) train(ctx context.Context, final, working string) error {
 	training, validation := images(p.data.Train.Select(trainRows)), images(p.data.Train.Select(validationRows))
 	state, err = resnet.Pretrain(ctx, p.backend.Backend, p.cfg, training, state, save, reporter())
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted; the finished epochs are kept in %s, and the same command continues there",
+		return usage.Interruptedf("interrupted; the finished epochs are kept in %s, and the same command continues there",
 			working)
 	}
 	if err != nil {

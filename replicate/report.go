@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"tvps/data/artifact"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +26,7 @@ func reportCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := renameio.WriteFile(flags.out, page, 0o644); err != nil {
+			if err := artifact.Replace(flags.out, page, 0o644); err != nil {
 				return fmt.Errorf("cannot write %s: %w", flags.out, err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", flags.out)

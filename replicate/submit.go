@@ -19,7 +19,6 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -272,7 +271,7 @@ func copyProgram(to string) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(to, text, 0o755)
+	return artifact.Replace(to, text, 0o755)
 }
 
 // fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.

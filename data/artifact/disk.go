@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // Lock locks the lock file at path, and creates file and folder if they do not exist. If
@@ -61,6 +62,14 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 		os.Remove(tmp)
 	}
 	return err
+}
+
+// Replace writes a file atomically: under a temporary name in its folder, synced, then renamed. An existing file keeps
+// its permissions. Temporary files that killed processes left there for this file are removed first.
+func Replace(path string, data []byte, perm os.FileMode) error {
+	dir := filepath.Dir(path)
+	RemoveTemporary(dir, filepath.Base(path))
+	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(dir))
 }
 
 // temporaryAge is that of a temporary file of which its process was certainly killed.

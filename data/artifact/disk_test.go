@@ -1,6 +1,8 @@
 package artifact
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,5 +37,26 @@ func TestRemoveTemporary(t *testing.T) {
 	}
 	if want := []string{".other123", ".page.html", ".page.html456", ".page.html7a", "page.html"}; !slices.Equal(left, want) {
 		t.Errorf("left are %q, want %q", left, want)
+	}
+}
+
+// Replace keeps the permissions of the file and removes what an earlier process left of it.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path, left := filepath.Join(dir, "plan.json"), filepath.Join(dir, ".plan.json123")
+	then := time.Now().Add(-2 * temporaryAge)
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o600), os.WriteFile(left, nil, 0o600),
+		os.Chtimes(left, then, then), Replace(path, []byte("new"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != "new" {
+		t.Errorf("the file has %q, error %v", text, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has permissions %v, error %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
 	}
 }

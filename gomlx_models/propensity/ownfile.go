@@ -11,13 +11,10 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/net"
-
-	"github.com/google/renameio/v2"
 )
 
 // A file of Save is, in little-endian order: fileMagic, the version (uint32), the length of the
@@ -92,8 +89,7 @@ func sealed(header, rest []byte) []byte {
 
 // writeWhole writes a file under a temporary name, and renames it.
 func writeWhole(path string, content []byte) error {
-	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
-	if err := renameio.WriteFile(path, content, 0o644); err != nil {
+	if err := artifact.Replace(path, content, 0o644); err != nil {
 		return fmt.Errorf("propensity: %w", err)
 	}
 	return nil

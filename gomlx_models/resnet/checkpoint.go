@@ -18,9 +18,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/net"
-
-	"github.com/google/renameio/v2"
 )
 
 // Checkpoint is the content of a checkpoint file.
@@ -50,7 +49,7 @@ func (c Checkpoint) Save(path string) error {
 	if err := c.encode(&buf); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+	if err := artifact.Replace(path, buf.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("resnet: cannot write the checkpoint %s: %w", path, err)
 	}
 	return nil

@@ -65,6 +65,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"reply-first", "late", ""},
 		{"idle-first", "earlyafter idle", ""},
 		{"slow-idle", "late", ""},
+		{"late-iopub", "late", ""},
 		{"slow-reply", "earlyafter idle", ""},
 		{"strangers", "own", ""},
 		{"wrong-signature", "true", "wrong signature"},

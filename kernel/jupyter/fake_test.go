@@ -34,6 +34,7 @@ type fake struct {
 	identities            map[string]string // ZeroMQ identity by socket
 	infos                 int               // kernel_info_requests so far
 	count                 int
+	late                  func() // what the last cell sends to iopub after the next kernel_info_reply; nil: nothing
 
 	mu sync.Mutex
 }
@@ -217,6 +218,11 @@ func (f *fake) info(r request, start string) {
 		"protocol_version": "5.3", "implementation": "fake", "implementation_version": "1.2", "banner": "hello",
 		"language_info": map[string]any{"name": "fakish", "version": "0.1", "file_extension": ".fake"},
 	})
+	if f.late != nil {
+		time.Sleep(100 * time.Millisecond)
+		f.late()
+		f.late = nil
+	}
 }
 
 // execute answers execute_request. The first word of the code is the command.
@@ -301,6 +307,10 @@ var odd = map[string]func(f *fake, r request, rest string){
 	"slow-reply":  func(f *fake, r request, _ string) { f.idleFirst(r, 300*time.Millisecond) },
 	"no-idle":     func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },
 	"no-reply":    func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
+	"late-iopub": func(f *fake, r request, _ string) {
+		f.reply(r, "ok")
+		f.late = func() { f.print(r, "late"); f.status(r, "idle") }
+	},
 	"reply-and-hang": func(f *fake, r request, _ string) {
 		f.print(r, "out")
 		f.reply(r, "ok")

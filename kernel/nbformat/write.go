@@ -7,8 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
-
-	"github.com/google/renameio/v2"
+	"tvps/data/artifact"
 )
 
 // Write writes a notebook to a file in one step, as WriteFile does. The folder must exist.
@@ -27,7 +26,7 @@ func WriteFile(file string, data []byte) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		target = real
 	}
-	if err := renameio.WriteFile(target, data, 0o644, renameio.WithTempDir(filepath.Dir(target))); err != nil {
+	if err := artifact.Replace(target, data, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
+	"tvps/replicate/usage"
 )
 
 // CellError is the error of a cell that failed.
@@ -46,7 +47,7 @@ func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeo
 	e := &CellError{Number: s.number, Of: s.of, Source: s.Source, Err: err}
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return fmt.Errorf("interrupted in code cell %d of %d: %w", s.number, s.of, err)
+		return usage.Interruptedf("interrupted in code cell %d of %d", s.number, s.of)
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Reason = fmt.Sprintf("it did not end within %v (%v)", timeout, err)
 	case err != nil:

@@ -11,8 +11,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-
-	"github.com/google/renameio/v2"
+	"tvps/data/artifact"
 )
 
 // Get returns the block of that name. Errors: the marks are missing, repeated or in the wrong order.
@@ -43,7 +42,7 @@ func Rewrite(path, name, block string) error {
 	if text, err = Replace(text, name, block); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := renameio.WriteFile(path, text, 0o644); err != nil {
+	if err := artifact.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

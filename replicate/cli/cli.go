@@ -83,17 +83,16 @@ func Main(root *cobra.Command, grace time.Duration) {
 	os.Exit(code)
 }
 
-// Interruption returns what a user reads of an interrupted command's error. The lines of err that only report the
-// cancelled context become one sentence that says what to do; those that begin with "interrupted" and say more replace
-// it. Other lines, such as a full disk's, stay.
+// Interruption returns what a user reads of an interrupted command's error. Errors that only report the cancelled
+// context become one sentence that says what to do; those that say more (*usage.Interruption, *runs.InterruptedError)
+// replace it. Others, such as a full disk's, stay.
 func Interruption(err error, continues bool) string {
 	var lines []string
 	said := false
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		text := strings.TrimSuffix(line, ": "+context.Canceled.Error())
-		own := strings.HasPrefix(text, "interrupted ") || strings.HasPrefix(text, "interrupted;")
-		if own || !strings.Contains(line, context.Canceled.Error()) {
-			lines = append(lines, text)
+	for _, err := range separate(err) {
+		own := errors.As(err, new(*usage.Interruption)) || errors.As(err, new(*runs.InterruptedError))
+		if own || !errors.Is(err, context.Canceled) {
+			lines = append(lines, err.Error())
 		}
 		said = said || own
 	}
@@ -105,6 +104,19 @@ func Interruption(err error, continues bool) string {
 		lines = append([]string{sentence}, lines...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// separate returns the errors that errors.Join joined.
+func separate(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() { // fmt.Errorf with two errors has a text of its own
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, separate(err)...)
+	}
+	return all
 }
 
 // ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, 75 for

@@ -49,12 +49,12 @@ func TestInterruption(t *testing.T) {
 		{context.Canceled, false, again},
 		{wrapped("the packages do not compile"), true, again + " to continue"},
 		{fmt.Errorf("%w; check the network", context.Canceled), false, again},
-		{wrapped("interrupted in code cell 2 of 9"), false, "interrupted in code cell 2 of 9"},
+		{usage.Interruptedf("interrupted in code cell 2"), false, "interrupted in code cell 2"},
+		{fmt.Errorf("a.ipynb: %w", usage.Interruptedf("interrupted in cell 2")), true, "a.ipynb: interrupted in cell 2"},
 		{fmt.Errorf("interrupted: %w", context.Canceled), true, again + " to continue"},
-		{errors.New("interrupted; the epochs are kept"), false, "interrupted; the epochs are kept"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, true, "interrupted with 1 of 8 runs finished"},
 		{errors.Join(wrapped("a"), errors.New("the disk is full"), wrapped("b")), false, again + "\nthe disk is full"},
-		{errors.Join(wrapped("interrupted in a"), wrapped("interrupted in b")), false, "interrupted in a\ninterrupted in b"},
+		{errors.Join(usage.Interruptedf("in a"), errors.Join(usage.Interruptedf("in b"), wrapped("c"))), false, "in a\nin b"},
 		{errors.New("`go build` failed: exit status 1"), false, again + "\n`go build` failed: exit status 1"},
 	} {
 		if got := Interruption(c.err, c.continues); got != c.want {

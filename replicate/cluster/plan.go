@@ -10,8 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/google/renameio/v2"
+	"tvps/data/artifact"
 )
 
 // Format is the number of the plan's format that this program writes and reads.
@@ -216,7 +215,7 @@ func (p Plan) Encode() ([]byte, error) {
 func (p Plan) Write(path string) error {
 	text, err := p.Encode()
 	if err == nil {
-		err = renameio.WriteFile(path, text, 0o644)
+		err = artifact.Replace(path, text, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the plan %s: %w", path, err)

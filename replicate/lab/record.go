@@ -3,13 +3,10 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 
 	"tvps/data/artifact"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
-
-	"github.com/google/renameio/v2"
 )
 
 // Record is the contents of provenance.json: how the figure was made, and the provenance of each run.
@@ -55,8 +52,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
-	if err := renameio.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+	if err := artifact.Replace(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

@@ -11,14 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
-
-	"github.com/google/renameio/v2"
 )
 
 // Options are what a user chooses for the study. Panels are the scenarios; Learners are not used.
@@ -307,7 +306,7 @@ func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
 		return err
 	}
 	for name, text := range map[string][]byte{"study.md": []byte(page), "study.csv": csv.Bytes()} {
-		if err := renameio.WriteFile(filepath.Join(o.Out, name), text, 0o644); err != nil {
+		if err := artifact.Replace(filepath.Join(o.Out, name), text, 0o644); err != nil {
 			return fmt.Errorf("cannot write %s: %w", name, err)
 		}
 	}
@@ -346,7 +345,7 @@ func updateFile(path string, plans []Plan, tables []Table) error {
 	if tables == nil {
 		return nil
 	}
-	if err := renameio.WriteFile(path, updated, 0o644); err != nil {
+	if err := artifact.Replace(path, updated, 0o644); err != nil {
 		return fmt.Errorf("--update %s: %w", path, err)
 	}
 	return nil

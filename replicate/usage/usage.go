@@ -1,8 +1,9 @@
-// Package usage marks usage errors: an unknown name or an impossible value in what the user asked for. The command
-// line returns exit code 2 for them and 1 for other errors.
+// Package usage marks what the user did, not the program: usage errors, such as an unknown name or an impossible value,
+// for which the command line returns exit code 2, and interruptions.
 package usage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,6 +38,18 @@ func File(path string) error {
 	}
 	return nil
 }
+
+// Interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches
+// context.Canceled.
+type Interruption struct{ Text string }
+
+// Interruptedf returns an *Interruption.
+func Interruptedf(format string, args ...any) error { return &Interruption{fmt.Sprintf(format, args...)} }
+
+func (e *Interruption) Error() string { return e.Text }
+
+// Unwrap returns context.Canceled.
+func (e *Interruption) Unwrap() error { return context.Canceled }
 
 type marked struct{ error }
 

@@ -153,9 +153,9 @@ func TestItem(t *testing.T) {
 func TestLastError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for text, want := range map[string]string{
-		"start\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
-		"start\nslurmstepd: killed\n":                                 "slurmstepd: killed",
-		"":                                                            "",
+		"replicate: an earlier try\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
+		"start\nslurmstepd: killed\n": "slurmstepd: killed",
+		"":                            "",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/renameio/v2"
+	"tvps/data/artifact"
 )
 
 // Submitted is a job that Slurm has accepted.
@@ -39,7 +38,7 @@ func Write(jobs []Job) error {
 		if err := os.MkdirAll(logFolder(j.Options.Plan), 0o755); err != nil {
 			return err
 		}
-		if err := renameio.WriteFile(j.File(), text, 0o755); err != nil {
+		if err := artifact.Replace(j.File(), text, 0o755); err != nil {
 			return err
 		}
 	}
@@ -96,7 +95,7 @@ func writeJobs(plan string, jobs []Submitted) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(jobsFile(plan), append(text, '\n'), 0o644)
+	return artifact.Replace(jobsFile(plan), append(text, '\n'), 0o644)
 }
 
 // ReadJobs returns the jobs of a plan that were submitted; none if there are none.
