@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"tvps/kernel/check"
+	"tvps/kernel/runner"
 	"tvps/kernel/setup"
 	"tvps/replicate/usage"
 
@@ -36,8 +37,8 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.Timeout < 0 {
-				return usage.Errorf("--timeout must be at least 0")
+			if o.Jobs < 1 || o.Timeout < 0 {
+				return badLimits
 			}
 			for flag, file := range map[string]string{"--junit": o.JUnit, "--page": o.Page} {
 				if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
@@ -50,9 +51,10 @@ func checkCommand() *cobra.Command {
 			if o.Goldens == "" {
 				o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
 			}
-			o.Report = cmd.OutOrStdout()
+			out := &runner.Shared{To: cmd.OutOrStdout()}
+			o.Report = out
 			if !quiet {
-				o.Live = cmd.OutOrStdout()
+				o.Live = liveOutput(out, len(files) > 1 && o.Jobs > 1)
 			}
 			return check.Check(cmd.Context(), files, o)
 		},
@@ -63,6 +65,7 @@ func checkCommand() *cobra.Command {
 	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
+	flags.IntVar(&o.Jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.StringVar(&o.JUnit, "junit", "", "`file` for the outcomes as JUnit's XML (default: not written)")
 	flags.StringVar(&o.Page, "page", "", "`file` for a page with changed charts next to each other (default: not written)")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"tvps/data/artifact"
@@ -20,6 +19,8 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 )
+
+var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 
 // runFlags holds the flags of the command run.
 type runFlags struct {
@@ -97,10 +98,11 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	prepared := make([]*runner.Prepared, len(jobs))
-	out := &sync.Mutex{}
+	out := &runner.Shared{To: cmd.OutOrStdout()}
+	live := liveOutput(out, len(jobs) > 1 && f.jobs > 1)
 	for i := range jobs { // report all mistakes before the first cell runs
 		if !f.quiet {
-			jobs[i].Live = f.live(cmd.OutOrStdout(), jobs, i, out)
+			jobs[i].Live = live(jobs[i].File)
 		}
 		if prepared[i], err = jobs[i].Prepare(); err != nil {
 			return err
@@ -113,14 +115,9 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		started := time.Now()
 		nb, result, err := prepared[i].Run(cmd.Context())
 		err = errors.Join(err, convert(nb, jobs[i]))
-		if p, ok := jobs[i].Live.(*runner.Prefixed); ok {
-			err = errors.Join(err, p.Flush())
-		}
 		if err == nil && !f.quiet {
-			out.Lock()
-			defer out.Unlock()
 			took := time.Since(started).Round(100 * time.Millisecond)
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s in %v\n", jobs[i].File, describe(result), took)
+			fmt.Fprintf(out, "%s: %s in %v\n", jobs[i].File, describe(result), took)
 		}
 		return err
 	})
@@ -151,16 +148,19 @@ func (f *runFlags) converter(ctx context.Context) (func(*nbformat.Notebook, runn
 	}, nil
 }
 
-// live returns the writer for the outputs of notebook i. Parallel notebooks get a prefix on each line. Only a terminal
-// gets colours.
-func (f *runFlags) live(w io.Writer, jobs []runner.Job, i int, mutex *sync.Mutex) io.Writer {
-	if !artifact.IsTerminal(w) {
-		w = &nbformat.PlainWriter{To: w}
-	}
-	if f.jobs <= 1 || len(jobs) == 1 {
+// liveOutput gives each notebook the writer for its outputs. Parallel notebooks get a prefix on each line. Only a
+// terminal gets colours.
+func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
+	return func(file string) io.Writer {
+		var w io.Writer = out
+		if !artifact.IsTerminal(out.To) {
+			w = &nbformat.PlainWriter{To: w}
+		}
+		if parallel {
+			w = &runner.Prefixed{To: w, Prefix: stem(file) + " | "}
+		}
 		return w
 	}
-	return &runner.Prefixed{To: w, Prefix: stem(jobs[i].File) + " | ", Mutex: mutex}
 }
 
 // describe says how many cells ran, were reused and were skipped.
@@ -181,7 +181,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		return nil, usage.Errorf("--resume continues the run in the output file; name it with -o")
 	}
 	if f.jobs < 1 || f.timeout < 0 {
-		return nil, usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
+		return nil, badLimits
 	}
 	parameters, err := readParameters(f.values)
 	if err != nil {

@@ -32,11 +32,13 @@ type Options struct {
 	Out     string        // folder of the figures' files; empty: a temporary folder
 	Output  string        // folder for the notebooks with their outputs; empty: not written
 	Timeout time.Duration // limit for each cell; 0: none
-	Live    io.Writer     // gets the outputs of the cells as text; nil: discarded
-	Report  io.Writer     // gets the differences and a line for each notebook
+	Jobs    int           // number of notebooks that run at the same time; 0: 1
+	Report  io.Writer     // gets the differences and a line for each notebook, in one call of Write
 	JUnit   string        // file for the outcomes as JUnit's XML; empty: none
 	Page    string        // file for a page with differences and changed charts; empty: none
 	GitHub  bool          // also report failures as annotations of GitHub Actions
+
+	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
 
 	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: Job.Run; replaced in tests
 }
@@ -60,10 +62,10 @@ func (o Outcome) good() bool {
 	return o.Err == nil && len(o.Differences)+len(o.Stored)+len(o.Stale) == 0
 }
 
-// Check checks the notebooks one after the other, each in the kernel that it names, and reports all differences. A
-// notebook that fails does not stop the others. One whose kernel, or a Python module that it imports, is not installed
-// is skipped, and Report says so; only the kernel of this checkout must be there. The error wraps ErrDiffer if numbers
-// differ or outputs are out of date, and the errors of notebooks that failed.
+// Check checks the notebooks, each in the kernel that it names, and reports all differences. A notebook that fails does
+// not stop the others. One whose kernel, or a Python module that it imports, is not installed is skipped, and Report
+// says so; only the kernel of this checkout must be there. The error wraps ErrDiffer if numbers differ or outputs are
+// out of date, and the errors of notebooks that failed.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
@@ -88,23 +90,20 @@ func Check(ctx context.Context, files []string, o Options) error {
 		}
 		jobs = append(jobs, j)
 	}
-	var outcomes []Outcome
-	for _, j := range jobs {
+	outcomes := make([]Outcome, len(jobs))
+	errs := runner.Each(ctx, len(jobs), o.Jobs, func(i int) error {
 		begin := time.Now()
-		outcome := o.one(ctx, j)
-		outcome.File, outcome.Took = j.File, time.Since(begin)
-		if err := o.tell(outcome); err != nil {
-			return err
-		}
+		outcome := o.one(ctx, jobs[i])
+		outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
+		told := o.tell(outcome)
 		if o.Update && outcome.Err == nil && outcome.Skipped == "" {
 			outcome.Err = o.update(&outcome)
 		}
-		outcomes = append(outcomes, outcome)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errors.Join(verdict(outcomes), o.write(outcomes))
+		outcomes[i] = outcome
+		return told
+	})
+	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.File == "" }) // not started, after ctx's end
+	return errors.Join(verdict(outcomes), o.write(outcomes), errors.Join(errs...))
 }
 
 // verdict is the error of all outcomes together; nil if all are good.
@@ -146,7 +145,10 @@ func (o Options) environment(tmp string) ([]string, error) {
 
 // job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
 func (o Options) job(file string, environment []string) (runner.Job, error) {
-	j := runner.Job{File: file, Timeout: o.Timeout, Live: o.Live, Env: environment}
+	j := runner.Job{File: file, Timeout: o.Timeout, Env: environment}
+	if o.Live != nil {
+		j.Live = o.Live(file)
+	}
 	nb, err := nbformat.Read(file)
 	if err != nil {
 		return runner.Job{}, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
@@ -436,5 +437,43 @@ func TestCommittedGoldens(t *testing.T) {
 	goldens, _ := os.ReadDir(o.Goldens)
 	if len(goldens) != len(notebooks) {
 		t.Errorf("%d golden files for %d notebooks", len(goldens), len(notebooks))
+	}
+}
+
+// With two jobs, two notebooks run at the same time; the errors and JUnit's cases stay in the order of the files.
+func TestJobs(t *testing.T) {
+	b := newFixture(t)
+	b.writeGolden(t, `{}`)
+	b.cells(t, `{}`)
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(b.file)
+	other := filepath.Join(dir, "other.ipynb")
+	if err := errors.Join(os.WriteFile(other, text, 0o644),
+		os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	otherEnded := make(chan struct{})
+	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+		if j.File == other {
+			close(otherEnded)
+			return nil, errors.New("other failed")
+		}
+		select {
+		case <-otherEnded:
+			return nil, errors.New("nb failed")
+		case <-time.After(10 * time.Second):
+			return nil, errors.New("the other notebook did not run")
+		}
+	}
+	b.Jobs, b.JUnit = 2, filepath.Join(dir, "junit.xml")
+	if err = Check(t.Context(), []string{b.file, other}, b.Options); err == nil || err.Error() != "nb failed\nother failed" {
+		t.Errorf("error %q", err)
+	}
+	cases, err := os.ReadFile(b.JUnit)
+	if err != nil || strings.Index(string(cases), "nb failed") > strings.Index(string(cases), "other failed") {
+		t.Errorf("error %v, outcomes %s", err, cases)
 	}
 }

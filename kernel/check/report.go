@@ -20,20 +20,24 @@ import (
 
 // tell writes the outcome of a notebook to Report, and with GitHub its annotations.
 func (o Options) tell(outcome Outcome) error {
+	var text bytes.Buffer
 	switch {
 	case outcome.Skipped != "":
-		o.say("%s: skipped: %s\n", outcome.File, outcome.Skipped)
+		fmt.Fprintf(&text, "%s: skipped: %s\n", outcome.File, outcome.Skipped)
 	case outcome.Err == nil:
-		o.say("%s: %d numbers, %d differences, in %v\n", outcome.File, outcome.Numbers, len(outcome.Differences),
-			outcome.Took.Round(100*time.Millisecond))
+		fmt.Fprintf(&text, "%s: %d numbers, %d differences, in %v\n", outcome.File, outcome.Numbers,
+			len(outcome.Differences), outcome.Took.Round(100*time.Millisecond))
 	}
-	if err := outcome.details(o.Report); err != nil || !o.GitHub {
+	if err := outcome.details(&text); err != nil {
 		return err
 	}
-	for _, a := range outcome.annotations() {
-		o.say("%s\n", a)
+	if o.GitHub {
+		for _, a := range outcome.annotations() {
+			fmt.Fprintln(&text, a)
+		}
 	}
-	return nil
+	_, err := o.Report.Write(text.Bytes())
+	return err
 }
 
 // details writes the differences of an outcome.

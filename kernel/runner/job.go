@@ -135,6 +135,9 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 		o.Save = func(nb *nbformat.Notebook) error { return nbformat.Write(j.Output, nb) }
 	}
 	result, err := Run(ctx, p.nb, o)
+	if live, ok := j.Live.(*Prefixed); ok {
+		err = errors.Join(err, live.Flush())
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", j.File, err)
 	}

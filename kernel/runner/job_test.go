@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -136,8 +135,7 @@ func TestEach(t *testing.T) {
 
 func TestPrefixed(t *testing.T) {
 	var out bytes.Buffer
-	mutex := &sync.Mutex{}
-	a, b := &Prefixed{To: &out, Prefix: "a| ", Mutex: mutex}, &Prefixed{To: &out, Prefix: "b| ", Mutex: mutex}
+	a, b := &Prefixed{To: &out, Prefix: "a| "}, &Prefixed{To: &out, Prefix: "b| "}
 	for _, w := range []struct {
 		to   *Prefixed
 		text string

@@ -61,12 +61,24 @@ func plain(o jupyter.Output) string {
 	return ""
 }
 
-// Prefixed is a writer for parallel notebooks with one destination: it forwards whole lines, each with a prefix.
-// All writers with the same destination must share the mutex. Flush writes an unfinished last line.
+// Shared is a writer that several goroutines write to: the text of one call of Write stays together.
+type Shared struct {
+	To io.Writer
+	mu sync.Mutex
+}
+
+// Write writes to To.
+func (s *Shared) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.To.Write(data)
+}
+
+// Prefixed is a writer for parallel notebooks with one destination, such as a Shared: it forwards whole lines, each with
+// a prefix. Flush writes an unfinished last line.
 type Prefixed struct {
 	To     io.Writer
 	Prefix string
-	Mutex  *sync.Mutex
 	text   *stream
 }
 
@@ -89,14 +101,11 @@ func (p *Prefixed) Flush() error {
 }
 
 func (p *Prefixed) pass() error {
-	lines := p.text.lines.String()
-	p.text.lines.Reset()
-	p.Mutex.Lock()
-	defer p.Mutex.Unlock()
-	for line := range strings.Lines(lines) {
-		if _, err := io.WriteString(p.To, p.Prefix+line); err != nil {
-			return err
-		}
+	var lines strings.Builder
+	for line := range strings.Lines(p.text.lines.String()) {
+		lines.WriteString(p.Prefix + line)
 	}
-	return nil
+	p.text.lines.Reset()
+	_, err := io.WriteString(p.To, lines.String())
+	return err
 }
