@@ -18,11 +18,12 @@ type studyFlags struct {
 	figureFlags
 	rows   []string
 	update string
+	loss   bool
 }
 
 // studyCommand is the command that makes the tables of INTERPRETATIONS.md.
 func studyCommand(c lab.Catalog) *cobra.Command {
-	flags, tables := &studyFlags{figureFlags: figureFlags{catalog: c}}, paper.Study()
+	flags := &studyFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "Compare the alternatives to the interpretations with the defaults",
@@ -30,7 +31,7 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 			"defaults, on the Gaussian, one label shift and two robots: one row for each alternative, with the\n" +
 			"learners that it can change. Stored runs are not computed again.",
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd, tables) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)
 	flags.registerMaking(cmd, "study")
@@ -38,15 +39,22 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 	f.Lookup("set").Usage = "setting to override, as epochs=5, or gaussian.epochs=5 for one scenario; repeatable"
 	f.IntVar(&flags.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the study)")
 	f.StringSliceVar(&flags.panels, "scenario", nil,
-		"scenarios: "+strings.Join(study.Keys(tables), ", ")+" (default: all)")
+		"scenarios: "+strings.Join(study.Keys(paper.Study()), ", ")+" (default: all)")
 	f.StringSliceVar(&flags.rows, "row", nil,
 		"rows to compare with the default, as clip-none,method1; slow ones too (default: all but the slow ones)")
+	f.BoolVar(&flags.loss, "loss", false,
+		"compare trainings of g by its loss on validation samples, without classifiers: scenarios "+
+			strings.Join(study.Keys(paper.StudyOfG()), ", "))
 	f.StringVar(&flags.update, "update", "",
 		"file whose tables are rewritten, between lines such as <!-- study:gaussian:begin --> and its end")
 	return cmd
 }
 
-func (f *studyFlags) run(cmd *cobra.Command, tables []paper.Table) error {
+func (f *studyFlags) run(cmd *cobra.Command) error {
+	tables := paper.Study()
+	if f.loss {
+		tables = paper.StudyOfG()
+	}
 	options, err := f.options("study")
 	if err != nil {
 		return err

@@ -38,8 +38,6 @@ type Estimator struct {
 	params  []net.Param
 	trainer *loop.Trainer
 	eval    *Exec
-	mean    *tensors.Tensor
-	scale   *tensors.Tensor
 }
 
 // NewEstimator prepares g for samples of the pool at up to times different times.
@@ -57,14 +55,12 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 		return nil, fmt.Errorf("propensity: network %s needs images of [height, width, channels], not samples of shape %v",
 			cfg.Network, dims)
 	}
-	if n := pool.X.Size() / pool.X.Shape().Dim(0); len(pool.Mean) != n || len(pool.Scale) != n {
-		return nil, fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; use NewPool",
-			len(pool.Mean), len(pool.Scale), n)
+	if err := pool.check(); err != nil {
+		return nil, err
 	}
 	e := &Estimator{cfg: cfg, pool: pool, times: times}
-	e.mean, e.scale = pool.tensors()
 	if err := e.compile(backend); err != nil {
-		e.free()
+		e.Close()
 		return nil, err
 	}
 	return e, nil
@@ -75,7 +71,8 @@ func (e *Estimator) compile(backend compute.Backend) (err error) {
 	// One more row than times: an unseen T takes it when g is evaluated.
 	table := shapeOf(e.times+1, len(encode(e.cfg, []float64{0}, 0, 1)[0]))
 	batch := shapes.Make(dtypes.Int32, e.cfg.Batch)
-	inputs := []shapes.Shape{e.pool.X.Shape(), e.mean.Shape(), e.scale.Shape(), table, batch, batch, batch}
+	x, sample := e.pool.X.Shape(), shapeOf(e.pool.X.Shape().Dimensions[1:]...)
+	inputs := []shapes.Shape{x, sample, sample, table, batch, batch, batch}
 	e.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { e.score(s, in) })
 	if err != nil {
 		return fmt.Errorf("propensity: %w", err)
@@ -106,14 +103,17 @@ func (e *Estimator) problem() loop.Problem {
 }
 
 // On returns the estimator for another pool of the same shape, such as another seed's
-// stream. It shares the compiled programs: close only the first one.
+// stream, or the same samples with another mean and scale. It shares the compiled programs:
+// close only the first one.
 func (e *Estimator) On(pool *Pool) (*Estimator, error) {
 	if have, want := pool.X.Shape(), e.pool.X.Shape(); !have.Equal(want) {
 		return nil, fmt.Errorf("propensity: a pool of shape %s for an estimator of shape %s", have, want)
 	}
+	if err := pool.check(); err != nil {
+		return nil, err
+	}
 	other := *e
 	other.pool = pool
-	other.mean, other.scale = pool.tensors()
 	return &other, nil
 }
 
@@ -127,15 +127,10 @@ func (e *Estimator) Close() {
 	}
 }
 
-// free is Close for an estimator that no one has seen yet: it frees the arrays, too.
-func (e *Estimator) free() {
-	e.Close()
-	net.Free(e.mean, e.scale)
-}
-
-// data are the arrays that stay the same during a training.
-func (e *Estimator) data(table *tensors.Tensor) []*tensors.Tensor {
-	return []*tensors.Tensor{e.pool.X, e.mean, e.scale, table}
+// data are the arrays that stay the same during a training on the samples x; the caller frees all but x.
+func (e *Estimator) data(x, table *tensors.Tensor) []*tensors.Tensor {
+	mean, scale := e.pool.tensors()
+	return []*tensors.Tensor{x, mean, scale, table}
 }
 
 // score evaluates g for rows of the pool. in: data; row, label, time: [batch] int32.
@@ -184,10 +179,10 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 		return nil, err
 	}
 	s := newScore(e, samples, times)
-	table := s.table(s.last)
-	defer table.FinalizeAll()
+	data := e.data(e.pool.X, s.table(s.last))
+	defer net.Free(data[1:]...)
 	updates, chunk := e.cfg.updates(len(samples.Row)), e.trainer.Chunk()
-	s.values, s.Losses, err = e.trainer.Fit(ctx, start, e.data(table), e.cfg.LearningRate, updates,
+	s.values, s.Losses, err = e.trainer.Fit(ctx, start, data, e.cfg.LearningRate, updates,
 		e.cfg.Schedule.withRates(feed(samples, chunk, e.cfg.Batch, next), chunk, updates))
 	if err != nil {
 		return nil, err
@@ -222,7 +217,7 @@ func (e *Estimator) check(s Samples, times []float64) error {
 			return fmt.Errorf("propensity: times[%d] is %v in %v; times must be finite and increase", i, t, times)
 		}
 	}
-	if err := e.checkSamples(s, len(times)); err != nil {
+	if err := e.checkSamples(s, e.pool.X, len(times)); err != nil {
 		return err
 	}
 	for t, n := range count(s.Time, len(times)) {
@@ -233,9 +228,9 @@ func (e *Estimator) check(s Samples, times []float64) error {
 	return nil
 }
 
-// checkSamples checks lengths and ranges, for fitting and for evaluation.
-func (e *Estimator) checkSamples(s Samples, times int) error {
-	n, rows := len(s.Row), int32(e.pool.X.Shape().Dim(0))
+// checkSamples checks lengths and ranges, for fitting and for evaluation. x: where the rows are.
+func (e *Estimator) checkSamples(s Samples, x *tensors.Tensor, times int) error {
+	n, rows := len(s.Row), int32(x.Shape().Dim(0))
 	switch {
 	case len(s.Time) != n:
 		return fmt.Errorf("propensity: %d samples but %d times", n, len(s.Time))

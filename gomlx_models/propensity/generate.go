@@ -29,14 +29,20 @@ func GenerateData(rng *rand.Rand, time []int32, times int) []Triplet {
 }
 
 func triplet(rng *rand.Rand, sample int, own int32, times int) Triplet {
-	other := int32(rng.IntN(times - 1))
-	if other >= own {
-		other++
-	}
+	other := otherTime(rng, own, times)
 	if rng.Float64() >= .5 {
 		return Triplet{sample, own, other, 1}
 	}
 	return Triplet{sample, other, own, -1}
+}
+
+// otherTime draws one of the times but the own one.
+func otherTime(rng *rand.Rand, own int32, times int) int32 {
+	other := int32(rng.IntN(times - 1))
+	if other >= own {
+		other++
+	}
+	return other
 }
 
 // source returns the triplets of one training, in a new permutation for every epoch:

@@ -100,7 +100,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 	rows := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label}
 	feeds := feed(rows, 1, len(batch), func() Triplet { next++; return batch[next-1] })(0, 1)
 	var args []any
-	for _, list := range [][]*tensors.Tensor{c.e.data(c.table), feeds, values.Tensors(c.e.params)} {
+	for _, list := range [][]*tensors.Tensor{c.e.data(c.e.pool.X, c.table), feeds, values.Tensors(c.e.params)} {
 		for _, x := range list {
 			args = append(args, x)
 		}

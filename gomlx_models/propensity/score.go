@@ -2,11 +2,13 @@ package propensity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"tvps/data/random"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -79,19 +81,19 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.e.checkSamples(samples, len(s.times)); err != nil {
+	if err := s.e.checkSamples(samples, s.e.pool.X, len(s.times)); err != nil {
 		return nil, err
 	}
-	table := s.table(T)
-	defer table.FinalizeAll()
+	data := s.e.data(s.e.pool.X, s.table(T))
+	defer net.Free(data[1:]...)
 	if s.e.cfg.Method == Standard {
-		return s.logBeta(ctx, samples, T, table)
+		return s.logBeta(ctx, samples, T, data)
 	}
-	gT, err := s.evaluate(ctx, samples, slices.Repeat([]int32{at}, len(samples.Row)), table)
+	gT, err := s.evaluate(ctx, samples, slices.Repeat([]int32{at}, len(samples.Row)), data)
 	if err != nil {
 		return nil, err
 	}
-	gt, err := s.evaluate(ctx, samples, samples.Time, table)
+	gt, err := s.evaluate(ctx, samples, samples.Time, data)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +118,11 @@ func (s *Score) prior(T float64) float64 {
 }
 
 // logBeta is LogOmega for the Standard method.
-func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *tensors.Tensor) ([]float64, error) {
+func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []*tensors.Tensor) ([]float64, error) {
 	if T != s.last {
 		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last, T)
 	}
-	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), table)
+	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), data)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +136,70 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, table *
 	return out, nil
 }
 
-// evaluate returns g of every sample at the given time indices.
+// Loss returns the mean logistic loss of Algorithm 2, line 8, on samples that g need not have been
+// fitted on: each counts half with its own time and half with another one, drawn uniformly by seed.
+// x holds the rows of the samples, [rows, dims...]; nil for the pool that g was fitted on. Times are
+// indices of the fitted ones. A g that knows nothing has the loss log 2.
+//
+// For the Standard method the samples of the window and the older ones count half each.
+//
+// Errors: samples whose lengths, rows, times or labels are impossible, no samples, Standard
+// without samples on both sides of the window, a cancelled ctx.
+func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, seed int64) (float64, error) {
+	if x == nil {
+		x = s.e.pool.X
+	}
+	if len(samples.Row) == 0 {
+		return 0, errors.New("propensity: there are no samples to compute a loss of")
+	}
+	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
+		return 0, err
+	}
+	data := s.e.data(x, s.table(s.last))
+	defer net.Free(data[1:]...)
+	own, err := s.evaluate(ctx, samples, samples.Time, data)
+	if err != nil {
+		return 0, err
+	}
+	if s.e.cfg.Method == Standard {
+		return s.standardLoss(samples, own)
+	}
+	rng, times := random.New(seed, "propensity", "loss"), make([]int32, len(samples.Row))
+	for i, t := range samples.Time {
+		times[i] = otherTime(rng, t, len(s.times))
+	}
+	other, err := s.evaluate(ctx, samples, times, data)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i := range own {
+		sum += hostLoss(s.e.cfg.Method, float64(own[i]), float64(other[i]), 1)
+	}
+	return sum / float64(len(own)), nil
+}
+
+// standardLoss is Loss for the Standard method, of the logits of the samples.
+func (s *Score) standardLoss(samples Samples, logits []float32) (float64, error) {
+	current, old, err := s.e.window(samples, len(s.times))
+	if err != nil {
+		return 0, err
+	}
+	if len(current) == 0 {
+		return 0, fmt.Errorf("propensity: no sample is of the last %d times", s.e.cfg.Window)
+	}
+	mean := func(list []int, sign float64) (sum float64) {
+		for _, i := range list {
+			sum += softplus(sign * float64(logits[i]))
+		}
+		return sum / float64(len(list))
+	}
+	return (mean(current, -1) + mean(old, 1)) / 2, nil
+}
+
+// evaluate returns g of every sample at the given time indices. data is that of [Estimator.data].
 func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
-	table *tensors.Tensor) ([]float32, error) {
+	data []*tensors.Tensor) ([]float32, error) {
 	rows := s.e.cfg.Network.spec().rows
 	out := make([]float32, 0, len(samples.Row))
 	params := s.values.Tensors(s.e.params)
@@ -154,7 +217,7 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
 			return tensors.FromFlatDataAndDimensions(padded, rows)
 		}
 		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
-		part, err := s.e.call(slices.Concat(s.e.data(table), columns, params))
+		part, err := s.e.call(slices.Concat(data, columns, params))
 		net.Free(columns...)
 		if err != nil {
 			return nil, err

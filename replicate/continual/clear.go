@@ -6,7 +6,6 @@ import (
 
 	"tvps/data/clear"
 	"tvps/data/labelshift"
-	"tvps/gomlx_models/propensity"
 	"tvps/replicate/protocol"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -137,14 +136,14 @@ func (v vectors) stream(e *Engine, s Settings, shift labelshift.Shift, seed int6
 	})
 }
 
-// shifted draws from the rows of a seed's split: 60% of each class to train, 30% to test. What g sees is standardised
-// by the training rows.
+// shifted draws from the rows of a seed's split: 60% of each class to train, 10% to validate, 30% to test.
 func (v vectors) shifted(s Settings, shift labelshift.Shift, seed int64, pool *tensors.Tensor) *Stream {
-	train, _, test := v.split(seed)
+	train, validation, test := v.split(seed)
 	classes := func(rows []int32) [][]int32 { return byClass(rows, v.labels, shift.Classes) }
-	stream := shifted(s, shift, seed, classes(train), firstShuffled(classes(test), s.TestN, seed), classes(test))
+	stream := shifted(s, shift, seed, classes(train), classes(validation),
+		firstShuffled(classes(test), s.TestN, seed), classes(test))
 	stream.Pool, stream.X = pool, v.x
-	stream.GPool = &propensity.Pool{X: pool, Mean: make([]float32, v.dim), Scale: make([]float32, v.dim)}
-	moments(v.x, train, stream.GPool.Mean, stream.GPool.Scale)
+	stream.GPool, stream.ValidationX = asItIs(pool), pool
+	stream.InputOfG = func(row int32) []float32 { return v.x[int(row)*v.dim : int(row+1)*v.dim] }
 	return stream
 }

@@ -51,8 +51,7 @@ func rowsOf(stream *Stream, steps int) (train, test map[int32]bool) {
 	return train, test
 }
 
-// TestStreamOfStandIn: training rows and test rows are different rows, and g's inputs are standardised by the
-// training rows.
+// TestStreamOfStandIn: training rows and test rows are different rows.
 func TestStreamOfStandIn(t *testing.T) {
 	s := standInSettings()
 	stream := newRun(t, newHost(t, ""), s, "ours", 3, "").Stream
@@ -65,7 +64,7 @@ func TestStreamOfStandIn(t *testing.T) {
 	if len(test) != 60 || len(train) > 120 || len(train) < 60 {
 		t.Errorf("%d rows to test and %d to train, of 60 and 120", len(test), len(train))
 	}
-	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.GPool.Mean) != dim {
+	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.InputOfG(7)) != dim {
 		t.Errorf("features of %d numbers", dim)
 	}
 }
@@ -88,7 +87,7 @@ func TestSplitOfStandIn(t *testing.T) {
 func TestMoments(t *testing.T) {
 	x := []float32{1, 5, 100, 5, 3, 5, 8, 5} // rows of two; the second column is constant
 	mean, scale := make([]float32, 2), make([]float32, 2)
-	moments(x, []int32{0, 2, 3}, mean, scale)
+	moments(func(row int32) []float32 { return x[2*row : 2*row+2] }, []int32{0, 2, 3}, mean, scale)
 	if mean[0] != 4 || scale[0]*scale[0] < 12.999 || scale[0]*scale[0] > 13.001 || mean[1] != 5 || scale[1] != 1 {
 		t.Errorf("means %v, deviations %v", mean, scale)
 	}

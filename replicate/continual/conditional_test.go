@@ -93,10 +93,11 @@ func TestConditionalOfRuleDrift(t *testing.T) {
 	rule := noisyRule{falling, turning}
 	run := rule.conditionalRun(t)
 	data := run.Stream.Upto(0, at)
-	logs, err := conditional(context.Background(), run, data, at)
+	omega, err := conditional(context.Background(), run, data, at)
 	if err != nil {
 		t.Fatal(err)
 	}
+	logs := omega.Log
 	exact := make([]float64, len(logs))
 	for i, row := range data.Row {
 		exact[i] = rule.logRatio(float64(run.Stream.X[row]), data.Label[i], at, int(data.Time[i]))
@@ -124,7 +125,7 @@ func TestConditionalIsARatio(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return out
+			return out.Log
 		}
 		joint, covariate := logs(s, "ours", timeVarying), logs(s.withoutLabel(), "ours", timeVarying)
 		differ := false

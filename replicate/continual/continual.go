@@ -18,6 +18,10 @@ import (
 // program are then not taken for those of this one.
 const version = "1"
 
+// versionOfPast is that of runs whose g sees features or pixels. Until then they were standardised by all training
+// samples instead of those up to the step.
+const versionOfPast = "2"
+
 // StandIn is what every page, picture, table and file says that was made without CLEAR.
 const StandIn = "stand-in, not CLEAR"
 

@@ -39,11 +39,10 @@ func prepareMMD(run *RunContext) error {
 func discrepancies(run *RunContext) runs.StepFunc {
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
 		now := run.compared()(t).Row
-		past, weights, err := run.sampledPast(ctx, t)
+		past, weights, rows, err := run.sampledPast(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		var rows []runs.Row
 		for _, input := range mmdInputs {
 			more, err := run.discrepancy(ctx, t, input, now, past, weights)
 			if err != nil {
@@ -96,26 +95,28 @@ func (run *RunContext) compared() func(t int) Samples {
 }
 
 // sampledPast draws samples of the steps before t, the same for every learner, with the weights that the learner
-// gives them; nil if it gives none.
-func (run *RunContext) sampledPast(ctx context.Context, t int) (rows []int32, weights []float64, err error) {
+// gives them and what these report; nil if it gives none.
+func (run *RunContext) sampledPast(ctx context.Context, t int) (past []int32, weights []float64, rows []runs.Row,
+	err error) {
 	data := gathered(run.compared(), 0, t)
 	earlier := slices.Index(data.Time, int32(t)) // number of samples of earlier steps
 	chosen := random.New(run.Seed, "mmd-past", t).Perm(earlier)
 	chosen = chosen[:min(run.Settings.MMDPast, earlier)]
 	if run.Learner.weighs() {
-		logs, err := run.Learner.Phases[0].Weigh(ctx, run, data, t)
+		omega, err := run.Learner.Phases[0].Weigh(ctx, run, data, t)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		all := propensity.ClipPolicy(run.Settings.Clip).Weights(logs)
+		rows = omega.Rows
+		all := propensity.ClipPolicy(run.Settings.Clip).Weights(omega.Log)
 		for _, i := range chosen {
 			weights = append(weights, all[i])
 		}
 	}
 	for _, i := range chosen {
-		rows = append(rows, data.Row[i])
+		past = append(past, data.Row[i])
 	}
-	return rows, weights, nil
+	return past, weights, rows, nil
 }
 
 // distances measures every pair of the two groups of rows, and the median distance.

@@ -23,7 +23,11 @@ type Engine struct {
 func (e *Engine) load(s *Stream) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
-	for _, pool := range []*tensors.Tensor{s.Pool, s.GPool.X} {
+	pools := []*tensors.Tensor{s.Pool, s.GPool.X}
+	if s.ValidationX != nil {
+		pools = append(pools, s.ValidationX)
+	}
+	for _, pool := range pools {
 		if err := pool.MaterializeOnDevice(e.Backend, true, 0); err != nil {
 			return fmt.Errorf("cannot load the samples: %w", err)
 		}

@@ -112,10 +112,13 @@ func (im *images) stream(s Settings, shift labelshift.Shift, seed int64) (*Strea
 	if err != nil {
 		return nil, err
 	}
-	train, _ := im.data.Train.Split(seed)
+	train, validation := im.data.Train.Split(seed)
 	ofClass := byClass(train, im.labels, shift.Classes)
-	stream := shifted(s, shift, seed, ofClass, im.testRows(s.TestN, seed), im.testRows(0, seed))
-	stream.Head, stream.Pool, stream.GPool, stream.Input = im.head, im.pool, gPool, im.input
+	held := byClass(validation, im.labels, shift.Classes)
+	stream := shifted(s, shift, seed, ofClass, held, im.testRows(s.TestN, seed), im.testRows(0, seed))
+	stream.Head, stream.Pool, stream.Input = im.head, im.pool, im.input
+	stream.GPool, stream.ValidationX = gPool, gPool.X
+	stream.InputOfG = func(row int32) []float32 { return im.input(row, s.GInput) }
 	return stream, nil
 }
 
@@ -131,13 +134,15 @@ func (im *images) testRows(n int, seed int64) [][]int32 {
 	return out
 }
 
-// gPool returns the inputs of g: pooled features or standardised pixels.
+// gPool returns the inputs of g: pooled features or pixels. Each step standardises them by its past.
 func (im *images) gPool(input string) (*propensity.Pool, error) {
 	return keep(im.gPools, input, func() (*propensity.Pool, error) {
+		x, dims := im.pooled, []int{im.channels}
 		if input == "pixels" {
-			return propensity.NewPool(im.pixels(), im.data.Train.Len(), 32, 32, 3)
+			x, dims = im.pixels(), []int{32, 32, 3}
 		}
-		return propensity.NewPool(im.pooled, im.data.Train.Len(), im.channels)
+		pool := tensors.FromFlatDataAndDimensions(x, append([]int{len(im.labels)}, dims...)...)
+		return asItIs(pool), nil
 	})
 }
 

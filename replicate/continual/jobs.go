@@ -175,8 +175,16 @@ func (x experiment) identity() map[string]string {
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}
-	out["protocol"] = version
+	out["protocol"] = x.version()
 	return out
+}
+
+// version is the protocol's number: another one for runs whose g sees features or pixels.
+func (x experiment) version() string {
+	if x.learner.fits() && x.settings.scenario().Pretrained {
+		return versionOfPast
+	}
+	return version
 }
 
 // start prepares the run of a seed that trains alone.

@@ -8,9 +8,9 @@ import (
 )
 
 // shifted returns a stream whose samples are drawn by the label distribution q_t, with replacement, from the training
-// rows of each class. It is tested on the rows of test, weighted by q_t, or on rows of all test images drawn by q_t
-// (setting evaluate).
-func shifted(s Settings, shift labelshift.Shift, seed int64, train, test, all [][]int32) *Stream {
+// rows of each class, and those of validation in the same way. It is tested on the rows of test, weighted by q_t, or on
+// rows of all test images drawn by q_t (setting evaluate).
+func shifted(s Settings, shift labelshift.Shift, seed int64, train, validation, test, all [][]int32) *Stream {
 	draw := func(part string, t, n int, from [][]int32) Samples {
 		rows, labels := shift.Draw(seed, part, t, n, from)
 		out := Samples{Row: rows, Label: make([]int32, n)}
@@ -25,6 +25,9 @@ func shifted(s Settings, shift labelshift.Shift, seed int64, train, test, all []
 		Test:     func(t int) Samples { return weighted(test, shift.Prior(t)) },
 		Fresh:    func(t int) Samples { return draw("fresh", t, s.N, all) },
 		LogRatio: func(_, label int32, T, t int) float64 { return shift.LogRatio(int(label), T, t) },
+	}
+	if !slices.ContainsFunc(validation, func(rows []int32) bool { return len(rows) == 0 }) {
+		stream.Validation = func(t int) Samples { return draw("validation", t, validationN, validation) }
 	}
 	if s.Evaluate == "draw" {
 		n := s.TestN

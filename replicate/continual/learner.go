@@ -8,6 +8,7 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/runs"
 )
 
 // Learner is the declaration of one way to learn from a stream: how it trains, what it needs and how it looks in
@@ -39,9 +40,15 @@ type Phase struct {
 	Weigh  Weigh // nil: weight 1
 }
 
-// Weigh returns log omega(x_i, t, t_i) of every sample; what is learned for it is learned from the training samples of
+// Weigh returns omega(x_i, t, t_i) of every sample; what is learned for it is learned from the training samples of
 // steps 0..t. Trainings do not call it at t = 0, where there is no past.
-type Weigh func(ctx context.Context, run *RunContext, data Samples, t int) ([]float64, error)
+type Weigh func(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error)
+
+// Omega is the weights of samples.
+type Omega struct {
+	Log  []float64  // of each sample, without a clip
+	Rows []runs.Row // what is reported of the fit at step t: the held-out loss of g
+}
 
 // TrainFunc returns the classifier's values after training from scratch on data up to t.
 type TrainFunc func(ctx context.Context, t int) (net.Values, error)
@@ -127,6 +134,14 @@ func (l Learner) weighs() bool {
 		return base.weighs()
 	}
 	return len(l.Phases) > 0 && l.Phases[0].Weigh != nil
+}
+
+// fits tells whether the learner fits a g.
+func (l Learner) fits() bool {
+	if base, ok := lookUp(l.Of.Learner); ok {
+		return base.fits()
+	}
+	return l.Method != ""
 }
 
 // check tells whether the learner can train under the settings.

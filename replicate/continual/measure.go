@@ -17,6 +17,7 @@ const (
 	MeasureScore    = "score"    // of the samples of step t, with respect to the target T
 	MeasureMean     = "mean"     // of the inputs of step t, one-dimensional streams only
 	MeasureMMD      = "mmd"      // between step t and the steps before it, images only
+	MeasureLoss     = "g-loss"   // of g on validation samples of the steps up to t
 )
 
 // measure is what a run reports at each of its steps.
@@ -43,6 +44,9 @@ var measures = []measure{
 		name: MeasureMMD, takes: Learner.weighs, groups: []string{"mmd"},
 		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return 60_000 + l.costOfG(s) },
 		prepare: prepareMMD, start: discrepancies,
+	}, {
+		name: MeasureLoss, takes: Learner.fits,
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.costOfG(s) }, start: losses,
 	}, {
 		name: MeasureMean, takes: func(Learner) bool { return false },
 		steps: func(s Settings) []int { return stepsUpTo(s.Steps - 1) }, cost: func(Settings, Learner) float64 { return 1 },
@@ -92,6 +96,17 @@ func stepsUpTo(last int) []int {
 		out[t] = t
 	}
 	return out
+}
+
+// losses reports what is reported of g's fit at every step. No classifier is trained.
+func losses(run *RunContext) runs.StepFunc {
+	return func(ctx context.Context, t int) ([]runs.Row, error) {
+		if t == 0 { // no g is fitted
+			return nil, nil
+		}
+		omega, err := run.Learner.Phases[0].Weigh(ctx, run, run.Stream.Upto(t, t), t)
+		return omega.Rows, err
+	}
 }
 
 // means reports the mean input of every step.

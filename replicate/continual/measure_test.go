@@ -135,7 +135,7 @@ func TestSampledPast(t *testing.T) {
 	s := imageSettings()
 	s.Steps, s.N, s.Clip, s.MMDPast, s.MMDSamples = 20, 150, "none", 1000, "fitted"
 	b := imageRun(t, "go", s, im)
-	rows, weights, err := b.with(named("exact")).sampledPast(t.Context(), at)
+	rows, weights, _, err := b.with(named("exact")).sampledPast(t.Context(), at)
 	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
 		t.Fatalf("%d rows, %d weights, %v", len(rows), len(weights), err)
 	}
@@ -147,7 +147,7 @@ func TestSampledPast(t *testing.T) {
 		}
 	}
 	b.Settings.MMDPast = 1 << 20
-	all, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
+	all, _, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
 	want := slices.Concat(b.Stream.Train(0).Row, b.Stream.Train(1).Row)
 	slices.Sort(all)
 	slices.Sort(want)
@@ -155,9 +155,40 @@ func TestSampledPast(t *testing.T) {
 		t.Errorf("the past of step 2 is not steps 0 and 1: %d rows, want %d (%v)", len(all), len(want), err)
 	}
 	b.Settings.MMDSamples = heldOut
-	fresh, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
+	fresh, _, _, err := b.with(named("raw")).sampledPast(t.Context(), 2)
 	if err != nil || len(fresh) != len(want) || slices.Min(fresh) < 600 {
 		t.Errorf("%d held-out images from row %d on, %v; want %d of the test set, from row 600 on",
 			len(fresh), slices.Min(fresh), err, len(want))
+	}
+}
+
+// TestMeasureOfLoss: fitting g alone reports the held-out loss that a training with it reports, of both g where there
+// are two, and nothing where no g is fitted.
+func TestMeasureOfLoss(t *testing.T) {
+	s := gaussianSettings()
+	h := newHost(t, "go")
+	for _, series := range []string{"ours", "standard", "ours-conditional"} {
+		step := losses(newRun(t, h, s, series, 0, MeasureLoss))
+		alone, err := step(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trained, err := newRun(t, h, s, series, 0, "").step(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{MeasureLoss, "g-loss-x"} {
+			if name == MeasureLoss || series == "ours-conditional" {
+				if a, b := metric(t, alone, name), metric(t, trained, name); a != b || a < .3 || a > .8 {
+					t.Errorf("%s: %s is %v alone and %v in a training", series, name, a, b)
+				}
+			}
+		}
+		if rows, err := step(t.Context(), 0); err != nil || len(rows) > 0 {
+			t.Errorf("%s: step 0 reports %v, %v", series, rows, err)
+		}
+	}
+	if err := s.CheckSeries("everything", MeasureLoss); err == nil {
+		t.Error("a learner without g has a loss")
 	}
 }

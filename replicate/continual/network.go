@@ -49,18 +49,20 @@ func (c *Classifier) Standardise(start net.Values, x []float32, data Samples) ne
 		input[p.Name] = out[i]
 	}
 	if mean := input[inputMean]; mean != nil {
-		moments(x, data.Row, mean, input[inputScale])
+		dim := len(mean)
+		of := func(row int32) []float32 { return x[int(row)*dim : int(row+1)*dim] }
+		moments(of, data.Row, mean, input[inputScale])
 	}
 	return out
 }
 
-// moments writes the mean and the standard deviation of rows of x, [rows * dim], into mean and scale, [dim]. The
+// moments writes the mean and the standard deviation of rows into mean and scale, [dim]. of returns a row, [dim]. The
 // scale of a constant is 1.
-func moments(x []float32, rows []int32, mean, scale []float32) {
+func moments(of func(row int32) []float32, rows []int32, mean, scale []float32) {
 	dim, n := len(mean), float64(len(rows))
 	sum, squares := make([]float64, dim), make([]float64, dim)
 	for _, row := range rows {
-		for j, v := range x[int(row)*dim : int(row+1)*dim] {
+		for j, v := range of(row) {
 			sum[j] += float64(v)
 		}
 	}
@@ -68,7 +70,7 @@ func moments(x []float32, rows []int32, mean, scale []float32) {
 		sum[j] /= n
 	}
 	for _, row := range rows {
-		for j, v := range x[int(row)*dim : int(row+1)*dim] {
+		for j, v := range of(row) {
 			d := float64(v) - sum[j]
 			squares[j] += d * d
 		}

@@ -10,12 +10,12 @@ import (
 
 // weighing returns Ours with the given log omega of a sample of step s at step t.
 func weighing(logOmega func(s, t int) float64) Learner {
-	weigh := func(_ context.Context, _ *RunContext, data Samples, t int) ([]float64, error) {
+	weigh := func(_ context.Context, _ *RunContext, data Samples, t int) (Omega, error) {
 		logs := make([]float64, data.Len())
 		for i := range logs {
 			logs[i] = logOmega(int(data.Time[i]), t)
 		}
-		return logs, nil
+		return Omega{Log: logs}, nil
 	}
 	return Learner{Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: weigh}}}
 }

@@ -97,7 +97,7 @@ func (run *RunContext) step(ctx context.Context, t int) ([]runs.Row, error) {
 }
 
 // fit trains the learner at t. It returns the trained values and, where samples were weighed, the effective sample
-// size as a share of the samples ("ess").
+// size as a share of the samples ("ess") and what the weights report.
 func (run *RunContext) fit(ctx context.Context, t int) (net.Values, []runs.Row, error) {
 	if run.train != nil {
 		values, err := run.train(ctx, t)
@@ -112,13 +112,14 @@ func (run *RunContext) fit(ctx context.Context, t int) (net.Values, []runs.Row, 
 		}
 		data := run.Stream.Upto(first, last)
 		if p.Weigh != nil && t > 0 {
-			logs, err := p.Weigh(ctx, run, data, t)
+			omega, err := p.Weigh(ctx, run, data, t)
 			if err != nil {
 				return nil, nil, err
 			}
-			data.Weight = propensity.ClipPolicy(run.Settings.Clip).Weights(logs)
+			data.Weight = propensity.ClipPolicy(run.Settings.Clip).Weights(omega.Log)
 			share := propensity.EffectiveSampleSize(data.Weight) / float64(data.Len())
 			rows = append(rows, runs.Row{T: t, Metric: "ess", Value: share})
+			rows = append(rows, omega.Rows...)
 		}
 		if !standardised {
 			values, standardised = run.Classifier.Standardise(values, run.Stream.X, data), true

@@ -65,7 +65,7 @@ var (
 	gaussianPaper = slices.Concat(common, []string{
 		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "network=mlp", "width=16", "checkpoint=committed",
 		"epochs=25", "max-updates=1000", "finetune-epochs=25",
-		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=3e-3", "g-updates=1000", "g-epochs=0", "stack=3",
+		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=1e-2", "g-updates=1000", "g-epochs=0", "stack=3",
 	})
 	periodic   = []string{"steps=100", "period=5", "amplitude=2"}
 	cifarPaper = slices.Concat(common, []string{
@@ -86,13 +86,14 @@ var (
 	gaussianTiny = []string{"n=300", "test-n=1000", "max-updates=300", "g-updates=300"}
 	cifarSmall   = []string{
 		"width=16", "checkpoint=committed", "test-n=2000", "max-updates=100",
-		"g-network=mlp", "g-input=features", "g-hidden=64", "g-rate=3e-3", "g-updates=1000", "g-epochs=0",
+		"g-network=mlp", "g-input=features", "g-hidden=64", "g-join=even",
+		"g-rate=3e-3", "g-schedule=cosine", "g-updates=1000", "g-epochs=0",
 	}
 	cifarTiny = slices.Concat(cifarSmall, []string{
 		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=8", "g-updates=150", "g-hidden=32",
 		"steps=30", "first=13", "stride=13", "mmd-past=500", "permutations=100",
 	})
-	clearSmall = []string{"max-updates=1000", "g-rate=3e-3", "g-epochs=0"}
+	clearSmall = []string{"max-updates=1000", "g-rate=3e-3", "g-schedule=cosine", "g-epochs=0"}
 	clearTiny  = slices.Concat(clearSmall, []string{
 		"features=stand-in", "data=sample", "images=1500", "n=100", "max-updates=100", "g-updates=150", "g-hidden=32",
 		"steps=60", "first=13", "stride=23",

@@ -26,13 +26,15 @@ func scoreCost(s Settings, l Learner) float64 {
 
 // scores reports for the samples of each past step t the mean of their clipped weights, E_{p_t} min(omega(x, T, t),
 // 1) = 1 - TV(p_t, p_T) under the default clip (metric "score"), and the mean of log omega ("log-omega"), limited to
-// plus or minus 60. g is fitted once, on all samples up to the target.
+// plus or minus 60. g is fitted once, on all samples up to the target; the step of the target reports its held-out
+// loss.
 func scores(run *RunContext) runs.StepFunc {
 	var once sync.Once
 	var byStep map[int][]float64
+	var ofFit []runs.Row
 	var failure error
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
-		once.Do(func() { byStep, failure = run.logOmega(ctx, run.Settings.target()) })
+		once.Do(func() { byStep, ofFit, failure = run.logOmega(ctx, run.Settings.target()) })
 		if failure != nil {
 			return nil, failure
 		}
@@ -41,23 +43,27 @@ func scores(run *RunContext) runs.StepFunc {
 		for i, v := range logs {
 			logs[i] = min(max(v, -60), 60)
 		}
-		return []runs.Row{
+		rows := []runs.Row{
 			{T: t, Metric: "score", Value: stat.Mean(weights, nil)},
 			{T: t, Metric: "log-omega", Value: stat.Mean(logs, nil)},
-		}, nil
+		}
+		if t == run.Settings.target() {
+			rows = append(rows, ofFit...)
+		}
+		return rows, nil
 	}
 }
 
-// logOmega weighs all samples up to T and returns the logarithms by step.
-func (run *RunContext) logOmega(ctx context.Context, T int) (map[int][]float64, error) {
+// logOmega weighs all samples up to T and returns the logarithms by step, and what is reported of the fit.
+func (run *RunContext) logOmega(ctx context.Context, T int) (map[int][]float64, []runs.Row, error) {
 	data := run.Stream.Upto(0, T)
-	logs, err := run.Learner.Phases[0].Weigh(ctx, run, data, T)
+	omega, err := run.Learner.Phases[0].Weigh(ctx, run, data, T)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := map[int][]float64{}
 	for i, t := range data.Time {
-		out[int(t)] = append(out[int(t)], logs[i])
+		out[int(t)] = append(out[int(t)], omega.Log[i])
 	}
-	return out, nil
+	return out, omega.Rows, nil
 }

@@ -239,6 +239,31 @@ func TestSpec(t *testing.T) {
 	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
 }
 
+// TestProtocolNumber: only runs whose numbers changed have the second number, so all others stay stored.
+func TestProtocolNumber(t *testing.T) {
+	for _, c := range []struct {
+		settings        Settings
+		series, measure string
+		want            string
+	}{
+		{gaussianSettings(), "everything", "", "1"}, {gaussianSettings(), "ours", "", "1"},
+		{gaussianSettings(), "standard", "", "1"}, {gaussianSettings(), "method1", MeasureScore, "1"},
+		{imageSettings(), "everything", "", "1"}, {imageSettings(), "finetune", "", "1"},
+		{imageSettings(), "exact", "", "1"}, {imageSettings(), "raw", MeasureMMD, "1"},
+		{imageSettings(), "ours", "", "2"}, {imageSettings(), "method1", "", "2"},
+		{imageSettings(), "standard", "", "2"}, {imageSettings(), "ours", MeasureMMD, "2"},
+		{standInSettings(), "ours", "", "2"}, {standInSettings(), "metaweightnet", "", "1"},
+	} {
+		out, err := c.settings.Outlines([]string{c.series}, c.measure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out[0].Settings["protocol"]; got != c.want {
+			t.Errorf("%s/%s %s has the protocol %s, want %s", c.settings.Scenario, c.series, c.measure, got, c.want)
+		}
+	}
+}
+
 // With a limit on the images, the library holds as many, equally many of each class.
 func TestLimitOfImages(t *testing.T) {
 	s := imageSettings()

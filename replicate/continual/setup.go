@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/protocol"
 	"tvps/replicate/settings"
 )
@@ -120,6 +121,10 @@ func (s Settings) noteOfG() string {
 	if s.GEpochs > 0 {
 		training = fmt.Sprintf("%d epochs", s.GEpochs)
 	}
-	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at rate %g.",
-		s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, s.GRate)
+	rate := fmt.Sprintf("rate %g", s.GRate)
+	if s.GSchedule == string(propensity.ScheduleCosine) {
+		rate += ", which falls to 0"
+	}
+	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at %s.",
+		s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, rate)
 }

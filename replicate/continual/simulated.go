@@ -16,7 +16,7 @@ import (
 type Simulated struct {
 	Settings     Settings
 	Dim, Classes int
-	// Draw returns n samples of step t, x: [n * Dim], labels: [n]. part is "train" or "test".
+	// Draw returns n samples of step t, x: [n * Dim], labels: [n]. part is "train", "test" or "validation".
 	Draw func(seed int64, part string, t, n int) (x []float32, labels []int32)
 	// LogRatio is the closed form of log p_T(x, y) / p_t(x, y), x: [Dim]; nil if there is none.
 	LogRatio func(x []float32, label int32, T, t int) float64
@@ -38,37 +38,29 @@ func (src Simulated) Stream(_ context.Context, e *Engine, seed int64) (*Stream, 
 // test samples of each of the steps 1 to Steps.
 func (src Simulated) draw(seed int64) (*Stream, error) {
 	s := src.Settings
-	var x []float32
-	var labels []int32
-	for t := range s.Steps {
-		xs, ys := src.Draw(seed, "train", t, s.N)
-		x, labels = append(x, xs...), append(labels, ys...)
-	}
-	for t := range s.Steps {
-		xs, ys := src.Draw(seed, "test", t+1, s.TestN)
-		x, labels = append(x, xs...), append(labels, ys...)
-	}
-	rows := s.Steps * (s.N + s.TestN)
-	if len(labels) != rows || len(x) != rows*src.Dim {
-		return nil, fmt.Errorf("scenario %s draws %d values and %d labels for %d samples of %d values",
-			s.Scenario, len(x), len(labels), rows, src.Dim)
-	}
-	block := func(from, n int) Samples {
-		out := Samples{Row: make([]int32, n), Label: labels[from : from+n]}
-		for i := range out.Row {
-			out.Row[i] = int32(from + i)
+	x, labels := src.part(seed, "train", 0, s.N)
+	testX, testLabels := src.part(seed, "test", 1, s.TestN)
+	x, labels = append(x, testX...), append(labels, testLabels...)
+	heldX, held := src.part(seed, "validation", 0, validationN)
+	for _, p := range []struct{ values, labels, want int }{
+		{len(x), len(labels), s.Steps * (s.N + s.TestN)}, {len(heldX), len(held), s.Steps * validationN},
+	} {
+		if p.labels != p.want || p.values != p.want*src.Dim {
+			return nil, fmt.Errorf("scenario %s draws %d values and %d labels for %d samples of %d values",
+				s.Scenario, p.values, p.labels, p.want, src.Dim)
 		}
-		return out
 	}
-	pool := tensors.FromFlatDataAndDimensions(x, rows, src.Dim)
+	pool := tensors.FromFlatDataAndDimensions(x, len(labels), src.Dim)
 	stream := &Stream{
 		Classes: src.Classes,
 		Pool:    pool,
 		X:       x,
-		// x enters g as it is: its scale is that of the problem, and no sample of the future changes it.
-		GPool: &propensity.Pool{X: pool, Mean: make([]float32, src.Dim), Scale: slices.Repeat([]float32{1}, src.Dim)},
-		Train: func(t int) Samples { return block(t*s.N, s.N) },
-		Test:  func(t int) Samples { return block(s.Steps*s.N+(t-1)*s.TestN, s.TestN) },
+		GPool:   asItIs(pool), // its scale is that of the problem, and no sample of the future changes it
+		Train:   func(t int) Samples { return block(labels, t*s.N, s.N) },
+		Test:    func(t int) Samples { return block(labels, s.Steps*s.N+(t-1)*s.TestN, s.TestN) },
+
+		Validation:  func(t int) Samples { return block(held, t*validationN, validationN) },
+		ValidationX: tensors.FromFlatDataAndDimensions(heldX, len(held), src.Dim),
 	}
 	if src.LogRatio != nil {
 		stream.LogRatio = func(row, label int32, T, t int) float64 {
@@ -76,4 +68,28 @@ func (src Simulated) draw(seed int64) (*Stream, error) {
 		}
 	}
 	return stream, nil
+}
+
+// part draws n samples of each of as many steps as the stream has, from the first one on.
+func (src Simulated) part(seed int64, name string, first, n int) (x []float32, labels []int32) {
+	for t := range src.Settings.Steps {
+		xs, ys := src.Draw(seed, name, first+t, n)
+		x, labels = append(x, xs...), append(labels, ys...)
+	}
+	return x, labels
+}
+
+// block is n samples whose rows follow each other.
+func block(labels []int32, from, n int) Samples {
+	out := Samples{Row: make([]int32, n), Label: labels[from : from+n]}
+	for i := range out.Row {
+		out.Row[i] = int32(from + i)
+	}
+	return out
+}
+
+// asItIs is the pool of a g that sees samples as they are, [rows, dims...].
+func asItIs(x *tensors.Tensor) *propensity.Pool {
+	size := x.Size() / x.Shape().Dim(0)
+	return &propensity.Pool{X: x, Mean: make([]float32, size), Scale: slices.Repeat([]float32{1}, size)}
 }

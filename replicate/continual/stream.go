@@ -32,7 +32,18 @@ type Stream struct {
 	Fresh    func(t int) Samples                      // samples of step t that are in no Train; nil if there are none
 	LogRatio func(row, label int32, T, t int) float64 // exact log p_T(x,y) / p_t(x,y)
 	Input    func(row int32, input string) []float32  // a row's pixels or features on the host, images only
+
+	// InputOfG is what g sees of a row, on the host. At every step g's inputs are standardised by the samples that it
+	// is fitted on. If it is nil they are standardised by GPool at every step.
+	InputOfG func(row int32) []float32
+	// Validation returns samples of step t that are neither trained nor tested on, as rows of ValidationX; nil if there
+	// are none. The held-out loss of g is that of these samples.
+	Validation  func(t int) Samples
+	ValidationX *tensors.Tensor
 }
+
+// validationN is the number of validation samples of a step, that of the training samples in Table 2.
+const validationN = 200
 
 // Upto gathers the training samples of steps first..last.
 func (s *Stream) Upto(first, last int) Samples { return gathered(s.Train, first, last) }

@@ -22,7 +22,7 @@ func TestPreviousStart(t *testing.T) {
 	b := gaussianRun(t, "", s, "ours", 0)
 	logs := func(b *RunContext, t int) string {
 		out, err := timeVarying(context.Background(), b, b.Stream.Upto(0, t), t)
-		return fmt.Sprint(out, err)
+		return fmt.Sprint(out.Log, err)
 	}
 	fit := func(start *propensity.Score, t int) (*propensity.Score, propensity.Samples, error) {
 		data := b.Stream.Upto(0, t)
@@ -76,10 +76,10 @@ func TestPreviousStartOfStandard(t *testing.T) {
 		data := b.Stream.Upto(0, step)
 		x, errX := standard(context.Background(), b, data, step)
 		y, errY := standard(context.Background(), scratch, data, step)
-		if errX != nil || errY != nil || slices.Equal(x, y) != same {
+		if errX != nil || errY != nil || slices.Equal(x.Log, y.Log) != same {
 			t.Errorf("step %d: log beta is the same from either start: %v, want %v (%v, %v)", step, !same, same, errX, errY)
 		}
-		if step >= 2 && !slices.ContainsFunc(x, func(v float64) bool { return math.Abs(v) > 0 }) {
+		if step >= 2 && !slices.ContainsFunc(x.Log, func(v float64) bool { return math.Abs(v) > 0 }) {
 			t.Errorf("step %d: no weight was learned", step)
 		}
 	}

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"slices"
 
 	"tvps/replicate/settings"
@@ -13,6 +14,8 @@ type Table struct {
 	Factor       float64       // a cell shows the measure times Factor,
 	Unit         string        // followed by this unit
 	Alternatives []Alternative // the rows after that of the default
+	ByRow        bool          // rows are compared with the default by what its one learner reports
+	Seeds        string        // seeds of its own; empty for those of the figures
 }
 
 // Alternative is a row of the study: another reading of the paper than the default.
@@ -56,20 +59,92 @@ func Study() []Table {
 	}
 }
 
+// StudyOfG declares the tables that compare how g is trained, by its held-out loss alone.
+func StudyOfG() []Table {
+	return []Table{
+		lossOfG("gaussian", "drifting Gaussian", ofTraining),
+		lossOfG("periodic", "periodic Gaussian", ofTraining),
+		lossOfG("cifar10a", "CIFAR-10a", ofTrainingOnImages),
+		lossOfG("cifar10b", "CIFAR-10b", ofTrainingOnImages),
+		lossOfG("clear", "CLEAR", ofTraining),
+	}
+}
+
+// lossOfG is a table of settings of g by the loss on validation samples, without a classifier, on seeds of no figure.
+func lossOfG(scenario, title string, rows []Alternative) Table {
+	return Table{
+		Panel: Panel{Key: "g-" + scenario, Title: "Held-out loss of g, " + title, Scenario: scenario,
+			Series: onlyOurs, Measure: "g-loss"},
+		Compared: onlyOurs, ByRow: true, Seeds: "100-103", Alternatives: rows,
+	}
+}
+
 var (
 	compared       = []string{"everything", "recent", "finetune", "ours", "exact"}
 	comparedRobots = []string{"sac", "sac-omega"}
 )
 
-// StudySteps are the strides of the study on the label shift, at scales where the steps of the figure are too many
-// for so many rows. Like the figure's stride they are coprime to T = 6.
+// StudySteps are the strides of the study, at scales where the steps of the figure are too many for so many rows. Like
+// the figures' strides they are coprime to T.
 var StudySteps = settings.ByScale{
-	settings.Small: {"cifar10b.stride=35"}, // 8, 43, 78, 113
-	settings.Paper: {"cifar10b.stride=11"},
+	settings.Small: slices.Concat([]string{"cifar10b.stride=35"}, stepsOfG), // 8, 43, 78, 113
+	settings.Paper: slices.Concat([]string{"cifar10b.stride=11"}, stepsOfG),
 }
 
-// onlyStandard are the learners of rows about which steps count as current.
-var onlyStandard = []string{"standard"}
+// stepsOfG are the strides of the tables about g alone.
+var stepsOfG = []string{"g-gaussian.stride=23", "g-periodic.stride=23", "g-cifar10a.stride=53", "g-cifar10b.stride=35",
+	"g-clear.stride=181"}
+
+// onlyStandard are the learners of rows about which steps count as current, onlyOurs those of tables about g alone.
+var (
+	onlyStandard = []string{"standard"}
+	onlyOurs     = []string{"ours"}
+)
+
+// The rows of the tables about g alone: how it is trained. 1,000 minibatches cost as much as the default of the smaller
+// scales, rows of other costs say so. On images, where g has nearly as many inputs as a step has samples, it may learn
+// more slowly, or by the relative scale of even.
+var (
+	ofTraining = []Alternative{
+		training("constant", "", 3e-3, "constant", 1000),
+		training("constant-low", "", 1e-3, "constant", 1000),
+		training("constant-high", "", 1e-2, "constant", 1000),
+		training("constant-higher", "", 3e-2, "constant", 1000),
+		training("cosine-lower", "", 1e-3, "cosine", 1000),
+		training("cosine-low", "", 3e-3, "cosine", 1000),
+		training("cosine", "", 1e-2, "cosine", 1000),
+		training("cosine-high", "", 3e-2, "cosine", 1000),
+		training("short", "a third of the cost", 1e-2, "cosine", 300),
+		training("long-wide", "twice the cost and more", 3e-3, "cosine", 2000, "g-hidden=64"),
+	}
+	ofTrainingOnImages = slices.Concat(under(slices.Concat(ofTraining, []Alternative{
+		training("first-low", "", 3e-4, "constant", 1000),
+		training("first-lowest", "", 1e-4, "constant", 1000),
+		training("first-short", "a third of the cost", 1e-3, "cosine", 300),
+	}), "g-join=first"), under([]Alternative{
+		training("even-constant", "", 3e-3, "constant", 1000),
+		training("even-lower", "", 1e-3, "cosine", 1000),
+		training("even-low", "", 3e-3, "cosine", 1000),
+		training("even", "", 1e-2, "cosine", 1000),
+		training("even-short", "a third of the cost", 1e-2, "cosine", 300),
+	}, "g-join=even", "g-network=mlp", "g-input=features"))
+)
+
+// training is a row about how g is trained, with every setting of it.
+func training(name, text string, rate float64, schedule string, updates int, more ...string) Alternative {
+	set := []string{fmt.Sprintf("g-rate=%g", rate), "g-schedule=" + schedule, fmt.Sprintf("g-updates=%d", updates),
+		"g-epochs=0"}
+	return Alternative{Name: name, About: "I1", Set: append(set, more...), Text: text}
+}
+
+// under returns the rows with more settings.
+func under(rows []Alternative, more ...string) []Alternative {
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Set = slices.Concat(out[i].Set, more)
+	}
+	return out
+}
 
 // ofOmega are the rows about g and the weights, on the Gaussian and on images.
 var ofOmega = []Alternative{
@@ -79,7 +154,8 @@ var ofOmega = []Alternative{
 		Set: []string{"g-rate=3e-3", "g-updates=200", "g-epochs=0"}, Text: "the table's M alone, as minibatches"},
 	{Name: "rate-updates", About: "I1",
 		Set: []string{"g-rate=1e-3", "g-updates=2000", "g-epochs=0"}, Text: "between the two"},
-	{Name: "rate-high", About: "I1", Set: []string{"g-rate=1e-2"}, Text: "three times the rate"},
+	{Name: "constant", About: "I1",
+		Set: []string{"g-rate=3e-3", "g-schedule=constant", "g-join=first"}, Text: "the default until November 2026"},
 	{Name: "cosine", About: "I1",
 		Set: []string{"g-rate=1e-2", "g-schedule=cosine"}, Text: "a rate that falls to 0 as half a cosine"},
 	{Name: "warm-start", About: "I1",
@@ -106,7 +182,7 @@ var (
 	table2       = []string{"g-rate=1e-4", "g-batch=512", "clip=min1", "rate=9e-4", "batch=128"}
 	minibatches  = []string{"g-updates=200", "g-epochs=0"}
 	passes       = []string{"g-epochs=200"}
-	table2Images = slices.Concat(table2, []string{"n=200", "epochs=20"})
+	table2Images = slices.Concat(table2, []string{"g-schedule=constant", "g-join=first", "n=200", "epochs=20"})
 	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
 )
 
@@ -168,9 +244,8 @@ var (
 	}, ofOmega, []Alternative{
 		{Name: "g-fc3", About: "I4",
 			Set: []string{"g-network=fc3", "g-input=features"}, Text: "the table's g for CLEAR"},
-		{Name: "join-even", About: "I2",
-			Set:  []string{"g-network=mlp", "g-input=features", "g-join=even"},
-			Text: "features and label on the same relative scale"},
+		{Name: "join-first", About: "I2",
+			Set: []string{"g-join=first"}, Text: "features as they are, next to the label"},
 		{Name: "reinit", About: "I5", Set: []string{"start=reinit"}},
 		{Name: "batch-norm-frozen", About: "I6", Set: []string{"batch-norm=frozen"}},
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},

@@ -88,7 +88,7 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	if len(o.Panels) == 0 && len(with) > 0 {
 		tables, keys = with, Keys(with)
 	}
-	o.Overrides = slices.Concat(paper.StudySteps[o.Scale], o.Overrides)
+	o.Overrides = slices.Concat(stepsOf(Keys(tables), o.Scale), o.Overrides)
 	o.Learners, o.AllFigures = nil, true
 	var declared paper.Figure
 	for _, t := range tables {
@@ -101,6 +101,11 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	var out []Plan
 	for _, p := range panels {
 		t := tables[slices.Index(keys, p.Key)]
+		if t.Seeds != "" && len(o.Seeds) == 0 {
+			if p.Seeds, err = lab.ParseSeeds(t.Seeds); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, Plan{Key: p.Key, Table: t, Default: p})
 	}
 	if err := checkRows(out, o.Rows); err != nil {
@@ -113,6 +118,16 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 		out[i].Default.Key += "/default"
 	}
 	return out, nil
+}
+
+// stepsOf returns those of paper.StudySteps that concern tables.
+func stepsOf(keys []string, scale settings.Scale) (out []string) {
+	for _, set := range paper.StudySteps[scale] {
+		if key, _, _ := strings.Cut(set, "."); slices.Contains(keys, key) {
+			out = append(out, set)
+		}
+	}
+	return out
 }
 
 // checkRows returns a usage error if a named row exists in none of the chosen tables.

@@ -54,7 +54,11 @@ func TestAlternatives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, plan := range plans {
+		ofG, err := Plans(testCatalog, paper.StudyOfG(), Options{Options: lab.Options{Scale: scale}})
+		if err != nil && scale != settings.Medium { // the scale of robots alone
+			t.Fatal(err)
+		}
+		for _, plan := range slices.Concat(plans, ofG) {
 			seen := map[string]bool{}
 			for _, left := range plan.Left {
 				seen[left.Name] = true
@@ -74,7 +78,7 @@ func TestAlternatives(t *testing.T) {
 			if len(seen) != len(plan.Table.Alternatives) {
 				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(plan.Table.Alternatives))
 			}
-			if scale == settings.Small && len(plan.Left) > 0 {
+			if scale == settings.Small && len(plan.Left) > 0 && !plan.Table.ByRow { // there a row is the default
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
 			if s, ok := plan.Default.Settings.(continual.Settings); ok && s.CheckStride() != nil {
@@ -136,7 +140,7 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"cheetah":  append(slices.Clone(robots), "learn-alpha=false"),
 		"gaussian": everywhere,
 		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage",
-			"g-join=even", "g-network=conv5 g-input=pixels"),
+			"g-join=first", "g-network=conv5 g-input=pixels"),
 	}
 	for _, table := range paper.Study() {
 		key := table.Key

@@ -37,6 +37,7 @@ type Table struct {
 
 	factor float64 // by which cells multiply the measure
 	unit   string
+	byRow  bool // rows are compared with the default
 }
 
 // Row is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the same
@@ -55,17 +56,29 @@ const legend = `Accuracy of Everything in percent, and of the other learners min
 in percentage points. On the robots: return of SAC, and of the other learners minus SAC. Means over seeds
 with the 95% interval (Student's t over seeds, paired by seed and step).
 A cell is empty if the settings cannot change it, or if the row does not include the learner.
+Tables about g alone have its logistic loss on validation samples, and the difference to that of the default.
 `
+
+// nameOfDefault is the series of the default where rows are compared with it.
+const nameOfDefault = "default"
 
 // newTable summarises the finished runs of a plan and appends their measurements to the result's rows.
 func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table {
 	d := plan.Default
 	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series,
-		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit}
+		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit,
+		byRow: plan.Table.ByRow}
+	if t.byRow {
+		t.Command = strings.Replace(t.Command, " study", " study --loss", 1)
+	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
 	t.Notes = append(t.Notes, d.Notes()...)
 	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
-	t.Rows = append(t.Rows, r.summarise(d, Row{Own: true}))
+	t.Rows = append(t.Rows, r.summarise(d, Row{Own: true}, nil))
+	var compared []figures.Row // those of the default, with its name as the series
+	if t.byRow {
+		compared = renamed(d.Rows(r.Report), "", nameOfDefault)
+	}
 	base := map[string]bool{}
 	for _, job := range d.Jobs {
 		base[job.Spec.ID()] = true
@@ -76,17 +89,21 @@ func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table 
 		if !row.Defaults {
 			row.Set = p.Changed
 		}
-		t.Rows = append(t.Rows, r.summarise(p.PanelPlan, row))
+		t.Rows = append(t.Rows, r.summarise(p.PanelPlan, row, compared))
 	}
 	return t
 }
 
-// summarise returns the row with the results of a panel's finished runs, and appends their measurements to r.rows.
-func (r *Result) summarise(p lab.PanelPlan, row Row) Row {
-	rows := p.Rows(r.Report)
+// summarise returns the row with the results of a panel's finished runs, and appends their measurements to r.rows. They
+// are compared with each other, or with those of the default if there are any.
+func (r *Result) summarise(p lab.PanelPlan, row Row, compared []figures.Row) Row {
+	rows, base := p.Rows(r.Report), p.Series[0]
 	r.rows = append(r.rows, rows...)
 	row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
-	if summary, err := figures.Table(rows, p.Key, p.Shown, p.Series[0]); err == nil {
+	if len(compared) > 0 {
+		rows, base = append(rows, renamed(compared, p.Key, nameOfDefault)...), nameOfDefault
+	}
+	if summary, err := figures.Table(rows, p.Key, p.Shown, base); err == nil {
 		for _, s := range summary.Rows {
 			row.Results[row.column(s.Series)] = s
 		}
@@ -98,6 +115,15 @@ func (r *Result) summarise(p lab.PanelPlan, row Row) Row {
 		}
 	}
 	return row
+}
+
+// renamed returns rows as those of another panel and series.
+func renamed(rows []figures.Row, panel, series string) []figures.Row {
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Panel, out[i].Series = panel, series
+	}
+	return out
 }
 
 // column names the column that shows a learner.
@@ -133,15 +159,36 @@ func (t Table) cells() [][]string {
 		look, _ := figures.LookUp(name)
 		header = append(header, look.Label)
 	}
+	if t.byRow {
+		header = []string{"setting", "about", "loss", "minus the default's"}
+	}
 	out := [][]string{header}
 	for _, row := range t.Rows {
 		line := []string{t.label(row), row.About}
-		for _, name := range t.Columns {
-			line = append(line, t.cell(row, name))
+		if t.byRow {
+			line = append(line, t.lossCells(row)...)
+		} else {
+			for _, name := range t.Columns {
+				line = append(line, t.cell(row, name))
+			}
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+// lossCells are the cells of a row that is compared with the default.
+func (t Table) lossCells(r Row) []string {
+	name := t.Columns[0]
+	s, ok := r.Results[name]
+	switch {
+	case !ok:
+		return []string{"not run", ""}
+	case r.Name == "":
+		return []string{fmt.Sprintf("%.4f", s.Mean.Mean), ""}
+	}
+	return []string{fmt.Sprintf("%.4f", s.Mean.Mean), rounded("%+.4f", s.Difference.Mean) + fmt.Sprintf(" [%s, %s]",
+		rounded("%.4f", s.Difference.Low), rounded("%.4f", s.Difference.High))}
 }
 
 // label names the settings of a row and explains them.

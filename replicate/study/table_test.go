@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,14 +156,15 @@ func TestInterpretationsHaveMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := map[string]string{}
-	for _, key := range Keys(paper.Study()) {
+	keys := Keys(slices.Concat(paper.Study(), paper.StudyOfG()))
+	for _, key := range keys {
 		blocks[key] = "table of " + key
 	}
 	updated, err := UpdateTables(text, blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range Keys(paper.Study()) {
+	for _, key := range keys {
 		if !bytes.Contains(updated, []byte("\n\ntable of "+key+"\n<!-- study:"+key+":end -->\n")) {
 			t.Errorf("the table of %s is not a paragraph of its own", key)
 		}
