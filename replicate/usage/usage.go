@@ -44,7 +44,9 @@ func File(path string) error {
 type Interruption struct{ Text string }
 
 // Interruptedf returns an *Interruption.
-func Interruptedf(format string, args ...any) error { return &Interruption{fmt.Sprintf(format, args...)} }
+func Interruptedf(format string, args ...any) error {
+	return &Interruption{fmt.Sprintf(format, args...)}
+}
 
 func (e *Interruption) Error() string { return e.Text }
 
