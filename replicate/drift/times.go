@@ -2,16 +2,9 @@ package drift
 
 import (
 	"cmp"
-	"context"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/mmd"
-	"tvps/gomlx_models/propensity"
-
-	"github.com/gomlx/compute"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -109,102 +102,6 @@ type part struct {
 	row   []int // in time order
 	chunk []int // by place in row
 	count int   // of chunks
-}
-
-// kernels computes the kernels of x and y.
-type kernels struct {
-	ctx     context.Context
-	in      []string // what is tested
-	samples [2][]float32
-	dims    [2]int
-	compute [2]*mmd.Computer // of x and y
-}
-
-func newKernels(ctx context.Context, backend compute.Backend, d propensity.OwnData) (*kernels, error) {
-	k := &kernels{ctx: ctx, in: []string{InX}}
-	k.samples[0], k.dims[0] = d.X, d.Dim
-	switch {
-	case d.Target != nil:
-		k.dims[1] = 1
-		for _, v := range d.Target {
-			k.samples[1] = append(k.samples[1], float32(v))
-		}
-	case d.Label != nil:
-		k.dims[1] = d.Classes
-		k.samples[1] = make([]float32, len(d.Label)*d.Classes)
-		for i, y := range d.Label {
-			k.samples[1][i*d.Classes+int(y)] = 1
-		}
-	}
-	for i, sample := range k.samples {
-		if k.dims[i] == 0 {
-			continue
-		}
-		k.samples[i] = scaled(sample, k.dims[i])
-		var err error
-		if k.compute[i], err = mmd.New(backend, 2*testRows, k.dims[i]); err != nil {
-			return nil, err
-		}
-	}
-	if k.dims[1] > 0 {
-		k.in = append(k.in, InY, InBoth)
-	}
-	return k, nil
-}
-
-func (k *kernels) close() {
-	for _, c := range k.compute {
-		if c != nil {
-			c.Close()
-		}
-	}
-}
-
-// scaled divides samples by the root mean squared distance of two of them, and subtracts their mean.
-func scaled(samples []float32, dim int) []float32 {
-	mean, square := make([]float64, dim), 0.
-	n := float64(len(samples) / dim)
-	for i, v := range samples {
-		mean[i%dim] += float64(v) / n
-	}
-	for i, v := range samples {
-		e := float64(v) - mean[i%dim]
-		square += e * e / n
-	}
-	out := make([]float32, len(samples))
-	if square > 0 {
-		for i, v := range samples {
-			out[i] = float32((float64(v) - mean[i%dim]) / math.Sqrt(2*square))
-		}
-	}
-	return out
-}
-
-// gram returns the kernel of all rows of a pool, by subject.
-func (k *kernels) gram(rows []int) ([]func(a, b int) float64, error) {
-	var of [2]*mmd.Kernel
-	for i, c := range k.compute {
-		if c == nil {
-			continue
-		}
-		x := make([]float32, 0, len(rows)*k.dims[i])
-		for _, r := range rows {
-			x = append(x, k.samples[i][r*k.dims[i]:(r+1)*k.dims[i]]...)
-		}
-		half := len(rows) / 2 * k.dims[i]
-		d, err := c.Distances(k.ctx, x[:half], x[half:])
-		if err == nil {
-			of[i], err = d.Kernel(1)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if of[1] == nil {
-		return []func(a, b int) float64{of[0].At}, nil
-	}
-	return []func(a, b int) float64{of[0].At, of[1].At,
-		func(a, b int) float64 { return of[0].At(a, b) * of[1].At(a, b) }}, nil
 }
 
 // stretches merges blocks until a typical stretch has leastChunks chunks, and returns the number of blocks of one.
@@ -370,72 +267,6 @@ func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
 		out = append(out, test)
 	}
 	return out, nil
-}
-
-// split holds the mean kernel between the chunks of two stretches, and which of them are dealt to the first.
-type split struct {
-	mean [][]float64
-	n, m int
-	deal []int // the first n chunks make up one stretch, the others the other
-}
-
-func newSplit(at func(a, b int) float64, chunk []int, n, m int) *split {
-	s := &split{n: n, m: m, mean: make([][]float64, n+m), deal: make([]int, n+m)}
-	sizes := make([]float64, n+m)
-	for _, c := range chunk {
-		sizes[c]++
-	}
-	for c := range s.mean {
-		s.mean[c], s.deal[c] = make([]float64, n+m), c
-	}
-	for i, c := range chunk {
-		for j := range i {
-			v := at(i, j) / (sizes[c] * sizes[chunk[j]])
-			s.mean[c][chunk[j]] += v
-			if c != chunk[j] {
-				s.mean[chunk[j]][c] += v
-			}
-		}
-	}
-	return s
-}
-
-// mmd2 is the unbiased estimate of the squared maximum mean discrepancy over pairs of different chunks.
-func (s *split) mmd2() float64 {
-	var inside [2]float64
-	between := 0.
-	for i, a := range s.deal {
-		row := s.mean[a]
-		for j, b := range s.deal[:i] {
-			switch {
-			case i < s.n:
-				inside[0] += row[b]
-			case j >= s.n:
-				inside[1] += row[b]
-			default:
-				between += row[b]
-			}
-		}
-	}
-	pairs := func(n int) float64 { return float64(n*(n-1)) / 2 }
-	return inside[0]/pairs(s.n) + inside[1]/pairs(s.m) - 2*between/float64(s.n*s.m)
-}
-
-// p is (1 + shuffles whose statistic is at least the real one) / (1 + shuffles). After 100 such shuffles no more are
-// made, which leaves the p-value valid (Besag and Clifford 1991).
-func (s *split) p(rng *rand.Rand) float64 {
-	real := s.mmd2()
-	tie := 1e-12 * (math.Abs(real) + 1)
-	large := 0
-	for i := 1; i <= shuffles; i++ {
-		rng.Shuffle(len(s.deal), func(a, b int) { s.deal[a], s.deal[b] = s.deal[b], s.deal[a] })
-		if s.mmd2() >= real-tie {
-			if large++; large == 100 {
-				return float64(large) / float64(i)
-			}
-		}
-	}
-	return float64(1+large) / float64(1+shuffles)
 }
 
 // benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most

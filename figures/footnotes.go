@@ -1,0 +1,69 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// footnotes returns every sentence to print with the panel: its own, then the figure's
+// source.
+func (f Figure) footnotes(p Panel) []string { return append(p.footnotes(), f.Source...) }
+
+// footnotes returns the panel's own sentences: what the band is, the notes, and how many
+// points the limits of the axis hide.
+func (p Panel) footnotes() []string {
+	var notes []string
+	if band := p.bandNote(); band != "" {
+		notes = append(notes, band)
+	}
+	notes = append(notes, p.Notes...)
+	if hidden := p.hidden(); hidden > 0 {
+		notes = append(notes, fmt.Sprintf("Points outside the drawn range of the y axis: %d.", hidden))
+	}
+	return notes
+}
+
+// seeds returns the least and the greatest number of seeds of any point.
+func (p Panel) seeds() (fewest, most int) {
+	fewest = math.MaxInt
+	for _, s := range p.Series {
+		for _, pt := range s.Points {
+			fewest, most = min(fewest, pt.N), max(most, pt.N)
+		}
+	}
+	return fewest, most
+}
+
+func (p Panel) bandNote() string {
+	fewest, most := p.seeds()
+	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.bands()) > 0 })
+	seeds := fmt.Sprint(most)
+	if fewest < most {
+		seeds = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	switch {
+	case banded:
+		return fmt.Sprintf("Lines: mean over seeds; bands: 95%% interval of the mean (Student's t); n = %s seeds.", seeds)
+	case most == 1:
+		return "One seed only: no interval."
+	}
+	return ""
+}
+
+// hidden counts drawn means outside YRange.
+func (p Panel) hidden() int {
+	count := 0
+	low, high := p.yRange()
+	for _, s := range p.Series {
+		if s.Style == MeanLine {
+			continue
+		}
+		for _, pt := range s.Points {
+			if pt.Mean < low || pt.Mean > high {
+				count++
+			}
+		}
+	}
+	return count
+}
