@@ -66,22 +66,30 @@ func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes
 			if p.Take > 0 || slices.ContainsFunc(fixed, func(s Size) bool { return s.about(p) }) {
 				continue
 			}
-			i := slices.IndexFunc(sizes, func(s Size) bool { return s.shares(p) })
-			if i < 0 {
-				i = len(sizes)
-				sizes = append(sizes, Size{Scale: o.Scale, Figure: s.Name, Panel: p.Key, Set: o.Overrides, panel: p})
+			i := slices.IndexFunc(sizes, func(s Size) bool { return s.includes(p) })
+			size := Size{Scale: o.Scale, Set: o.Overrides}
+			if i >= 0 {
+				size = sizes[i]
 			}
-			if len(p.Series) > len(sizes[i].panel.Series) {
-				sizes[i].Figure, sizes[i].Panel, sizes[i].panel = s.Name, p.Key, p
-			}
-			more, err := l.extend(&sizes[i], p, v.Of(s.Name), s.judged, budget)
+			before := len(size.Parts)
+			more, err := l.extend(&size, p, v.Of(s.Name), s.judged, budget)
 			if err != nil {
 				return nil, nil, err
 			}
 			far = append(far, more...)
+			if len(size.Parts) == before {
+				continue
+			}
+			if len(p.Series) > len(size.panel.Series) {
+				size.Figure, size.Panel, size.panel = s.Name, p.Key, p
+			}
+			if i >= 0 {
+				sizes[i] = size
+			} else {
+				sizes = append(sizes, size)
+			}
 		}
 	}
-	sizes = slices.DeleteFunc(sizes, func(s Size) bool { return len(s.Parts) == 0 })
 	for i := range sizes {
 		if sizes[i].Minutes, err = l.minutes(sizes[i]); err != nil {
 			return nil, nil, err
@@ -198,6 +206,11 @@ func (s Size) shares(p PanelPlan) bool {
 
 // about tells whether the runs of the size serve a panel.
 func (s Size) about(p PanelPlan) bool { return s.shares(p) && subset(p.Series, s.panel.Series) }
+
+// includes tells whether one of the two panels, that of the size and p, has all runs of both.
+func (s Size) includes(p PanelPlan) bool {
+	return s.about(p) || s.shares(p) && subset(s.panel.Series, p.Series)
+}
 
 // minutes is what the missing steps of a size take, by the time that the stored ones of each learner took.
 func (l *Lab) minutes(s Size) (float64, error) {

@@ -102,26 +102,11 @@ func TestSizes(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 14)
 	f := paper.Fig14()
-	noisy := func(job runs.Wanted) runs.Job {
-		step := func(_ context.Context, t int) ([]runs.Row, error) {
-			value := .5
-			if job.Series == "ours" {
-				value += .006 + .004*math.Sin(float64(7*job.Spec.Seed))
-			}
-			return []runs.Row{{T: t, Metric: "accuracy", Value: value}}, nil
+	noisy := func(job runs.Wanted) float64 {
+		if job.Series == "ours" {
+			return .506 + .004*math.Sin(float64(7*job.Spec.Seed))
 		}
-		return runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step}
-	}
-	compute := func(plan []PanelPlan) {
-		var jobs []runs.Job
-		for _, p := range plan {
-			for _, job := range p.Jobs {
-				jobs = append(jobs, noisy(job))
-			}
-		}
-		if _, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 1}); err != nil {
-			t.Fatal(err)
-		}
+		return .5
 	}
 	if err := os.RemoveAll(a.results); err != nil {
 		t.Fatal(err)
@@ -130,7 +115,7 @@ func TestSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compute(plan)
+	a.compute(t, plan, noisy)
 	sizes, far, err := a.Sizes(t.Context(), a.options, 0)
 	if err != nil || len(sizes) != 1 || len(far) != 0 {
 		t.Fatalf("sizes %v, out of reach %v, %v", sizes, far, err)
@@ -158,7 +143,7 @@ func TestSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compute([]PanelPlan{whole})
+	a.compute(t, []PanelPlan{whole}, noisy)
 	v := a.verify(t)
 	if got := claim(t, v, "fig14-similar").Parts[0].Effect.N; got != len(size.Seeds) {
 		t.Errorf("the claim is judged by %d seeds, want %d", got, len(size.Seeds))
@@ -174,6 +159,47 @@ func TestSizes(t *testing.T) {
 	}
 	_, err = a.Verify(t.Context(), a.options)
 	demand.Error(t, err, "sizes.json cannot be read", "restore it or remove it")
+}
+
+// compute stores runs of the panels with the given accuracies.
+func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wanted) float64) {
+	t.Helper()
+	var jobs []runs.Job
+	for _, p := range plan {
+		for _, job := range p.Jobs {
+			step := func(_ context.Context, t int) ([]runs.Row, error) {
+				return []runs.Row{{T: t, Metric: "accuracy", Value: accuracy(job)}}, nil
+			}
+			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step})
+		}
+	}
+	if _, err := runs.Execute(t.Context(), a.Store, jobs, runs.Options{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSizesOfOtherLearners: a size for a claim about Figure 5c has its learners, and not those of Figure 4a under the
+// same settings, whose claims are decided and which lacks the standard score.
+func TestSizesOfOtherLearners(t *testing.T) {
+	a := newArchive(t)
+	for _, f := range []paper.Figure{paper.Fig4(), paper.Fig5()} {
+		plan, err := a.Plan(f, Options{Scale: "tiny"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan = slices.DeleteFunc(plan, func(p PanelPlan) bool { return p.Scenario != "gaussian" })
+		a.compute(t, plan, func(job runs.Wanted) float64 {
+			value := map[string]float64{"everything": .5, "ours": .9, "standard": .9}[job.Series]
+			if job.Series == "standard" {
+				value += .01 * math.Sin(float64(7*job.Spec.Seed))
+			}
+			return value
+		})
+	}
+	sizes, _, err := a.Sizes(t.Context(), a.options, 0)
+	if err != nil || len(sizes) != 1 || sizes[0].Figure != "fig05" || sizes[0].Panel != "c" {
+		t.Errorf("sizes %v, %v; want one for figure 5c", sizes, err)
+	}
 }
 
 // varianceOf is that of the stored difference of Ours and Everything.
