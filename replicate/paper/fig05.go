@@ -11,7 +11,7 @@ package paper
 //
 // Command: go run ./replicate fig5 [--scale tiny|small|paper] [--panel a,b,c]
 //
-// Result at the small scale: 5 claims: 1 holds, 2 do not hold, 2 are undecided; see figures/gallery/fig05.
+// Result at the small scale: 5 claims: 3 hold, 2 do not hold; see figures/gallery/fig05.
 //
 // Time at the small scale on two cores: 2 min.
 func Fig5() Figure {
