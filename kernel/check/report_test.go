@@ -76,6 +76,23 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// After --update of a golden file, outputs in the notebook that fitted the old one are those of the run.
+func TestUpdateOfStored(t *testing.T) {
+	b := newFixture(t)
+	b.withOutputs(t, func(o *nbformat.Output) {
+		o.Data[valuesMIME] = map[string]any{"values": map[string]any{"share": 1}}
+	})
+	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
+	b.Update = true
+	if _, err := b.check(t); err != nil {
+		t.Fatal(err)
+	}
+	b.Update = false
+	if report, err := b.check(t); err != nil {
+		t.Errorf("after --update: %v, %s", err, report)
+	}
+}
+
 // Outputs of other parameters than those of the run are not compared.
 func TestStoredOfOtherParameters(t *testing.T) {
 	b := newFixture(t)
