@@ -312,12 +312,14 @@ func TestLockWaitsUntilContextEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	var log bytes.Buffer
-	_, err = Lock(ctx, dst+".lock", "the file", &log)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(log.String(), "waiting for another process") {
-		t.Errorf("got %v, log %q", err, log.String())
+	for wait, says := range map[time.Duration]bool{50 * time.Millisecond: false, quietWait + 300*time.Millisecond: true} {
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		var log bytes.Buffer
+		_, err = Lock(ctx, dst+".lock", "the file", &log)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(log.String(), "waiting for another process") != says {
+			t.Errorf("after %v: got %v, log %q", wait, err, log.String())
+		}
 	}
 }
 

@@ -13,8 +13,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
+// quietWait is how long Lock waits before it says so: programs that start together check the same plugin, for less.
+const quietWait = 3 * time.Second
+
 // Lock locks the lock file at path, and creates file and folder if they do not exist. If
-// another process holds the lock, it writes a line with what to log and waits. The lock ends
+// another process holds the lock, it waits, and after quietWait writes a line with what to log. The lock ends
 // with unlock or with the process; the file stays. Errors are ErrNotWritable, ErrDiskFull or
 // the context's.
 func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(), err error) {
@@ -24,8 +27,12 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 	ok, err := l.TryLock()
 	if err == nil && !ok {
-		logf(log, "waiting for another process that is preparing %s", what)
-		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
+		quiet, cancel := context.WithTimeout(ctx, quietWait)
+		defer cancel()
+		if ok, err = l.TryLockContext(quiet, 100*time.Millisecond); !ok && quiet.Err() != nil && ctx.Err() == nil {
+			logf(log, "waiting for another process that is preparing %s", what)
+			_, err = l.TryLockContext(ctx, 100*time.Millisecond)
+		}
 	}
 	if ctx.Err() != nil {
 		l.Unlock()
