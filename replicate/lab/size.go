@@ -124,16 +124,21 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, 
 					mostSeeds, half))
 				continue
 			}
-			minutes, err := l.minutes(Size{panel: p, Sample: sample})
+			// The size grows by the part, so its time is that of all its parts.
+			larger := Size{panel: p, Sample: s.larger(sample)}
+			if len(s.panel.Series) > len(p.Series) {
+				larger.panel = s.panel
+			}
+			minutes, err := l.minutes(larger)
 			if err != nil {
 				return nil, err
 			}
 			if budget > 0 && minutes > budget.Minutes() {
 				far = append(far, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
-					sized.What, len(sample.Seeds), protocol.Ordinal(sample.Stride), minutes))
+					sized.What, len(larger.Seeds), protocol.Ordinal(larger.Stride), minutes))
 				continue
 			}
-			s.Sample = larger(s.Sample, sample)
+			s.Sample = larger.Sample
 			s.Parts = append(s.Parts, sized)
 		}
 	}
@@ -189,7 +194,7 @@ func firstSeeds(n int) []int64 {
 }
 
 // larger returns the sample with the seeds and steps of both.
-func larger(a, b Sample) Sample {
+func (a Sample) larger(b Sample) Sample {
 	if len(a.Seeds) > len(b.Seeds) {
 		b.Seeds = a.Seeds
 	}

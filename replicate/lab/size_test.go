@@ -102,7 +102,7 @@ func TestSizes(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 14)
 	f := paper.Fig14()
-	noisy := func(job runs.Wanted) float64 {
+	noisy := func(job runs.Wanted, _ int) float64 {
 		if job.Series == "ours" {
 			return .506 + .004*math.Sin(float64(7*job.Spec.Seed))
 		}
@@ -162,13 +162,13 @@ func TestSizes(t *testing.T) {
 }
 
 // compute stores runs of the panels with the given accuracies.
-func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wanted) float64) {
+func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wanted, int) float64) {
 	t.Helper()
 	var jobs []runs.Job
 	for _, p := range plan {
 		for _, job := range p.Jobs {
 			step := func(_ context.Context, t int) ([]runs.Row, error) {
-				return []runs.Row{{T: t, Metric: "accuracy", Value: accuracy(job)}}, nil
+				return []runs.Row{{T: t, Metric: "accuracy", Value: accuracy(job, t)}}, nil
 			}
 			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step})
 		}
@@ -188,7 +188,7 @@ func TestSizesOfOtherLearners(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan = slices.DeleteFunc(plan, func(p PanelPlan) bool { return p.Scenario != "gaussian" })
-		a.compute(t, plan, func(job runs.Wanted) float64 {
+		a.compute(t, plan, func(job runs.Wanted, _ int) float64 {
 			value := map[string]float64{"everything": .5, "ours": .9, "standard": .9}[job.Series]
 			if job.Series == "standard" {
 				value += .01 * math.Sin(float64(7*job.Spec.Seed))
@@ -247,6 +247,40 @@ func TestAim(t *testing.T) {
 			Effect: figures.Estimate{Mean: c.mean}}
 		if got := aim(p); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v", fmt.Sprint(c), got)
+		}
+	}
+}
+
+// TestSizeWithinBudget: some parts of a panel need seeds, others steps. Where a size for all of them takes longer than
+// the budget, there is one for those that fit.
+func TestSizeWithinBudget(t *testing.T) {
+	a := newArchive(t)
+	plan, err := a.Plan(paper.Fig1(), Options{Scale: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.compute(t, plan, func(job runs.Wanted, step int) float64 {
+		switch job.Series {
+		case "recent": // needs seeds
+			return .5 + .01*(math.Sin(float64(7*job.Spec.Seed))-.2)
+		case "finetune": // needs steps
+			return .5 + .01*(math.Sin(float64(7*step))-.2)
+		}
+		return .5
+	})
+	whole, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, 0)
+	if err != nil || len(whole) == 0 {
+		t.Fatal(whole, err)
+	}
+	for _, w := range whole {
+		budget := time.Duration(w.Minutes*float64(time.Minute)) - 1
+		sizes, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(sizes, func(s Size) bool { return s.Figure == w.Figure && s.Panel == w.Panel })
+		if i < 0 || len(sizes[i].Parts) >= len(w.Parts) || sizes[i].Minutes > budget.Minutes() {
+			t.Errorf("within %g min %v, want some parts of %s", budget.Minutes(), sizes, w)
 		}
 	}
 }
