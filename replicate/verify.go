@@ -28,6 +28,7 @@ type verifyFlags struct {
 	readme, gallery string
 	plan            bool
 	budget          time.Duration
+	fix             []string
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -41,7 +42,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
 			"as the budget allows, computes them, and judges by them. The sizes come from the spread of the runs\n" +
 			"that were stored before, are kept in sizes.json in the folder of --results, and never change: so an\n" +
-			"interval does not depend on what the additional runs show. An interrupted command continues.",
+			"interval does not depend on what the additional runs show. --fix asks for a size of your own; an\n" +
+			"interval is honest if you chose it before you saw the runs. An interrupted command continues.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -53,6 +55,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		"show for the undecided claims of supervised figures which seeds and steps would decide them, and the time")
 	cmd.Flags().DurationVar(&flags.budget, "run", 0,
 		"compute of these the most informative, in at most this time, as 3h or 45m (by the time of stored runs)")
+	cmd.Flags().StringArrayVar(&flags.fix, "fix", nil,
+		"figure, panel, seeds and stride to compute with --run before those of the plan, as fig1:a:0-9:1; repeatable")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
 	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
@@ -73,6 +77,9 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	}
 	if f.budget < 0 {
 		return usage.Errorf("--run %s is negative: give a time such as 3h", f.budget)
+	}
+	if len(f.fix) > 0 && f.budget == 0 {
+		return usage.Errorf("--fix computes: say with --run how long it may take, as --run 3h")
 	}
 	l, o, err := f.reader(cmd.Context())
 	if err != nil {
@@ -109,6 +116,11 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	if err != nil {
 		return err
 	}
+	asked, err := f.asked(l, o)
+	if err != nil {
+		return err
+	}
+	sizes = append(asked, sizes...)
 	w := cmd.ErrOrStderr()
 	for _, s := range sizes {
 		fmt.Fprintln(w, s)
@@ -124,6 +136,23 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 		fmt.Fprintf(w, "nothing to compute in %s\n", f.budget)
 	}
 	return err
+}
+
+// asked returns the sizes of --fix. Together they must fit into the budget.
+func (f *verifyFlags) asked(l *lab.Lab, o lab.Options) (out []lab.Size, err error) {
+	minutes := 0.
+	for _, text := range f.fix {
+		s, err := l.ParseSize(text, o)
+		if err != nil {
+			return nil, err
+		}
+		out, minutes = append(out, s), minutes+s.Minutes
+	}
+	if minutes > f.budget.Minutes() {
+		return nil, usage.Errorf("--fix takes about %.0f min, more than --run %s: ask for less or give it more time",
+			minutes, f.budget)
+	}
+	return out, nil
 }
 
 // document is a file with a block that verify rewrites.

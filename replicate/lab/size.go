@@ -3,12 +3,7 @@ package lab
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -20,7 +15,7 @@ import (
 
 // Size is the sample that would decide claims about a panel. Its first stage is what is stored: the spread of these
 // runs gives the size, which is fixed before the rest is run and not changed afterwards, so that its interval does not
-// depend on what the rest shows.
+// depend on what the rest shows. The user may ask for another one; it has no parts.
 type Size struct {
 	Scale  settings.Scale `json:"scale"`
 	Figure string         `json:"figure"`
@@ -220,7 +215,11 @@ func (s Size) includes(p PanelPlan) bool {
 // minutes is what the missing steps of a size take, by the time that the stored ones of each learner took.
 func (l *Lab) minutes(s Size) (float64, error) {
 	seconds := map[string]float64{} // of a step, by series
-	for _, job := range s.panel.Jobs {
+	stored := s.panel
+	if err := stored.AddJobs(l); err != nil {
+		return 0, err
+	}
+	for _, job := range stored.Jobs {
 		if r, err := l.Store.Read(job.Spec); err == nil && len(r.Steps) > 0 {
 			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
 		}
@@ -238,93 +237,6 @@ func (l *Lab) minutes(s Size) (float64, error) {
 		sum += float64(state.Of-state.Steps) * seconds[job.Series] / 60
 	}
 	return sum, nil
-}
-
-func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), "sizes.json") }
-
-// fixed returns the sizes that were fixed in the store's folder, with their panels.
-func (l *Lab) fixed() ([]Size, error) {
-	text, err := os.ReadFile(l.sizesFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var sizes []Size
-	if err == nil {
-		err = json.Unmarshal(text, &sizes)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed",
-			l.sizesFile(), err)
-	}
-	for i := range sizes {
-		if err := sizes[i].resolve(l.Catalog); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.sizesFile(), err)
-		}
-	}
-	return sizes, nil
-}
-
-// resolve sets the panel of a size that was read.
-func (s *Size) resolve(c Catalog) error {
-	for _, f := range c.Figures {
-		if f.Name() != s.Figure {
-			continue
-		}
-		plan, err := c.Panels(f, Options{Scale: s.Scale, Overrides: s.Set, Panels: []string{s.Panel}, AllFigures: true})
-		if err != nil {
-			return err
-		}
-		s.panel = plan[0]
-		return nil
-	}
-	return fmt.Errorf("there is no figure %q", s.Figure)
-}
-
-// Extend computes the sizes that are fixed in the store's folder but not complete, then fixes and computes those of the
-// given ones, in their order, that a budget of minutes allows. After an interruption the same call continues. It
-// returns what was computed for.
-func (l *Lab) Extend(ctx context.Context, sizes []Size, budget time.Duration, o Options) ([]Size, error) {
-	fixed, err := l.fixed()
-	if err != nil {
-		return nil, err
-	}
-	var now []Size
-	left := budget.Minutes()
-	for _, s := range fixed {
-		if s.Minutes, err = l.minutes(s); err != nil {
-			return nil, err
-		}
-		if p, err := s.plan(l); err != nil || p.Stored(l.Store) {
-			continue
-		}
-		now = append(now, s)
-		left -= s.Minutes
-	}
-	for _, s := range sizes {
-		if s.Minutes <= left {
-			left -= s.Minutes
-			now, fixed = append(now, s), append(fixed, s)
-		}
-	}
-	if len(now) == 0 {
-		return nil, nil
-	}
-	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
-		return nil, err
-	}
-	var plan []PanelPlan
-	for _, s := range now {
-		p, err := s.plan(l)
-		if err != nil {
-			return nil, err
-		}
-		plan = append(plan, p)
-	}
-	report, err := l.Execute(ctx, plan, o.Workers)
-	if err == nil {
-		err = report.Err()
-	}
-	return now, err
 }
 
 // plan returns the panel of the size with its runs.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // TestEvidence: runs of seeds that only Figure 12 declares serve Figure 1, if all of them are stored, and not if the
@@ -282,5 +284,54 @@ func TestSizeWithinBudget(t *testing.T) {
 		if i < 0 || len(sizes[i].Parts) >= len(w.Parts) || sizes[i].Minutes > budget.Minutes() {
 			t.Errorf("within %g min %v, want some parts of %s", budget.Minutes(), sizes, w)
 		}
+	}
+}
+
+// TestParseSize: a size that is asked for is fixed and serves the claims; what cannot be computed is refused.
+func TestParseSize(t *testing.T) {
+	a := newArchive(t)
+	_, err := a.ParseSize("fig14:a:0-8:1", a.options)
+	demand.Error(t, err, "fig14:a:0-8:1: how long it takes is not known", "run fig14 --panel a first")
+	a.fill(t, 14)
+	for text, want := range map[string]string{
+		"fig14:a":         `"fig14:a" is no size`,
+		"fig14:a:0-8:1:1": "give figure, panel, seeds and stride",
+		"fig99:a:0-8":     `there is no figure "fig99"`,
+		"fig14:q:0-8":     `fig14:q:0-8: fig14 has no panel "q"`,
+		"fig14:a:8-0":     "fig14:a:8-0: \"8-0\" is neither a seed nor a range",
+		"fig14:a:0-8:0":   `the stride "0" is not 1 or more`,
+		"fig14:a:0":       "fig14:a:0 has no more seeds times steps than the panel itself",
+		"fig2:a:0-8:1":    `fig2:a:0-8:1: there is no setting "stride"`,
+	} {
+		_, err := a.ParseSize(text, a.options)
+		demand.Error(t, err, want)
+		if !errors.Is(err, usage.Err) {
+			t.Errorf("%v is no usage error", err)
+		}
+	}
+	size, err := a.ParseSize("fig14:a:0-8", a.options)
+	if err != nil || size.Figure != "fig14" || size.Panel != "a" || len(size.Seeds) != 9 || size.Minutes <= 0 {
+		t.Fatal(size, err)
+	}
+	if err := WriteJSON(a.sizesFile(), []Size{size}); err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := a.fixed()
+	if err != nil || len(fixed) != 1 || !size.same(fixed[0]) {
+		t.Fatal(fixed, err)
+	}
+	if minutes, err := a.minutes(fixed[0]); err != nil || minutes != size.Minutes {
+		t.Errorf("a fixed size takes %v min, %v, want %v", minutes, err, size.Minutes)
+	}
+	whole, err := size.plan(a.Lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.compute(t, []PanelPlan{whole}, func(runs.Wanted, int) float64 { return .5 })
+	if n := claim(t, a.verify(t), "fig14-similar").Parts[0].Effect.N; n != 9 {
+		t.Errorf("judged by %d seeds, want 9", n)
+	}
+	if again, err := a.Extend(t.Context(), []Size{size}, time.Hour, a.options); err != nil || len(again) != 0 {
+		t.Errorf("a size that is fixed and complete is computed again: %v, %v", again, err)
 	}
 }
