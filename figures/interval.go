@@ -31,6 +31,25 @@ func studentQuantile(level float64, n int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + level) / 2)
 }
 
+// DifferenceOfMeans is the mean of a minus that of b, which are independent of each other and need not have the same
+// variance: Welch's interval. N is the number of all values, 0 if one of the two has fewer than two.
+func DifferenceOfMeans(a, b []float64) Interval {
+	if len(a) < 2 || len(b) < 2 {
+		return func(float64) Estimate { return Estimate{} }
+	}
+	na, nb := float64(len(a)), float64(len(b))
+	va, vb := stat.Variance(a, nil)/na, stat.Variance(b, nil)/nb
+	mean := stat.Mean(a, nil) - stat.Mean(b, nil)
+	freedom := math.Pow(va+vb, 2) / (va*va/(na-1) + vb*vb/(nb-1))
+	if va+vb == 0 {
+		freedom = na + nb - 2
+	}
+	return func(level float64) Estimate {
+		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1+level)/2) * math.Sqrt(va+vb)
+		return Estimate{Mean: mean, Low: mean - half, High: mean + half, N: len(a) + len(b)}
+	}
+}
+
 // OverSeedsAndSteps is the mean over all steps of a stream of which only a part was measured: every step in so many.
 // grid is [seeds][steps], the same steps for each seed; unmeasured is the share of the stream's steps that grid lacks.
 // With n seeds and k steps the interval is

@@ -40,10 +40,10 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"missing. The table is printed and written to a file as JSON. The exit code is 0 also if a claim does\n" +
 			"not hold: that is a result.\n\n" +
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
-			"as the budget allows, computes them, and judges by them. The sizes come from the spread of the runs\n" +
-			"that were stored before, are kept in sizes.json in the folder of --results, and never change: so an\n" +
-			"interval does not depend on what the additional runs show. --fix asks for a size of your own; an\n" +
-			"interval is honest if you chose it before you saw the runs. An interrupted command continues.",
+			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
+			"before, are kept in sizes.json in the folder of --results, and never change; after this second look\n" +
+			"intervals are of 97.5% instead of 95%. --fix asks for a size of your own; choose it before you see its\n" +
+			"runs, as its intervals are of 95%. An interrupted command continues.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}

@@ -8,6 +8,8 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/paper"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func TestVerdict(t *testing.T) {
@@ -58,14 +60,14 @@ func TestCombine(t *testing.T) {
 		parts string // h holds, d does not, u undecided, n not run, - not judged, 0 no difference, * on a stand-in
 		want  Verdict
 	}{
-		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Partly}, {"hdu", Partly},
+		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Undecided}, {"hdu", Partly}, {"0hu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
-		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", Partly}, {"-d", DoesNotHold}, {"-n", NotRun},
+		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", NotJudged}, {"-d", DoesNotHold}, {"-n", NotRun},
 		{"0", NoDifference}, {"00", NoDifference}, {"0h", Partly}, {"0d", DoesNotHold}, {"0u", Undecided},
 		{"0-", Undecided}, {"0n", NotRun},
 		{"hh*", Holds}, {"hd*", Holds}, {"dh*", DoesNotHold}, {"uh*", Undecided}, {"0u*", NoDifference},
-		{"h*", OnStandIn}, {"hn*", NotRun},
+		{"h*", OnStandIn}, {"hn*", Holds}, {"n*", NotRun}, {"h*n*", OnStandIn},
 		{"", NotRun}, // nothing to judge
 	} {
 		var parts []JudgedPart
@@ -151,7 +153,8 @@ func TestSteps(t *testing.T) {
 		return judge(paper.Figure{Number: 1}, c, shown, rows(distance)).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
-		if whole.Verdict != Holds || whole.OverSeeds != nil || strings.Contains(whole.String(), "step") {
+		sample := whole.Stride == 1
+		if whole.Verdict != Holds || whole.OverSeeds != nil || strings.Contains(whole.String(), ", every step:") != sample {
 			t.Errorf("every step was measured: %s", whole)
 		}
 	}
@@ -161,6 +164,40 @@ func TestSteps(t *testing.T) {
 	if part.Verdict != Undecided || math.Abs(part.Effect.High-part.Effect.Mean-half) > 1e-6 || part.Steps != 6 ||
 		part.Stride != 7 || !strings.Contains(part.String(), "every 7th step (these alone: [+0.099, +0.103], holds") {
 		t.Errorf("every seventh step: %s, want +- %v", part, half)
+	}
+}
+
+// TestSecondLook: at the level of a second look the interval is that of this level, and the p-value, doubled, is below
+// .05 where it decides.
+func TestSecondLook(t *testing.T) {
+	rows := threeSeeds(.1)
+	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
+	first := judgePart(p, shownPanel{metric: "accuracy"}, rows)
+	second := judgePart(p, shownPanel{metric: "accuracy", level: secondLook}, rows)
+	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
+	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
+	if math.Abs(width-6.205347/4.302653) > 1e-6 || math.Abs(second.P-2*first.P) > 1e-9 || second.Verdict != Holds ||
+		!strings.HasSuffix(second.Interval(), ", 97.5% for a second look") || first.Level != 0 {
+		t.Errorf("%s, p = %v; at first %s, p = %v", second, second.P, first, first.P)
+	}
+}
+
+// TestFurther: the first three seeds against the others, in the closed form of Welch.
+func TestFurther(t *testing.T) {
+	var rows []figures.Row
+	for seed, gain := range []float64{.1, .2, .3, .1, .5, .6, .2} {
+		for series, value := range map[string]float64{"everything": .5, "ours": .5 + gain} {
+			rows = append(rows, figures.Row{Panel: "a", Series: series, Seed: int64(seed), T: 1, Metric: "accuracy", Value: value})
+		}
+	}
+	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
+		shownPanel{metric: "accuracy"}, rows)
+	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
+	va, vb := .01/3, .17/3/4
+	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(.975) * math.Sqrt(va+vb)
+	if math.Abs(part.Effect.Mean+.15) > 1e-12 || math.Abs(part.Effect.High-part.Effect.Mean-half) > 1e-9 || part.Effect.N != 7 {
+		t.Errorf("%s, want -.15 +- %v", part, half)
 	}
 }
 

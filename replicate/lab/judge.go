@@ -16,9 +16,9 @@ type Verdict string
 
 const (
 	Holds       Verdict = "holds"         // every part holds
-	Partly      Verdict = "partly"        // some parts hold, others do not
+	Partly      Verdict = "partly"        // some parts hold, others do not or show no difference
 	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
-	Undecided   Verdict = "undecided"     // the intervals decide no part
+	Undecided   Verdict = "undecided"     // no part does not hold, and an interval decides nothing
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
 
 	// NoDifference is the verdict on a claimed difference of which the interval shows neither side, but that it is
@@ -69,7 +69,8 @@ type JudgedPart struct {
 	Effect    figures.Estimate  `json:"effect"`
 	OverSeeds *figures.Estimate `json:"over-seeds,omitempty"`
 	Steps     int               `json:"steps,omitempty"`  // number of measured steps
-	Stride    int               `json:"stride,omitempty"` // distance between them
+	Stride    int               `json:"stride,omitempty"` // distance between them; 0 if they stand for no others
+	Level     float64           `json:"level,omitempty"`  // of the intervals, if it is not figures.Level
 }
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
@@ -94,6 +95,7 @@ type shownPanel struct {
 	base   string   // its first series
 	sample bool     // whether its steps stand for those between them
 	floors []string // series that the base must exceed, or no part of the panel is judged
+	level  float64  // of the intervals, 0 for figures.Level
 }
 
 // shownIn returns what each panel of a plan shows, by key. A panel has those floors of its protocol that are its
@@ -152,6 +154,11 @@ func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart 
 	return out
 }
 
+// secondLook is the level of intervals from runs that were computed because a first look, at [figures.Level], had left
+// something undecided: half the errors of the first look (Bonferroni). The two looks together err in at most 7.5%
+// (TestTwoLooks).
+const secondLook = .975
+
 // judgePart judges one part, about the metric that its panel shows.
 func judgePart(p paper.Part, panel shownPanel, rows []figures.Row) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
@@ -160,13 +167,18 @@ func judgePart(p paper.Part, panel shownPanel, rows []figures.Row) JudgedPart {
 	if err != nil {
 		return part
 	}
-	part.Effect, part.Steps, part.Stride = m.interval(figures.Level), m.steps, m.stride
+	level := cmp.Or(panel.level, figures.Level)
+	part.Effect, part.Steps, part.Level = m.interval(level), m.steps, panel.level
+	if panel.sample {
+		part.Stride = m.stride
+	}
 	if m.stride > 1 {
-		alone := m.overSeeds(figures.Level)
+		alone := m.overSeeds(level)
 		part.OverSeeds = &alone
 	}
 	if part.Verdict = verdictOf(p, part.Effect); part.Verdict != Undecided {
-		part.P = m.interval.PValue(func(e figures.Estimate) bool { return verdictOf(p, e) == part.Verdict })
+		p := m.interval.PValue(func(e figures.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
+		part.P = min(1, p*(1-figures.Level)/(1-level))
 	}
 	return part
 }
@@ -194,25 +206,29 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 }
 
 // combine returns the verdict on a claim with these parts. Parts on a stand-in count only if there are no others, and
-// then nothing is judged. Parts that are not judged decide nothing; the claim is not judged if the others do not decide
-// it either and none of them is undecided.
+// then nothing is judged. A claim is undecided if one of its parts is and none contradicts it, however many hold. Parts
+// that are not judged decide nothing; the claim is not judged if the others do not decide it either and none of them is
+// undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
-	counted := 0
+	counted, run := 0, 0
 	for _, p := range parts {
-		if p.Verdict == NotRun || !p.onStandIn() {
+		if !p.onStandIn() {
 			count[p.Verdict]++
 			counted++
 		}
+		if p.Verdict != NotRun {
+			run++
+		}
 	}
 	switch {
-	case len(parts) == 0 || count[NotRun] > 0:
+	case run == 0 || count[NotRun] > 0:
 		return NotRun
 	case counted == 0:
 		return OnStandIn
 	case count[Holds] == counted:
 		return Holds
-	case count[Holds] > 0:
+	case count[Holds] > 0 && count[DoesNotHold]+count[NoDifference] > 0:
 		return Partly
 	case count[DoesNotHold] > 0:
 		return DoesNotHold
@@ -328,13 +344,20 @@ func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	return fmt.Sprintf("%s, n = %d%s", ends(p.Effect), p.Effect.N, p.steps())
+	text := fmt.Sprintf("%s, n = %d%s", ends(p.Effect), p.Effect.N, p.steps())
+	if p.Level > 0 {
+		text += fmt.Sprintf(", %g%% for a second look", 100*p.Level)
+	}
+	return text
 }
 
-// steps says which steps were measured, and what the interval is without the others; "" if they are no sample.
+// steps says which steps were measured, and what the interval is without the others; "" if they stand for no others.
 func (p JudgedPart) steps() string {
-	if p.OverSeeds == nil || p.Effect.N < 2 {
+	switch {
+	case p.Effect.N < 2 || p.Steps < 2 || p.Stride == 0:
 		return ""
+	case p.OverSeeds == nil:
+		return ", every step"
 	}
 	text := fmt.Sprintf(", every %s step (these alone: %s", protocol.Ordinal(p.Stride), ends(*p.OverSeeds))
 	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
@@ -345,11 +368,14 @@ func (p JudgedPart) steps() string {
 
 func ends(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", signed(e.Low), signed(e.High)) }
 
-// Result is the verdict in short, with the margin of a difference that is none, and a remark on a stand-in.
+// Result is the verdict in short, with the margin if no difference is shown, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
 	text := p.Verdict.Short()
-	if p.Verdict == NoDifference {
+	switch {
+	case p.Verdict == NoDifference:
 		text = fmt.Sprintf("no difference above %g", p.Margin)
+	case p.Verdict == Undecided && p.Margin > 0:
+		text += fmt.Sprintf(" (margin %g)", p.Margin)
 	}
 	if p.onStandIn() {
 		text += " (not counted)"

@@ -13,9 +13,9 @@ import (
 	"tvps/replicate/settings"
 )
 
-// Size is the sample that would decide claims about a panel. Its first stage is what is stored: the spread of these
-// runs gives the size, which is fixed before the rest is run and not changed afterwards, so that its interval does not
-// depend on what the rest shows. The user may ask for another one; it has no parts.
+// Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of these
+// runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged by the
+// runs of both stages, with intervals at secondLook. The user may ask for another size; it has no parts.
 type Size struct {
 	Scale  settings.Scale `json:"scale"`
 	Figure string         `json:"figure"`
@@ -168,7 +168,7 @@ func cheapest(p PanelPlan, v figures.Variances, steps bool, wanted float64) (bes
 				continue
 			}
 			k := len(q.Settings.PlannedSteps())
-			width := v.Half(figures.Level, n, k, 1-1/float64(stride))
+			width := v.Half(secondLook, n, k, 1-1/float64(stride))
 			switch cells := n * k; {
 			case width <= wanted && (half > wanted || fewest == 0 || cells < fewest):
 				best, half, fewest = s, width, cells

@@ -55,8 +55,9 @@ var statistics = map[paper.Statistic]statistic{
 		of: highest},
 	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
-	paper.Sooner: {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
-	paper.Spread: {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
+	paper.Sooner:  {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
+	paper.Spread:  {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
+	paper.Further: {words: "SERIES minus BASE with the first 3 seeds, minus the same with the others", over: further},
 }
 
 // above counts a tie as half a step.
@@ -140,6 +141,16 @@ func spread(seeds []curve) figures.Interval {
 		series, base = append(series, c.series), append(base, c.base)
 	}
 	return figures.VarianceRatio(series, base)
+}
+
+// further compares the first three seeds with all others. Both have the same steps.
+func further(seeds []curve) figures.Interval {
+	const first = 3
+	var means []float64
+	for _, c := range seeds {
+		means = append(means, stat.Mean(c.series, nil)-stat.Mean(c.base, nil))
+	}
+	return figures.DifferenceOfMeans(means[:min(first, len(means))], means[min(first, len(means)):])
 }
 
 // effect is a statistic over seeds, and over the steps of the stream.

@@ -40,7 +40,7 @@ const (
 )
 
 // Statistic names a number that is computed within each seed, over its steps, with an interval over seeds and the steps
-// that were left out; Spread is computed over all seeds. Package lab does it.
+// that were left out; Spread and Further are computed over all seeds. Package lab does it.
 type Statistic string
 
 const (
@@ -56,6 +56,7 @@ const (
 	Highest     Statistic = "highest"     // lowest value 15, 20, 25, 30 steps before the end minus the highest off phase
 	Sooner      Statistic = "sooner"      // steps by which the series reaches the final level of the base earlier
 	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
+	Further     Statistic = "further"     // difference with the first three seeds minus that with all others
 
 	// CorrelationGain is the correlation of the series with Part.Truth minus that of the base.
 	CorrelationGain Statistic = "correlation-gain"
