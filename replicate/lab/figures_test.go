@@ -170,8 +170,8 @@ func TestStatistics(t *testing.T) {
 	if got := stat.Mean(rejected(p), nil); math.Abs(got-2/7.) > 1e-12 {
 		t.Errorf("%v of the p-values are below .05, want 2 of 7", got)
 	}
-	if len(statistics) != 13 {
-		t.Errorf("there are %d statistics, 11, Spread and Highest are tested", len(statistics))
+	if len(statistics) != 14 {
+		t.Errorf("there are %d statistics, 11, Spread, Highest and Further are tested", len(statistics))
 	}
 }
 

@@ -25,8 +25,8 @@ type Part struct {
 	Margin float64 `json:"margin,omitempty"`
 }
 
-// Margin is that of all differences of accuracy: .3 points, which is hardly seen in the paper's pictures. It was set
-// after the first three seeds were known, and before more were run.
+// Margin is that of differences that decide which learner is better: .3 points of accuracy, which is hardly seen in the
+// paper's pictures. It was set after the first three seeds were known, and before more were run.
 const Margin = .003
 
 // Test names the side of its bound on which a statistic is claimed to lie.
