@@ -113,9 +113,10 @@ func TestOverShare(t *testing.T) {
 	near(t, "low", e.Low, .7438)
 	near(t, "high", e.High, .9654)
 	ones := [][]float64{{1, 1}, {1, 1}, {1, 1}}
-	if e := OverShare(ones, .9)(Level); e.High != 1 || e.Low > .7 || e.Low < .5 {
+	if e := OverShare(ones, 0)(Level); e.High != 1 || e.Low > .7 || e.Low < .5 {
 		t.Errorf("six of six: %+v", e)
 	}
+	near(t, "two of two steps, all seeds alike", OverShare(ones, .9)(Level).Low, .3424)
 	e = OverShare([][]float64{{1, 0, 0}, {1, 1, 1}, {0, 0, 0}}, 0)(Level)
 	if e.Low != 0 || e.High != 1 {
 		t.Errorf("seeds that differ: %+v, want the interval over seeds, cut", e)
@@ -149,6 +150,29 @@ func TestShareCoverage(t *testing.T) {
 			if covered < .94*times {
 				t.Errorf("share %v +- %v: the interval covers %d of %d", share, differ, covered, times)
 			}
+		}
+	}
+}
+
+// TestShareCoverageOfSharedSteps: of a long stream every eleventh step is measured, and all seeds have the same hits.
+func TestShareCoverageOfSharedSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const times = 1500
+	for _, share := range []float64{.5, .8, .9} {
+		covered := 0
+		for range times {
+			hits := make([]float64, 11)
+			for j := range hits {
+				if rng.Float64() < share {
+					hits[j] = 1
+				}
+			}
+			if e := OverShare([][]float64{hits, hits, hits}, 10./11)(Level); e.Low <= share && share <= e.High {
+				covered++
+			}
+		}
+		if covered < .94*times {
+			t.Errorf("share %v: the interval covers %d of %d", share, covered, times)
 		}
 	}
 }
