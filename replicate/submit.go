@@ -39,6 +39,8 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 		Short: "Compute the missing runs of figures on a Slurm cluster, and draw the figures at the end",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+		// What Slurm has accepted is cancelled again after an interruption.
+		Annotations: map[string]string{cli.Grace: graceOfSubmit.String()},
 	}
 	s.plan.registerTasks(cmd)
 	flags := cmd.Flags()
@@ -298,6 +300,9 @@ func readPlan(path string) (cluster.Plan, error) {
 	return p, usage.Error(err)
 }
 
+// graceOfSubmit is how long submit may take to cancel what it has submitted.
+const graceOfSubmit = 30 * time.Second
+
 // How often the queue is asked while it is waited for.
 const (
 	firstPoll = 2 * time.Second
@@ -309,6 +314,9 @@ func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) err
 	shown := ""
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
 		s, err := slurm.ReadStatus(ctx, path, p)
+		if ctx.Err() != nil {
+			return stoppedWaiting(path)
+		}
 		if err != nil {
 			return err
 		}
@@ -321,10 +329,14 @@ func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("stopped waiting; the jobs stay in the queue, `replicate status --plan %s` shows them", path)
+			return stoppedWaiting(path)
 		case <-time.After(pause):
 		}
 	}
+}
+
+func stoppedWaiting(plan string) error {
+	return usage.Interruptedf("stopped waiting; the jobs stay in the queue, `replicate status --plan %s` shows them", plan)
 }
 
 // ended prints the end of a plan: what failed, or what the drawing job printed.

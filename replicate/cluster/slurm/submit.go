@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"tvps/data/artifact"
+	"tvps/replicate/usage"
 )
 
 // Submitted is a job that Slurm has accepted.
@@ -61,6 +63,9 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 		if err != nil {
 			if _, cancelErr := Cancel(context.WithoutCancel(ctx), j.Options.Plan); cancelErr != nil {
 				err = fmt.Errorf("%w (and the jobs before it cannot be cancelled: %w)", err, cancelErr)
+			}
+			if ctx.Err() != nil {
+				return nil, usage.Interruptedf("interrupted before job %s; those before it are cancelled", j.Name)
 			}
 			return nil, fmt.Errorf("job %s was not submitted, those before it are cancelled: %w", j.Name, err)
 		}
@@ -184,9 +189,13 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no %s: call this where jobs are submitted from, usually a login node", e.Command)
 }
 
-// command runs a command of Slurm and returns its output. Errors carry what it printed.
+// command runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is not
+// interrupted: the number of a job that a killed sbatch had submitted would be lost.
 func command(ctx context.Context, name string, arguments ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, arguments...)
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	cmd := exec.Command(name, arguments...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
