@@ -13,6 +13,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
