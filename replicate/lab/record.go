@@ -15,7 +15,8 @@ type Record struct {
 	Runs     []RunRecord                  `json:"runs"`
 	Scale    settings.Scale               `json:"scale"`
 	Seeds    []int64                      `json:"seeds"`
-	Settings map[string]map[string]string `json:"settings"` // by panel and name
+	Settings map[string]map[string]string `json:"settings"`         // by panel and name
+	Judged   map[string]Sample            `json:"judged,omitempty"` // by panel, where it is more than is drawn
 }
 
 // RunRecord is one run of a figure.
@@ -44,6 +45,30 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 		}
 	}
 	return record
+}
+
+// addJudged adds the larger samples by which claims about panels of a plan are judged, with those of their runs that
+// are not drawn.
+func (r *Record) addJudged(plan []PanelPlan, e evidence) {
+	for _, p := range plan {
+		q, ok := e.larger[p.Key]
+		if !ok {
+			continue
+		}
+		if r.Judged == nil {
+			r.Judged = map[string]Sample{}
+		}
+		r.Judged[p.Key] = q.sample()
+		drawn := map[string]bool{}
+		for _, job := range p.Jobs {
+			drawn[job.Spec.ID()] = true
+		}
+		for _, job := range q.Jobs {
+			if id := job.Spec.ID(); !drawn[id] {
+				r.Runs = append(r.Runs, RunRecord{id, p.Key, e.results[id].Provenance, job.Spec.String()})
+			}
+		}
+	}
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.
