@@ -103,7 +103,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.gallery != "" {
-		if err := v.WriteGallery(f.catalog.Figures, f.gallery); err != nil {
+		if err := l.WriteGallery(v, f.gallery); err != nil {
 			return err
 		}
 	}
