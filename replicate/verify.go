@@ -62,7 +62,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
-		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
+		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->, with a copy of "+
+			"sizes.json")
 	return cmd
 }
 
