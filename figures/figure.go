@@ -65,6 +65,7 @@ type Panel struct {
 	Share     bool        // values are shares: bands are drawn from 0 to 1 at most
 	Notes     []string    // sentences that concern this panel alone
 	Films     []Film      // shown below the chart on the page
+	Judged    []Row       // what claims are judged by if it is more than is drawn; a file of its own
 }
 
 // Film is an animated SVG.
@@ -116,6 +117,9 @@ type SeedValue struct {
 	Seed  int64
 	Value float64
 }
+
+// judgedFile is the name of the file with the panel's rows by which claims are judged.
+func (f Figure) judgedFile(p Panel) string { return f.FileStem(p) + "-judged.csv" }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
 func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }

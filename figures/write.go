@@ -28,8 +28,10 @@ const provenanceFile = "provenance.json"
 var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
 
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
-// <name>-<key>.csv (that panel's rows), .svg, .png, .pdf and its films, then provenance.json
-// (provenance as JSON), echarts.min.js (see [WithEChartsFile]) and index.html.
+// <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
+// by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
+// echarts.min.js (see [WithEChartsFile]) and index.html. A file of judged rows that an earlier
+// drawing of a panel left is removed if the panel has none.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
 // name, and the files get their names only when all are complete: a reader never sees a
@@ -72,6 +74,20 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	for i, p := range pending {
 		if err := p.CloseAtomicallyReplace(); err != nil {
 			return unwritable(fig, dir, named(err, files[i].name))
+		}
+	}
+	return removeStale(fig, dir)
+}
+
+// removeStale removes the judged rows of an earlier drawing of panels that have none.
+func removeStale(fig Figure, dir string) error {
+	for _, p := range fig.Panels {
+		if len(p.Judged) > 0 {
+			continue
+		}
+		name := fig.judgedFile(p)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return unwritable(fig, dir, named(err, name))
 		}
 	}
 	return nil
@@ -141,5 +157,12 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	for _, film := range p.Films {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
 	}
-	return files, nil
+	if len(p.Judged) == 0 {
+		return files, nil
+	}
+	var judged bytes.Buffer
+	if err := WriteCSV(&judged, p.Judged); err != nil {
+		return nil, err
+	}
+	return append(files, file{fig.judgedFile(p), judged.Bytes()}), nil
 }

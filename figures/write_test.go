@@ -159,6 +159,48 @@ func TestWriteToReadOnlyFolder(t *testing.T) {
 	}
 }
 
+// Rows by which claims are judged are a file of their own, which the page lists, and of which nothing stays when the
+// panel has none.
+func TestJudgedRows(t *testing.T) {
+	fig, dir := sampleFigure(t), t.TempDir()
+	rows := append(sampleRows(), Row{"a", "ours", 9, 1, "accuracy", .3})
+	fig.Panels[0].Judged = rows
+	if err := Write(fig, sampleRows(), nil, dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows} {
+		in, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if back, err := ReadCSV(in); err != nil || !slices.Equal(back, want) {
+			t.Errorf("%s has %d rows, want %d, %v", name, len(back), len(want), err)
+		}
+	}
+	const link = `, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a></p>`
+	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), link) {
+		t.Errorf("the page does not list the file, %v", err)
+	}
+	spoilt := sampleFigure(t)
+	spoilt.Panels[0].Judged = []Row{{"a", "ours", 0, 1, "accuracy", 1 / zero}}
+	if err := Write(spoilt, sampleRows(), nil, dir); err == nil || !strings.Contains(err.Error(), "panel a") {
+		t.Errorf("a value that is not finite: %v", err)
+	}
+	if got := names(t, dir); !slices.Contains(got, "fig01-a-judged.csv") {
+		t.Errorf("a drawing that failed removed the rows of the one before: %v", got)
+	}
+	for range 2 {
+		if err := Write(sampleFigure(t), sampleRows(), nil, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("after a drawing without such rows: %v", got)
+	}
+}
+
 // A film is a file next to the panel's, and the page shows it.
 func TestFilms(t *testing.T) {
 	fig := sampleFigure(t)

@@ -62,7 +62,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
-		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
+		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->, with a copy of "+
+			"sizes.json")
 	return cmd
 }
 
@@ -103,7 +104,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.gallery != "" {
-		if err := v.WriteGallery(f.catalog.Figures, f.gallery); err != nil {
+		if err := l.WriteGallery(v, f.gallery); err != nil {
 			return err
 		}
 	}

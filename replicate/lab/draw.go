@@ -89,7 +89,10 @@ func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figure
 }
 
 // draw describes the figure, writes its files and prints it.
-func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
+func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) (err error) {
+	if r.evidence, err = l.evidence(o, plan, complete(plan, r.Rows, r.Report)); err != nil {
+		return err
+	}
 	if err := l.describe(f, o, plan, r); err != nil {
 		return err
 	}
@@ -110,21 +113,17 @@ func (l *Lab) write(o Options, r *Result) error {
 	return l.print(o, r)
 }
 
-// describe makes charts, tables, verdicts and the record of a figure from its rows.
+// describe makes charts, tables, verdicts and the record of a figure from its rows and its evidence.
 func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
 	if err := l.charts(f, o, plan, r); err != nil {
 		return err
 	}
-	judged, err := l.evidence(o, plan, complete(plan, r.Rows, r.Report))
-	if err != nil {
-		return err
-	}
-	r.Claims = judgeAll(f, plan, judged)
+	r.Claims = judgeAll(f, plan, r.evidence.judged)
 	l.fillPage(f, o, plan, r)
 	return nil
 }
 
-// charts makes charts, tables and the record of a figure from its rows.
+// charts makes charts, tables and the record of a figure from its rows and its evidence.
 func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
 	provenance := l.Provenance()
 	r.Figure = figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption}
@@ -134,7 +133,8 @@ func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) err
 		if err != nil {
 			return err
 		}
-		panel.Notes = slices.Concat(p.Notes(), p.ends(r), p.spans(r.Rows))
+		panel.Judged = r.evidence.ofLarger(p.Key)
+		panel.Notes = slices.Concat(p.Notes(), p.ends(r), r.evidence.note(p), p.spans(r.evidence.judged))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
 		}
@@ -153,6 +153,7 @@ func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) err
 		CommitNote + ShortCommit(provenance) + ".",
 	}
 	r.Record = RecordOf(o, plan, provenance, r.Report)
+	r.Record.addJudged(plan, r.evidence)
 	return nil
 }
 
@@ -353,6 +354,9 @@ func (l *Lab) print(o Options, r *Result) error {
 	for _, t := range r.Tables {
 		if err := figures.PrintTable(l.Stdout, t); err != nil {
 			return err
+		}
+		if q, ok := r.evidence.larger[t.Panel]; ok {
+			fmt.Fprintln(l.Stdout, q.sample().judges("The claims"))
 		}
 	}
 	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")

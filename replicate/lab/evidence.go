@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tvps/figures"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -16,33 +18,102 @@ type Sample struct {
 	Stride int     `json:"stride,omitempty"` // 0 for the panel's own
 }
 
-// evidence returns the rows by which the claims about a plan are judged: those of its panels, or, where they are stored
-// whole, those of a larger sample that was declared before it was run. Another figure may declare more seeds of the same
-// series under the same settings, and a size that [Lab.Extend] fixed may have more seeds and steps. Chosen seeds or
-// learners are judged as they are. Errors: files that cannot be read.
-func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) ([]figures.Row, error) {
+// evidence is what claims are judged by.
+type evidence struct {
+	judged  []figures.Row
+	larger  map[string]PanelPlan    // by key, panels whose rows are those of a larger sample, with its seeds and runs
+	results map[string]*runs.Result // the runs of larger, by id
+}
+
+// evidence returns what the claims about a plan are judged by: the given rows of its panels, or, where they are stored
+// whole, those of a larger sample that was declared before it was run. Another figure may declare more seeds of the
+// same series under the same settings, and a size that [Lab.Extend] fixed may have more seeds and steps. Chosen seeds
+// or learners are judged as they are. Errors: files that cannot be read.
+func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) (evidence, error) {
+	e := evidence{judged: rows, larger: map[string]PanelPlan{}, results: map[string]*runs.Result{}}
 	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
-		return rows, nil
+		return e, nil
 	}
 	fixed, err := l.fixed()
 	if err != nil {
-		return nil, err
+		return evidence{}, err
 	}
 	declared := l.declared(o)
 	for _, p := range plan {
 		for _, s := range samples(p, declared, fixed) {
-			more, err := l.rowsOf(p, s)
+			q, report, err := l.sampled(p, s)
 			if err != nil {
-				return nil, err
+				return evidence{}, err
 			}
-			if len(more) > 0 {
-				rows = slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.Panel == p.Key })
-				rows = append(rows, more...)
+			if len(report.Results) > 0 {
+				own := func(r figures.Row) bool { return r.Panel == p.Key }
+				e.judged = append(slices.DeleteFunc(slices.Clone(e.judged), own), q.Rows(report)...)
+				e.larger[p.Key] = q
+				maps.Copy(e.results, report.Results)
 				break
 			}
 		}
 	}
-	return rows, nil
+	return e, nil
+}
+
+// ofLarger returns the rows of a panel that is judged by a larger sample; none for the others.
+func (e evidence) ofLarger(key string) []figures.Row {
+	var out []figures.Row
+	if _, ok := e.larger[key]; ok {
+		for _, r := range e.judged {
+			if r.Panel == key {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// note says by which larger sample a panel is judged, if by any.
+func (e evidence) note(p PanelPlan) []string {
+	q, ok := e.larger[p.Key]
+	switch {
+	case !ok:
+		return nil
+	case len(p.Spans) > 0:
+		return []string{q.sample().judges("The claims and the differences in these notes")}
+	}
+	return []string{q.sample().judges("The claims")}
+}
+
+// with returns some runs together with those of larger samples.
+func (e evidence) with(results map[string]*runs.Result) map[string]*runs.Result {
+	out := map[string]*runs.Result{}
+	maps.Copy(out, results)
+	maps.Copy(out, e.results)
+	return out
+}
+
+// sample is what is run of the panel.
+func (p PanelPlan) sample() Sample {
+	s := Sample{Seeds: p.Seeds}
+	if len(p.Settings.Strides()) > 0 {
+		var steps []float64
+		for _, t := range p.Settings.PlannedSteps() {
+			steps = append(steps, float64(t))
+		}
+		s.Stride = stride(steps)
+	}
+	return s
+}
+
+// judges says that something is judged by the sample and not by what is drawn.
+func (s Sample) judges(what string) string {
+	text := what + " are judged by " + runs.Plural(len(s.Seeds), "seed")
+	switch s.Stride {
+	case 0:
+	case 1:
+		text += " at every step"
+	default:
+		text += fmt.Sprintf(" at every %s step", protocol.Ordinal(s.Stride))
+	}
+	return text + ", which are more than are drawn."
 }
 
 // declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
@@ -103,28 +174,29 @@ func (p PanelPlan) with(s Sample) (PanelPlan, error) {
 	return p, p.Settings.Validate()
 }
 
-// rowsOf returns the rows of a sample of the panel; none if a run or a step of it is missing.
-func (l *Lab) rowsOf(p PanelPlan, s Sample) ([]figures.Row, error) {
+// sampled returns the panel with the runs of a sample, and a report of these; an empty one if a run or a step is
+// missing.
+func (l *Lab) sampled(p PanelPlan, s Sample) (PanelPlan, runs.Report, error) {
 	q, err := p.with(s)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = q.AddJobs(l)
 	}
-	if err := q.AddJobs(l); err != nil {
-		return nil, err
+	if err != nil {
+		return PanelPlan{}, runs.Report{}, err
 	}
 	report := runs.Report{Results: map[string]*runs.Result{}}
 	for _, job := range q.Jobs {
 		result, err := l.Store.Read(job.Spec)
 		if errors.Is(err, runs.ErrMissing) {
-			return nil, nil
+			return PanelPlan{}, runs.Report{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return PanelPlan{}, runs.Report{}, err
 		}
 		report.Results[job.Spec.ID()] = result
 		if len(finished(job.Job, report).Steps) == 0 {
-			return nil, nil
+			return PanelPlan{}, runs.Report{}, nil
 		}
 	}
-	return q.Rows(report), nil
+	return q, report, nil
 }

@@ -18,6 +18,8 @@ type Result struct {
 	Computed bool // whether anything was trained
 
 	Record Record // the contents of provenance.json
+
+	evidence evidence // what the claims are judged by
 }
 
 // Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If

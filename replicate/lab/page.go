@@ -25,8 +25,8 @@ func (l *Lab) fillPage(f paper.Figure, o Options, plan []PanelPlan, r *Result) {
 	if page.Draft == nil {
 		page.Links = append(page.Links, figures.Link{Label: "Claims with all numbers", Text: claimsFile, Href: claimsFile})
 	}
-	if folders := experimentsOf(plan); len(r.Report.Results) > 0 {
-		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(r.Report.Results))
+	if folders, results := experimentsOf(plan), r.evidence.with(r.Report.Results); len(results) > 0 {
+		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(results))
 		page.Links = append(page.Links, figures.Link{Label: label, Text: strings.Join(folders, ", ")})
 	}
 }

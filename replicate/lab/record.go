@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"tvps/data/artifact"
 	"tvps/replicate/runs"
@@ -15,7 +16,14 @@ type Record struct {
 	Runs     []RunRecord                  `json:"runs"`
 	Scale    settings.Scale               `json:"scale"`
 	Seeds    []int64                      `json:"seeds"`
-	Settings map[string]map[string]string `json:"settings"` // by panel and name
+	Settings map[string]map[string]string `json:"settings"`         // by panel and name
+	Judged   map[string]JudgedSample      `json:"judged,omitempty"` // by panel, where it is more than is drawn
+}
+
+// JudgedSample is what the claims about a panel are judged by, with those of its runs that the figure does not draw.
+type JudgedSample struct {
+	Sample
+	Runs []RunRecord `json:"runs"`
 }
 
 // RunRecord is one run of a figure.
@@ -44,6 +52,25 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 		}
 	}
 	return record
+}
+
+// addJudged adds the larger samples by which claims about panels of a plan are judged.
+func (r *Record) addJudged(plan []PanelPlan, e evidence) {
+	r.Judged = map[string]JudgedSample{}
+	for _, p := range plan {
+		q, ok := e.larger[p.Key]
+		if !ok {
+			continue
+		}
+		sample := JudgedSample{Sample: q.sample()}
+		for _, job := range q.Jobs {
+			id := job.Spec.ID()
+			if !slices.ContainsFunc(r.Runs, func(drawn RunRecord) bool { return drawn.ID == id }) {
+				sample.Runs = append(sample.Runs, RunRecord{id, p.Key, e.results[id].Provenance, job.Spec.String()})
+			}
+		}
+		r.Judged[p.Key] = sample
+	}
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.

@@ -82,7 +82,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 		}
 		page.Figures, page.Claims = append(page.Figures, section), append(page.Claims, section.Claims...)
 		drawn = append(drawn, figure)
-		maps.Copy(results, s.report.Results)
+		maps.Copy(results, s.evidence.with(s.report.Results))
 	}
 	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
 	page.Provenance = append(provenanceOf(results),
@@ -117,7 +117,7 @@ func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (rep
 	if len(r.Figure.Panels) == 0 {
 		return out, figures.Figure{}, nil
 	}
-	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.report.Results), ", ")
+	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.evidence.with(s.report.Results)), ", ")
 	for _, panel := range r.Figure.Panels {
 		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
 		shown, err := l.newReportPanel(r.Figure, panel, s.plan[at], o.Scale)

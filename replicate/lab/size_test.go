@@ -93,7 +93,7 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := []figures.Row{{Panel: "a", Series: "ours", T: 1, Metric: "accuracy"}}
-		if got, err := a.evidence(c.o, plan, rows); err != nil || len(got) != 1 {
+		if got, err := a.evidence(c.o, plan, rows); err != nil || len(got.judged) != 1 {
 			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got, err)
 		}
 	}

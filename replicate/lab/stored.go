@@ -34,7 +34,7 @@ type stored struct {
 	plan   []PanelPlan // the panels whose runs can be planned
 	report runs.Report // the runs that are stored with every step
 	rows   []figures.Row
-	judged []figures.Row // rows by which claims are judged
+	evidence
 }
 
 // look finds the stored part of a figure, panel by panel: data or a checkpoint may be missing for some panels only.
@@ -64,7 +64,7 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 		}
 	}
 	s.Note = withoutFolders(strings.Join(notes, "; "))
-	s.judged, err = l.evidence(o, s.plan, complete(s.plan, s.rows, s.report))
+	s.evidence, err = l.evidence(o, s.plan, complete(s.plan, s.rows, s.report))
 	return s, err
 }
 
@@ -181,7 +181,7 @@ func (s stored) judge(f paper.Figure) []Judged {
 
 // result describes the figure as it can be drawn from the stored runs. It has no panels if nothing can be drawn.
 func (s stored) result(l *Lab, f paper.Figure, o Options) (*Result, error) {
-	r := &Result{Report: s.report}
+	r := &Result{Report: s.report, evidence: s.evidence}
 	var plan []PanelPlan
 	if plan, r.Rows = drawable(s.plan, complete(s.plan, s.rows, s.report)); len(plan) == 0 {
 		return r, nil

@@ -143,9 +143,19 @@ func anchor(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder.
-func (v Verification) WriteGallery(figures []paper.Figure, dir string) error {
-	return blocks.Rewrite(filepath.Join(dir, "README.md"), "gallery", v.Gallery(figures, PicturesIn(dir)))
+// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder,
+// and writes the sizes that were fixed for claims next to it, if there are any.
+func (l *Lab) WriteGallery(v Verification, dir string) error {
+	sizes, err := l.fixed()
+	if err != nil {
+		return err
+	}
+	if len(sizes) > 0 {
+		if err := WriteJSON(filepath.Join(dir, filepath.Base(l.sizesFile())), sizes); err != nil {
+			return err
+		}
+	}
+	return blocks.Rewrite(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, PicturesIn(dir)))
 }
 
 // PicturesIn returns a function that lists the PNG pictures in a figure's folder below dir.

@@ -30,7 +30,7 @@ func Fig1() Figure {
 				Title:    "Drifting Gaussian",
 				Scenario: "gaussian",
 				Series:   []string{"everything", "recent", "finetune", "ours"},
-				Spans:    halvesOfSweeps,
+				Spans:    sweeps,
 			},
 			{Key: "b", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: onImages, MeanLines: recentLine},
 			{Key: "c", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: onImages, MeanLines: recentLine},
@@ -167,8 +167,9 @@ var (
 	onImages   = []string{"everything", "recent", "finetune", "ours", "pretrained"}
 	recentLine = []string{"recent"}
 
-	// halvesOfSweeps are halves of the Gaussian's ways between two turns of its drift, at steps 50, 100 and 150.
-	halvesOfSweeps = []Span{{1, 24}, {25, 49}, {50, 74}, {75, 99}, {100, 124}, {125, 149}, {150, 159}}
+	// sweeps are the Gaussian's ways between two turns of its drift, at steps 50, 100 and 150. The last quarter of each
+	// stands apart: Ours is farthest behind Recent there.
+	sweeps = []Span{{1, 36}, {37, 49}, {50, 86}, {87, 99}, {100, 136}, {137, 149}, {150, 159}}
 )
 
 // everyImage returns the same part for each of panels b, c and d.
