@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/catalog"
@@ -40,13 +41,54 @@ func found(out sink, gallery string, number int) error {
 			return err
 		}
 	}
-	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` computes it.",
+	judged := v.Of(state.Name)
+	further, err := furtherPanels(gallery, number, judged)
+	if err != nil {
+		return err
+	}
+	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
+	if len(further) > 0 {
+		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
+			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
+	}
 	out.display(message{data: map[string]any{
 		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
 	}})
-	claims(out, v.Of(state.Name))
+	claims(out, judged)
 	return nil
+}
+
+// furtherPanels lists the panels of a figure of which a verdict counts more seeds or steps than the gallery's
+// measurements of the panel have.
+func furtherPanels(gallery string, number int, judged []lab.Judged) ([]string, error) {
+	drawn := map[string]Measurements{}
+	var further []string
+	for _, claim := range judged {
+		for _, part := range claim.Parts {
+			if part.Effect.N == 0 { // not run
+				continue
+			}
+			if drawn[part.Panel] == nil {
+				m, err := measured(gallery, number, part.Panel)
+				if err != nil {
+					return nil, err
+				}
+				drawn[part.Panel] = m
+			}
+			seeds, steps := map[int64]bool{}, map[int]bool{}
+			for _, r := range drawn[part.Panel] {
+				if r.Series == part.Series {
+					seeds[r.Seed], steps[r.T] = true, true
+				}
+			}
+			if part.Effect.N > len(seeds) || part.Steps > len(steps) {
+				further = append(further, part.Panel)
+			}
+		}
+	}
+	slices.Sort(further)
+	return slices.Compact(further), nil
 }
 
 func galleryPicture(out sink, file string) error {

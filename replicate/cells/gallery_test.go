@@ -5,10 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 )
 
@@ -20,6 +22,9 @@ func TestFound(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(verdicts, "verify.json"), text, 0o644)
 	}
+	if err == nil {
+		err = copyTables(gallery, verdicts)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +34,7 @@ func TestFound(t *testing.T) {
 			t.Fatalf("%s: %v", f.Name(), err)
 		}
 		if text := r.content(t, 0, plainMIME); !strings.Contains(text, "scale small") ||
-			!strings.Contains(text, "go run ./replicate "+f.Command()) {
+			!strings.Contains(text, "go run ./replicate "+f.Command()) || strings.Contains(text, "computes it") {
 			t.Errorf("%s: %q", f.Name(), text)
 		}
 		for _, c := range f.Claims {
@@ -44,6 +49,66 @@ func TestFound(t *testing.T) {
 	}
 	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
 		t.Errorf("an empty gallery: %v", err)
+	}
+}
+
+// copyTables copies the CSV files of each figure.
+func copyTables(from, to string) error {
+	tables, err := filepath.Glob(filepath.Join(from, "fig[01][0-9]", "*.csv"))
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		folder := filepath.Join(to, filepath.Base(filepath.Dir(table)))
+		text, err := os.ReadFile(table)
+		if err := errors.Join(err, os.MkdirAll(folder, 0o755)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(table)), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The sentence about the gallery names the panels whose verdicts count seeds or steps that the figure does not draw.
+func TestFurtherPanels(t *testing.T) {
+	gallery := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, rows := sample(t) // two seeds and three steps of each panel
+	for _, panel := range []string{"a", "b"} {
+		f, err := os.Create(filepath.Join(gallery, "fig01", "fig01-"+panel+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.Panel != panel })
+		if err := errors.Join(figures.WriteCSV(f, one), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part := func(panel string, seeds, steps int) lab.JudgedPart {
+		return lab.JudgedPart{Part: paper.Part{Panel: panel, Series: "ours"}, Steps: steps,
+			Effect: figures.Estimate{N: seeds}}
+	}
+	for _, c := range []struct {
+		parts []lab.JudgedPart
+		want  string
+	}{
+		{[]lab.JudgedPart{part("a", 2, 3), part("b", 1, 2)}, ""},
+		{[]lab.JudgedPart{part("a", 3, 3), part("b", 2, 3)}, "a"},
+		{[]lab.JudgedPart{part("a", 2, 3), part("b", 2, 4)}, "b"},
+		{[]lab.JudgedPart{part("b", 3, 3), part("a", 3, 4), part("b", 3, 4)}, "a b"},
+		{[]lab.JudgedPart{part("x", 0, 0)}, ""}, // not run
+	} {
+		got, err := furtherPanels(gallery, 1, []lab.Judged{{Parts: c.parts}})
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%v: panels %v, %v, want %q", c.parts, got, err, c.want)
+		}
+	}
+	if _, err := furtherPanels(gallery, 1, []lab.Judged{{Parts: []lab.JudgedPart{part("x", 3, 3)}}}); err == nil {
+		t.Error("a panel without measurements is no error")
 	}
 }
 
