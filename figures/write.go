@@ -12,7 +12,6 @@ import (
 	"tvps/data/artifact"
 
 	"github.com/go-echarts/go-echarts/v2/opts"
-	"github.com/google/renameio/v2"
 )
 
 // file is a finished file before it is written.
@@ -41,7 +40,7 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := artifact.MakeFolder(dir); err != nil {
 		return unwritable(fig, dir, err)
 	}
 	for _, f := range files {
@@ -49,20 +48,14 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 			return unwritable(fig, dir, fmt.Errorf("%s is a folder there", f.name))
 		}
 	}
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.name
-	}
-	artifact.RemoveTemporary(dir, names...)
-	var pending []*renameio.PendingFile
+	var pending []*artifact.Pending
 	defer func() {
 		for _, p := range pending {
 			p.Cleanup() // does nothing to files that have their names
 		}
 	}()
 	for _, f := range files {
-		path := filepath.Join(dir, f.name)
-		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
+		p, err := artifact.Create(filepath.Join(dir, f.name), 0o644)
 		if err != nil {
 			return unwritable(fig, dir, named(err, f.name))
 		}
@@ -71,10 +64,8 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 			return unwritable(fig, dir, named(err, f.name))
 		}
 	}
-	for i, p := range pending {
-		if err := p.CloseAtomicallyReplace(); err != nil {
-			return unwritable(fig, dir, named(err, files[i].name))
-		}
+	if err := artifact.Commit(pending...); err != nil {
+		return unwritable(fig, dir, err)
 	}
 	return removeStale(fig, dir)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
@@ -112,9 +110,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 		defer file.Close()
 		return write(file)
 	}
-	dir := filepath.Dir(path)
-	artifact.RemoveTemporary(dir, filepath.Base(path))
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o644))
+	file, err := artifact.Create(path, 0o644)
 	if err != nil {
 		return unwritable(err)
 	}
@@ -122,7 +118,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := write(file); err != nil {
 		return err
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := artifact.Commit(file); err != nil {
 		return unwritable(err)
 	}
 	return nil

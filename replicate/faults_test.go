@@ -40,7 +40,8 @@ type faulty struct {
 }
 
 // TestFaults: real runs of every kind are killed, stopped and refused space, and their files cut and altered, at random.
-// A last undisturbed call then leaves the same bytes as one that was never disturbed, and no other files.
+// A last undisturbed call then leaves the same bytes as one that was never disturbed, and no other files, in $TMPDIR
+// neither.
 //
 //	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
 //
@@ -69,6 +70,9 @@ func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
 		t.Fatalf("undisturbed: %v\n%s", err, out)
 	}
 	k.took, k.want = time.Since(begin), s.left(t)
+	if left, err := os.ReadDir(s.tmp); err != nil || len(left) > 0 {
+		t.Errorf("undisturbed: $TMPDIR has %v, error %v", left, err)
+	}
 	t.Logf("undisturbed: %d files in %v", len(k.want), k.took.Round(time.Millisecond))
 	for done := 0; done < faults; {
 		s := newSandbox(t)
@@ -202,7 +206,7 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 	}
 	defer decoder.Close()
 	out := map[string]string{}
-	for _, dir := range []string{s.results, s.out} {
+	for _, dir := range []string{s.results, s.out, s.tmp} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 // sandbox holds what the program runs with: empty folders, no data, the Go backend.
 type sandbox struct {
 	results, out, cache string
+	tmp                 string // $TMPDIR
 	script              string // stands for echarts.min.js
 	env                 []string
 }
@@ -36,9 +37,13 @@ func newSandbox(t *testing.T) *sandbox {
 	if err := os.WriteFile(script, []byte(`t.version="5.6.0"`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return &sandbox{
 		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
-		cache: filepath.Join(dir, "cache"), script: script,
+		cache: filepath.Join(dir, "cache"), script: script, tmp: tmp,
 	}
 }
 
@@ -55,7 +60,7 @@ func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),
-		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TVPS_ECHARTS=" + s.script}, s.env...)...)
+		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TVPS_ECHARTS=" + s.script, "TMPDIR=" + s.tmp}, s.env...)...)
 	return cmd, stdout, stderr
 }
 

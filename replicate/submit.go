@@ -231,7 +231,7 @@ func printScripts(out io.Writer, jobs []slurm.Job) error {
 func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
 	o := &s.slurm
 	folder := filepath.Dir(o.Plan)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := artifact.MakeFolder(folder); err != nil {
 		return fmt.Errorf("cannot make the folder of the plan: %w", err)
 	}
 	earlier, err := slurm.ReadStatus(ctx, o.Plan, p)
@@ -243,7 +243,7 @@ func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
 			"or name another --folder", o.Plan)
 	}
 	if !o.Own {
-		if err := os.MkdirAll(o.Results, 0o755); err != nil {
+		if err := artifact.MakeFolder(o.Results); err != nil {
 			return &runs.FolderError{Dir: o.Results, Problem: "cannot be made", Err: err}
 		}
 		if err := probeHere(ctx, o.Results); err != nil {

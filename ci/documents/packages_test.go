@@ -88,8 +88,33 @@ func part(name string) string {
 	return ""
 }
 
+// TestAtomicFiles: only artifact.Create and artifact.Replace write under a temporary name, as renameio alone may leave
+// it in $TMPDIR and syncs no folder.
+func TestAtomicFiles(t *testing.T) {
+	for name, imported := range imports(t) {
+		if name != "data/artifact" && slices.Contains(imported, "github.com/google/renameio/v2") {
+			t.Errorf("%s calls renameio: call artifact.Create or artifact.Replace", name)
+		}
+	}
+}
+
 // packages lists the imports of every package within the module, tests left out.
 func packages(t *testing.T) map[string][]string {
+	all := imports(t)
+	for name, imported := range all {
+		all[name] = nil
+		for _, path := range imported {
+			if inside, ok := strings.CutPrefix(path, "tvps/"); ok {
+				all[name] = append(all[name], inside)
+			}
+		}
+		slices.Sort(all[name])
+	}
+	return all
+}
+
+// imports lists all imports of every package, tests left out.
+func imports(t *testing.T) map[string][]string {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
@@ -99,14 +124,7 @@ func packages(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
-		name := strings.TrimPrefix(words[0], "tvps/")
-		all[name] = nil
-		for _, imported := range words[1:] {
-			if inside, ok := strings.CutPrefix(imported, "tvps/"); ok {
-				all[name] = append(all[name], inside)
-			}
-		}
-		slices.Sort(all[name])
+		all[strings.TrimPrefix(words[0], "tvps/")] = words[1:]
 	}
 	return all
 }

@@ -18,13 +18,12 @@ import (
 	"slices"
 	"syscall"
 
+	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/protocol"
 	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 const (
@@ -112,5 +111,5 @@ func write(path string, report runs.Report) error {
 	if err := figures.WriteCSV(&text, rows); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, text.Bytes(), 0o644)
+	return artifact.Replace(path, text.Bytes(), 0o644)
 }

@@ -16,9 +16,10 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
+
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/licensecheck"
-	"github.com/google/renameio/v2"
 )
 
 // The files that are written, from the module's root.
@@ -40,7 +41,7 @@ func write(ctx context.Context, root string) error {
 		return err
 	}
 	for name, content := range files {
-		if err := renameio.WriteFile(filepath.Join(root, name), content, 0o644); err != nil {
+		if err := artifact.Replace(filepath.Join(root, name), content, 0o644); err != nil {
 			return fmt.Errorf("cannot write %s: %w", name, err)
 		}
 	}

@@ -79,14 +79,72 @@ func TestTooLong(t *testing.T) {
 	data := content()
 	s := serve(t, whole(append(slices.Clone(data), 'x')))
 	dst := filepath.Join(t.TempDir(), "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "1000001 bytes instead of 1000000", dst)
+	s = serve(t, unannounced(append(slices.Clone(data), 'x')))
 	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "more than the expected", dst)
+}
+
+// unannounced sends data in chunks, without its length.
+func unannounced(data []byte) handler {
+	return func(_ *server, w http.ResponseWriter, _ *http.Request) {
+		w.(http.Flusher).Flush()
+		w.Write(data)
+	}
 }
 
 func TestTooShortOnServer(t *testing.T) {
 	data := content()
 	s := serve(t, whole(data[:900_000]))
 	dst := filepath.Join(t.TempDir(), "file")
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "no more than 900000 of", dst)
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "900000 bytes instead of 1000000", dst)
+	part := dst + ".part"
+	if err := os.WriteFile(part, data[:900_000], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := download(t.Context(), pinned(s.URL, data), part, Options{}) // a request for the rest
+	check(t, err, ErrDamaged, "no more than 900000 of", dst, "file.part")
+}
+
+// A complete answer of another length is not the file: a proxy's page, with its length or in chunks. One request finds
+// it. An answer that ends with the connection, without a length, may have been interrupted.
+func TestAnotherAnswer(t *testing.T) {
+	data, page := content(), []byte("<html>log in first</html>")
+	for name, c := range map[string]struct {
+		answer handler
+		kind   error
+		words  string
+		left   []string
+	}{
+		"length": {func(_ *server, w http.ResponseWriter, _ *http.Request) { w.Write(page) }, ErrDamaged,
+			"25 bytes instead of 1000000", nil},
+		"chunks": {unannounced(page), ErrDamaged, "25 bytes instead of 1000000", nil},
+		"rest": {func(_ *server, w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") == "" {
+				cut(w, data, 1000)
+			}
+			w.Header().Set("Content-Range", "bytes 1000-1024/1000000")
+			w.WriteHeader(http.StatusPartialContent)
+			w.Write(page)
+		}, ErrDamaged, "1025 bytes instead of 1000000", nil},
+		"until it closes": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
+			c, buf, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			buf.WriteString("HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + string(page))
+			buf.Flush()
+			c.Close()
+		}, ErrNetwork, "stopped after 25 of 1000000 bytes", []string{"file.part"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dst := serve(t, c.answer), filepath.Join(t.TempDir(), "file")
+			check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), c.kind, c.words, dst, c.left...)
+			if n := s.requests.Load(); n > 2 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
 }
 
 // A download that was interrupted in one call resumes in the next.

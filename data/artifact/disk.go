@@ -5,12 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // quietWait is how long Lock waits before it says so: programs that start together check the same plugin, for less.
@@ -71,37 +68,6 @@ func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error)
 	return err
 }
 
-// Replace writes a file atomically: under a temporary name in its folder, synced, then renamed. An existing file keeps
-// its permissions. Temporary files that killed processes left there for this file are removed first.
-func Replace(path string, data []byte, perm os.FileMode) error {
-	dir := filepath.Dir(path)
-	RemoveTemporary(dir, filepath.Base(path))
-	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(dir))
-}
-
-// temporaryAge is that of a temporary file of which its process was certainly killed.
-const temporaryAge = time.Minute
-
-// RemoveTemporary removes the temporary files of [renameio.WriteFile] and [renameio.NewPendingFile] for the files names
-// that processes left in the folder dir when they were killed while they wrote them. Call it before they are written.
-func RemoveTemporary(dir string, names ...string) {
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		if !slices.ContainsFunc(names, func(name string) bool { return isTemporary(entry.Name(), name) }) {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > temporaryAge {
-			os.Remove(filepath.Join(dir, entry.Name()))
-		}
-	}
-}
-
-// isTemporary tells whether temporary is the name of a temporary file for a file: a dot before it, digits after it.
-func isTemporary(temporary, name string) bool {
-	digits, ok := strings.CutPrefix(temporary, "."+name)
-	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
-}
-
 // diskWriter keeps the first error of the disk, explained.
 type diskWriter struct {
 	file       *os.File
@@ -133,9 +99,5 @@ func syncRename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if dir, err := os.Open(filepath.Dir(to)); err == nil {
-		_ = dir.Sync() // best effort: not every file system supports it
-		dir.Close()
-	}
-	return nil
+	return syncFolder(filepath.Dir(to))
 }

@@ -55,7 +55,9 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 	}
 }
 
-// transfer makes one request and appends the answer to part.
+// transfer makes one request and appends the answer to part. An answer that is complete but has another length than the
+// file is ErrDamaged: it is not the file. One that breaks off is ErrNetwork; where the server says neither the length nor
+// the end, the two cannot be told apart, and transfer returns nil.
 func transfer(ctx context.Context, f File, part string, opts Options, bar *Progress) error {
 	stall := opts.Stall
 	if stall <= 0 {
@@ -67,7 +69,7 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 	defer watch.Stop()
 
 	from := partSize(part)
-	body, from, err := request(ctx, f, from, opts.HTTP)
+	body, from, ends, err := request(ctx, f, from, opts.HTTP)
 	if err != nil {
 		return err
 	}
@@ -96,16 +98,21 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 		return networkError(f, err)
 	case partSize(part) > f.Size:
 		return explain(ErrDamaged, nil, "more than the expected %d bytes", f.Size)
+	case ends && partSize(part) < f.Size:
+		return explain(ErrDamaged, nil, "%d bytes instead of %d", partSize(part), f.Size)
 	}
 	return nil
 }
 
-// request asks for the bytes of f from a position on. It returns the body and the position
-// where the body begins, which is 0 if the server sends the whole file.
-func request(ctx context.Context, f File, from int64, client *http.Client) (io.ReadCloser, int64, error) {
+// request asks for the bytes of f from a position on. It returns the body, the position
+// where the body begins, which is 0 if the server sends the whole file, and whether the body
+// ends without an error only if it is complete. An announced length that is not the file's is
+// ErrDamaged.
+func request(ctx context.Context, f File, from int64, client *http.Client) (body io.ReadCloser, begin int64, ends bool,
+	err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, 0, explain(ErrNetwork, err, "cannot download %s: %v", f.Name, err)
+		return nil, 0, false, explain(ErrNetwork, err, "cannot download %s: %v", f.Name, err)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the hash is of the file, not of an encoding
 	if from > 0 {
@@ -119,26 +126,31 @@ func request(ctx context.Context, f File, from int64, client *http.Client) (io.R
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, 0, networkError(f, err)
+		return nil, 0, false, networkError(f, err)
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return resp.Body, 0, nil
 	case http.StatusPartialContent:
-		var start int64
-		if _, err := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-", &start); err == nil && start == from {
-			return resp.Body, from, nil
+		if _, scanErr := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-", &begin); scanErr != nil || begin != from {
+			err = explain(ErrDamaged, nil, "the server answered a request for the bytes from %d with %q",
+				from, resp.Header.Get("Content-Range"))
 		}
-		err = explain(ErrDamaged, nil, "the server answered a request for the bytes from %d with %q",
-			from, resp.Header.Get("Content-Range"))
 	case http.StatusRequestedRangeNotSatisfiable:
 		err = explain(ErrDamaged, nil, "the server has no more than %d of the expected %d bytes", from, f.Size)
 	default:
 		err = explain(ErrStatus, nil, "cannot download %s: %s answered %q; try again later, "+
 			"or check whether the file has moved", f.Name, f.URL, resp.Status)
 	}
-	resp.Body.Close()
-	return nil, 0, err
+	if length := resp.ContentLength; err == nil && length >= 0 && begin+length != f.Size {
+		err = explain(ErrDamaged, nil, "%d bytes instead of %d", begin+length, f.Size)
+	}
+	if err != nil {
+		resp.Body.Close()
+		return nil, 0, false, err
+	}
+	// A body without a length ends with the connection in HTTP/1 if it is not in chunks.
+	ends = resp.ContentLength >= 0 || resp.ProtoMajor > 1 || len(resp.TransferEncoding) > 0
+	return resp.Body, begin, ends, nil
 }
 
 func networkError(f File, err error) error {

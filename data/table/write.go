@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"tvps/data/artifact"
 
-	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -152,8 +150,7 @@ func WriteCSV(path string, columns ...Column) error {
 
 // atomically writes a file under a temporary name, and renames it.
 func atomically(path string, write func(io.Writer) error) error {
-	artifact.RemoveTemporary(filepath.Dir(path), filepath.Base(path))
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	f, err := artifact.Create(path, 0o644)
 	if err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
@@ -165,7 +162,7 @@ func atomically(path string, write func(io.Writer) error) error {
 	if err := w.Flush(); err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := artifact.Commit(f); err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
 	return nil

@@ -298,6 +298,7 @@ func TestNoUnpinnedPlugin(t *testing.T) {
 	}
 	for what, damage := range map[string]func(x *index){
 		"the wheel is altered":    func(x *index) { x.wheel[100_000] ^= 1 },
+		"a proxy sends its page":  func(x *index) { x.wheel = []byte("<html>log in first</html>") },
 		"the index names another": func(x *index) { x.digest = strings.Repeat("ab", 32) },
 		"the index gives no hash": func(x *index) { x.digest = "" },
 	} {

@@ -133,9 +133,10 @@ func (h *header) fits(other *header) error {
 	return nil
 }
 
-// A header may be large: it lists the episodes of the replay. So its memory is bounded by the bytes read.
+// A header may be large: it lists the episodes of the replay, up to 650 bytes each, which is 16 MB for the paper's on
+// the claw. So its memory is bounded by the bytes read, and by maxHeader.
 const (
-	maxHeader = 1 << 30
+	maxHeader = 128 << 20
 	maxRatio  = 100     // of a header's bytes to the compressed ones, above maxFree
 	maxFree   = 1 << 20 // bytes
 	maxWindow = 8 << 20 // of zstd; twice that of Save

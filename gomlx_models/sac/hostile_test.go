@@ -102,7 +102,7 @@ func TestLoadRejectsHeaders(t *testing.T) {
 	}
 }
 
-// TestLoadTakesNoMemory: a header that decompresses to a gigabyte, or says that it has one, is refused in little
+// TestLoadTakesNoMemory: a header that decompresses to more than its file allows, or says that it has a gigabyte, is refused in little
 // memory.
 func TestLoadTakesNoMemory(t *testing.T) {
 	a := everything(t)
@@ -111,13 +111,14 @@ func TestLoadTakesNoMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary.Write(z, binary.LittleEndian, uint32(400<<20))
-	for range 400 {
+	binary.Write(z, binary.LittleEndian, uint32(100<<20))
+	for range 100 {
 		z.Write(bytes.Repeat([]byte{' '}, 1<<20))
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	demand.Error(t, load(a, packedLength(t, 1<<30), nil), "a header of 1073741824 bytes")
 	short := packed(t, nil, nil)
 	for name, data := range map[string][]byte{
 		"spaces": bomb.Bytes(), "declared": packed(t, nil, []byte("xx")), "empty": short,

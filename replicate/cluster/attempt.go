@@ -12,9 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 // Attempt is one execution of a task. A file of its own keeps it, written when the execution begins and again when it
@@ -42,7 +41,7 @@ func Begin(plan string, task Task, now time.Time) (*Attempt, error) {
 	a := &Attempt{mutex: new(sync.Mutex), Task: task.ID, Start: now.UTC(), Of: task.Steps(), Job: runs.SlurmJob(),
 		Node: os.Getenv("SLURMD_NODENAME")}
 	folder := AttemptsFolder(plan)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := artifact.MakeFolder(folder); err != nil {
 		return nil, fmt.Errorf("cannot note the attempt at the task: %w", err)
 	}
 	name := fmt.Sprintf("%06d-%s-%d.json", task.ID, a.Start.Format("20060102T150405.000000000"), os.Getpid())
@@ -73,7 +72,7 @@ func (a *Attempt) Finish(now time.Time, exit int, failure error) error {
 func (a *Attempt) write() error {
 	text, err := json.Marshal(a)
 	if err == nil {
-		err = renameio.WriteFile(a.path, append(text, '\n'), 0o644)
+		err = artifact.Replace(a.path, append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot note the attempt at the task: %w", err)

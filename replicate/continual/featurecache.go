@@ -12,8 +12,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"tvps/data/artifact"
+
 	"github.com/gomlx/compute/dtypes/float16"
-	"github.com/google/renameio/v2"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -89,10 +90,10 @@ func writeFeatures(path string, features []float16.Float16) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, packed, 0o644)
+	return artifact.Replace(path, packed, 0o644)
 }
 
 // encodeFeatures returns the bytes of the file.

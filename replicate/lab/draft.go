@@ -10,11 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 // freshness is how often the pages of drafts get a new time, by which they see that the program computes: see draft.js
@@ -164,7 +163,7 @@ func (d *draft) end() {
 	}
 	d.drawn.Figure.Draft.Running = false
 	if page, err := figures.Page(d.drawn.Figure); err == nil {
-		_ = renameio.WriteFile(d.page(), page, 0o644)
+		_ = artifact.Replace(d.page(), page, 0o644)
 	}
 }
 

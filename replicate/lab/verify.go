@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
@@ -178,7 +178,7 @@ func (v Verification) Print(w io.Writer, flags string) error {
 
 // Write writes the table to a file as JSON. It creates the folder if it does not exist.
 func (v Verification) Write(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return WriteJSON(path, v)

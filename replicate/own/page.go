@@ -2,22 +2,17 @@ package own
 
 import (
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tvps/data/artifact"
 	"tvps/data/echarts"
-
-	"github.com/google/renameio/v2"
 )
 
 // WritePage writes index.html, other files by name and, if script has its text, echarts.min.js to the folder, which
 // it makes if needed.
 func WritePage(dir string, page, script []byte, others map[string][]byte) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := artifact.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot write the page: %w", err)
 	}
 	files := map[string][]byte{"index.html": page}
@@ -27,9 +22,8 @@ func WritePage(dir string, page, script []byte, others map[string][]byte) error 
 	if len(script) > 0 {
 		files[echarts.FileName] = script
 	}
-	artifact.RemoveTemporary(dir, slices.Collect(maps.Keys(files))...)
 	for name, content := range files {
-		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+		if err := artifact.Replace(filepath.Join(dir, name), content, 0o644); err != nil {
 			return fmt.Errorf("cannot write the page: %w", err)
 		}
 	}

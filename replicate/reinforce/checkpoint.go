@@ -10,14 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/runs"
-
-	"github.com/google/renameio/v2"
 )
 
 // checkpoint is the first line of the file from which a run continues, in JSON; the agent follows. It is written between
@@ -64,7 +62,7 @@ func (t *training) saveIfDue(ctx context.Context) error {
 
 // save writes the checkpoints of all members, and replaces the files when all are on the disk, each in one atomic step.
 func (t *training) save() (err error) {
-	var files []*renameio.PendingFile
+	var files []*artifact.Pending
 	defer func() {
 		for _, file := range files {
 			file.Cleanup() // of one that was replaced: nothing
@@ -73,9 +71,7 @@ func (t *training) save() (err error) {
 	to := make([]io.Writer, len(t.seeds))
 	buffers := make([]*bufio.Writer, len(t.members))
 	for k, member := range t.members {
-		path := t.files.State(member)
-		file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644),
-			renameio.WithTempDir(filepath.Dir(path))) // where it is found if this process is killed
+		file, err := artifact.Create(t.files.State(member), 0o644)
 		if err != nil {
 			return err
 		}
@@ -98,12 +94,7 @@ func (t *training) save() (err error) {
 			return err
 		}
 	}
-	for _, file := range files {
-		if err := file.CloseAtomicallyReplace(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return artifact.Commit(files...)
 }
 
 // maxFirstLine is far above the bytes of the returns of a million episodes.

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/replicate/runs"
 	"tvps/replicate/settings"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -223,10 +223,10 @@ func (e experiment) writeThroughput(m measurements) error {
 	m.Sum = m.sum()
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
+		err = artifact.MakeFolder(filepath.Dir(path))
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, append(text, '\n'), 0o644)
+		err = artifact.Replace(path, append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		return &settings.AvoidableError{Setting: "stack",

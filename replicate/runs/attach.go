@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tvps/data/artifact"
 )
 
 // Files are what a group may write in addition to the rows of its runs.
@@ -31,7 +33,7 @@ const (
 func (f Files) Attach(spec Spec, name string, content []byte) error {
 	path := f.store.attachmentPath(spec, name)
 	content = append(bytes.Clone(content), checksumBegin+digest(content)+checksumEnd...)
-	if err := writeAtomic(path, content); err != nil {
+	if err := artifact.Replace(path, content, 0o644); err != nil {
 		return &WriteError{"attachment", path, err}
 	}
 	return nil
@@ -91,7 +93,7 @@ func (s *Store) copyAttachments(from *Store, spec Spec) error {
 		}
 		content, err := readFile(path)
 		if _, ok := attachment(content); err == nil && ok {
-			err = writeAtomic(own, content)
+			err = artifact.Replace(own, content, 0o644)
 		}
 		if err != nil {
 			return fmt.Errorf("%s cannot be copied (%w)", path, cause(err))

@@ -12,9 +12,10 @@ import (
 
 // What is read back may be hostile: memory is bounded by the size of the file, and both by these limits.
 const (
-	maxFile  = 256 << 20 // bytes of a file that is read whole
+	maxFile  = 256 << 20 // bytes of a file that is read whole, and of a result file's text; those of the paper have 1 MB
 	maxLine  = 1 << 20   // bytes of a first line
 	maxRatio = 64        // of the bytes of a result file's text to those of the file, above maxLine
+	maxFirst = 8 << 20   // bytes that are taken for a text before it is known to be larger
 )
 
 // errTooLarge is the error of a file above maxFile.
@@ -57,11 +58,17 @@ func firstLine(r io.Reader) ([]byte, error) {
 // decompress returns the text of a result file. A usual file is five times smaller than its text.
 func decompress(file []byte) (text []byte, err error) {
 	_, decoder := codec()
-	for _, size := range []int{maxLine/16 + 8*len(file), maxLine + maxRatio*len(file)} {
+	limit := min(maxLine+maxRatio*len(file), maxFile)
+	for size := min(maxLine/16+8*len(file), maxFirst); ; size *= 8 {
+		if size > limit/2 {
+			size = limit
+		}
 		text, err = decoder.DecodeAll(file, make([]byte, 0, size))
 		if !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 			return text, err
 		}
+		if size == limit {
+			return nil, fmt.Errorf("%d bytes decompress to more than %d: %w", len(file), limit, err)
+		}
 	}
-	return nil, fmt.Errorf("%d bytes decompress to more than %d: %w", len(file), maxLine+maxRatio*len(file), err)
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,23 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %d bytes took %d MB", name, len(file), mb)
 		}
 	}
+}
+
+// TestLargeTexts: a text has at most maxFile bytes, however large its file is; the limit is not taken at once for a file
+// that decompresses to less.
+func TestLargeTexts(t *testing.T) {
+	encoder, _ := codec()
+	padding := make([]byte, 5<<20) // a frame that zstd skips
+	file := append(binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(len(padding))), padding...)
+	if mb := taken(func() {
+		if text, err := decompress(encoder.EncodeAll([]byte("text"), bytes.Clone(file))); err != nil || string(text) != "text" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}); mb > 40 {
+		t.Errorf("a short text took %d MB", mb)
+	}
+	_, err := decompress(append(file, bytes.Repeat(encoder.EncodeAll(make([]byte, 1<<20), nil), maxFile>>20+1)...))
+	demand.Error(t, err, fmt.Sprintf("decompress to more than %d", maxFile))
 }
 
 // TestLargeFiles: files above the limit are refused unread; the first line of an unfinished run is limited.

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tvps/data/artifact"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -118,7 +120,7 @@ func tryLock(path string, how int) (*lock, error) {
 // openLock opens a lock file for writing, as NFSv4 locks no other exclusively. One that another user made is opened for
 // reading.
 func openLock(path string) (file *os.File, made bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, false, err
 	}
 	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"tvps/data/artifact"
 )
 
 // MergeReport says what became of the runs of a merge.
@@ -284,7 +286,7 @@ func (s *Store) saveUnion(spec Spec, u *union) error {
 		return s.save(newResult(spec, u.provenance(), u.rows))
 	}
 	path := s.partialPath(spec, "")
-	if err := writeAtomic(path, u.encodePartial(spec)); err != nil {
+	if err := artifact.Replace(path, u.encodePartial(spec), 0o644); err != nil {
 		return &WriteError{"file of finished steps", path, err}
 	}
 	return os.RemoveAll(s.path(spec, shardsSuffix)) // the union has their steps

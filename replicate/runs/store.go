@@ -13,7 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"tvps/data/artifact"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -47,7 +48,7 @@ func Open(dir string) (*Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &FolderError{Dir: dir, Problem: "is a file"}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := artifact.MakeFolder(dir); err != nil {
 		return nil, &FolderError{Dir: dir, Problem: "cannot be made", Err: err}
 	}
 	return newStore(dir), nil
@@ -58,7 +59,7 @@ func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spe
 // TryWrite makes the folder if needed, then writes and removes a file in it. It fails before anything is computed that
 // could not be stored.
 func TryWrite(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := artifact.MakeFolder(folder); err != nil {
 		return err
 	}
 	probe, err := os.CreateTemp(folder, ".probe-*")
@@ -159,7 +160,7 @@ func (s *Store) loadClaimed(spec Spec) (*Result, error) {
 // quarantine moves a damaged file to the quarantine folder and writes the reason next to it.
 func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 	folder := filepath.Join(s.dir, quarantineFolder)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := artifact.MakeFolder(folder); err != nil {
 		return err
 	}
 	// With the time, a second damaged file of the same run gets another name.
@@ -178,7 +179,8 @@ func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
 	removeTemporary(path, result.Spec.ID())
-	if err := writeAtomic(path, encodeResult(result)); err != nil {
+	// The file lasts before those that it replaces are removed.
+	if err := artifact.Replace(path, encodeResult(result), 0o644); err != nil {
 		return &WriteError{"result file", path, err}
 	}
 	s.removeReplaced(result.Spec)
@@ -224,25 +226,6 @@ func removeTemporary(path, prefix string) {
 	}
 }
 
-// writeAtomic writes a temporary file in the same folder, syncs it, renames it to path and syncs the folder: after a
-// power failure the file is there, so what it replaces may be removed.
-func writeAtomic(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(dir)); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	err = folder.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // some file systems sync no folders
-	}
-	return err
-}
-
 // failedFile is the content of <id>.failed.json.
 type failedFile struct {
 	Spec  Spec      `json:"spec"`
@@ -262,7 +245,7 @@ func (s *Store) saveFailure(spec Spec, shard string, failure error) error {
 	if err != nil {
 		return err
 	}
-	return writeAtomic(s.failedPath(spec, shard), append(text, '\n'))
+	return artifact.Replace(s.failedPath(spec, shard), append(text, '\n'), 0o644)
 }
 
 // Gather returns the finished runs among specs, in their order, and the specs of the missing ones. Damaged files count

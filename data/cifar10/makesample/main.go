@@ -18,11 +18,10 @@ import (
 	"slices"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/data/cifar10"
 	"tvps/data/cifar10/internal/pack"
 	"tvps/data/random"
-
-	"github.com/google/renameio/v2"
 )
 
 const seed = 0
@@ -61,7 +60,7 @@ func run(from, out string, train, test int) error {
 	n := trainSet.Len() + testSet.Len()
 	fmt.Printf("%d training and %d test images: %d bytes (%.2f MiB), %d per image, decoded in %s\n",
 		trainSet.Len(), testSet.Len(), len(packed), float64(len(packed))/(1<<20), len(packed)/n, took)
-	return renameio.WriteFile(out, packed, 0o644)
+	return artifact.Replace(out, packed, 0o644)
 }
 
 // choose draws perClass images of each class and returns them in official order.

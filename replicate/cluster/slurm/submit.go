@@ -37,7 +37,7 @@ func Write(jobs []Job) error {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(logFolder(j.Options.Plan), 0o755); err != nil {
+		if err := artifact.MakeFolder(logFolder(j.Options.Plan)); err != nil {
 			return err
 		}
 		if err := artifact.Replace(j.File(), text, 0o755); err != nil {

@@ -1,0 +1,146 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Pending is a file that is being written under a temporary name in its folder. Commit gives it its name, Cleanup
+// removes it and does nothing after Commit.
+type Pending struct {
+	*renameio.PendingFile
+	path string
+}
+
+// Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. Temporary
+// files that killed processes left there for this file are removed first.
+func Create(path string, perm os.FileMode) (*Pending, error) {
+	dir := filepath.Dir(path)
+	RemoveTemporary(dir, filepath.Base(path))
+	// Without WithTempDir a file of a killed process may be left in $TMPDIR, where nothing removes it.
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
+		renameio.WithExistingPermissions())
+	if err != nil {
+		return nil, err
+	}
+	return &Pending{file, path}, nil
+}
+
+// Commit syncs the files, gives them their names in this order, and syncs their folders: after a power failure they
+// are there. The files before one that fails have their names. An error of a file is an *fs.PathError with its path.
+func Commit(files ...*Pending) error {
+	var folders []string
+	for _, file := range files {
+		if err := file.CloseAtomicallyReplace(); err != nil {
+			return &fs.PathError{Op: "write", Path: file.path, Err: bare(err)}
+		}
+		if dir := filepath.Dir(file.path); !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	for _, dir := range folders {
+		if err := syncFolder(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare returns an error of a file without the path, which is a temporary one.
+func bare(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// Replace writes a file in one step, as Create and Commit do.
+func Replace(path string, data []byte, perm os.FileMode) error {
+	file, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup()
+	if _, err := file.Write(data); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: bare(err)}
+	}
+	return Commit(file)
+}
+
+// MakeFolder makes a folder and those above it, and syncs the folders that hold new ones. An existing folder is no
+// error.
+func MakeFolder(dir string) error {
+	var missing []string // the deepest first
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, made := range slices.Backward(missing) {
+		if err := syncFolder(filepath.Dir(made)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncFile is replaced by tests.
+var syncFile = (*os.File).Sync
+
+// syncFolder syncs a folder, so that the names in it survive a power failure. A folder that cannot be opened for
+// reading, or a file system that syncs no folders, is no error.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	err = syncFile(folder)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// temporaryAge is that of a temporary file of which its process was certainly killed.
+const temporaryAge = time.Minute
+
+// RemoveTemporary removes the temporary files of Create for the files names that processes left in the folder dir when
+// they were killed while they wrote them.
+func RemoveTemporary(dir string, names ...string) {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if !slices.ContainsFunc(names, func(name string) bool { return isTemporary(entry.Name(), name) }) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > temporaryAge {
+			os.Remove(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// isTemporary tells whether temporary is the name of a temporary file for a file: a dot before it, digits after it.
+func isTemporary(temporary, name string) bool {
+	digits, ok := strings.CutPrefix(temporary, "."+name)
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}

@@ -1,0 +1,160 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What a killed process left of a file is removed, but neither what a process may be writing nor other files.
+func TestRemoveTemporary(t *testing.T) {
+	dir := t.TempDir()
+	then := time.Now().Add(-2 * temporaryAge)
+	for name, old := range map[string]bool{".page.html123": true, ".page.html456": false, ".page.html": true,
+		".page.html7a": true, ".other123": true, "page.html": true} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if old {
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	RemoveTemporary(dir, "page.html", "none")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if want := []string{".other123", ".page.html", ".page.html456", ".page.html7a", "page.html"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+}
+
+// Replace keeps the permissions of the file and removes what an earlier process left of it.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path, left := filepath.Join(dir, "plan.json"), filepath.Join(dir, ".plan.json123")
+	then := time.Now().Add(-2 * temporaryAge)
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o600), os.WriteFile(left, nil, 0o600),
+		os.Chtimes(left, then, then), Replace(path, []byte("new"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != "new" {
+		t.Errorf("the file has %q, error %v", text, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has permissions %v, error %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+}
+
+// The temporary file lies in the file's folder, also where $TMPDIR is on the same file system: RemoveTemporary finds it
+// there if the process is killed.
+func TestCreate(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "weights.parquet")
+	file, err := Create(path, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, name := filepath.Split(file.Name()); filepath.Clean(dir) != filepath.Dir(path) ||
+		!isTemporary(name, "weights.parquet") {
+		t.Errorf("the temporary file is %s", file.Name())
+	}
+	if err := file.Cleanup(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, error %v", left, err)
+	}
+}
+
+// synced collects the paths of the folders that are synced, and makes the syncs fail with err.
+func synced(t *testing.T, err error) *[]string {
+	list := new([]string)
+	syncFile = func(f *os.File) error {
+		*list = append(*list, f.Name())
+		return err
+	}
+	t.Cleanup(func() { syncFile = (*os.File).Sync })
+	return list
+}
+
+// Each folder is synced once after the files have their names. A file system that cannot do that is no error.
+func TestCommit(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	paths := []string{filepath.Join(one, "a"), filepath.Join(one, "b"), filepath.Join(two, "c")}
+	for _, cannot := range []error{nil, syscall.EINVAL, syscall.ENOTSUP} {
+		list := synced(t, cannot)
+		var files []*Pending
+		for _, path := range paths {
+			file, err := Create(path, 0o644)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		if err := Commit(files...); err != nil {
+			t.Error(err)
+		}
+		if want := []string{one, two}; !slices.Equal(*list, want) {
+			t.Errorf("synced are %q, want %q", *list, want)
+		}
+	}
+	synced(t, syscall.EIO)
+	if err := Replace(paths[0], nil, 0o644); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a folder that cannot be synced: error %v", err)
+	}
+}
+
+// An error names the file, not the temporary one.
+func TestReplaceError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder")
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var at *fs.PathError
+	if err := Replace(path, nil, 0o644); !errors.As(err, &at) || at.Path != path || strings.Contains(err.Error(), "/.folder") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The folders that hold new ones are synced, from the top.
+func TestMakeFolder(t *testing.T) {
+	top := t.TempDir()
+	list := synced(t, nil)
+	dir := filepath.Join(top, "results", "gaussian")
+	for range 2 {
+		if err := MakeFolder(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{top, filepath.Join(top, "results")}; !slices.Equal(*list, want) {
+		t.Errorf("synced are %q, want %q", *list, want)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Errorf("there is no folder: %v", err)
+	}
+	file := filepath.Join(top, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakeFolder(filepath.Join(file, "under")); err == nil {
+		t.Error("a folder below a file is no error")
+	}
+}
