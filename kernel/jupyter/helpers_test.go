@@ -59,9 +59,7 @@ func client() {
 		Argv: []string{os.Args[0], "{connection_file}"},
 		Env:  map[string]string{"FAKE_START": "well"},
 	}
-	if os.Getenv("FAKE_RELAY") != "" {
-		spec.Argv = []string{os.Args[0], relayArgument, "{connection_file}"}
-	}
+	spec.Argv = append(strings.Fields(os.Getenv("FAKE_BEFORE")), spec.Argv...)
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)
 	fmt.Print("started")

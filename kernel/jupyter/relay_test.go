@@ -133,11 +133,24 @@ func TestRelayEnds(t *testing.T) {
 	}
 }
 
-// A client that is killed takes the kernel with it.
+// A client that is killed takes the kernel with it, also if it does not give its process id or a wrong one.
 func TestRelayClientKilled(t *testing.T) {
+	for name, before := range map[string]string{
+		"named":     "",
+		"not named": "env -u JPY_PARENT_PID ",
+		"invalid":   "env JPY_PARENT_PID=x ",
+		"no such":   "env JPY_PARENT_PID=999999999 ",
+	} {
+		t.Run(name, func(t *testing.T) { clientKilled(t, before+os.Args[0]+" "+relayArgument+" {connection_file}") })
+	}
+}
+
+// clientKilled kills a client whose kernelspec has the given words before the program.
+func clientKilled(t *testing.T, before string) {
 	noLeftovers(t) // fails if a process is left after 5 s
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_RELAY=yes", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t),
+		"TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
