@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,8 +19,9 @@ import (
 )
 
 const (
-	parentEvery = time.Second // between two looks at the parent process
-	termTime    = time.Second // for a kernel to end after SIGTERM, before it is killed
+	acceptPause = 100 * time.Millisecond // after a client that could not be accepted
+	parentEvery = time.Second            // between two looks at the parent process
+	termTime    = time.Second            // for a kernel to end after SIGTERM, before it is killed
 )
 
 // Relay runs a GoNB kernel as its child, for the clients of a connection file. In argv it replaces the name of that
@@ -139,13 +141,23 @@ type relay struct {
 	rejected    bool // a message was dropped
 }
 
-// accept serves all clients of one channel.
+// accept serves all clients of one channel until its listener is closed. After another error, such as too many open
+// files, it tries again.
 func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int) {
-	for {
+	for failed := false; ; {
 		conn, err := l.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
+		if err != nil {
+			if !failed {
+				r.log.note(fmt.Sprintf("cannot accept a client of %s, trying again: %v", ch.name, err))
+			}
+			failed = true
+			time.Sleep(acceptPause)
+			continue
+		}
+		failed = false
 		r.clients.Go(func() {
 			defer conn.Close()
 			r.serve(ctx, conn, ch, port)
