@@ -28,10 +28,11 @@ func checkCommand() *cobra.Command {
 			"notebook is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
 			"The outputs in the notebook's file are compared, too. Their numbers must be within the same\n" +
 			"tolerances, and all else must be as in the run: texts, settings and the code of charts.\n" +
-			"Pictures and verdicts depend on the processor and are not compared. A file without outputs,\n" +
-			"or with those of other parameters, passes. --update puts the outputs of the run into it.\n\n" +
-			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error,\n" +
-			"130 interrupted.",
+			"Pictures and verdicts depend on the processor and are not compared; in cells that show results\n" +
+			"in the checkout, texts must be equal. A file without outputs, or with those of other\n" +
+			"parameters, passes. --update puts the outputs of the run into it.\n\n" +
+			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error\n" +
+			"or a file that is not a notebook, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			root, err := setup.FindRoot()
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tvps/data/artifact"
+	"tvps/kernel/setup"
 	"tvps/replicate/cli"
 )
 
@@ -106,9 +107,14 @@ func write(t *testing.T, files ...string) {
 }
 
 func TestExitCodes(t *testing.T) {
+	root, err := setup.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
 	write(t, "a.ipynb", "sub/a.ipynb")
 	t.Setenv("PATH", t.TempDir()) // without nbconvert
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("TVPS_ROOT", root)
 	for name, text := range map[string]string{
 		"text.ipynb": "no notebook", "list.yaml": "# c\nn: [1]\n", "other.yaml": "m: 1", "real.yaml": "n: 1.5",
 	} {
@@ -136,6 +142,9 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb", 2, `"no-such"`},
 		{"run text.ipynb", 2, "text.ipynb is damaged"},
 		{"clean text.ipynb", 2, "text.ipynb is damaged"},
+		{"check text.ipynb", 2, "text.ipynb is damaged"},
+		{"check a.ipynb text.ipynb", 2, "text.ipynb is damaged"},
+		{"check missing.ipynb", 2, "missing.ipynb"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
 		{"run a.ipynb --params missing.yaml", 2, "missing.yaml"},

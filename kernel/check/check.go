@@ -19,6 +19,7 @@ import (
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
+	"tvps/replicate/usage"
 )
 
 // ErrDiffer marks errors about numbers that differ from their goldens.
@@ -151,11 +152,11 @@ func (o Options) job(file string, environment []string) (runner.Job, error) {
 	}
 	nb, err := nbformat.Read(file)
 	if err != nil {
-		return runner.Job{}, err
+		return runner.Job{}, usage.Error(err)
 	}
 	parameters, err := nb.Parameters()
 	if err != nil {
-		return runner.Job{}, fmt.Errorf("%s %w", file, err)
+		return runner.Job{}, usage.Errorf("%s %w", file, err)
 	}
 	if slices.ContainsFunc(parameters, func(p nbformat.Parameter) bool { return p.Name == "scale" }) {
 		j.Parameters = map[string]string{"scale": "tiny"}

@@ -93,6 +93,35 @@ func TestUpdateOfStored(t *testing.T) {
 	}
 }
 
+// In a cell that shows results of the checkout, a number or a verdict in the file must be the present one. In a cell
+// that computes it may differ: it depends on the processor.
+func TestStoredGallery(t *testing.T) {
+	printed := func(source, text string) *nbformat.Notebook {
+		return &nbformat.Notebook{Cells: []*nbformat.Cell{{
+			Type: nbformat.Code, ID: "found", Source: source,
+			Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: text}},
+		}}}
+	}
+	for source, want := range map[string]bool{
+		"%%\ncells.Found(11)": true,
+		"%%\nm := cells.Measured(1, \"a\")\ncells.Values(nil)":             true,
+		"%%\nfig := cells.Figure(11, o)\ncells.Claims(fig)":                false,
+		"%%\nm := cells.Measured(1, \"a\")\nfig := cells.Figure(1, o)":     false,
+		"%%\nfmt.Println(\"the number of values that the cell Found(1)\")": false,
+	} {
+		for _, now := range []string{"9 of 18 runs stored: undecided", "0 of 18 runs stored: holds"} {
+			was := printed(source, "0 of 18 runs stored: undecided")
+			if found := stale(was, printed(source, now)); len(found) > 0 != want {
+				t.Errorf("%s: %q is stale: %v", source, now, found)
+			}
+		}
+		same := "9 of 18 runs stored: undecided"
+		if found := stale(printed(source, same), printed(source, same)); len(found) > 0 {
+			t.Errorf("%s: the same text is stale: %v", source, found)
+		}
+	}
+}
+
 // Outputs of other parameters than those of the run are not compared.
 func TestStoredOfOtherParameters(t *testing.T) {
 	b := newFixture(t)

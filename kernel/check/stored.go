@@ -18,8 +18,16 @@ type Stale struct {
 	Was, Now string // excerpts at the first difference
 }
 
+// fromGallery matches cells that show results in the checkout and compute nothing: cells.Found and cells.Measured of
+// tvps/replicate/cells. computes matches the call that runs a figure.
+var (
+	fromGallery = regexp.MustCompile(`\bcells\.(Found|Measured)\(`)
+	computes    = regexp.MustCompile(`\bcells\.Figure\(`)
+)
+
 // stale compares the outputs in a notebook's file with those of a run. Numbers and verdicts, which depend on the
-// processor, and pictures are left out: numbers are compared with their goldens. A file without any outputs is fresh.
+// processor, and pictures are left out: numbers are compared with their goldens. In cells that show results of the
+// checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
 func stale(file, run *nbformat.Notebook) []Stale {
 	before, after := codeCells(file), codeCells(run)
 	if !slices.ContainsFunc(before, func(c *nbformat.Cell) bool { return len(c.Outputs) > 0 }) {
@@ -30,7 +38,11 @@ func stale(file, run *nbformat.Notebook) []Stale {
 		if i >= len(after) {
 			break
 		}
-		if d, differ := staleCell(c.Outputs, after[i].Outputs); differ {
+		same := mask
+		if fromGallery.MatchString(c.Source) && !computes.MatchString(c.Source) {
+			same = exact
+		}
+		if d, differ := staleCell(c.Outputs, after[i].Outputs, same); differ {
 			d.Cell, d.ID = i+1, c.ID
 			all = append(all, d)
 		}
@@ -42,22 +54,23 @@ func codeCells(nb *nbformat.Notebook) []*nbformat.Cell {
 	return slices.DeleteFunc(slices.Clone(nb.Cells), func(c *nbformat.Cell) bool { return c.Type != nbformat.Code })
 }
 
-// staleCell returns the first difference between two lists of outputs.
-func staleCell(before, after []nbformat.Output) (Stale, bool) {
+// staleCell returns the first difference between two lists of outputs, in what same leaves of their texts.
+func staleCell(before, after []nbformat.Output, same func(string) string) (Stale, bool) {
 	if len(before) != len(after) {
 		return Stale{What: "number of outputs", Was: fmt.Sprint(len(before)), Now: fmt.Sprint(len(after))}, true
 	}
 	for i := range before {
 		was, now := texts(before[i]), texts(after[i])
 		for _, kind := range slices.Sorted(maps.Keys(was)) {
-			if a, b := mask(was[kind]), mask(now[kind]); a != b {
+			if a, b := same(was[kind]), same(now[kind]); a != b {
 				a, b = excerpts(a, b)
 				return Stale{What: kind, Was: a, Now: b}, true
 			}
 			delete(now, kind)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(now)) {
-			return Stale{What: kind, Was: "", Now: mask(now[kind])[:min(60, len(mask(now[kind])))]}, true
+			text := same(now[kind])
+			return Stale{What: kind, Was: "", Now: text[:min(60, len(text))]}, true
 		}
 	}
 	return Stale{}, false
@@ -94,6 +107,9 @@ func mask(text string) string {
 	text = verdicts.ReplaceAllString(text, "VERDICT")
 	return blanks.ReplaceAllString(text, " ")
 }
+
+// exact leaves a text as it is.
+func exact(text string) string { return text }
 
 // excerpts cuts two texts to a few words around their first difference.
 func excerpts(a, b string) (string, string) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -41,6 +42,20 @@ func newConnection(kernel string, s session) (connection, error) {
 		}
 		defer l.Close()
 		*port = l.Addr().(*net.TCPAddr).Port
+	}
+	return c, nil
+}
+
+// maxSocketPath is the longest path of a Unix socket, on every system.
+const maxSocketPath = 100
+
+// newPrivateConnection picks sockets in a folder that only this user can open, so no other user can reach the kernel.
+// Where a path would be too long, or the system is Windows, it picks ports.
+func newPrivateConnection(kernel string, s session, dir string) (connection, error) {
+	c := connection{IP: filepath.Join(dir, "s"), Key: string(s.key), Transport: "ipc", Scheme: "hmac-sha256",
+		Kernel: kernel, Shell: 1, IOPub: 2, Stdin: 3, Control: 4, Heartbeat: 5}
+	if _, address := c.address(c.Shell); len(address) > maxSocketPath || runtime.GOOS == "windows" {
+		return newConnection(kernel, s)
 	}
 	return c, nil
 }
@@ -131,15 +146,19 @@ func parseConnection(data []byte) (connection, error) {
 	return c, nil
 }
 
+// address is where a kernel listens, for package net.
+func (c *connection) address(port int) (network, address string) {
+	if c.Transport == "ipc" {
+		return "unix", fmt.Sprintf("%s-%d", c.IP, port)
+	}
+	return "tcp", net.JoinHostPort(strings.TrimPrefix(c.IP, "*"), strconv.Itoa(port))
+}
+
 // listen opens the five ports, in the order of ports. If it fails, none stays open.
 func (c *connection) listen() ([]net.Listener, error) {
 	var all []net.Listener
 	for _, port := range c.ports() {
-		network, address := "tcp", net.JoinHostPort(strings.TrimPrefix(c.IP, "*"), strconv.Itoa(*port))
-		if c.Transport == "ipc" {
-			network, address = "unix", fmt.Sprintf("%s-%d", c.IP, *port)
-		}
-		l, err := net.Listen(network, address)
+		l, err := net.Listen(c.address(*port))
 		if err != nil {
 			closeAll(all)
 			return nil, fmt.Errorf("cannot listen for clients: %w", err)

@@ -92,7 +92,8 @@ func bind(connectionFile string) *fake {
 	for name, s := range map[string]zmq4.Socket{
 		"shell": f.shell, "control": f.control, "stdin": f.stdin, "iopub": f.iopub, "hb": zmq4.NewRep(ctx),
 	} {
-		check(s.Listen(fmt.Sprintf("%s://%s:%v", c["transport"], c["ip"], c[name+"_port"])))
+		separator := map[any]string{"tcp": ":", "ipc": "-"}[c["transport"]]
+		check(s.Listen(fmt.Sprintf("%s://%s%s%v", c["transport"], c["ip"], separator, c[name+"_port"])))
 	}
 	return f
 }

@@ -15,7 +15,7 @@ import (
 	"tvps/ci/demand"
 )
 
-// relayArgument makes the test binary a relay before a fake kernel.
+// relayArgument makes the test binary a relay before a fake kernel, or before the command that follows.
 const relayArgument = "relay"
 
 func init() {
@@ -26,7 +26,11 @@ func init() {
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == relayArgument {
-		code, err := Relay(os.Args[2], []string{os.Args[0], os.Args[2]}, os.Stderr)
+		argv := os.Args[3:]
+		if len(argv) == 0 {
+			argv = []string{os.Args[0], os.Args[2]}
+		}
+		code, err := Relay(os.Args[2], argv, os.Stderr)
 		check(err)
 		os.Exit(code)
 	}
@@ -55,9 +59,7 @@ func client() {
 		Argv: []string{os.Args[0], "{connection_file}"},
 		Env:  map[string]string{"FAKE_START": "well"},
 	}
-	if os.Getenv("FAKE_RELAY") != "" {
-		spec.Argv = []string{os.Args[0], relayArgument, "{connection_file}"}
-	}
+	spec.Argv = append(strings.Fields(os.Getenv("FAKE_BEFORE")), spec.Argv...)
 	_, err := Start(context.Background(), spec, Options{})
 	check(err)
 	fmt.Print("started")

@@ -131,7 +131,7 @@ func (k *Kernel) Close() error {
 		k.closed.Store(true)
 		k.shutdown()
 		for _, s := range k.sockets() {
-			s.tcp.Close()
+			s.conn.Close()
 			<-s.done
 		}
 		<-k.gone

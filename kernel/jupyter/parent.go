@@ -7,17 +7,15 @@ import (
 )
 
 // parentGone returns a function that says whether the client that started this process has ended. JPY_PARENT_PID
-// names the client. It is usually the parent process; a script between both is allowed. Without that variable the
-// result is always false.
+// names the client. It is usually the parent process; a script between both is allowed. If that variable names no
+// process, the client is the parent process: when a parent ends, its children get another one.
 func parentGone() func() bool {
+	parent := os.Getppid()
 	pid, _ := strconv.Atoi(os.Getenv("JPY_PARENT_PID"))
-	switch {
-	case pid > 1 && pid == os.Getppid():
-		return func() bool { return os.Getppid() != pid }
-	case pid > 1 && exists(pid):
+	if pid > 0 && pid != parent && exists(pid) {
 		return func() bool { return !exists(pid) }
 	}
-	return func() bool { return false }
+	return func() bool { return os.Getppid() != parent }
 }
 
 // exists says whether a process exists. One of another user does.

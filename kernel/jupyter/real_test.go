@@ -78,6 +78,9 @@ func TestGoNB(t *testing.T) {
 	for _, mode := range []string{"message", "signal"} {
 		t.Run(mode, func(t *testing.T) {
 			spec.InterruptMode = mode
+			if mode == "signal" { // and behind the relay
+				spec.Argv = append([]string{os.Args[0], relayArgument, "{connection_file}"}, spec.Argv...)
+			}
 			runReal(t, spec, Options{Dir: t.TempDir()}, cases, endless, "%%\nfmt.Println(\"again\")", "again")
 		})
 	}

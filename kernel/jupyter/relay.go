@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -19,15 +19,17 @@ import (
 )
 
 const (
-	parentEvery = time.Second // between two looks at the parent process
-	termTime    = time.Second // for a kernel to end after SIGTERM, before it is killed
+	acceptPause = 100 * time.Millisecond // after a client that could not be accepted
+	parentEvery = time.Second            // between two looks at the parent process
+	termTime    = time.Second            // for a kernel to end after SIGTERM, before it is killed
 )
 
 // Relay runs a GoNB kernel as its child, for the clients of a connection file. In argv it replaces the name of that
 // file by that of another one, with other ports, and passes all messages. It adds what GoNB lacks:
 //
 //   - it answers is_complete_request and history_request;
-//   - it drops messages that are malformed or have a wrong signature: they would end GoNB;
+//   - it drops messages that are malformed, too large or have a wrong signature: they would end GoNB. It answers
+//     heartbeats, which have no signature, and GoNB listens in a folder of this user only;
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, and
 //     at SIGTERM.
 //
@@ -49,14 +51,14 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	}
 	defer closeAll(listeners)
 	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: &log{to: w, name: "tvps-kernel"}}
-	if r.inner, err = newConnection(outer.Kernel, r.session); err != nil {
-		return 0, err
-	}
 	dir, err := os.MkdirTemp("", "tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	defer func() { _ = removeAll(dir) }()
+	if r.inner, err = newPrivateConnection(outer.Kernel, r.session, dir); err != nil {
+		return 0, err
+	}
 	file := filepath.Join(dir, filepath.Base(connectionFile)) // GoNB takes the kernel's id from the name
 	if err := r.inner.writeTo(file); err != nil {
 		return 0, fmt.Errorf("cannot write the connection file: %w", err)
@@ -117,13 +119,13 @@ func (r *relay) wait(p *process, signals <-chan os.Signal, gone func() bool) {
 // channel is one of a client's five connections.
 type channel struct {
 	name           string
-	kernel, client zmq4.SocketType // empty: the bytes are passed as they are
+	kernel, client zmq4.SocketType // types of the sockets
 }
 
 // channels are in the order of connection.ports.
 var channels = [5]channel{
 	{"shell", "ROUTER", "DEALER"}, {"iopub", "PUB", "SUB"}, {"stdin", "ROUTER", "DEALER"},
-	{"control", "ROUTER", "DEALER"}, {"heartbeat", "", ""},
+	{"control", "ROUTER", "DEALER"}, {"heartbeat", "REP", ""},
 }
 
 // relay is what the connections of all clients share.
@@ -139,48 +141,47 @@ type relay struct {
 	rejected    bool // a message was dropped
 }
 
-// accept serves all clients of one channel.
+// accept serves all clients of one channel until its listener is closed. After another error, such as too many open
+// files, it tries again.
 func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int) {
-	for {
+	for failed := false; ; {
 		conn, err := l.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
+		if err != nil {
+			if !failed {
+				r.log.note(fmt.Sprintf("cannot accept a client of %s, trying again: %v", ch.name, err))
+			}
+			failed = true
+			time.Sleep(acceptPause)
+			continue
+		}
+		failed = false
 		r.clients.Go(func() {
 			defer conn.Close()
-			if ch.kernel == "" {
-				passBytes(ctx, conn, port)
-			} else {
-				r.passMessages(ctx, conn, ch, port)
-			}
+			r.serve(ctx, conn, ch, port)
 		})
 	}
 }
 
-// passBytes connects a client with a port of the kernel until one of them closes the connection. An error of a
-// connection, here and below, is its end.
-func passBytes(ctx context.Context, client net.Conn, port int) {
-	kernel, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
-	if err != nil {
-		return // the client tries again
-	}
-	defer kernel.Close()
-	go func() {
-		defer client.Close()
-		_, _ = io.Copy(client, kernel)
-	}()
-	_, _ = io.Copy(kernel, client)
-}
-
-// passMessages connects a client with a channel of the kernel until one of them closes the connection. The kernel
-// sees the client's ZeroMQ identity, by which it finds the client on its other channels.
-func (r *relay) passMessages(ctx context.Context, conn net.Conn, ch channel, port int) {
+// serve connects a client with a channel of the kernel until one of them closes the connection. The kernel sees the
+// client's ZeroMQ identity, by which it finds the client on its other channels. An error of a connection is its end.
+// Heartbeats have no signature, so they do not get to the kernel: they are sent back until it ends.
+func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) {
 	client, err := open(ch.name, conn, ch.kernel, "")
 	if err != nil {
 		r.reject(err)
 		return
 	}
-	kernel, err := dial(ctx, ch.name, port, ch.client, client.zmtp.Peer.Meta["Identity"])
+	if ch.kernel != "ROUTER" {
+		client.in.limit = handshakeLimit // nothing that comes here is signed
+	}
+	if ch.kernel == "REP" {
+		client.receive(func(frames [][]byte) { _ = client.send(frames...) })
+		return
+	}
+	kernel, err := dial(ctx, ch.name, r.inner, port, ch.client, client.zmtp.Peer.Meta["Identity"])
 	if err != nil {
 		return
 	}
@@ -193,13 +194,22 @@ func (r *relay) passMessages(ctx context.Context, conn net.Conn, ch channel, por
 		kernel.receive(func(frames [][]byte) { _ = client.send(frames...) })
 		conn.Close()
 	}()
+	pass := subscribes
+	if ch.kernel == "ROUTER" {
+		pass = func(frames [][]byte) bool { return r.forward(client, frames) }
+	}
 	client.receive(func(frames [][]byte) {
-		if ch.kernel == "PUB" || r.forward(client, frames) {
+		if pass(frames) {
 			_ = kernel.send(frames...)
 		}
 	})
-	kernel.tcp.Close()
+	kernel.conn.Close()
 	<-kernel.done
+}
+
+// subscribes says whether a client of iopub sends a subscription or its end. Nothing else is for the kernel.
+func subscribes(frames [][]byte) bool {
+	return len(frames) == 1 && len(frames[0]) > 0 && frames[0][0] <= 1
 }
 
 // forward says whether a client's message is for the kernel. Relay's own requests are answered here.

@@ -3,6 +3,7 @@ package jupyter
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -133,11 +136,24 @@ func TestRelayEnds(t *testing.T) {
 	}
 }
 
-// A client that is killed takes the kernel with it.
+// A client that is killed takes the kernel with it, also if it does not give its process id or a wrong one.
 func TestRelayClientKilled(t *testing.T) {
+	for name, before := range map[string]string{
+		"named":     "",
+		"not named": "env -u JPY_PARENT_PID ",
+		"invalid":   "env JPY_PARENT_PID=x ",
+		"no such":   "env JPY_PARENT_PID=999999999 ",
+	} {
+		t.Run(name, func(t *testing.T) { clientKilled(t, before+os.Args[0]+" "+relayArgument+" {connection_file}") })
+	}
+}
+
+// clientKilled kills a client whose kernelspec has the given words before the program.
+func clientKilled(t *testing.T, before string) {
 	noLeftovers(t) // fails if a process is left after 5 s
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_RELAY=yes", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t),
+		"TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +169,55 @@ func TestRelayClientKilled(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
+}
+
+// crowded is a listener whose first calls of Accept fail, as where too many files are open.
+type crowded struct {
+	net.Listener
+	left int
+}
+
+func (l *crowded) Accept() (net.Conn, error) {
+	if l.left--; l.left >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A channel still has clients after errors of Accept, which the log tells once, and ends with its listener.
+func TestAcceptAfterErrors(t *testing.T) {
+	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var text buffer
+	r := &relay{log: &log{to: &text, name: "tvps-kernel"}}
+	ended := make(chan struct{})
+	go func() {
+		r.accept(t.Context(), &crowded{l, 2}, channels[4], 0)
+		close(ended)
+	}()
+	conn, err := net.DialTimeout("tcp", l.Addr().String(), 20*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	beat, err := zmq4.Open(conn, null.Security(), zmq4.Req, zmq4.SocketIdentity(""), false, nil)
+	if err != nil {
+		t.Fatalf("a client after the errors: %v", err)
+	}
+	beat.Close()
+	l.Close()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the channel does not end with its listener")
+	}
+	if log := text.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "too many open files") {
+		t.Errorf("the log says %q", log)
+	}
 }
 
 func TestIsComplete(t *testing.T) {

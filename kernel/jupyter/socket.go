@@ -1,11 +1,9 @@
 package jupyter
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
-	"strconv"
 	"sync"
 	"time"
 
@@ -24,7 +22,8 @@ const (
 // leaves no goroutines behind.
 type socket struct {
 	name string // such as shell
-	tcp  net.Conn
+	conn net.Conn
+	in   *frames // what zmtp reads
 	zmtp *zmq4.Conn
 	done chan struct{} // closed when receive has returned
 
@@ -32,21 +31,14 @@ type socket struct {
 	sending sync.Mutex
 }
 
-// buffered reads from a connection in large pieces, because zmq4 makes several system calls per frame.
-type buffered struct {
-	net.Conn
-	r *bufio.Reader
-}
-
-func (b buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
-
-// dial connects to a local port. It tries again until the kernel listens or ctx ends.
-func dial(ctx context.Context, name string, port int, kind zmq4.SocketType, identity string) (*socket, error) {
-	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+// dial connects to a port of a connection file. It tries again until the kernel listens or ctx ends.
+func dial(ctx context.Context, name string, c connection, port int, kind zmq4.SocketType, identity string) (*socket,
+	error) {
+	network, address := c.address(port)
 	for {
-		tcp, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 		if err == nil {
-			return open(name, tcp, kind, identity)
+			return open(name, conn, kind, identity)
 		}
 		select {
 		case <-ctx.Done():
@@ -57,16 +49,30 @@ func dial(ctx context.Context, name string, port int, kind zmq4.SocketType, iden
 }
 
 // open performs ZeroMQ's handshake with the peer.
-func open(name string, tcp net.Conn, kind zmq4.SocketType, identity string) (*socket, error) {
-	tcp.SetDeadline(time.Now().Add(handshakeTime))
-	conn := buffered{tcp, bufio.NewReaderSize(tcp, 1<<16)}
-	zmtp, err := zmq4.Open(conn, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
+func open(name string, conn net.Conn, kind zmq4.SocketType, identity string) (*socket, error) {
+	conn.SetDeadline(time.Now().Add(handshakeTime))
+	s := &socket{name: name, conn: conn, in: newFrames(conn), done: make(chan struct{})}
+	err := guard(func() (err error) {
+		s.zmtp, err = zmq4.Open(s.in, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
+		return err
+	})
 	if err != nil {
-		tcp.Close()
+		conn.Close()
 		return nil, fmt.Errorf("the %s port does not speak ZeroMQ: %w", name, err)
 	}
-	tcp.SetDeadline(time.Time{})
-	return &socket{name: name, tcp: tcp, zmtp: zmtp, done: make(chan struct{})}, nil
+	conn.SetDeadline(time.Time{})
+	s.in.limit = messageLimit
+	return s, nil
+}
+
+// guard turns a panic of zmq4, which occurs on invalid data, into an error.
+func guard(read func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("invalid ZeroMQ data: %v", p)
+		}
+	}()
+	return read()
 }
 
 // send writes one message.
@@ -74,7 +80,7 @@ func (s *socket) send(frames ...[]byte) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	if !s.patient {
-		s.tcp.SetWriteDeadline(time.Now().Add(sendTime))
+		s.conn.SetWriteDeadline(time.Now().Add(sendTime))
 	}
 	if err := s.zmtp.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
 		return fmt.Errorf("cannot send on the %s socket: %w", s.name, err)
@@ -85,7 +91,7 @@ func (s *socket) send(frames ...[]byte) error {
 // receive passes each message to handle until the connection ends. Invalid data ends the connection, too.
 func (s *socket) receive(handle func(frames [][]byte)) {
 	defer close(s.done)
-	defer s.tcp.Close()
+	defer s.conn.Close()
 	for {
 		msg, err := s.next()
 		if err != nil {
@@ -97,12 +103,11 @@ func (s *socket) receive(handle func(frames [][]byte)) {
 	}
 }
 
-// next reads one message. It turns a panic of zmq4, which occurs on impossible frame sizes, into an error.
+// next reads one message.
 func (s *socket) next() (msg zmq4.Msg, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("invalid ZeroMQ message on the %s socket: %v", s.name, p)
-		}
-	}()
-	return s.zmtp.RecvMsg()
+	err = guard(func() (err error) {
+		msg, err = s.zmtp.RecvMsg()
+		return err
+	})
+	return msg, err
 }

@@ -137,7 +137,7 @@ func (k *Kernel) connect(ctx context.Context, c connection) error {
 		{"control", &k.control, c.Control, zmq4.Dealer},
 		{"stdin", &k.stdin, c.Stdin, zmq4.Dealer},
 	} {
-		opened, err := dial(ctx, s.name, s.port, s.kind, k.session.id)
+		opened, err := dial(ctx, s.name, c, s.port, s.kind, k.session.id)
 		if err != nil {
 			return err
 		}

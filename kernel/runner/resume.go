@@ -47,7 +47,7 @@ func recordOf(c *nbformat.Cell) (hash, status string) {
 	return hash, status
 }
 
-// reuse copies the outputs of the first done cells from the earlier run.
+// reuse copies the outputs of the first done cells from the earlier run, with the state of their widgets.
 func (r *run) reuse(done int) {
 	if r.o.Previous == nil { // there are no cells to run
 		return
@@ -63,6 +63,8 @@ func (r *run) reuse(done int) {
 		s.Metadata[nbformat.Record] = c.Metadata[nbformat.Record]
 		r.result.Reused++
 	}
+	r.widgets.reuse(r.o.Previous, r.cells[:done])
+	r.widgets.record(r.nb)
 }
 
 // resume prepares a fresh kernel for the cell after the first done ones, and returns the number of cells that need

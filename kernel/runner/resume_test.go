@@ -2,7 +2,13 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
+
+	"tvps/kernel/nbformat"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,6 +64,52 @@ func TestResume(t *testing.T) {
 					t.Errorf("cell %d: execution count %d", i, c.ExecutionCount)
 				}
 			}
+		}
+	}
+}
+
+// The widgets that reused cells show keep their state, with those that they consist of, and no others. A run of all
+// cells keeps none.
+func TestResumeWidgets(t *testing.T) {
+	const state = `{"version_major": 2, "version_minor": 0, "state": {
+		"a1": {"model_name": "HBox", "state": {"children": ["IPY_MODEL_b2"]}},
+		"b2": {"model_name": "IntSlider", "state": {"value": 7, "layout": "IPY_MODEL_c3"}},
+		"c3": {"model_name": "Layout", "state": {}},
+		"d4": {"model_name": "IntSlider", "state": {"value": 8}}}}`
+	for name, c := range map[string]struct {
+		sources []string
+		want    []string
+	}{
+		"one cell runs":   {[]string{"print one", "print two"}, []string{"a1", "b2", "c3"}},
+		"no cell runs":    {[]string{"print one"}, []string{"a1", "b2", "c3"}},
+		"every cell runs": {[]string{"print 1", "print two"}, nil},
+	} {
+		b := newFixture(t)
+		if _, err := Run(t.Context(), newNotebook("print one", "fail two"), b.Options); err == nil {
+			t.Fatal("the first run should fail")
+		}
+		b.again(t)
+		var saved any
+		if err := json.Unmarshal([]byte(state), &saved); err != nil {
+			t.Fatal(err)
+		}
+		b.Previous.Metadata["widgets"] = map[string]any{widgetState: saved}
+		for i, id := range []string{"a1", "d4"} {
+			cell := b.Previous.Cells[i]
+			cell.Outputs = append(cell.Outputs, nbformat.Output{Type: nbformat.DisplayData,
+				Data: nbformat.MIMEBundle{widgetView: map[string]any{"model_id": id}}})
+		}
+		if _, err := Run(t.Context(), newNotebook(c.sources...), b.Options); err != nil {
+			t.Fatal(err)
+		}
+		all, _ := b.saved(t).Metadata["widgets"].(map[string]any)
+		kept, _ := all[widgetState].(map[string]any)
+		models, _ := kept["state"].(map[string]any)
+		if got := slices.Sorted(maps.Keys(models)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: kept %q, want %q", name, got, c.want)
+		}
+		if c.want != nil && fmt.Sprint(models["b2"]) != "map[model_name:IntSlider state:map[layout:IPY_MODEL_c3 value:7]]" {
+			t.Errorf("%s: %v", name, models["b2"])
 		}
 	}
 }

@@ -223,6 +223,16 @@ func TestVenv(t *testing.T) {
 	if err != nil || lab.version != LabVersion || lab.where != l.venv() {
 		t.Errorf("found %+v, %v", lab, err)
 	}
+	for _, marker := range []string{"", strings.Repeat("0", 64) + "\n"} { // made from no list, from another list
+		put(t, l.venvComplete(), marker, 0o644)
+		before := strings.Count(log.String(), "venv\n")
+		if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
+			t.Errorf("an environment with the marker %q was accepted: %v", marker, err)
+		}
+		if err := makeVenv(t.Context(), l, log); err != nil || strings.Count(log.String(), "venv\n") != before+1 {
+			t.Errorf("an environment with the marker %q was not made again: %v", marker, err)
+		}
+	}
 	onlyOnPath(t, t.TempDir())
 	os.RemoveAll(l.venv())
 	err = makeVenv(t.Context(), l, log)

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -21,24 +22,27 @@ import (
 var requirements []byte
 
 // venv is the folder of the private virtual environment. It is built in place, because its programs contain its
-// path. The file venvComplete marks a complete environment.
+// path. The file venvComplete marks a complete environment; it contains requirementsHash.
 func (l Layout) venv() string         { return filepath.Join(l.Data, "jupyterlab") }
-func (l Layout) venvComplete() string { return filepath.Join(l.venv(), ".tvps-jupyterlab-"+LabVersion) }
+func (l Layout) venvComplete() string { return filepath.Join(l.venv(), ".tvps-jupyterlab") }
 func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterlab.lock") }
+
+// requirementsHash is the SHA-256 of requirements: an environment made from another list is not complete.
+func requirementsHash() string { return fmt.Sprintf("%x\n", sha256.Sum256(requirements)) }
 
 // VenvBin is the folder of the programs of the private virtual environment.
 func (l Layout) VenvBin() string { return filepath.Join(l.venv(), "bin") }
 
 // privateLab is the JupyterLab of the private environment. The error wraps ErrNoLab if there is no complete one.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	if _, err := os.Stat(l.venvComplete()); err != nil {
+	if text, err := os.ReadFile(l.venvComplete()); err != nil || string(text) != requirementsHash() {
 		return jupyterLab{}, ErrNoLab
 	}
 	return labAt(ctx, l.venv(), filepath.Join(l.venv(), "bin", "python"), "-m", "jupyterlab")
 }
 
 // makeVenv creates the private environment, unless a working one exists. One that is incomplete, does not work or
-// has another version of JupyterLab is deleted and created again.
+// was made from another list of requirements is deleted and created again.
 func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if _, err := privateLab(ctx, l); err == nil {
 		return writeLabSettings(l)
@@ -75,7 +79,7 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := writeLabSettings(l); err != nil {
 		return err
 	}
-	return writeFile(l.venvComplete(), nil)
+	return writeFile(l.venvComplete(), []byte(requirementsHash()))
 }
 
 // labSettings makes JupyterLab ask no question about news and look for no updates: its version is pinned.

@@ -1,0 +1,237 @@
+package jupyter
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// stream is a connection whose peer has sent some bytes and closed it. What is written to it is dropped.
+type stream struct {
+	net.Conn
+	in *bytes.Reader
+}
+
+func (s stream) Read(p []byte) (int, error)       { return s.in.Read(p) }
+func (s stream) Write(p []byte) (int, error)      { return len(p), nil }
+func (s stream) Close() error                     { return nil }
+func (s stream) SetDeadline(time.Time) error      { return nil }
+func (s stream) SetWriteDeadline(time.Time) error { return nil }
+
+// greeting is that of ZMTP 3.0 without security.
+func greeting() []byte {
+	g := make([]byte, greetingSize)
+	g[0], g[9], g[10] = 0xff, 0x7f, 3
+	copy(g[12:], "NULL")
+	return g
+}
+
+// ready is the command after the greeting, with the type of the peer's socket.
+func ready(properties string) []byte {
+	content := "\x05READY" + properties
+	return append([]byte{4, byte(len(content))}, content...)
+}
+
+const asDealer = "\x0bSocket-Type\x00\x00\x00\x06DEALER"
+
+// long is the header of a frame with a size of 8 bytes.
+func long(flags byte, size uint64) []byte { return binary.BigEndian.AppendUint64([]byte{flags}, size) }
+
+// hostile are bytes after a greeting: each would end a process that reads them with zmq4 alone, or take its memory.
+var hostile = map[string][]byte{
+	"READY of 1 TB":     long(6, 1<<40),
+	"property too long": ready("\xffSocket-Type"),
+	"property cut off":  ready("\x0bSocket-Type"),
+	"1 TB":              append(ready(asDealer), long(2, 1<<40)...),
+	"8 GB":              append(ready(asDealer), long(2, 1<<33)...),
+	"1 GB":              append(ready(asDealer), long(2, 1<<30-frameCost)...), // allowed, but it does not come
+	"a part of 1 TB":    append(ready(asDealer), append([]byte{1, 1, 'x'}, long(3, 1<<40)...)...),
+	"2^62":              append(ready(asDealer), long(2, 1<<62)...),
+	"2^64 - 1":          append(ready(asDealer), long(2, 1<<64-1)...),
+	"command of 1 TB":   append(ready(asDealer), long(6, 1<<40)...),
+	"unknown flags":     append(ready(asDealer), 8, 1, 'x'),
+}
+
+// readAll reads all messages that a peer sends.
+func readAll(data []byte) [][][]byte {
+	s, err := open("shell", stream{in: bytes.NewReader(data)}, zmq4.Router, "")
+	if err != nil {
+		return nil
+	}
+	var all [][][]byte
+	s.receive(func(frames [][]byte) { all = append(all, frames) })
+	return all
+}
+
+// No size that a peer names takes memory: only bytes that arrive do.
+func TestHostileFrames(t *testing.T) {
+	var before, after runtime.MemStats
+	for name, data := range hostile {
+		runtime.ReadMemStats(&before)
+		if all := readAll(append(greeting(), data...)); len(all) > 0 {
+			t.Errorf("%s: received %q", name, all)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+			t.Errorf("%s: took %d bytes", name, took)
+		}
+	}
+}
+
+// Messages up to the limit are those that were sent; a message of many frames is limited as a whole.
+func TestFrames(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789"), 1<<17)
+	data := append(greeting(), ready(asDealer)...)
+	data = append(data, 1, 1, 'a', 0, 0)
+	data = append(append(data, long(3, uint64(len(big)))...), big...)
+	data = append(data, 0, 1, 'b')
+	data = append(data, 0, 1, 'c')
+	want := [][][]byte{{[]byte("a"), {}}, {big, []byte("b")}, {[]byte("c")}}
+	if got := readAll(data); !reflect.DeepEqual(got, want) {
+		t.Errorf("received %d messages: %.100q", len(got), got)
+	}
+
+	f := newFrames(stream{in: bytes.NewReader(append(greeting(), bytes.Repeat([]byte{1, 0}, 1<<20)...))})
+	n, err := io.Copy(io.Discard, f)
+	if want := int64(greetingSize + 2*(handshakeLimit/frameCost)); n != want || err == nil {
+		t.Errorf("of endless empty frames %d bytes were read instead of %d: %v", n, want, err)
+	}
+}
+
+// FuzzFrames: no bytes of a peer panic or take more memory than a multiple of their own length, and the messages are
+// those that a plain reading of ZeroMQ's protocol gives, up to the first command.
+func FuzzFrames(f *testing.F) {
+	for _, data := range hostile {
+		f.Add(data)
+	}
+	f.Add([]byte{1, 1, 'a', 0, 1, 'b', 4, 5, 4, 'P', 'O', 'N', 'G', 0, 0})
+	f.Add(append(long(2, 300), make([]byte, 300)...))
+	f.Add(append(ready(asDealer+"\x08Identity\x00\x00\x00\x02me"), 0, 1, 'x'))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		readAll(append(greeting(), data...))
+		runtime.ReadMemStats(&after)
+		if took, allowed := after.TotalAlloc-before.TotalAlloc, 1<<20+100*uint64(len(data)); took > allowed {
+			t.Fatalf("%d bytes took %d bytes of memory", len(data), took)
+		}
+		all := readAll(slices.Concat(greeting(), ready(asDealer), data))
+		if want := plainRead(data); len(all) < len(want) || !cmp.Equal(all[:len(want)], want, cmpopts.EquateEmpty()) {
+			t.Fatalf("read %q, want %q", all, want)
+		}
+	})
+}
+
+// plainRead reads messages up to the first mistake or command.
+func plainRead(data []byte) [][][]byte {
+	var all [][][]byte
+	var message [][]byte
+	for len(data) >= 2 && data[0] < 4 {
+		flags, size, rest := data[0], uint64(data[1]), data[2:]
+		if flags&2 != 0 {
+			if len(data) < 9 {
+				break
+			}
+			size, rest = binary.BigEndian.Uint64(data[1:]), data[9:]
+		}
+		if size > uint64(len(rest)) {
+			break
+		}
+		message, data = append(message, rest[:size]), rest[size:]
+		if flags&1 == 0 {
+			all, message = append(all, message), nil
+		}
+	}
+	return all
+}
+
+// Peers without the key do not end a kernel behind the relay, on any channel. GoNB's own sockets are out of their
+// reach, and heartbeats are answered.
+func TestRelayHostile(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("connection files %q", files)
+	}
+	outer, err := readConnection(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers := []string{"DEALER", "SUB", "DEALER", "DEALER", "REQ"}
+	for i, port := range outer.ports() {
+		for name, data := range hostile {
+			network, address := outer.address(*port) // vet fails on net.Dial(outer.address(*port))
+			conn, err := net.Dial(network, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = bytes.Replace(data, ready(asDealer), ready("\x0bSocket-Type\x00\x00\x00"+
+				string(rune(len(peers[i])))+peers[i]), 1)
+			conn.Write(append(greeting(), data...))
+			if name != "1 GB" {
+				conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+				if _, err := io.Copy(io.Discard, conn); os.IsTimeout(err) {
+					t.Errorf("%s on %s: the connection stays open", name, channels[i].name)
+				}
+			}
+			conn.Close()
+		}
+	}
+	if text, _ := execute(t, k, "echo alive"); text != "alive" {
+		t.Errorf("after hostile data: %q", text)
+	}
+
+	network, address := outer.address(outer.Heartbeat)
+	conn, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beat, err := zmq4.Open(conn, null.Security(), zmq4.Req, zmq4.SocketIdentity(""), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if err := beat.SendMsg(zmq4.NewMsgFrom(nil, []byte("ping"))); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := beat.RecvMsg(); err != nil || len(m.Frames) != 2 || string(m.Frames[1]) != "ping" {
+		t.Errorf("the heartbeat is %q, %v", m.Frames, err)
+	}
+
+	text, _ := execute(t, k, "args")
+	var inner connection
+	if data, err := os.ReadFile(text); err != nil || json.Unmarshal(data, &inner) != nil {
+		t.Fatalf("the kernel's connection file is %q: %v", text, err)
+	}
+	_, address = inner.address(inner.Shell)
+	info, err := os.Stat(filepath.Dir(address))
+	if err != nil || inner.Transport != "ipc" || info.Mode().Perm() != 0o700 || !strings.HasPrefix(address, k.dir) {
+		t.Errorf("the kernel listens at %s %s: %v", inner.Transport, address, err)
+	}
+}
+
+// A path that is too long for a socket is replaced by a port.
+func TestPrivateConnection(t *testing.T) {
+	for dir, want := range map[string]string{"/tmp/a": "ipc", "/tmp/" + strings.Repeat("a", maxSocketPath): "tcp"} {
+		c, err := newPrivateConnection("tvps", newSession(), dir)
+		if err != nil || c.Transport != want {
+			t.Errorf("%s: %+v, %v", dir, c, err)
+		}
+	}
+}
