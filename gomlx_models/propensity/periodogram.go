@@ -17,8 +17,8 @@ const (
 	waveTimes  = 8   // fewest times that are searched
 )
 
-// Periodogram finds the angular frequencies w of TimePeriodogram, in rad per unit of time: those
-// at which a signal of several values, observed at consecutive times, has more power than white
+// Periodogram finds the angular frequencies w of a searched encoding (TimePeriodogram,
+// TimeFourierPeriodogram), in rad per unit of time: those at which a signal of several values, observed at consecutive times, has more power than white
 // noise. signal: [times][values], such as the mean observation of each episode; a row is nil if
 // it is missing. Result: [most], 0 where no further wave is significant.
 //
@@ -33,13 +33,23 @@ const (
 // n D / 2 e^-h. The search ends where the maximum is below h = log(n D / (2 .01)). Then r is the
 // residual of the least squares fit of 1, sin(w_j t) and cos(w_j t) for all waves j so far.
 //
+// drift are angular frequencies of u, t scaled to [0, 1] over all times: the waves that g has in
+// any case. They are fitted and taken off like waves that were found, before the first search.
+//
 // known are frequencies of an earlier search, or nil. A wave takes the place in the result of
 // the known one that is nearest to it, if they differ by less than half a cycle in n times:
 // then g's inputs keep their meaning when the search is repeated on more times.
-func Periodogram(signal [][]float64, most int, known []float64) []float64 {
+func Periodogram(signal [][]float64, drift []float64, most int, known []float64) []float64 {
 	s := newSpectrum(signal)
+	for _, w := range drift {
+		s.drift = append(s.drift, w/float64(max(1, s.span-1)))
+	}
 	var found []float64
-	for len(s.times) >= waveTimes && len(found) < min(most, (len(s.times)-2)/4) {
+	room := min(most, (len(s.times)-2)/4-len(drift))
+	if len(s.times) < waveTimes || len(drift) > 0 && (room < 1 || !s.remove(nil)) {
+		room = 0
+	}
+	for len(found) < room {
 		w, ok := s.strongest()
 		if !ok {
 			break
@@ -55,6 +65,7 @@ func Periodogram(signal [][]float64, most int, known []float64) []float64 {
 type spectrum struct {
 	span     int        // from the first to the last row
 	times    []float64  // of the rows that are not missing
+	drift    []float64  // angular frequencies of t that are taken off before the search
 	values   *mat.Dense // [times, values], the mean of each value taken off
 	residual *mat.Dense // of the waves so far
 	least    []float64  // standard deviation of each value below which a residual is rounding
@@ -156,6 +167,7 @@ func (s *spectrum) refine(column []float64, w, step float64) float64 {
 // remove sets the residual to that of the least squares fit of waves; false if two of them
 // cannot be told apart.
 func (s *spectrum) remove(waves []float64) bool {
+	waves = slices.Concat(s.drift, waves)
 	design := mat.NewDense(len(s.times), 1+2*len(waves), nil)
 	for i, t := range s.times {
 		design.Set(i, 0, 1)

@@ -32,7 +32,7 @@ func TestPeriodogramFindsPeriods(t *testing.T) {
 		for i := 10; i < times; i += 13 {
 			signal[i] = nil
 		}
-		got := Periodogram(signal, 4, nil)
+		got := Periodogram(signal, nil, 4, nil)
 		for _, want := range []float64{2 * math.Pi / 31.4, 2 * math.Pi / 12.6} {
 			near := func(w float64) bool { return math.Abs(w-want)*float64(times) < 2*math.Pi/10 }
 			if !slices.ContainsFunc(got[:2], near) {
@@ -49,7 +49,7 @@ func TestPeriodogramFindsPeriods(t *testing.T) {
 func TestPeriodogramOfNoise(t *testing.T) {
 	waves := 0
 	for seed := range int64(200) {
-		if Periodogram(noisy(seed, 60, 5, 0), 3, nil)[0] != 0 {
+		if Periodogram(noisy(seed, 60, 5, 0), nil, 3, nil)[0] != 0 {
 			waves++
 		}
 	}
@@ -60,10 +60,10 @@ func TestPeriodogramOfNoise(t *testing.T) {
 	for i := range still {
 		still[i] = []float64{.1, 1e9 / 3}
 	}
-	if got := Periodogram(still, 2, nil); !slices.Equal(got, []float64{0, 0}) {
+	if got := Periodogram(still, nil, 2, nil); !slices.Equal(got, []float64{0, 0}) {
 		t.Errorf("a constant has waves %v", got)
 	}
-	if got := Periodogram(noisy(1, 7, 2, 9, 3), 2, nil); !slices.Equal(got, []float64{0, 0}) {
+	if got := Periodogram(noisy(1, 7, 2, 9, 3), nil, 2, nil); !slices.Equal(got, []float64{0, 0}) {
 		t.Errorf("7 times have waves %v", got)
 	}
 }
@@ -71,12 +71,41 @@ func TestPeriodogramOfNoise(t *testing.T) {
 // TestPeriodogramKeepsPlaces: a wave that was known keeps its place, whatever its power.
 func TestPeriodogramKeepsPlaces(t *testing.T) {
 	signal := noisy(2, 300, 3, 2, 20, 7)
-	free := Periodogram(signal, 3, nil)
+	free := Periodogram(signal, nil, 3, nil)
 	known := []float64{0, free[1] + .001, free[0] - .001}
-	if got := Periodogram(signal, 3, known); got[1] != free[1] || got[2] != free[0] || got[0] != 0 {
+	if got := Periodogram(signal, nil, 3, known); got[1] != free[1] || got[2] != free[0] || got[0] != 0 {
 		t.Errorf("places %v after %v, found %v", got, known, free)
 	}
-	if got := Periodogram(signal, 3, []float64{1, 2, 3}); !slices.Equal(got, free) {
+	if got := Periodogram(signal, nil, 3, []float64{1, 2, 3}); !slices.Equal(got, free) {
 		t.Errorf("places %v with other known waves, not %v", got, free)
+	}
+}
+
+// TestPeriodogramInDrift: a period whose power is far below that of a drift is found in what the
+// drift's waves leave, and nothing is where there is none. Without them the drift takes the places.
+func TestPeriodogramInDrift(t *testing.T) {
+	const times = 300
+	signal := noisy(3, times, 4, 1, 20)
+	still := noisy(4, times, 4, 0)
+	for i := range times {
+		u := float64(i) / times
+		for d := range 4 {
+			signal[i][d] += 40 * (1 - math.Exp(-4*u))
+			still[i][d] += 40 * (1 - math.Exp(-4*u))
+		}
+	}
+	drift := halfCycles(8)
+	got := Periodogram(signal, drift, 2, nil)
+	if math.Abs(got[0]-2*math.Pi/20)*times > 2*math.Pi/10 || got[1] != 0 {
+		t.Errorf("frequencies %.4f in a drift, want %.4f alone", got, 2*math.Pi/20)
+	}
+	if got := Periodogram(signal, nil, 2, nil); math.Abs(got[0]-2*math.Pi/20) < .1 || math.Abs(got[1]-2*math.Pi/20) < .1 {
+		t.Errorf("frequencies %.4f without the drift's waves: the test shows nothing", got)
+	}
+	if got := Periodogram(still, drift, 2, nil); !slices.Equal(got, []float64{0, 0}) {
+		t.Errorf("a drift alone has waves %.4f", got)
+	}
+	if got := Periodogram(signal[:37], drift, 2, nil); !slices.Equal(got, []float64{0, 0}) {
+		t.Errorf("fewer times than the fit needs have waves %.4f", got)
 	}
 }

@@ -30,6 +30,9 @@ const (
 	// settings: Periodogram finds them in the data, and the caller gives them with the times
 	// (Times.WithFrequencies). It is for continuous times in a graph of the caller's own.
 	TimePeriodogram TimeEncoding = "periodogram"
+	// TimeFourierPeriodogram is TimeFourier for a drift, and TimePeriodogram for what returns,
+	// with Frequencies waves of each. Periodogram searches in what the first leave of the data.
+	TimeFourierPeriodogram TimeEncoding = "fourier-periodogram"
 	// TimeEmbedding is a learned vector for each time, mapped linearly to the first layer.
 	TimeEmbedding TimeEncoding = "embedding"
 	// TimeOneHot is a learned vector for each time, added to the first layer's
@@ -41,10 +44,10 @@ const (
 type encoding struct {
 	name TimeEncoding
 	// frequencies are the angular frequencies of a fixed encoding's sines and cosines, given
-	// their number. Without them its code is u, scaled to [-1, 1].
+	// their number. Without any its code is u, scaled to [-1, 1].
 	frequencies func(n int) []float64
 	absolute    bool // the sines are of t itself, not of u
-	given       bool // the frequencies come with the times
+	given       bool // frequencies, or more of them, come with the times
 	// learned is what a learned encoding adds to the first layer's pre-activations, [batch,
 	// width]; nil for a fixed one.
 	learned func(s *net.Scope, t Times, width int) *Node
@@ -53,13 +56,7 @@ type encoding struct {
 // encodings declares every time encoding: a new one is one more entry.
 var encodings = []encoding{
 	{name: TimeScalar},
-	{name: TimeFourier, frequencies: func(n int) []float64 {
-		out := make([]float64, n)
-		for k := range out {
-			out[k] = math.Pi * float64(k+1)
-		}
-		return out
-	}},
+	{name: TimeFourier, frequencies: halfCycles},
 	{name: TimePeriods, absolute: true, frequencies: func(n int) []float64 {
 		out := make([]float64, n)
 		for k := range out {
@@ -69,6 +66,7 @@ var encodings = []encoding{
 		return out
 	}},
 	{name: TimePeriodogram, given: true},
+	{name: TimeFourierPeriodogram, frequencies: halfCycles, given: true},
 	{name: TimeEmbedding, learned: func(s *net.Scope, t Times, width int) *Node {
 		e := net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), embeddingDim, 1)
 		return net.Dense(s.In("time/map"), e, width, net.Lecun)
@@ -80,11 +78,21 @@ var encodings = []encoding{
 
 const embeddingDim = 8
 
+// halfCycles are the angular frequencies of 1, 2, ... n half cycles in a unit of time.
+func halfCycles(n int) []float64 {
+	out := make([]float64, n)
+	for k := range out {
+		out[k] = math.Pi * float64(k+1)
+	}
+	return out
+}
+
 // Encodings lists all time encodings: those for samples at fitted times.
-func Encodings() []TimeEncoding {
-	var out []TimeEncoding
+func Encodings() []TimeEncoding { return encodingsThat(func(e encoding) bool { return !e.given }) }
+
+func encodingsThat(are func(encoding) bool) (out []TimeEncoding) {
 	for _, e := range encodings {
-		if !e.given {
+		if are(e) {
 			out = append(out, e.name)
 		}
 	}
@@ -94,13 +102,26 @@ func Encodings() []TimeEncoding {
 // ContinuousEncodings lists the fixed time encodings: those for Continuous times, and for a
 // T between the fitted times.
 func ContinuousEncodings() []TimeEncoding {
-	return slices.DeleteFunc(Encodings(), func(t TimeEncoding) bool { return t.spec().learned != nil })
+	return encodingsThat(func(e encoding) bool { return !e.given && e.learned == nil })
 }
 
 // BatchedEncodings lists the time encodings of graphs of the caller's own (ValidateBatched):
 // the continuous ones, and those whose frequencies come with the times.
 func BatchedEncodings() []TimeEncoding {
-	return append(ContinuousEncodings(), TimePeriodogram)
+	return encodingsThat(func(e encoding) bool { return e.learned == nil })
+}
+
+// Searched tells whether frequencies of the encoding come with the times, from Periodogram.
+func (t TimeEncoding) Searched() bool { return t.spec().given }
+
+// Search returns the frequencies of a searched encoding for the times of a signal, by
+// Periodogram with its arguments.
+func (c Config) Search(signal [][]float64, known []float64) []float64 {
+	var drift []float64
+	if f := c.Time.spec().frequencies; f != nil {
+		drift = f(c.Frequencies)
+	}
+	return Periodogram(signal, drift, c.Frequencies, known)
 }
 
 // spec is the declaration of that name, empty if there is none.
@@ -116,7 +137,7 @@ func (t TimeEncoding) spec() encoding {
 type Times struct {
 	index, table *Node // fitted: [batch] int32; the codes of all fitted times, [times, width] float32
 	t, last      *Node // continuous
-	frequencies  *Node // continuous, TimePeriodogram: [frequencies] or [seeds, frequencies]
+	frequencies  *Node // continuous, of a searched encoding: [frequencies] or [seeds, frequencies]
 }
 
 // fittedTimes names each sample's time by its index in the table.
@@ -126,8 +147,8 @@ func fittedTimes(index, table *Node) Times { return Times{index: index, table: t
 // is t/last. t: [batch], last: [1]; with batched seeds [seeds, batch] and [seeds, 1].
 func Continuous(t, last *Node) Times { return Times{t: t, last: last} }
 
-// WithFrequencies gives continuous times the angular frequencies of TimePeriodogram, in rad per
-// unit of time: [Config.Frequencies], with batched seeds [seeds, Config.Frequencies]. Other
+// WithFrequencies gives continuous times the angular frequencies of a searched encoding, in rad
+// per unit of time: [Config.Frequencies], with batched seeds [seeds, Config.Frequencies]. Other
 // encodings do not read them.
 func (t Times) WithFrequencies(frequencies *Node) Times {
 	t.frequencies = frequencies
@@ -167,22 +188,26 @@ func (t Times) code(c Config) *Node {
 		return Gather(t.table, ExpandAxes(t.index, -1))
 	}
 	e, u := c.Time.spec(), Div(t.t, MaxScalar(t.last, 1))
-	if e.given {
-		phase := Mul(ExpandAxes(t.t, -1), ExpandAxes(t.frequencies, -2))
-		return Concatenate([]*Node{Sin(phase), Cos(phase)}, -1)
-	}
-	if e.frequencies == nil {
-		return Stack([]*Node{AddScalar(MulScalar(u, 2), -1)}, -1)
-	}
 	if e.absolute {
 		u = t.t
 	}
-	var waves []*Node
-	for _, frequency := range e.frequencies(c.Frequencies) {
-		phase := MulScalar(u, frequency)
-		waves = append(waves, Sin(phase), Cos(phase))
+	var codes []*Node
+	if e.frequencies != nil {
+		var waves []*Node
+		for _, frequency := range e.frequencies(c.Frequencies) {
+			phase := MulScalar(u, frequency)
+			waves = append(waves, Sin(phase), Cos(phase))
+		}
+		codes = append(codes, Stack(waves, -1))
 	}
-	return Stack(waves, -1)
+	if e.given {
+		phase := Mul(ExpandAxes(t.t, -1), ExpandAxes(t.frequencies, -2))
+		codes = append(codes, Sin(phase), Cos(phase))
+	}
+	if codes == nil {
+		return Stack([]*Node{AddScalar(MulScalar(u, 2), -1)}, -1)
+	}
+	return Concatenate(codes, -1)
 }
 
 // encode is code on the host, for the table of fitted times: u is t scaled to [0, 1] between

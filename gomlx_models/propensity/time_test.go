@@ -68,12 +68,18 @@ func TestFixedEncodings(t *testing.T) {
 // TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
 // ones.
 func TestEncodingLists(t *testing.T) {
-	all := append(Encodings(), TimePeriodogram)
+	searched := []TimeEncoding{TimePeriodogram, TimeFourierPeriodogram}
+	all := append(Encodings(), searched...)
 	if len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
 		t.Errorf("encodings %v: a name is used twice", all)
 	}
-	if batched := append(ContinuousEncodings(), TimePeriodogram); !slices.Equal(BatchedEncodings(), batched) {
+	if batched := append(ContinuousEncodings(), searched...); !slices.Equal(BatchedEncodings(), batched) {
 		t.Errorf("batched encodings %v, not %v", BatchedEncodings(), batched)
+	}
+	for _, time := range all {
+		if time.Searched() != slices.Contains(searched, time) {
+			t.Errorf("%s: searched is %v", time, time.Searched())
+		}
 	}
 	for time, fixed := range map[TimeEncoding]bool{
 		TimeScalar: true, TimeFourier: true, TimePeriods: true, TimeEmbedding: false, TimeOneHot: false,
@@ -85,9 +91,15 @@ func TestEncodingLists(t *testing.T) {
 }
 
 // TestGivenFrequencies: each batched seed has the waves of its own frequencies, also for T and
-// for concatenated times.
+// for concatenated times; and before them those of TimeFourier, if the encoding has both.
 func TestGivenFrequencies(t *testing.T) {
-	cfg := Config{Time: TimePeriodogram, Frequencies: 2}
+	for _, time := range []TimeEncoding{TimePeriodogram, TimeFourierPeriodogram} {
+		t.Run(string(time), func(t *testing.T) { givenFrequencies(t, time) })
+	}
+}
+
+func givenFrequencies(t *testing.T, time TimeEncoding) {
+	cfg := Config{Time: time, Frequencies: 2}
 	exec, err := NewExec(open(t, ""), func(in []*Node) []*Node {
 		times := Continuous(in[0], in[1]).WithFrequencies(in[2])
 		return []*Node{times.concatenate(times.Last()).code(cfg)}
@@ -104,6 +116,9 @@ func TestGivenFrequencies(t *testing.T) {
 	var want []float64
 	for seed, times := range [][]float64{{3, 11, 11, 11}, {0, 7, 20, 20}} {
 		for _, at := range times {
+			if time == TimeFourierPeriodogram {
+				want = append(want, byFormula(Config{Time: TimeFourier, Frequencies: 2}, at, times[3])...)
+			}
 			for _, wave := range []func(float64) float64{math.Sin, math.Cos} {
 				for _, w := range frequencies[seed] {
 					want = append(want, wave(float64(w)*at))

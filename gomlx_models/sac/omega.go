@@ -122,7 +122,7 @@ func (a *Agent) FitOmega() error {
 }
 
 // omegaFit is what g was last fitted for: the time T, -1 before the first fit, mean and scale
-// of its inputs, and the frequencies of propensity.TimePeriodogram, in rad per episode.
+// of its inputs, and the frequencies of a searched time encoding, in rad per episode.
 type omegaFit struct {
 	Episode     int
 	Mean, Scale []float32
@@ -138,7 +138,7 @@ const searchShare = 20
 func (f omegaFit) following(r *replayIndex, episodes []episode) omegaFit {
 	f.Episode = episodes[len(episodes)-1].Number
 	f.Mean, f.Scale = r.moments.standard()
-	if r.cfg.Omega.Time != propensity.TimePeriodogram || f.Episode-f.Searched < max(1, len(episodes)/searchShare) {
+	if !r.cfg.Omega.Time.Searched() || f.Episode-f.Searched < max(1, len(episodes)/searchShare) {
 		return f
 	}
 	known := make([]float64, len(f.Frequencies))
@@ -146,7 +146,7 @@ func (f omegaFit) following(r *replayIndex, episodes []episode) omegaFit {
 		known[i] = float64(w)
 	}
 	f.Searched, f.Frequencies = f.Episode, nil
-	for _, w := range propensity.Periodogram(signal(episodes), r.cfg.Omega.waves(), known) {
+	for _, w := range r.cfg.Omega.g().Search(signal(episodes), known) {
 		f.Frequencies = append(f.Frequencies, float32(w))
 	}
 	return f

@@ -60,10 +60,16 @@ func taskCorrelation(r OmegaRecord) float64 {
 }
 
 // TestPeriodogramResolvesReturningTasks: with the found frequency g predicts new episodes, and
-// omega is large for the episodes of the same task; with Fourier waves it does neither.
+// omega is large for the episodes of the same task; with Fourier waves alone it does neither.
 func TestPeriodogramResolvesReturningTasks(t *testing.T) {
-	a, found := returning(t, propensity.TimePeriodogram)
 	_, fourier := returning(t, propensity.TimeFourier)
+	for _, time := range []propensity.TimeEncoding{propensity.TimePeriodogram, propensity.TimeFourierPeriodogram} {
+		t.Run(string(time), func(t *testing.T) { resolves(t, time, fourier) })
+	}
+}
+
+func resolves(t *testing.T, time propensity.TimeEncoding, fourier []OmegaRecord) {
+	a, found := returning(t, time)
 	for i, r := range found {
 		if w := float64(a.lastFit[i].Frequencies[0]); math.Abs(w-2*math.Pi/7.3) > 2*math.Pi/120/8 {
 			t.Errorf("seed %d: frequencies %v, not %v", a.seeds[i], a.lastFit[i].Frequencies, 2*math.Pi/7.3)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tvps/gomlx_models/propensity"
 )
 
 // Transition is one step of one environment.
@@ -37,7 +36,7 @@ type episode struct {
 	Number int // t
 	First  int // number of its first transition, counted over all insertions
 	Count  int
-	Sum    []float64 `json:",omitempty"` // of (action, observation), for propensity.TimePeriodogram
+	Sum    []float64 `json:",omitempty"` // of (action, observation), for searched time encodings
 }
 
 // maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
@@ -118,7 +117,7 @@ func (r *replayIndex) add(t Transition) {
 	r.total++
 	r.open = !t.Last && !t.Terminal
 	r.moments.add(t.Action, t.Observation)
-	if o := r.cfg.Omega; o != nil && o.Time == propensity.TimePeriodogram {
+	if o := r.cfg.Omega; o != nil && o.Time.Searched() {
 		r.episodes[len(r.episodes)-1].addSum(t.Action, t.Observation)
 	}
 }

@@ -35,7 +35,6 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -91,7 +90,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 		a.index = append(a.index, r)
 		mean, scale := r.moments.standard()
 		fit := omegaFit{Episode: -1, Mean: mean, Scale: scale}
-		if cfg.Omega != nil && cfg.Omega.Time == propensity.TimePeriodogram {
+		if cfg.Omega != nil && cfg.Omega.Time.Searched() {
 			fit.Frequencies = make([]float32, cfg.Omega.waves())
 		}
 		a.lastFit = append(a.lastFit, fit)

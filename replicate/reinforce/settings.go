@@ -52,8 +52,8 @@ type Settings struct {
 	GBatch   int     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
 	GEvery   int     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
 	Method   string  `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
-	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram or scalar (I25)"`
-	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, the most of periodogram (I25)"`
+	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram, fourier-periodogram or scalar (I25)"`
+	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, and the most of periodogram (I25)"`
 	Clip     string  `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
