@@ -163,16 +163,35 @@ func (c *command) command(t *task, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// start starts a command on a thread that is kept until release is called: the command ends with it, also if this
+// process is killed. Call release after Wait.
+func start(cmd *exec.Cmd) (release func(), err error) {
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		started <- cmd.Start()
+		<-ended
+	}()
+	release = sync.OnceFunc(func() { close(ended) })
+	if err = <-started; err != nil {
+		release()
+	}
+	return release, err
+}
+
 // once runs the command for one model.
 func (c *command) once(ctx context.Context, t *task, args ...string) error {
 	cmd := c.command(t, args...)
 	var output tail
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
+	release, err := start(cmd)
+	if err != nil {
 		return fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
+	defer release()
 	stop := context.AfterFunc(ctx, func() { killGroup(cmd) })
-	err := cmd.Wait()
+	err = cmd.Wait()
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -186,11 +205,12 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 
 // server is a command that trains one model for each line.
 type server struct {
-	text   string
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout *bufio.Reader
-	stderr tail
+	text    string
+	cmd     *exec.Cmd
+	release func() // see start
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader
+	stderr  tail
 }
 
 // start starts the command.
@@ -206,7 +226,7 @@ func (c *command) start(t *task) (*server, error) {
 		return nil, err
 	}
 	s.stdout = bufio.NewReader(out)
-	if err := s.cmd.Start(); err != nil {
+	if s.release, err = start(s.cmd); err != nil {
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
 	return s, nil
@@ -235,12 +255,14 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 
 // kill ends the command at once.
 func (s *server) kill() {
+	defer s.release()
 	killGroup(s.cmd)
 	_ = s.cmd.Wait() // it was killed: its error says no more
 }
 
 // close lets the command end by itself: it sees the end of its input.
 func (s *server) close() error {
+	defer s.release()
 	_ = s.stdin.Close()
 	timer := time.AfterFunc(10*time.Second, func() { killGroup(s.cmd) })
 	defer timer.Stop()

@@ -1,0 +1,57 @@
+package backtest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTrainerEndsWithUs: a trainer does not run on after its process was killed.
+func TestTrainerEndsWithUs(t *testing.T) {
+	const mark = "BACKTEST_TEST_START"
+	if os.Getenv(mark) != "" {
+		cmd := exec.Command("sh", "-c", "echo trainer $$; exec sleep 100")
+		cmd.Stdout = os.Stdout
+		group(cmd)
+		release, err := start(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		t.Fatal(cmd.Wait())
+	}
+	us := exec.Command(os.Args[0], "-test.run=^TestTrainerEndsWithUs$")
+	us.Env = append(os.Environ(), mark+"=1")
+	out, err := us.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := us.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	us.Process.Kill()
+	us.Wait()
+	var pid int
+	if _, scanErr := fmt.Sscanf(line, "trainer %d", &pid); scanErr != nil {
+		t.Fatalf("it said %q, %v", line, err)
+	}
+	running := func() bool { // a process that has ended and is not waited for has no command line
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && strings.Contains(string(command), "sleep\x00100")
+	}
+	for range 100 {
+		if !running() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if p, err := os.FindProcess(pid); err == nil {
+		p.Kill()
+	}
+	t.Error("the trainer is still running")
+}
