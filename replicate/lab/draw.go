@@ -118,7 +118,7 @@ func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) e
 	if err := l.charts(f, o, plan, r); err != nil {
 		return err
 	}
-	r.Claims = judgeAll(f, plan, r.evidence.judged)
+	r.Claims = judgeAll(f, plan, r.evidence)
 	l.fillPage(f, o, plan, r)
 	return nil
 }

@@ -16,12 +16,15 @@ import (
 type Sample struct {
 	Seeds  []int64 `json:"seeds"`
 	Stride int     `json:"stride,omitempty"` // 0 for the panel's own
+
+	again bool // whether it was planned after a first look, see secondLook
 }
 
 // evidence is what claims are judged by.
 type evidence struct {
 	judged  []figures.Row
 	larger  map[string]PanelPlan    // by key, panels whose rows are those of a larger sample, with its seeds and runs
+	levels  map[string]float64      // by key, of the intervals, where it is not figures.Level
 	results map[string]*runs.Result // the runs of larger, by id
 }
 
@@ -30,7 +33,8 @@ type evidence struct {
 // same series under the same settings, and a size that [Lab.Extend] fixed may have more seeds and steps. Chosen seeds
 // or learners are judged as they are. Errors: files that cannot be read.
 func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) (evidence, error) {
-	e := evidence{judged: rows, larger: map[string]PanelPlan{}, results: map[string]*runs.Result{}}
+	e := evidence{judged: rows, larger: map[string]PanelPlan{}, levels: map[string]float64{},
+		results: map[string]*runs.Result{}}
 	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
 		return e, nil
 	}
@@ -49,6 +53,9 @@ func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) (evidenc
 				own := func(r figures.Row) bool { return r.Panel == p.Key }
 				e.judged = append(slices.DeleteFunc(slices.Clone(e.judged), own), q.Rows(report)...)
 				e.larger[p.Key] = q
+				if s.again {
+					e.levels[p.Key] = secondLook
+				}
 				maps.Copy(e.results, report.Results)
 				break
 			}
@@ -141,6 +148,7 @@ func samples(p PanelPlan, declared []PanelPlan, fixed []Size) []Sample {
 	}
 	for _, s := range fixed {
 		if s.about(p) {
+			s.again = len(s.Parts) > 0
 			out = append(out, s.Sample)
 		}
 	}

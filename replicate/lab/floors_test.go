@@ -93,7 +93,7 @@ func TestReferencesStay(t *testing.T) {
 				if len(p.References) != 3 || !slices.Equal(p.Series[len(p.Series)-3:], p.References) {
 					t.Errorf("%s, panel %s, learners %v: series %v", f.Name(), p.Key, o.Learners, p.Series)
 				}
-				shown := shownIn(plan)[p.Key]
+				shown := shownIn(plan, evidence{})[p.Key]
 				if !slices.Equal(shown.floors, []string{"nothing", "random"}) || shown.base != p.Series[0] {
 					t.Errorf("%s, panel %s: %+v", f.Name(), p.Key, shown)
 				}

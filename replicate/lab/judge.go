@@ -78,12 +78,12 @@ type JudgedPart struct {
 func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, " (") }
 
 // judgeAll judges the claims of a figure that have a part in a panel of the plan.
-func judgeAll(f paper.Figure, plan []PanelPlan, rows []figures.Row) []Judged {
-	shown := shownIn(plan)
+func judgeAll(f paper.Figure, plan []PanelPlan, e evidence) []Judged {
+	shown := shownIn(plan, e)
 	var out []Judged
 	for _, c := range f.Claims {
 		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel].metric != "" }) {
-			out = append(out, judge(f, c, shown, rows))
+			out = append(out, judge(f, c, shown, e.judged))
 		}
 	}
 	return out
@@ -98,12 +98,12 @@ type shownPanel struct {
 	level  float64  // of the intervals, 0 for figures.Level
 }
 
-// shownIn returns what each panel of a plan shows, by key. A panel has those floors of its protocol that are its
+// shownIn returns what each panel of a plan shows, by key, and at which level it is judged. A panel has those floors of its protocol that are its
 // references.
-func shownIn(plan []PanelPlan) map[string]shownPanel {
+func shownIn(plan []PanelPlan, e evidence) map[string]shownPanel {
 	shown := map[string]shownPanel{}
 	for _, p := range plan {
-		one := shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0}
+		one := shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0, level: e.levels[p.Key]}
 		for _, name := range p.Protocol.Floors {
 			if slices.Contains(p.References, name) {
 				one.floors = append(one.floors, name)

@@ -148,8 +148,8 @@ func TestSizes(t *testing.T) {
 	}
 	a.compute(t, []PanelPlan{whole}, noisy)
 	v := a.verify(t)
-	if got := claim(t, v, "fig14-similar").Parts[0].Effect.N; got != len(size.Seeds) {
-		t.Errorf("the claim is judged by %d seeds, want %d", got, len(size.Seeds))
+	if got := claim(t, v, "fig14-similar").Parts[0]; got.Effect.N != len(size.Seeds) || got.Level != secondLook {
+		t.Errorf("the claim is judged by %d seeds at %v, want %d at %v", got.Effect.N, got.Level, len(size.Seeds), secondLook)
 	}
 	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
 		t.Errorf("after the size was fixed another is planned: %v, %v", again, err)
@@ -376,8 +376,8 @@ func TestParseSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.compute(t, []PanelPlan{whole}, func(runs.Wanted, int) float64 { return .5 })
-	if n := claim(t, a.verify(t), "fig14-similar").Parts[0].Effect.N; n != 9 {
-		t.Errorf("judged by %d seeds, want 9", n)
+	if p := claim(t, a.verify(t), "fig14-similar").Parts[0]; p.Effect.N != 9 || p.Level != 0 {
+		t.Errorf("judged by %d seeds at %v, want 9 at the usual level", p.Effect.N, p.Level)
 	}
 	if again, err := a.Extend(t.Context(), []Size{size}, time.Hour, a.options); err != nil || len(again) != 0 {
 		t.Errorf("a size that is fixed and complete is computed again: %v, %v", again, err)

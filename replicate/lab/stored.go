@@ -171,7 +171,7 @@ func (s *stored) load(store *runs.Store, p PanelPlan) error {
 
 // judge judges all claims of the figure. A claim is not run if one of its runs is not stored.
 func (s stored) judge(f paper.Figure) []Judged {
-	shown := shownIn(s.plan)
+	shown := shownIn(s.plan, s.evidence)
 	var out []Judged
 	for _, c := range f.Claims {
 		out = append(out, judge(f, c, shown, s.judged))
