@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
 )
 
 // Transition is one step of one environment.
