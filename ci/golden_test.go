@@ -113,9 +113,9 @@ func makeFigures(t *testing.T) string {
 
 // readFigure reads the CSV files of all panels.
 func readFigure(t *testing.T, dir, name string) []figures.Row {
-	files, err := filepath.Glob(filepath.Join(dir, name+"-*.csv"))
+	files, err := filepath.Glob(filepath.Join(dir, name+"-?.csv"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("there is no %s-*.csv in %s (%v)", name, dir, err)
+		t.Fatalf("there is no %s-?.csv in %s (%v)", name, dir, err)
 	}
 	var rows []figures.Row
 	for _, file := range files {
