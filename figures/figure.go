@@ -118,8 +118,8 @@ type SeedValue struct {
 	Value float64
 }
 
-// judgedFile is the name of the file with the panel's rows by which claims are judged.
-func (f Figure) judgedFile(p Panel) string { return f.FileStem(p) + "-judged.csv" }
+// JudgedFile is the name of the file with the panel's rows by which claims are judged.
+func (f Figure) JudgedFile(p Panel) string { return f.FileStem(p) + "-judged.csv" }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
 func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }

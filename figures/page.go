@@ -69,14 +69,14 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 			part.Files = append(part.Files, part.Stem+extension)
 		}
 		if len(p.Judged) > 0 {
-			part.Files = append(part.Files, fig.judgedFile(p))
+			part.Files = append(part.Files, fig.JudgedFile(p))
 		}
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
 		}
 		data.Panels = append(data.Panels, section{part, panelTitle(p)})
 	}
-	provenance := Link{"Runs with their settings, commits and versions", provenanceFile, provenanceFile}
+	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}
 	data.Links = append([]Link{provenance}, fig.Links...)
 	var err error
 	if data.Script, err = Script(fig, nil, options...); err != nil {

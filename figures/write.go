@@ -20,8 +20,8 @@ type file struct {
 	content []byte
 }
 
-// provenanceFile is the name of the file with the figure's provenance.
-const provenanceFile = "provenance.json"
+// ProvenanceFile is the name of the file with the figure's provenance.
+const ProvenanceFile = "provenance.json"
 
 // panelFiles are the endings of the names of a panel's files.
 var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
@@ -76,7 +76,7 @@ func removeStale(fig Figure, dir string) error {
 		if len(p.Judged) > 0 {
 			continue
 		}
-		name := fig.judgedFile(p)
+		name := fig.JudgedFile(p)
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return unwritable(fig, dir, named(err, name))
 		}
@@ -118,7 +118,7 @@ func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, e
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, file{provenanceFile, append(origin, '\n')})
+	files = append(files, file{ProvenanceFile, append(origin, '\n')})
 	if script := newSettings(options).echarts; len(script) > 0 {
 		files = append(files, file{opts.EchartsJS, script})
 	}
@@ -155,5 +155,5 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	if err := WriteCSV(&judged, p.Judged); err != nil {
 		return nil, err
 	}
-	return append(files, file{fig.judgedFile(p), judged.Bytes()}), nil
+	return append(files, file{fig.JudgedFile(p), judged.Bytes()}), nil
 }

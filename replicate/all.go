@@ -24,6 +24,9 @@ func allCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := flags.checkTables(flags.stored, "draw from them with --stored"); err != nil {
+				return err
+			}
 			if err := c.CheckAll(o); err != nil {
 				return err // found before a plugin is fetched
 			}

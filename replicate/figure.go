@@ -26,11 +26,11 @@ const backendHelp = "backend: xla:cpu, xla:cuda, xla:go-xla, go, or the path of 
 
 // figureFlags are the flags of a figure; commands for several figures have some of them.
 type figureFlags struct {
-	catalog                             lab.Catalog
-	scale, seeds, backend, results, out string
-	panels, series, sets                []string
-	stride, workers                     int
-	showConfig, stored                  bool
+	catalog                                     lab.Catalog
+	scale, seeds, backend, results, out, tables string
+	panels, series, sets                        []string
+	stride, workers                             int
+	showConfig, stored                          bool
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -77,6 +77,21 @@ func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 func (f *figureFlags) registerStored(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.stored, "stored", false,
 		"draw from the stored runs of any machine, say what is missing (exit 1), train nothing and open no backend")
+	f.registerTables(cmd)
+}
+
+// registerTables adds --tables.
+func (f *figureFlags) registerTables(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.tables, "tables", "",
+		"folder of drawn figures, as figures/gallery, whose tables stand in for runs that are not stored")
+}
+
+// checkTables returns a usage error if tables are given to a command that computes runs.
+func (f *figureFlags) checkTables(reads bool, with string) error {
+	if f.tables != "" && !reads {
+		return usage.Errorf("--tables %s cannot replace runs that are to be computed: %s", f.tables, with)
+	}
+	return nil
 }
 
 // openStored opens the lab of --stored.
@@ -84,8 +99,8 @@ func (f *figureFlags) openStored(ctx context.Context) (*lab.Lab, error) {
 	if err := lab.CheckBackend(f.backend); err != nil {
 		return nil, err
 	}
-	l, err := lab.OpenStored(f.catalog, lab.OpenOptions{Backend: f.backend, Results: f.results, Stdout: os.Stdout,
-		Stderr: os.Stderr})
+	l, err := lab.OpenStored(f.catalog, lab.OpenOptions{Backend: f.backend, Results: f.results, Tables: f.tables,
+		Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
 		return nil, usage.Error(err)
 	}
@@ -157,6 +172,9 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	}
 	if f.showConfig {
 		return f.printConfig(cmd, figure, o)
+	}
+	if err := f.checkTables(f.stored, "draw from them with --stored"); err != nil {
+		return err
 	}
 	if _, err := f.catalog.Panels(figure, o); err != nil {
 		return err // found before a plugin is fetched

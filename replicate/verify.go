@@ -48,6 +48,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)
+	flags.registerTables(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
@@ -81,6 +82,9 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	}
 	if len(f.fix) > 0 && f.budget == 0 {
 		return usage.Errorf("--fix computes: say with --run how long it may take, as --run 3h")
+	}
+	if err := f.checkTables(!f.plan && f.budget == 0, "leave out --plan and --run"); err != nil {
+		return err
 	}
 	l, o, err := f.reader(cmd.Context())
 	if err != nil {
@@ -185,6 +189,10 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 	}
 	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
+	}
+	if f.tables != "" {
+		l, err := f.openStored(ctx)
+		return l, o, err
 	}
 	l, err := f.lab(ctx, backend.Options{NoFetch: true})
 	return l, o, err

@@ -194,7 +194,7 @@ func (l *Lab) sampled(p PanelPlan, s Sample) (PanelPlan, runs.Report, error) {
 	}
 	report := runs.Report{Results: map[string]*runs.Result{}}
 	for _, job := range q.Jobs {
-		result, err := l.Store.Read(job.Spec)
+		result, err := l.read(job.Spec, p.metric())
 		if errors.Is(err, runs.ErrMissing) {
 			return PanelPlan{}, runs.Report{}, nil
 		}

@@ -75,7 +75,7 @@ type JudgedPart struct {
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
 // that has others.
-func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, " (") }
+func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, standInMark) }
 
 // judgeAll judges the claims of a figure that have a part in a panel of the plan.
 func judgeAll(f paper.Figure, plan []PanelPlan, e evidence) []Judged {
@@ -325,8 +325,8 @@ func (p JudgedPart) String() string {
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.
 func (p JudgedPart) panel() string {
-	if _, standIn, ok := strings.Cut(p.Metric, " ("); ok {
-		return p.Panel + " (" + standIn
+	if _, standIn, ok := strings.Cut(p.Metric, standInMark); ok {
+		return p.Panel + standInMark + standIn
 	}
 	return p.Panel
 }

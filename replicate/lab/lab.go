@@ -32,8 +32,9 @@ type Lab struct {
 
 	ECharts []byte // echarts.min.js, laid next to each figure's page; nil for none
 
-	done  *runs.Report // the runs that All has completed; nil outside of All
-	shelf *Shelf       // finds the stored runs; nil if their identities are those of this machine
+	done   *runs.Report // the runs that All has completed; nil outside of All
+	shelf  *Shelf       // finds the stored runs; nil if their identities are those of this machine
+	tables *Tables      // runs that the store lacks; nil for none
 }
 
 // OpenOptions are the backend, the folder of the runs and the outputs of a lab.
@@ -41,6 +42,7 @@ type OpenOptions struct {
 	Backend string          // name, or path of a plugin; empty for the default
 	Open    backend.Options // how the backend is opened
 	Results string          // folder of the runs
+	Tables  string          // folder of drawn figures whose runs stand in for missing ones, for OpenStored; "" for none
 	Stdout  io.Writer       // tables
 	Stderr  io.Writer       // progress
 }
@@ -67,14 +69,23 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
-// OpenStored opens a lab that draws the stored runs of a folder, whichever machine computed them. It opens no backend,
-// and its methods that compute runs must not be called. Errors: a folder that is not there or cannot be listed.
+// OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those of
+// tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not there
+// or cannot be listed (with tables it is made), and those of ReadTables.
 func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	cache, err := artifact.CacheDir()
 	if err != nil {
 		return nil, err
 	}
-	store, err := runs.View(o.Results)
+	view := runs.View
+	var tables *Tables
+	if o.Tables != "" {
+		if tables, err = ReadTables(c, o.Tables); err != nil {
+			return nil, err
+		}
+		view = runs.Open // no run need be stored
+	}
+	store, err := view(o.Results)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +93,12 @@ func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
+	shelf.add(tables.specs()...)
 	if o.Backend != backend.Default {
 		shelf.backends = []string{o.Backend}
 	}
 	host := &protocol.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
-	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr, shelf: shelf}, nil
+	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr, shelf: shelf, tables: tables}, nil
 }
 
 // CheckBackend returns a usage error if name is neither a backend nor the path of a file.
@@ -128,19 +140,27 @@ func ParseSeeds(text string) ([]int64, error) {
 // backendName returns the name of the backend; of a plugin that was given by its path, the file name.
 func (l *Lab) backendName() string { return filepath.Base(l.Host.Backend.Info.Name) }
 
-// backendsOf is "backend xla:cpu"; of stored runs of any machine, all their backends.
-func (l *Lab) backendsOf(report runs.Report) string {
+// backends are the names of the backends of results, sorted: that of the lab, or those of stored runs of any machine.
+func (l *Lab) backends(reports ...runs.Report) []string {
 	if l.shelf == nil {
-		return "backend " + l.backendName()
+		return []string{l.backendName()}
 	}
 	var names []string
-	for _, result := range report.Results {
-		if name := result.Spec.Settings["backend"]; name != "" {
-			names = append(names, filepath.Base(name))
+	for _, report := range reports {
+		for _, result := range report.Results {
+			if name := result.Spec.Settings["backend"]; name != "" {
+				names = append(names, filepath.Base(name))
+			}
 		}
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 1 {
+	return slices.Compact(names)
+}
+
+// backendsOf is "backend xla:cpu", or "backends" with all of them.
+func (l *Lab) backendsOf(report runs.Report) string {
+	names := l.backends(report)
+	if len(names) == 1 {
 		return "backend " + names[0]
 	}
 	return "backends " + strings.Join(names, ", ")

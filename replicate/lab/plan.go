@@ -39,6 +39,9 @@ type PanelPlan struct {
 	Absent   []string // series that are not drawn, because runs are missing
 }
 
+// standInMark begins the name of the stand-in in the name of a metric, as in "accuracy (stand-in, not CLEAR)".
+const standInMark = " ("
+
 // metric returns the name of the metric that the panel shows.
 func (p PanelPlan) metric() string { return cmp.Or(p.Metric, p.Measure, p.Protocol.Measure) }
 
@@ -169,7 +172,7 @@ func (p *PanelPlan) resolve(l *Lab) error {
 		return err
 	}
 	if p.Source.StandIn != "" {
-		p.Shown += " (" + p.Source.StandIn + ")"
+		p.Shown += standInMark + p.Source.StandIn + ")"
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type JudgedSample struct {
 type RunRecord struct {
 	ID         string          `json:"id"`
 	Panel      string          `json:"panel"`
+	Series     string          `json:"series"`
 	Provenance runs.Provenance `json:"provenance"`
 	Run        string          `json:"run"`
 }
@@ -47,7 +48,7 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 		}
 		for _, job := range panel.Jobs {
 			if r, ok := report.Results[job.Spec.ID()]; ok {
-				record.Runs = append(record.Runs, RunRecord{job.Spec.ID(), panel.Key, r.Provenance, job.Spec.String()})
+				record.Runs = append(record.Runs, RunRecord{job.Spec.ID(), panel.Key, job.Series, r.Provenance, job.Spec.String()})
 			}
 		}
 	}
@@ -65,8 +66,8 @@ func (r *Record) addJudged(plan []PanelPlan, e evidence) {
 		sample := JudgedSample{Sample: q.sample()}
 		for _, job := range q.Jobs {
 			id := job.Spec.ID()
-			if !slices.ContainsFunc(r.Runs, func(drawn RunRecord) bool { return drawn.ID == id }) {
-				sample.Runs = append(sample.Runs, RunRecord{id, p.Key, e.results[id].Provenance, job.Spec.String()})
+			if !slices.ContainsFunc(r.Runs, func(drawn RunRecord) bool { return drawn.ID == id && drawn.Panel == p.Key }) {
+				sample.Runs = append(sample.Runs, RunRecord{id, p.Key, job.Series, e.results[id].Provenance, job.Spec.String()})
 			}
 		}
 		r.Judged[p.Key] = sample

@@ -15,6 +15,7 @@ import (
 type Shelf struct {
 	Store     *runs.Store            // has the runs
 	byLearner map[string][]runs.Spec // finished and unfinished runs
+	has       map[string]bool        // these, by identity
 	backends  []string               // of the runs that figures are drawn from; nil for all
 }
 
@@ -29,11 +30,19 @@ func NewShelf(store *runs.Store) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shelf{Store: store, byLearner: map[string][]runs.Spec{}}
-	for _, spec := range slices.Concat(finished, unfinished) {
-		s.byLearner[spec.Learner] = append(s.byLearner[spec.Learner], spec)
-	}
+	s := &Shelf{Store: store, byLearner: map[string][]runs.Spec{}, has: map[string]bool{}}
+	s.add(slices.Concat(finished, unfinished)...)
 	return s, nil
+}
+
+// add adds runs that the shelf does not have.
+func (s *Shelf) add(specs ...runs.Spec) {
+	for _, spec := range specs {
+		if id := spec.ID(); !s.has[id] {
+			s.has[id] = true
+			s.byLearner[spec.Learner] = append(s.byLearner[spec.Learner], spec)
+		}
+	}
 }
 
 // Choice is an environment: what the machine adds to the identity of runs, as it is for all seeds.

@@ -17,11 +17,28 @@ import (
 	"tvps/replicate/usage"
 )
 
-func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), "sizes.json") }
+// sizesName is the name of the file with the sizes that were fixed.
+const sizesName = "sizes.json"
 
-// fixed returns the sizes that were fixed in the store's folder, with their panels.
+func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), sizesName) }
+
+// fixed returns the sizes that were fixed in the folders of the tables and of the store, with their panels.
 func (l *Lab) fixed() ([]Size, error) {
-	text, err := os.ReadFile(l.sizesFile())
+	sizes, err := l.readSizes(l.sizesFile())
+	if err != nil || l.tables == nil {
+		return sizes, err
+	}
+	earlier, err := l.readSizes(filepath.Join(l.tables.dir, sizesName))
+	if err != nil {
+		return nil, err
+	}
+	earlier = slices.DeleteFunc(earlier, func(s Size) bool { return slices.ContainsFunc(sizes, s.same) })
+	return slices.Concat(earlier, sizes), nil
+}
+
+// readSizes reads a file of sizes; none if it does not exist.
+func (l *Lab) readSizes(path string) ([]Size, error) {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -30,12 +47,11 @@ func (l *Lab) fixed() ([]Size, error) {
 		err = json.Unmarshal(text, &sizes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed",
-			l.sizesFile(), err)
+		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed", path, err)
 	}
 	for i := range sizes {
 		if err := sizes[i].resolve(l.Catalog); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.sizesFile(), err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return sizes, nil

@@ -59,7 +59,7 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 			notes = append(notes, fmt.Sprintf("panel %s: %v", panel.Key, err))
 			continue
 		}
-		if err := s.load(l.Store, panel); err != nil {
+		if err := s.load(l, panel); err != nil {
 			return stored{}, err
 		}
 	}
@@ -149,10 +149,10 @@ func (s stored) missing() []string {
 }
 
 // load adds a panel with those of its runs that are stored with every step.
-func (s *stored) load(store *runs.Store, p PanelPlan) error {
+func (s *stored) load(l *Lab, p PanelPlan) error {
 	s.plan = append(s.plan, p)
 	for _, job := range p.Jobs {
-		result, err := store.Read(job.Spec)
+		result, err := l.read(job.Spec, p.metric())
 		if errors.Is(err, runs.ErrMissing) { // also for a damaged file
 			continue
 		}

@@ -35,17 +35,18 @@ func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
 
 // verify is Verify with the stored part of each figure.
 func (l *Lab) verify(ctx context.Context, o Options) (Verification, []stored, error) {
-	v := Verification{Scale: o.Scale, Set: o.Overrides, Backend: l.backendName(), Data: []string{},
-		Command: o.Command("verify")}
+	v := Verification{Scale: o.Scale, Set: o.Overrides, Data: []string{}, Command: o.Command("verify")}
 	var all []stored
+	var reports []runs.Report
 	for _, f := range l.At(o.Scale) {
 		s, err := l.lookAt(ctx, f, o)
 		if err != nil {
 			return Verification{}, nil, err
 		}
 		v.add(l, f, s)
-		all = append(all, s)
+		all, reports = append(all, s), append(reports, s.report)
 	}
+	v.Backend = strings.Join(l.backends(reports...), ", ")
 	correct(v.Claims)
 	return v, all, nil
 }

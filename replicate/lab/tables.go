@@ -1,0 +1,167 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// Tables are the runs of drawn figures, as figures/gallery has them: each with its identity and provenance, and those
+// of its rows that a figure draws or judges. They stand in for runs that a store lacks.
+type Tables struct {
+	dir  string
+	byID map[string]*tableRun
+}
+
+// tableRun is a run in tables. Its rows are by metric and step: a metric may have more steps than another.
+type tableRun struct {
+	spec       runs.Spec
+	provenance runs.Provenance
+	values     map[string]map[int]float64
+}
+
+// ReadTables reads the figures of a catalog that have a folder of their name in dir. Runs of an identity that is not that
+// of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be read, rows
+// of no run, and two values for one row.
+func ReadTables(c Catalog, dir string) (*Tables, error) {
+	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
+	for _, f := range c.Figures {
+		err := t.add(f, filepath.Join(dir, f.Name()))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, f.Name()), err)
+		}
+	}
+	if len(t.byID) == 0 {
+		return nil, fmt.Errorf("%s has no run of a drawn figure of this version: name a folder such as figures/gallery", dir)
+	}
+	return t, nil
+}
+
+// add adds the runs of a figure.
+func (t *Tables) add(f paper.Figure, dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, figures.ProvenanceFile))
+	if err != nil {
+		return err
+	}
+	var record Record
+	if err := json.Unmarshal(text, &record); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", figures.ProvenanceFile, err)
+	}
+	drawn := figures.Figure{Name: f.Name()}
+	for _, p := range f.Panels {
+		known := map[seriesSeed]*tableRun{}
+		for _, r := range slices.Concat(record.Runs, record.Judged[p.Key].Runs) {
+			if r.Panel != p.Key {
+				continue
+			}
+			known[seriesSeed{r.Series, r.Provenance.Seed}] = t.run(r)
+		}
+		panel := figures.Panel{Key: p.Key}
+		for _, name := range []string{drawn.FileStem(panel) + ".csv", drawn.JudgedFile(panel)} {
+			err := addRows(known, filepath.Join(dir, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// seriesSeed is a run within a panel.
+type seriesSeed struct {
+	series string
+	seed   int64
+}
+
+// run returns the run of a record, without rows if it is new. A run whose identity is not that of its settings does not
+// become one of the tables'.
+func (t *Tables) run(r RunRecord) *tableRun {
+	experiment, rest, _ := strings.Cut(r.Run, "/")
+	learner, _, _ := strings.Cut(rest, " ")
+	spec := runs.Spec{Experiment: experiment, Learner: learner, Seed: r.Provenance.Seed, Settings: r.Provenance.Config}
+	if has := t.byID[r.ID]; has != nil {
+		return has
+	}
+	one := &tableRun{spec: spec, provenance: r.Provenance, values: map[string]map[int]float64{}}
+	if spec.ID() == r.ID {
+		t.byID[r.ID] = one
+	}
+	return one
+}
+
+// addRows adds the rows of a CSV file to the runs of a panel.
+func addRows(known map[seriesSeed]*tableRun, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rows, err := figures.ReadCSV(file)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		r := known[seriesSeed{row.Series, row.Seed}]
+		if r == nil {
+			return fmt.Errorf("%s of seed %d is no run of %s", row.Series, row.Seed, figures.ProvenanceFile)
+		}
+		metric, _, _ := strings.Cut(row.Metric, standInMark)
+		if r.values[metric] == nil {
+			r.values[metric] = map[int]float64{}
+		}
+		if before, ok := r.values[metric][row.T]; ok && before != row.Value {
+			return fmt.Errorf("the %s of %s at t = %d is %v, and %v in another table: they are not of the same runs",
+				metric, r.spec, row.T, row.Value, before)
+		}
+		r.values[metric][row.T] = row.Value
+	}
+	return nil
+}
+
+// specs lists the runs, by identity.
+func (t *Tables) specs() []runs.Spec {
+	if t == nil {
+		return nil
+	}
+	var out []runs.Spec
+	for _, id := range slices.Sorted(maps.Keys(t.byID)) {
+		out = append(out, t.byID[id].spec)
+	}
+	return out
+}
+
+// read returns the run with all its rows, and the steps that have one of the metric. ok is false if there is none.
+func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bool) {
+	if t == nil || t.byID[spec.ID()] == nil {
+		return nil, false
+	}
+	r := t.byID[spec.ID()]
+	result = &runs.Result{Spec: r.spec, Provenance: r.provenance, Steps: slices.Sorted(maps.Keys(r.values[metric]))}
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		for _, step := range slices.Sorted(maps.Keys(r.values[name])) {
+			result.Rows = append(result.Rows, runs.Row{T: step, Metric: name, Value: r.values[name][step]})
+		}
+	}
+	return result, true
+}
+
+// read returns a run from the store, or, if the store lacks it, from the tables. Errors are those of [runs.Store.Read].
+func (l *Lab) read(spec runs.Spec, metric string) (*runs.Result, error) {
+	result, err := l.Store.Read(spec)
+	if errors.Is(err, runs.ErrMissing) {
+		if r, ok := l.tables.read(spec, metric); ok {
+			return r, nil
+		}
+	}
+	return result, err
+}
