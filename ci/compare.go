@@ -105,7 +105,8 @@ func (p place) violation(what string) Violation {
 
 // Compare returns all differences between the rows of a figure and its golden: first rows
 // that occur twice, then the series' means over the steps and seeds that both have with the
-// root mean squares of the differences, then single values in the order of the golden, then rows that only the figure has.
+// root mean squares of the differences, then single values in the order of the golden, then rows that only the figure
+// has.
 func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) []Violation {
 	c := comparison{figure: figure, tolerances: tolerances, want: map[place]float64{}, have: map[place]float64{}}
 	c.index(c.want, golden)
@@ -139,8 +140,8 @@ func (c *comparison) index(to map[place]float64, rows []figures.Row) {
 	}
 }
 
-// tolerance returns the tolerance for a series of a panel and a metric, and whether there is one. The entry of the series
-// itself comes before that of all series.
+// tolerance returns the tolerance for a series of a panel and a metric, and whether there is one. The entry of the
+// series itself comes before that of all series.
 func (c *comparison) tolerance(panel, series, metric string) (out Tolerance, ok bool) {
 	for _, t := range c.tolerances {
 		if t.Figure != c.figure || t.Panel != panel || t.Metric != metric {

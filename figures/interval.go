@@ -21,14 +21,14 @@ func OverSeeds(values []float64) Interval {
 			return Estimate{Mean: values[0], Low: values[0], High: values[0], N: 1}
 		}
 		mean, sd := stat.MeanStdDev(values, nil)
-		half := studentQuantile(level, n) * sd / math.Sqrt(float64(n))
+		half := studentQuantile(level, float64(n-1)) * sd / math.Sqrt(float64(n))
 		return Estimate{Mean: mean, Low: mean - half, High: mean + half, N: n}
 	}
 }
 
-// studentQuantile is the (1+level)/2 quantile of Student's t with n-1 degrees of freedom.
-func studentQuantile(level float64, n int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + level) / 2)
+// studentQuantile is the (1+level)/2 quantile of Student's t with these degrees of freedom.
+func studentQuantile(level, freedom float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + level) / 2)
 }
 
 // DifferenceOfMeans is the mean of a minus that of b, which are independent of each other and need not have the same
@@ -45,7 +45,7 @@ func DifferenceOfMeans(a, b []float64) Interval {
 		freedom = na + nb - 2
 	}
 	return func(level float64) Estimate {
-		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1+level)/2) * math.Sqrt(va+vb)
+		half := studentQuantile(level, freedom) * math.Sqrt(va+vb)
 		return Estimate{Mean: mean, Low: mean - half, High: mean + half, N: len(a) + len(b)}
 	}
 }
@@ -56,8 +56,8 @@ func DifferenceOfMeans(a, b []float64) Interval {
 //
 //	mean ± √(q(n)² · S² / n + q(k)² · unmeasured · B² / k)
 //
-// where S² is the variance of the seeds' means and B² that of the steps' effects, from differences of neighbours (Wolter
-// 1984), without the part that seeds leave in the means m of the steps:
+// where S² is the variance of the seeds' means and B² that of the steps' effects, from differences of neighbours
+// (Wolter 1984), without the part that seeds leave in the means m of the steps:
 //
 //	B² = max(0, Σ (m[j+1] - m[j])² / (2(k-1)) - R² / n),
 //
@@ -81,7 +81,7 @@ func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Interval {
 	perMean := unmeasured * steps / float64(k)
 	return func(level float64) Estimate {
 		e := seeds(level)
-		q := studentQuantile(level, k)
+		q := studentQuantile(level, float64(k-1))
 		half := math.Sqrt(math.Pow(e.High-e.Mean, 2) + q*q*perMean)
 		e.Low, e.High = e.Mean-half, e.Mean+half
 		return e
@@ -112,9 +112,9 @@ func seedMeans(grid [][]float64) []float64 {
 
 // Half is the half width that the interval of [OverSeedsAndSteps] would have with n seeds and k steps.
 func (v Variances) Half(level float64, n, k int, unmeasured float64) float64 {
-	variance := math.Pow(studentQuantile(level, n), 2) * (v.Seeds + v.Residual/float64(k)) / float64(n)
+	variance := math.Pow(studentQuantile(level, float64(n-1)), 2) * (v.Seeds + v.Residual/float64(k)) / float64(n)
 	if k > 1 {
-		variance += math.Pow(studentQuantile(level, k), 2) * unmeasured * v.Steps / float64(k)
+		variance += math.Pow(studentQuantile(level, float64(k-1)), 2) * unmeasured * v.Steps / float64(k)
 	}
 	return math.Sqrt(variance)
 }
@@ -165,8 +165,8 @@ func Jackknifed(n int, of func(kept []int) float64) []float64 {
 
 // OverShare is the interval of a share of steps: grid is [seeds][steps] of 0, 1/2 and 1. Its ends are those of
 // [OverSeedsAndSteps] or of Wilson's score interval, whichever lies further out, within 0 and 1. So equal shares of all
-// seeds are no certainty. Wilson's interval is for as many independent trials as grid has values, or, if its steps are a
-// sample, as it has steps: the seeds may all have the same hits.
+// seeds are no certainty. Wilson's interval is for as many independent trials as grid has values, or, if its steps are
+// a sample, as it has steps: the seeds may all have the same hits.
 func OverShare(grid [][]float64, unmeasured float64) Interval {
 	over := OverSeedsAndSteps(grid, unmeasured)
 	return func(level float64) Estimate {

@@ -75,7 +75,7 @@ func VarianceRatio(a, b [][]float64) Interval {
 	}
 	deviation := stat.StdDev(ratios, nil)
 	return func(level float64) Estimate {
-		half := studentQuantile(level, least) * deviation
+		half := studentQuantile(level, float64(least-1)) * deviation
 		return Estimate{Mean: ratio, Low: ratio - half, High: ratio + half, N: len(a)}
 	}
 }

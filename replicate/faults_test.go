@@ -39,14 +39,14 @@ type faulty struct {
 	took time.Duration     // of it
 }
 
-// TestFaults: real runs of every kind are killed, stopped and refused space, and their files cut and altered, at random.
-// A last undisturbed call then leaves the same bytes as one that was never disturbed, and no other files, in $TMPDIR
-// neither.
+// TestFaults: real runs of every kind are killed, stopped and refused space, and their files cut and altered, at
+// random. A last undisturbed call then leaves the same bytes as one that was never disturbed, and no other files, in
+// $TMPDIR neither.
 //
 //	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
 //
-// The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults of
-// three kinds with a new seed, which is printed.
+// The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults
+// of three kinds with a new seed, which is printed.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts dozens of programs")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestWeightsCommand: a table in, a file of weights, a file of diagnostics and a summary out; mistakes are exit code 2 and
-// write nothing.
+// TestWeightsCommand: a table in, a file of weights, a file of diagnostics and a summary out; mistakes are exit code 2
+// and write nothing.
 func TestWeightsCommand(t *testing.T) {
 	s := newSandbox(t)
 	dir := t.TempDir()

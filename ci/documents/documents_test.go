@@ -1,6 +1,7 @@
 package documents_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -72,6 +73,26 @@ func TestLines(t *testing.T) {
 				t.Errorf("%s:%d has %d characters", file, i+1, n)
 			}
 		}
+	}
+}
+
+// TestComments: comments of Go files are wrapped, too.
+func TestComments(t *testing.T) {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for i, line := range strings.Split(string(text), "\n") {
+			comment := strings.HasPrefix(strings.TrimLeft(line, "\t"), "//")
+			if n := len([]rune(line)); comment && n > 120 {
+				t.Errorf("%s:%d has %d characters", path, i+1, n)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

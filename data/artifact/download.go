@@ -56,8 +56,8 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 }
 
 // transfer makes one request and appends the answer to part. An answer that is complete but has another length than the
-// file is ErrDamaged: it is not the file. One that breaks off is ErrNetwork; where the server says neither the length nor
-// the end, the two cannot be told apart, and transfer returns nil.
+// file is ErrDamaged: it is not the file. One that breaks off is ErrNetwork; where the server says neither the length
+// nor the end, the two cannot be told apart, and transfer returns nil.
 func transfer(ctx context.Context, f File, part string, opts Options, bar *Progress) error {
 	stall := opts.Stall
 	if stall <= 0 {

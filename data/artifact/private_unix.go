@@ -16,10 +16,10 @@ import (
 // to the cache folder root, belongs to another user than this one or root, or may be written by others. Native
 // code is loaded from such a file, and a hash that was checked before does not help against a later change.
 //
-// A folder with the sticky bit, such as /tmp, may be written by all: only the owner of a file in it can replace that file. Nor
-// is it a fault that the group may write if that is the user's private group, which has the user's name, as on systems
-// with umask 002. Files that do not exist yet are passed over, and folders above root are not looked at: whoever swaps
-// the cache folder itself becomes its owner.
+// A folder with the sticky bit, such as /tmp, may be written by all: only the owner of a file in it can replace that
+// file. Nor is it a fault that the group may write if that is the user's private group, which has the user's name, as
+// on systems with umask 002. Files that do not exist yet are passed over, and folders above root are not looked at:
+// whoever swaps the cache folder itself becomes its owner.
 func CheckPrivate(root, path string) error {
 	root = filepath.Clean(root)
 	for path = filepath.Clean(path); ; path = filepath.Dir(path) {

@@ -104,8 +104,8 @@ const plainStarts = 2
 //
 // With these nodes the mean over tasks is the Gauss-Chebyshev quadrature of the mean over the phases of wind and
 // target, each of which training meets equally often. Three nodes would underestimate the mean of |target - 1.5| by 9%,
-// four overestimate it by 3%. An episode of training comes within 0.16 of each (z, z') in every 126. With Plain there is
-// one task from two starts.
+// four overestimate it by 3%. An episode of training comes within 0.16 of each (z, z') in every 126. With Plain there
+// is one task from two starts.
 func (c *Cheetah) Trials() []Trial {
 	var out []Trial
 	if c.plain {

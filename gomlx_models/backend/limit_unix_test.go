@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAddressSpace: with a limit that is too small the backends return an error, where the plugin would end the process.
-// The limit is that of a process of its own.
+// TestAddressSpace: with a limit that is too small the backends return an error, where the plugin would end the
+// process. The limit is that of a process of its own.
 func TestAddressSpace(t *testing.T) {
 	const variable = "BACKEND_TEST_LIMITED"
 	if os.Getenv(variable) != "" {

@@ -23,8 +23,8 @@ func faults(t *testing.T) int64 {
 	return usage.Minflt
 }
 
-// Repeated runs of a program reuse its memory pages. By default each run would clear all of them again; on a busy machine
-// XLA's threads change, and some runs take new ones.
+// Repeated runs of a program reuse its memory pages. By default each run would clear all of them again; on a busy
+// machine XLA's threads change, and some runs take new ones.
 func TestMemoryIsKept(t *testing.T) {
 	if slices.ContainsFunc(os.Environ(), setsMalloc) {
 		t.Skip("the environment configures malloc")

@@ -18,9 +18,9 @@ const (
 )
 
 // Periodogram finds the angular frequencies w of a searched encoding (TimePeriodogram,
-// TimeFourierPeriodogram), in rad per unit of time: those at which a signal of several values, observed at consecutive times, has more power than white
-// noise. signal: [times][values], such as the mean observation of each episode; a row is nil if
-// it is missing. Result: [most], 0 where no further wave is significant.
+// TimeFourierPeriodogram), in rad per unit of time: those at which a signal of several values, observed at consecutive
+// times, has more power than white noise. signal: [times][values], such as the mean observation of each episode; a row
+// is nil if it is missing. Result: [most], 0 where no further wave is significant.
 //
 // The waves are found one after the other (matching pursuit). With n rows, D values, the mean
 // taken off and r_d the residual of value d after the waves so far, s_d^2 its mean square, the

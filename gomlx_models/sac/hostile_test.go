@@ -102,8 +102,8 @@ func TestLoadRejectsHeaders(t *testing.T) {
 	}
 }
 
-// TestLoadTakesNoMemory: a header that decompresses to more than its file allows, or says that it has a gigabyte, is refused in little
-// memory.
+// TestLoadTakesNoMemory: a header that decompresses to more than its file allows, or says that it has a gigabyte, is
+// refused in little memory.
 func TestLoadTakesNoMemory(t *testing.T) {
 	a := everything(t)
 	var bomb bytes.Buffer

@@ -186,8 +186,8 @@ func (v view) keys(text string, options ...chromedp.KeyOption) {
 	}
 }
 
-// A server that ends, by Ctrl-C or killed, leaves no kernel, cell or gopls behind. The second SIGINT answers the server's
-// question whether it shall end.
+// A server that ends, by Ctrl-C or killed, leaves no kernel, cell or gopls behind. The second SIGINT answers the
+// server's question whether it shall end.
 func TestServerEnds(t *testing.T) {
 	if _, err := exec.LookPath("ps"); err != nil {
 		t.Skip("ps, which lists the processes, is missing: install it (on Debian: procps)")

@@ -74,8 +74,8 @@ func (s *Shared) Write(data []byte) (int, error) {
 	return s.To.Write(data)
 }
 
-// Prefixed is a writer for parallel notebooks with one destination, such as a Shared: it forwards whole lines, each with
-// a prefix. Flush writes an unfinished last line.
+// Prefixed is a writer for parallel notebooks with one destination, such as a Shared: it forwards whole lines, each
+// with a prefix. Flush writes an unfinished last line.
 type Prefixed struct {
 	To     io.Writer
 	Prefix string

@@ -119,7 +119,8 @@ func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", K
 func (l Layout) specFile() string { return filepath.Join(l.specDir(), "kernel.json") }
 func (l Layout) logo() string     { return filepath.Join(l.specDir(), "logo-svg.svg") }
 
-// program is the path of a tool. gopls has a folder of its own, which `kernel run` takes off PATH: it completes no code.
+// program is the path of a tool. gopls has a folder of its own, which `kernel run` takes off PATH: it completes no
+// code.
 func (l Layout) program(p tool) string {
 	if p == gopls {
 		return filepath.Join(l.goplsDir(), p.name)

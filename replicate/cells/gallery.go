@@ -13,6 +13,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/catalog"
 	"tvps/replicate/lab"
+	"tvps/replicate/paper"
 )
 
 // galleryFolder has the figures at the small scale that the repository contains: figures/gallery in $TVPS_ROOT.
@@ -41,54 +42,31 @@ func found(out sink, gallery string, number int) error {
 			return err
 		}
 	}
-	judged := v.Of(state.Name)
-	further, err := furtherPanels(gallery, number, judged)
-	if err != nil {
-		return err
-	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
-	if len(further) > 0 {
+	declared, _ := catalog.Paper().Figure(number) // its state was found
+	if further := furtherPanels(gallery, declared); len(further) > 0 {
 		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
 			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
 	}
 	out.display(message{data: map[string]any{
 		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
 	}})
-	claims(out, judged)
+	claims(out, v.Of(state.Name))
 	return nil
 }
 
-// furtherPanels lists the panels of a figure of which a verdict counts more seeds or steps than the gallery's
-// measurements of the panel have.
-func furtherPanels(gallery string, number int, judged []lab.Judged) ([]string, error) {
-	drawn := map[string]Measurements{}
+// furtherPanels lists the panels of a figure whose verdicts count more seeds or steps than they draw: the gallery has a
+// file of these.
+func furtherPanels(gallery string, figure paper.Figure) []string {
 	var further []string
-	for _, claim := range judged {
-		for _, part := range claim.Parts {
-			if part.Effect.N == 0 { // not run
-				continue
-			}
-			if drawn[part.Panel] == nil {
-				m, err := measured(gallery, number, part.Panel)
-				if err != nil {
-					return nil, err
-				}
-				drawn[part.Panel] = m
-			}
-			seeds, steps := map[int64]bool{}, map[int]bool{}
-			for _, r := range drawn[part.Panel] {
-				if r.Series == part.Series {
-					seeds[r.Seed], steps[r.T] = true, true
-				}
-			}
-			if part.Effect.N > len(seeds) || part.Steps > len(steps) {
-				further = append(further, part.Panel)
-			}
+	for _, p := range figure.Panels {
+		name := figures.Figure{Name: figure.Name()}.JudgedFile(figures.Panel{Key: p.Key})
+		if _, err := os.Stat(filepath.Join(gallery, figure.Name(), name)); err == nil {
+			further = append(further, p.Key)
 		}
 	}
-	slices.Sort(further)
-	return slices.Compact(further), nil
+	return further
 }
 
 func galleryPicture(out sink, file string) error {

@@ -5,12 +5,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tvps/figures"
-	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 )
 
@@ -73,42 +71,22 @@ func copyTables(from, to string) error {
 
 // The sentence about the gallery names the panels whose verdicts count seeds or steps that the figure does not draw.
 func TestFurtherPanels(t *testing.T) {
-	gallery := t.TempDir()
+	gallery, figure := t.TempDir(), paper.Fig1()
 	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, rows := sample(t) // two seeds and three steps of each panel
-	for _, panel := range []string{"a", "b"} {
-		f, err := os.Create(filepath.Join(gallery, "fig01", "fig01-"+panel+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		one := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.Panel != panel })
-		if err := errors.Join(figures.WriteCSV(f, one), f.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	part := func(panel string, seeds, steps int) lab.JudgedPart {
-		return lab.JudgedPart{Part: paper.Part{Panel: panel, Series: "ours"}, Steps: steps,
-			Effect: figures.Estimate{N: seeds}}
-	}
-	for _, c := range []struct {
-		parts []lab.JudgedPart
-		want  string
-	}{
-		{[]lab.JudgedPart{part("a", 2, 3), part("b", 1, 2)}, ""},
-		{[]lab.JudgedPart{part("a", 3, 3), part("b", 2, 3)}, "a"},
-		{[]lab.JudgedPart{part("a", 2, 3), part("b", 2, 4)}, "b"},
-		{[]lab.JudgedPart{part("b", 3, 3), part("a", 3, 4), part("b", 3, 4)}, "a b"},
-		{[]lab.JudgedPart{part("x", 0, 0)}, ""}, // not run
+	for _, c := range []struct{ file, want string }{
+		{"fig01-a.csv", ""},
+		{"fig01-c-judged.csv", "c"},
+		{"fig02-b-judged.csv", "c"}, // of another figure
+		{"fig01-a-judged.csv", "a c"},
 	} {
-		got, err := furtherPanels(gallery, 1, []lab.Judged{{Parts: c.parts}})
-		if err != nil || strings.Join(got, " ") != c.want {
-			t.Errorf("%v: panels %v, %v, want %q", c.parts, got, err, c.want)
+		if err := os.WriteFile(filepath.Join(gallery, "fig01", c.file), nil, 0o644); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := furtherPanels(gallery, 1, []lab.Judged{{Parts: []lab.JudgedPart{part("x", 3, 3)}}}); err == nil {
-		t.Error("a panel without measurements is no error")
+		if got := strings.Join(furtherPanels(gallery, figure), " "); got != c.want {
+			t.Errorf("with %s: %q, want %q", c.file, got, c.want)
+		}
 	}
 }
 

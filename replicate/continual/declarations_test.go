@@ -11,7 +11,8 @@ import (
 	"tvps/replicate/settings"
 )
 
-// TestScales: each scenario has all scales but that of the robots, each scale gives every setting, and the result is valid.
+// TestScales: each scenario has all scales but that of the robots, each scale gives every setting, and the result is
+// valid.
 func TestScales(t *testing.T) {
 	for _, c := range scenarios {
 		for _, scale := range []settings.Scale{settings.Tiny, settings.Small, settings.Paper} {

@@ -31,8 +31,8 @@ func (c Catalog) CheckAll(o Options) error {
 }
 
 // All makes every figure of the catalog, each in its own folder below o.Out. All runs are computed first, together: a
-// run that several figures share is computed once, and the remaining time is that of all runs. Meanwhile the folders have
-// drafts. A figure that fails, wholly or in part, does not stop the others: see Made.Err and Incomplete.
+// run that several figures share is computed once, and the remaining time is that of all runs. Meanwhile the folders
+// have drafts. A figure that fails, wholly or in part, does not stop the others: see Made.Err and Incomplete.
 //
 // Errors concern all figures: usage errors, an output folder that cannot be written, an interruption (the same call
 // then continues).

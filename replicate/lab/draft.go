@@ -90,8 +90,8 @@ func (d *draft) touch(now time.Time) {
 
 func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html") }
 
-// draw draws the panels whose runs have ended if there are more of them than before, and returns a line that says so. The
-// first picture is that of the first seeds of a panel. A single figure that has all its panels is left to its last
+// draw draws the panels whose runs have ended if there are more of them than before, and returns a line that says so.
+// The first picture is that of the first seeds of a panel. A single figure that has all its panels is left to its last
 // drawing.
 func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	d.mutex.Lock()

@@ -2,13 +2,11 @@ package lab
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 )
 
 // Verdict says whether a claim of the paper holds here.
@@ -98,8 +96,8 @@ type shownPanel struct {
 	level  float64  // of the intervals, 0 for figures.Level
 }
 
-// shownIn returns what each panel of a plan shows, by key, and at which level it is judged. A panel has those floors of its protocol that are its
-// references.
+// shownIn returns what each panel of a plan shows, by key, and at which level it is judged. A panel has those floors of
+// its protocol that are its references.
 func shownIn(plan []PanelPlan, e evidence) map[string]shownPanel {
 	shown := map[string]shownPanel{}
 	for _, p := range plan {
@@ -266,8 +264,8 @@ func pValue(j Judged) float64 {
 	return 0
 }
 
-// correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over the
-// claims that could be judged.
+// correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over
+// the claims that could be judged.
 func correct(claims []Judged) {
 	var decided []int
 	family := 0
@@ -296,112 +294,4 @@ func (j Judged) Shown() []JudgedPart {
 		return slices.Concat(j.Parts, j.Floors)
 	}
 	return j.Parts
-}
-
-// Result is the verdict, with a remark if Holm's correction does not keep it.
-func (j Judged) Result() string {
-	if j.Holm == Lost {
-		return string(j.Verdict) + ", but not with Holm's correction"
-	}
-	return string(j.Verdict)
-}
-
-// String returns a line for the terminal, followed by one for each part.
-func (j Judged) String() string {
-	text := fmt.Sprintf("  %-13s  %s (%s)", j.Result(), j.Text, j.Place)
-	for _, p := range j.Shown() {
-		text += fmt.Sprintf("\n  %13s    %s", "", p)
-	}
-	return text
-}
-
-// String returns the effect and the verdict in one line.
-func (p JudgedPart) String() string {
-	if p.Verdict == NotRun {
-		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
-	}
-	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Result())
-}
-
-// panel returns the panel's letter, with the stand-in for its data if there is one.
-func (p JudgedPart) panel() string {
-	if _, standIn, ok := strings.Cut(p.Metric, standInMark); ok {
-		return p.Panel + standInMark + standIn
-	}
-	return p.Panel
-}
-
-// What names the statistic with its series, its claimed bound and its mean.
-func (p JudgedPart) What() string {
-	if p.Verdict == NotRun {
-		return what(p.Part)
-	}
-	return fmt.Sprintf("%s is %s", what(p.Part), signed(p.Effect.Mean))
-}
-
-// Interval returns the effect's interval, the number of seeds, and which steps were measured, if they are a sample.
-func (p JudgedPart) Interval() string {
-	if p.Effect.N < 2 {
-		return "(one seed, so no interval)"
-	}
-	text := fmt.Sprintf("%s, n = %d%s", ends(p.Effect), p.Effect.N, p.steps())
-	if p.Level > 0 {
-		text += fmt.Sprintf(", %g%% for a second look", 100*p.Level)
-	}
-	return text
-}
-
-// steps says which steps were measured, and what the interval is without the others; "" if they stand for no others.
-func (p JudgedPart) steps() string {
-	switch {
-	case p.Effect.N < 2 || p.Steps < 2 || p.Stride == 0:
-		return ""
-	case p.OverSeeds == nil:
-		return ", every step"
-	}
-	text := fmt.Sprintf(", every %s step (these alone: %s", protocol.Ordinal(p.Stride), ends(*p.OverSeeds))
-	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
-		text += ", " + string(alone) + ": more steps would tell"
-	}
-	return text + ")"
-}
-
-func ends(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", signed(e.Low), signed(e.High)) }
-
-// Result is the verdict in short, with the margin if no difference is shown, and a remark on a stand-in.
-func (p JudgedPart) Result() string {
-	text := p.Verdict.Short()
-	switch {
-	case p.Verdict == NoDifference:
-		text = fmt.Sprintf("no difference above %g", p.Margin)
-	case p.Verdict == Undecided && p.Margin > 0:
-		text += fmt.Sprintf(" (margin %g)", p.Margin)
-	}
-	if p.onStandIn() {
-		text += " (not counted)"
-	}
-	return text
-}
-
-// signed formats a number with its sign and three decimals, never as minus zero.
-func signed(v float64) string {
-	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
-		return text
-	}
-	return "+0.000"
-}
-
-// what names the statistic with its series and its claimed bound.
-func what(p paper.Part) string {
-	series, _ := figures.LookUp(p.Series)
-	base, _ := figures.LookUp(p.Base)
-	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
-	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(words)
-	switch {
-	case p.Test == paper.Within:
-		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)
-	case p.Test == paper.Below:
-		return fmt.Sprintf("%s (claimed below %g)", text, p.Bound)
-	}
-	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
 }

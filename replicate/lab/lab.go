@@ -69,9 +69,9 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
-// OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those of
-// tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not there
-// or cannot be listed (with tables it is made), and those of ReadTables.
+// OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those
+// of tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not
+// there or cannot be listed (with tables it is made), and those of ReadTables.
 func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	cache, err := artifact.CacheDir()
 	if err != nil {

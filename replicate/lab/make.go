@@ -23,8 +23,9 @@ type Result struct {
 }
 
 // Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If
-// runs failed it returns an error together with a result of what could be drawn without them. Meanwhile o.Out has a draft
-// with the panels whose runs have ended. If Make is interrupted, the draft stays and the result has the finished runs.
+// runs failed it returns an error together with a result of what could be drawn without them. Meanwhile o.Out has a
+// draft with the panels whose runs have ended. If Make is interrupted, the draft stays and the result has the finished
+// runs.
 func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
 	plan, err := l.Plan(f, o)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"tvps/data/echarts"
 )
 
-// PageScript returns the text of echarts.min.js for Lab.ECharts: the file that TVPS_ECHARTS names, or the pinned one from
-// the cache or the network. If it cannot be obtained the result is nil, with a warning to log: pages then load it from the
-// network.
+// PageScript returns the text of echarts.min.js for Lab.ECharts: the file that TVPS_ECHARTS names, or the pinned one
+// from the cache or the network. If it cannot be obtained the result is nil, with a warning to log: pages then load it
+// from the network.
 func PageScript(ctx context.Context, log io.Writer) []byte {
 	own := os.Getenv("TVPS_ECHARTS")
 	if strings.Contains(own, "://") {

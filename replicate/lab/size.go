@@ -13,9 +13,9 @@ import (
 	"tvps/replicate/settings"
 )
 
-// Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of these
-// runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged by the
-// runs of both stages, with intervals at secondLook. The user may ask for another size; it has no parts.
+// Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of
+// these runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged
+// by the runs of both stages, with intervals at secondLook. The user may ask for another size; it has no parts.
 type Size struct {
 	Scale  settings.Scale `json:"scale"`
 	Figure string         `json:"figure"`
@@ -216,8 +216,10 @@ func (s Size) includes(p PanelPlan) bool {
 func (l *Lab) minutes(s Size) (float64, error) {
 	seconds := map[string]float64{} // of a step, by series
 	stored := s.panel
-	if err := stored.AddJobs(l); err != nil {
-		return 0, err
+	if len(stored.Jobs) == 0 {
+		if err := stored.AddJobs(l); err != nil {
+			return 0, err
+		}
 	}
 	for _, job := range stored.Jobs {
 		if r, err := l.Store.Read(job.Spec); err == nil && len(r.Steps) > 0 {

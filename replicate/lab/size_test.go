@@ -236,9 +236,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestTwoLooks: of seeds of a normal distribution, three or eight are looked at first, and those that decide nothing are
-// extended by the size of the plan. The two looks together may err in 7.5% of cases. The interval that is reported in the
-// end covers the true difference in about 93% at worst, and that of a second look alone in 95%.
+// TestTwoLooks: of seeds of a normal distribution, three or eight are looked at first, and those that decide nothing
+// are extended by the size of the plan. The two looks together may err in 7.5% of cases. The interval that is reported
+// in the end covers the true difference in about 93% at worst, and that of a second look alone in 95%.
 func TestTwoLooks(t *testing.T) {
 	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
 	if err != nil {

@@ -104,15 +104,15 @@ func (l *Lab) ParseSize(text string, o Options) (Size, error) {
 	if s.cells(s.panel) <= (Sample{Seeds: s.panel.Seeds}).cells(s.panel) {
 		return Size{}, usage.Errorf("%s has no more seeds times steps than the panel itself", text)
 	}
-	if s.Minutes, err = l.minutes(s); err == nil && s.Minutes == 0 {
-		plan, err := s.plan(l)
-		if err == nil && !plan.Stored(l.Store) {
-			err = usage.Errorf("%s: how long it takes is not known, as no run of the panel is stored: run %s --panel %s first",
-				text, words[0], s.Panel)
-		}
+	if s.Minutes, err = l.minutes(s); err != nil || s.Minutes > 0 {
 		return s, err
 	}
-	return s, err
+	plan, err := s.plan(l)
+	if err != nil || plan.Stored(l.Store) {
+		return s, err
+	}
+	return Size{}, usage.Errorf("%s: how long it takes is not known, as no run of the panel is stored: run %s --panel %s first",
+		text, words[0], s.Panel)
 }
 
 // same tells whether two sizes have the same runs of the same panel.

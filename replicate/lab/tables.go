@@ -30,9 +30,9 @@ type tableRun struct {
 	values     map[string]map[int]float64
 }
 
-// ReadTables reads the figures of a catalog that have a folder of their name in dir. Runs of an identity that is not that
-// of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be read, rows
-// of no run, and two values for one row.
+// ReadTables reads the figures of a catalog that have a folder of their name in dir. Runs of an identity that is not
+// that of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be
+// read, rows of no run, and two values for one row.
 func ReadTables(c Catalog, dir string) (*Tables, error) {
 	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
 	for _, f := range c.Figures {

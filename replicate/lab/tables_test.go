@@ -33,8 +33,8 @@ func fromTables(t *testing.T, c Catalog, dir string) *Lab {
 	return l
 }
 
-// TestTables: the tables of a figure, with a panel that is judged by more than is drawn, give the verdicts of the stored
-// runs, in verify as in Draw, and fill in for the runs that a store lacks. Damaged and changed tables do not.
+// TestTables: the tables of a figure, with a panel that is judged by more than is drawn, give the verdicts of the
+// stored runs, in verify as in Draw, and fill in for the runs that a store lacks. Damaged and changed tables do not.
 func TestTables(t *testing.T) {
 	w := largerSamples(t)
 	w.options.Panels = nil

@@ -15,7 +15,8 @@ import "slices"
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 13 claims: 7 hold, 2 hold partly, 3 do not hold, 1 is undecided; see figures/gallery/fig01.
+// Result at the small scale: 13 claims: 7 hold, 2 hold partly, 3 do not hold, 1 is undecided; see
+// figures/gallery/fig01.
 //
 // Time at the small scale on two cores: 28 min.
 func Fig1() Figure {

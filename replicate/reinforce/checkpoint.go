@@ -18,10 +18,11 @@ import (
 	"tvps/replicate/runs"
 )
 
-// checkpoint is the first line of the file from which a run continues, in JSON; the agent follows. It is written between
-// two episodes. A run has a file of its own, so that it continues alone, or in another group than it began in. Files of
-// a group are of the same episode, unless the process was killed while it replaced them; then the runs continue apart
-// (runs.Batch.Progress). Environments need no checkpoint: an episode's start depends on its number and seed alone.
+// checkpoint is the first line of the file from which a run continues, in JSON; the agent follows. It is written
+// between two episodes. A run has a file of its own, so that it continues alone, or in another group than it began in.
+// Files of a group are of the same episode, unless the process was killed while it replaced them; then the runs
+// continue apart (runs.Batch.Progress). Environments need no checkpoint: an episode's start depends on its number and
+// seed alone.
 type checkpoint struct {
 	Format  int       `json:"format"`
 	Run     string    `json:"run"`     // its ID

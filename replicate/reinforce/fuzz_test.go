@@ -35,8 +35,8 @@ func written(episode int, returns ...float64) checkpoint {
 	return checkpoint{Format: checkpointFormat, Run: theRun.ID(), Episode: episode, Returns: returns}
 }
 
-// TestFirstLine: what no training of the run writes is an error that says so, in little memory; the bytes after the line
-// stay unread.
+// TestFirstLine: what no training of the run writes is an error that says so, in little memory; the bytes after the
+// line stay unread.
 func TestFirstLine(t *testing.T) {
 	good := lineOf(t, written(7, 3, 4))
 	r := bufio.NewReader(strings.NewReader(string(good) + "agents"))

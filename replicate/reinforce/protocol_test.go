@@ -66,8 +66,8 @@ func reached(t *testing.T, store *runs.Store) map[int64]int {
 }
 
 // Runs that are interrupted between two evaluations continue from their checkpoints and end with the rows of
-// uninterrupted ones, for every learner. A checkpoint that is damaged in its middle or in its first line, or of an older
-// program, costs only the time of its own run.
+// uninterrupted ones, for every learner. A checkpoint that is damaged in its middle or in its first line, or of an
+// older program, costs only the time of its own run.
 func TestInterruptedRunsEndAlike(t *testing.T) {
 	h, s := carts(t), miniature()
 	defer declareCart(newCart)

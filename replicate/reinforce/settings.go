@@ -15,8 +15,8 @@ import (
 
 // Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
 // setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
-// "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have them,
-// "plan" no run's numbers.
+// "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have
+// them, "plan" no run's numbers.
 type Settings struct {
 	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`

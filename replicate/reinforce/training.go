@@ -36,8 +36,8 @@ type training struct {
 	saveTime time.Duration // how long that took
 }
 
-// begin continues from the checkpoints, or starts from scratch if a member has none. A checkpoint that cannot be used is
-// removed; the members that have one then train without its run (runs.ErrRegroup).
+// begin continues from the checkpoints, or starts from scratch if a member has none. A checkpoint that cannot be used
+// is removed; the members that have one then train without its run (runs.ErrRegroup).
 func (t *training) begin() error {
 	if err := t.restart(); err != nil {
 		return err

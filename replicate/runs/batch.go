@@ -28,8 +28,8 @@ type Batch struct {
 	Start func(ctx context.Context, seeds []int64, members []Spec, files Files) (step GroupStep, stop func(), err error)
 }
 
-// ErrRegroup is returned by Batch.Start if the members' progress is other than it seemed, as a state is damaged. Execute
-// then asks for it again.
+// ErrRegroup is returned by Batch.Start if the members' progress is other than it seemed, as a state is damaged.
+// Execute then asks for it again.
 var ErrRegroup = errors.New("the members of a group have different progress")
 
 // GroupStep computes step t of every member of a group, in their order. It is called with increasing t and, after an

@@ -86,8 +86,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestLargeTexts: a text has at most maxFile bytes, however large its file is; the limit is not taken at once for a file
-// that decompresses to less.
+// TestLargeTexts: a text has at most maxFile bytes, however large its file is; the limit is not taken at once for a
+// file that decompresses to less.
 func TestLargeTexts(t *testing.T) {
 	encoder, _ := codec()
 	padding := make([]byte, 5<<20) // a frame that zstd skips

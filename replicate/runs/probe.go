@@ -42,8 +42,8 @@ func HoldProbe(ctx context.Context, dir string) (release func(), err error) {
 	}
 }
 
-// TryProbe tries the lock that another process of the same Slurm job (or none) holds by HoldProbe. It returns nil if the
-// lock excludes this process, a *FolderError if it does not, or another error if no process holds it.
+// TryProbe tries the lock that another process of the same Slurm job (or none) holds by HoldProbe. It returns nil if
+// the lock excludes this process, a *FolderError if it does not, or another error if no process holds it.
 func TryProbe(dir string) error {
 	path := probePath(dir)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -142,8 +142,8 @@ func over(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) (s Sta
 	return s
 }
 
-// TestSlurmAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time limit,
-// one loses its node. All end well, and the figure is drawn.
+// TestSlurmAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time
+// limit, one loses its node. All end well, and the figure is drawn.
 func TestSlurmAttempts(t *testing.T) {
 	c := slurmtest.Start(t)
 	p, o := plan(t, 12)
@@ -184,8 +184,8 @@ func TestSlurmAttempts(t *testing.T) {
 	}
 }
 
-// TestSlurmFailed: a task that fails again and again is given up, one that is impossible at once, and the drawing job is
-// cancelled. The status names task, node and log.
+// TestSlurmFailed: a task that fails again and again is given up, one that is impossible at once, and the drawing job
+// is cancelled. The status names task, node and log.
 func TestSlurmFailed(t *testing.T) {
 	c := slurmtest.Start(t)
 	p, o := plan(t, 4)

@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Cluster is a running Slurm with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for a GPU. The
-// partitions are cpu, of all nodes and the default, and gpu, of n3.
+// Cluster is a running Slurm with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for a GPU.
+// The partitions are cpu, of all nodes and the default, and gpu, of n3.
 type Cluster struct {
 	Dir  string // of its configuration, logs and state
 	env  []string
