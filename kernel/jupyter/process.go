@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"tvps/kernel/children"
 )
 
 const (
@@ -26,38 +27,22 @@ type process struct {
 	exited chan struct{} // closed when the process has ended and its group is killed
 }
 
-// Process groups of a launched command.
-const (
-	ownGroup   = true
-	inOurGroup = false
-)
-
-// launch starts a command. A group of its own is killed when the command ends. On Linux the system kills the command
-// when this process ends, even if it is killed itself. The system watches the thread that started the command, so that
-// thread is kept.
+// launch starts a command. A group of its own is killed when the command ends.
 func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
 	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
 	cmd.WaitDelay = pipeTime
-	setGroup(cmd, own)
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		defer close(p.exited)
-		_ = cmd.Wait() // the process state contains the same information as the error
-		if own {
-			killGroup(cmd.Process.Pid)
-		}
-	}()
-	if err := <-started; err != nil {
+	wait, err := children.Start(cmd, own)
+	if err != nil {
 		return nil, err
 	}
+	go func() {
+		defer close(p.exited)
+		_ = wait() // the process state contains the same information as the error
+		if own {
+			children.KillGroup(cmd.Process.Pid)
+		}
+	}()
 	return p, nil
 }
 
@@ -76,7 +61,7 @@ func (p *process) interrupt() error {
 	if !p.alive() {
 		return nil
 	}
-	return interruptGroup(p.cmd.Process.Pid)
+	return children.InterruptGroup(p.cmd.Process.Pid)
 }
 
 // end asks the process to end, and kills it if it has not ended after patience.
@@ -96,7 +81,7 @@ func (p *process) kill() {
 	if p.alive() {
 		p.end(5 * termTime)
 	}
-	for end := time.Now().Add(groupTime); groupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
+	for end := time.Now().Add(groupTime); children.GroupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 }

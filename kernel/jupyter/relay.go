@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+
+	"tvps/kernel/children"
 )
 
 const (
@@ -69,7 +71,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 			argv[i] = file
 		}
 	}
-	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, inOurGroup)
+	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, children.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}

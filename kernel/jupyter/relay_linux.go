@@ -12,7 +12,7 @@ import (
 const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER, which package syscall lacks
 
 // adopt makes this process the parent of its descendants whose own parent ends, so that killAdopted finds them. It
-// also takes back the request of our parent to be killed with it (see dieWithParent): the relay has a kernel to end.
+// also takes back the request of our parent to be killed with it (see children.Start): the relay has a kernel to end.
 // That request belongs to the main thread.
 func adopt() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
@@ -22,7 +22,7 @@ func adopt() {
 // killAdopted kills all descendants of this process.
 func killAdopted() {
 	for end := time.Now().Add(defaultLimits.sockets); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		all := children()
+		all := ownChildren()
 		if len(all) == 0 {
 			return
 		}
@@ -33,8 +33,8 @@ func killAdopted() {
 	}
 }
 
-// children lists the child processes of this process.
-func children() []int {
+// ownChildren lists the child processes of this process.
+func ownChildren() []int {
 	var found []int
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+
+	"tvps/kernel/children"
 )
 
 const (
@@ -111,7 +113,7 @@ func (k *Kernel) run(c connection, o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launch(cmd, k.log, ownGroup)
+	return launch(cmd, k.log, children.OwnGroup)
 }
 
 // connect opens the sockets. All use the same identity, because some kernels answer a request on another socket

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"tvps/data/table"
+	"tvps/kernel/children"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -159,25 +160,7 @@ func (c *command) command(t *task, args ...string) *exec.Cmd {
 	if os.Getenv(threads) == "" { // the workers share the processors
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", threads, max(1, runtime.NumCPU()/c.workers)))
 	}
-	group(cmd)
 	return cmd
-}
-
-// start starts a command on a thread that is kept until release is called: the command ends with it, also if this
-// process is killed. Call release after Wait.
-func start(cmd *exec.Cmd) (release func(), err error) {
-	started, ended := make(chan error), make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		started <- cmd.Start()
-		<-ended
-	}()
-	release = sync.OnceFunc(func() { close(ended) })
-	if err = <-started; err != nil {
-		release()
-	}
-	return release, err
 }
 
 // once runs the command for one model.
@@ -185,13 +168,12 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 	cmd := c.command(t, args...)
 	var output tail
 	cmd.Stdout, cmd.Stderr = &output, &output
-	release, err := start(cmd)
+	wait, err := children.Start(cmd, children.OwnGroup)
 	if err != nil {
 		return fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
-	defer release()
-	stop := context.AfterFunc(ctx, func() { killGroup(cmd) })
-	err = cmd.Wait()
+	stop := context.AfterFunc(ctx, func() { children.KillGroup(cmd.Process.Pid) })
+	err = wait()
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -205,12 +187,12 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 
 // server is a command that trains one model for each line.
 type server struct {
-	text    string
-	cmd     *exec.Cmd
-	release func() // see start
-	stdin   io.WriteCloser
-	stdout  *bufio.Reader
-	stderr  tail
+	text   string
+	cmd    *exec.Cmd
+	wait   func() error // for its end, see children.Start
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	stderr tail
 }
 
 // start starts the command.
@@ -226,7 +208,7 @@ func (c *command) start(t *task) (*server, error) {
 		return nil, err
 	}
 	s.stdout = bufio.NewReader(out)
-	if s.release, err = start(s.cmd); err != nil {
+	if s.wait, err = children.Start(s.cmd, children.OwnGroup); err != nil {
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
 	return s, nil
@@ -234,7 +216,7 @@ func (c *command) start(t *task) (*server, error) {
 
 // ask has one model trained: one line to the command, one answer.
 func (s *server) ask(ctx context.Context, train, test, answer string) error {
-	stop := context.AfterFunc(ctx, func() { killGroup(s.cmd) })
+	stop := context.AfterFunc(ctx, func() { children.KillGroup(s.cmd.Process.Pid) })
 	defer stop()
 	_, err := fmt.Fprintf(s.stdin, "%s\t%s\t%s\n", train, test, answer)
 	var line string
@@ -255,18 +237,16 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 
 // kill ends the command at once.
 func (s *server) kill() {
-	defer s.release()
-	killGroup(s.cmd)
-	_ = s.cmd.Wait() // it was killed: its error says no more
+	children.KillGroup(s.cmd.Process.Pid)
+	_ = s.wait() // it was killed: its error says no more
 }
 
 // close lets the command end by itself: it sees the end of its input.
 func (s *server) close() error {
-	defer s.release()
 	_ = s.stdin.Close()
-	timer := time.AfterFunc(10*time.Second, func() { killGroup(s.cmd) })
+	timer := time.AfterFunc(10*time.Second, func() { children.KillGroup(s.cmd.Process.Pid) })
 	defer timer.Stop()
-	if err := s.cmd.Wait(); err != nil {
+	if err := s.wait(); err != nil {
 		return fmt.Errorf("the trainer %q failed at its end: %w%s", s.text, err, s.stderr.quote())
 	}
 	return nil

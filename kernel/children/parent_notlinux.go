@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package backtest
+package children
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package backtest
+package children
 
 import (
 	"bufio"
@@ -10,21 +10,19 @@ import (
 	"time"
 )
 
-// TestTrainerEndsWithUs: a trainer does not run on after its process was killed.
-func TestTrainerEndsWithUs(t *testing.T) {
-	const mark = "BACKTEST_TEST_START"
+// TestEndsWithUs: a command does not run on after the process that started it was killed.
+func TestEndsWithUs(t *testing.T) {
+	const mark = "PROCESS_TEST_START"
 	if os.Getenv(mark) != "" {
-		cmd := exec.Command("sh", "-c", "echo trainer $$; exec sleep 100")
+		cmd := exec.Command("sh", "-c", "echo started $$; exec sleep 100")
 		cmd.Stdout = os.Stdout
-		group(cmd)
-		release, err := start(cmd)
+		wait, err := Start(cmd, OwnGroup)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer release()
-		t.Fatal(cmd.Wait())
+		t.Fatal(wait())
 	}
-	us := exec.Command(os.Args[0], "-test.run=^TestTrainerEndsWithUs$")
+	us := exec.Command(os.Args[0], "-test.run=^TestEndsWithUs$")
 	us.Env = append(os.Environ(), mark+"=1")
 	out, err := us.StdoutPipe()
 	if err != nil {
@@ -37,7 +35,7 @@ func TestTrainerEndsWithUs(t *testing.T) {
 	us.Process.Kill()
 	us.Wait()
 	var pid int
-	if _, scanErr := fmt.Sscanf(line, "trainer %d", &pid); scanErr != nil {
+	if _, scanErr := fmt.Sscanf(line, "started %d", &pid); scanErr != nil {
 		t.Fatalf("it said %q, %v", line, err)
 	}
 	running := func() bool { // a process that has ended and is not waited for has no command line
@@ -53,5 +51,5 @@ func TestTrainerEndsWithUs(t *testing.T) {
 	if p, err := os.FindProcess(pid); err == nil {
 		p.Kill()
 	}
-	t.Error("the trainer is still running")
+	t.Error("the command is still running")
 }

@@ -1,0 +1,41 @@
+// Package children starts commands that end with this process, alone or as the leaders of process groups, and signals
+// these groups.
+package children
+
+import (
+	"os/exec"
+	"runtime"
+)
+
+// The process group of a started command.
+const (
+	OwnGroup   = true
+	InOurGroup = false
+)
+
+// Start starts a command, as the leader of a process group of its own or as a member of ours. On Linux the system kills
+// the command, not its children, when this process ends, even if it is killed itself. The system watches the thread
+// that started the command, so that thread is kept until wait returns. wait is the command's Wait and must be called
+// once. Errors are those of the command's Start.
+func Start(cmd *exec.Cmd, own bool) (wait func() error, err error) {
+	setGroup(cmd, own)
+	started, asked, ended := make(chan error), make(chan struct{}), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		<-asked
+		ended <- cmd.Wait()
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return func() error {
+		close(asked)
+		return <-ended
+	}, nil
+}
