@@ -33,7 +33,7 @@ func largerSamples(t *testing.T) *workplace {
 	if err := size.resolve(a.Catalog); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteJSON(a.sizesFile(), []Size{size}); err != nil {
+	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := size.plan(a.Lab)
@@ -211,7 +211,7 @@ func TestGallerySizes(t *testing.T) {
 	}
 	size := Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: Sample{Seeds: firstSeeds(9), Stride: 2},
 		Parts: []SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}}
-	if err := WriteJSON(a.sizesFile(), []Size{size}); err != nil {
+	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.WriteGallery(handMade(), dir); err != nil {

@@ -24,6 +24,7 @@ type Size struct {
 	Sample
 	Parts   []SizedPart `json:"parts"`
 	Minutes float64     `json:"minutes"` // of the missing steps, by the time that stored ones took
+	SHA256  string      `json:"sha256"`  // of all the above, in the file
 
 	panel PanelPlan
 }

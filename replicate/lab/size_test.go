@@ -135,7 +135,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("%d seeds would have done", len(fewer.Seeds))
 	}
 	// Fixed and computed by hand, as nothing may be trained here.
-	if err := WriteJSON(a.sizesFile(), sizes); err != nil {
+	if err := writeSizes(a.sizesFile(), sizes); err != nil {
 		t.Fatal(err)
 	}
 	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
@@ -157,6 +157,16 @@ func TestSizes(t *testing.T) {
 	if now, err := a.Extend(t.Context(), nil, time.Hour, a.options); err != nil || len(now) != 0 {
 		t.Errorf("a complete size is computed again: %v, %v", now, err)
 	}
+	text, err := os.ReadFile(a.sizesFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), `"stride": `, `"stride": 1`, 1)
+	if err := os.WriteFile(a.sizesFile(), []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.fixed()
+	demand.Error(t, err, "sizes.json", "does not match its checksum")
 	if err := os.WriteFile(a.sizesFile(), []byte("[{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +371,7 @@ func TestParseSize(t *testing.T) {
 	if err != nil || size.Figure != "fig14" || size.Panel != "a" || len(size.Seeds) != 9 || size.Minutes <= 0 {
 		t.Fatal(size, err)
 	}
-	if err := WriteJSON(a.sizesFile(), []Size{size}); err != nil {
+	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
 		t.Fatal(err)
 	}
 	fixed, err := a.fixed()

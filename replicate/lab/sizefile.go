@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,12 +50,34 @@ func (l *Lab) readSizes(path string) ([]Size, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed", path, err)
 	}
-	for i := range sizes {
+	for i, s := range sizes {
+		if s.SHA256 != s.sum() {
+			return nil, fmt.Errorf("%s: the size for panel %s of %s does not match its checksum: restore the file",
+				path, s.Panel, s.Figure)
+		}
 		if err := sizes[i].resolve(l.Catalog); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return sizes, nil
+}
+
+// writeSizes writes a file of sizes with their checksums.
+func writeSizes(path string, sizes []Size) error {
+	for i := range sizes {
+		sizes[i].SHA256 = sizes[i].sum()
+	}
+	return WriteJSON(path, sizes)
+}
+
+// sum is the SHA-256 of the size as JSON, without its own.
+func (s Size) sum() string {
+	s.SHA256 = ""
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("lab: a size did not encode: %v", err)) // its numbers are finite
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // resolve sets the panel of a size that was read.
@@ -150,7 +173,7 @@ func (l *Lab) Extend(ctx context.Context, sizes []Size, budget time.Duration, o 
 	if len(now) == 0 {
 		return nil, nil
 	}
-	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
+	if err := writeSizes(l.sizesFile(), fixed); err != nil {
 		return nil, err
 	}
 	var plan []PanelPlan

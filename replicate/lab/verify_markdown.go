@@ -151,7 +151,7 @@ func (l *Lab) WriteGallery(v Verification, dir string) error {
 		return err
 	}
 	if len(sizes) > 0 {
-		if err := WriteJSON(filepath.Join(dir, sizesName), sizes); err != nil {
+		if err := writeSizes(filepath.Join(dir, sizesName), sizes); err != nil {
 			return err
 		}
 	}
