@@ -43,7 +43,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
 			"before, are kept in sizes.json in the folder of --results, and never change; after this second look\n" +
 			"intervals are of 97.5% instead of 95%. --fix asks for a size of your own; choose it before you see its\n" +
-			"runs, as its intervals are of 95%. An interrupted command continues.",
+			"runs, as its intervals are of 95% unless there was such a look. An interrupted command continues.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}

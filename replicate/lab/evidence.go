@@ -146,9 +146,11 @@ func samples(p PanelPlan, declared []PanelPlan, fixed []Size) []Sample {
 			out = append(out, Sample{Seeds: q.Seeds})
 		}
 	}
+	// After a second look every further one is at its level, a size that the user asked for, too.
+	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.about(p) && len(s.Parts) > 0 })
 	for _, s := range fixed {
 		if s.about(p) {
-			s.again = len(s.Parts) > 0
+			s.again = looked
 			out = append(out, s.Sample)
 		}
 	}
