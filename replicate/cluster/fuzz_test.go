@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzPlan: a plan with a right checksum is an error of one sentence, or one that is written and read again as the same.
+// FuzzPlan: a plan with its checksum is an error of one sentence, or one that is written and read again as the same.
 func FuzzPlan(f *testing.F) {
 	text, err := example().Encode()
 	if err != nil {
