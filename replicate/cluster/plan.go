@@ -12,7 +12,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+
 	"tvps/data/artifact"
+	"tvps/gomlx_models/resnet"
 )
 
 // Format is the number of the plan's format that this program writes and reads. Plans of format 1 had no checksum.
@@ -76,6 +78,13 @@ type Pretrain struct {
 	Width  int   `json:"width"`
 	Split  int64 `json:"split"`
 	Epochs int   `json:"epochs"`
+}
+
+// Config is the training's configuration.
+func (p Pretrain) Config() resnet.Config {
+	c := resnet.DefaultConfig(p.Width)
+	c.Epochs, c.Seed = p.Epochs, p.Split
+	return c
 }
 
 // Features are the features of all images below the trained part of ResNet-18, which a scenario's runs share.
