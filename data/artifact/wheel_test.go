@@ -111,6 +111,7 @@ func TestUnpackWheelErrors(t *testing.T) {
 // TestNotTheIndex: what answers with something else is told apart from a network that is down, also for PyPI.
 func TestNotTheIndex(t *testing.T) {
 	_, w := smallWheel(t)
+	nowhere := http.RedirectHandler("http://127.0.0.1:1", http.StatusFound)
 	page := func(text string) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { out.Write([]byte(text)) })
 	}
@@ -125,7 +126,7 @@ func TestNotTheIndex(t *testing.T) {
 		"list":        {page("[1]"), httptest.NewServer, ErrNotIndex, "cannot unmarshal array"},
 		"message":     {page(`{"message": "log in first"}`), httptest.NewServer, ErrNotIndex, "names no releases"},
 		"certificate": {page("{}"), httptest.NewTLSServer, ErrNotIndex, "certificate"},
-		"refused":     {http.RedirectHandler("http://127.0.0.1:1/", 302), httptest.NewServer, ErrNetwork, "refused"},
+		"refused":     {nowhere, httptest.NewServer, ErrNetwork, "refused"},
 		"break": {http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
 			cut(out, []byte(`{"releases": {`), 10)
 		}), httptest.NewServer, ErrNetwork, "unexpected EOF); check the network"},
