@@ -89,8 +89,8 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if q.Label == "" {
 		return usage.Errorf("--label is missing: name the column of the outcome that models predict")
 	}
-	if f.workers < 1 {
-		return usage.Errorf("--workers %d: give at least 1", f.workers)
+	if err := checkWorkers(f.workers); err != nil {
+		return err
 	}
 	p, err := backtest.Prepare(*q)
 	if err != nil {

@@ -108,6 +108,17 @@ func (f *figureFlags) openStored(ctx context.Context) (*lab.Lab, error) {
 	return l, nil
 }
 
+// mostWorkers is the largest number of --workers, far above the processors of a machine: memory is taken for each.
+const mostWorkers = 1 << 10
+
+// checkWorkers returns a usage error for a number of workers that makes no sense.
+func checkWorkers(n int) error {
+	if n < 1 || n > mostWorkers {
+		return usage.Errorf("--workers %d: give a number from 1 to %d", n, mostWorkers)
+	}
+	return nil
+}
+
 // options checks the flags and turns them into options; name is that of the default output folder. All its errors are
 // usage errors.
 func (f *figureFlags) options(name string) (lab.Options, error) {
@@ -122,8 +133,8 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 	if err != nil {
 		return lab.Options{}, usage.Error(err)
 	}
-	if f.workers < 1 {
-		return lab.Options{}, usage.Errorf("--workers %d: give at least 1", f.workers)
+	if err := checkWorkers(f.workers); err != nil {
+		return lab.Options{}, err
 	}
 	o := lab.Options{Scale: scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets,
 		Workers: f.workers, Out: f.out}

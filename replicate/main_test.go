@@ -15,6 +15,7 @@ import (
 
 // TestErrors: a usage error ends with exit code 2, a failure with 1, each with one sentence.
 func TestErrors(t *testing.T) {
+	const huge = "9223372036854775807"
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -57,6 +58,19 @@ func TestErrors(t *testing.T) {
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"status", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
+		{[]string{"pretrain", "--width", huge}, 2, []string{"width is", "at most 1024"}},
+		{[]string{"pretrain", "--epochs", "10001"}, 2, []string{"epochs is 10001", "at most 10000"}},
+		{[]string{"pretrain", "--batch", huge}, 2, []string{"batch is", "at most 32768"}},
+		{[]string{"pretrain", "--rate", "Inf"}, 2, []string{"rate is", "at most 1000"}},
+		{[]string{"pretrain", "--seed", "-1"}, 2, []string{"seed is -1"}},
+		{[]string{"fig2", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"work", "--plan", "p", "--task", "0", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"verify", "--run", "1h", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"all", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"weights", "t.csv", "--time", "day", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"backtest", "t.csv", "--time", "day", "--label", "y", "--workers", huge}, 2, []string{"1 to 1024"}},
+		{[]string{"fig2", "--set", "replay=4194305"}, 2, []string{"replay=4194305", "at most 4194304"}},
+		{[]string{"fig2", "--set", "evaluate-episodes=10001"}, 2, []string{"at most 10000"}},
 		{[]string{"pretrain", "--epochs", "1"}, 1, []string{"full CIFAR-10", "TVPS_DATA"}},
 		{[]string{"pretrain", "now"}, 2, []string{"takes no argument"}},
 	} {

@@ -113,8 +113,8 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
-	if f.workers < 1 {
-		return usage.Errorf("--workers %d: give at least 1", f.workers)
+	if err := checkWorkers(f.workers); err != nil {
+		return err
 	}
 	return usage.Error(q.Fit.Validate())
 }

@@ -92,8 +92,8 @@ func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
 		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the plan with --plan; " +
 			"`replicate plan --format json --out FILE` writes one")
 	}
-	if f.workers < 1 {
-		return cluster.Plan{}, cluster.Task{}, usage.Errorf("--workers %d: give at least 1", f.workers)
+	if err := checkWorkers(f.workers); err != nil {
+		return cluster.Plan{}, cluster.Task{}, err
 	}
 	number, err := f.number()
 	if err != nil {
@@ -183,8 +183,7 @@ func pretrainTask(ctx context.Context, t cluster.Pretrain, name string) error {
 	if _, _, err := resnet.Load(folder, t.Width, t.Split); err == nil {
 		return nil
 	}
-	p := &pretraining{cfg: resnet.DefaultConfig(t.Width), name: name}
-	p.cfg.Epochs, p.cfg.Seed = t.Epochs, t.Split
+	p := &pretraining{cfg: t.Config(), name: name}
 	if err := p.open(ctx); err != nil {
 		return usage.Error(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,9 +66,9 @@ func (m Member) In(dir string) string {
 // the same time: one downloads, the others wait. Damaged members are replaced, and stay until
 // then: every later call finds the damage, too.
 //
-// Errors are those of Fetch; an index that cannot be reached is ErrNetwork. With NoFetch a
-// missing member is fs.ErrNotExist and a damaged one ErrDamaged. A damaged member that cannot
-// be replaced is ErrDamaged as well.
+// Errors are those of Fetch; an index that cannot be reached is ErrNetwork, an answer that is
+// none, such as a proxy's page, ErrNotIndex. With NoFetch a missing member is fs.ErrNotExist
+// and a damaged one ErrDamaged. A damaged member that cannot be replaced is ErrDamaged as well.
 func (w Wheel) Unpack(ctx context.Context, dir string, opts WheelOptions) (fetched bool, err error) {
 	if w.complete(dir, opts) {
 		return false, nil
@@ -237,23 +238,13 @@ func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, ctx.Err()
-		}
-		return nil, unreachable(ctx.Err())
+		return nil, explainAnswer(ctx.Err(), "PyPI")
 	case a := <-answers:
-		switch failed := new(url.Error); {
-		case errors.As(a.err, &failed):
-			return nil, unreachable(failed)
-		case a.err != nil:
-			return nil, fmt.Errorf("the package index sent no valid description of %s (%w)", w.Package, a.err)
+		if a.err != nil {
+			return nil, explainAnswer(a.err, "PyPI")
 		}
-		return a.info, nil
+		return withReleases(a.info, "PyPI")
 	}
-}
-
-func unreachable(err error) error {
-	return explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
 }
 
 // askIndex reads the package's description from the JSON page of another index.
@@ -264,20 +255,51 @@ func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, err
 	}
 	resp, err := Client().Do(req)
 	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return nil, err
-		}
-		return nil, unreachable(err)
+		return nil, explainAnswer(err, index)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, explain(ErrStatus, nil, "the package index %s answered %q", index, resp.Status)
 	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
 	info := &installer.PipPackageInfo{}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<20)).Decode(info); err != nil {
-		return nil, fmt.Errorf("the package index %s sent no valid package description (%w)", index, err)
+	if err == nil {
+		err = json.Unmarshal(text, info)
+	}
+	if err != nil {
+		return nil, explainAnswer(err, index)
+	}
+	return withReleases(info, index)
+}
+
+// withReleases returns the description if it is one: any JSON can be read as one without releases.
+func withReleases(info *installer.PipPackageInfo, index string) (*installer.PipPackageInfo, error) {
+	if info.Releases == nil {
+		return nil, notIndex(errors.New("it names no releases"), index)
 	}
 	return info, nil
+}
+
+// explainAnswer tells being offline from an answer that is not the index: one that is not its JSON, such as the page of
+// a proxy, or of a server whose certificate is another's.
+func explainAnswer(err error, index string) error {
+	var (
+		certificate *tls.CertificateVerificationError
+		syntax      *json.SyntaxError
+		kind        *json.UnmarshalTypeError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &certificate) || errors.As(err, &syntax) || errors.As(err, &kind):
+		return notIndex(err, index)
+	}
+	return explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
+}
+
+func notIndex(err error, index string) error {
+	return explain(ErrNotIndex, err, "something answered for %s that is not the package index (%v): "+
+		"log in to the network, or set HTTPS_PROXY to its proxy, and start again", index, err)
 }
 
 // choose returns the URL of the pinned wheel among the index's files. A mirror may give URLs

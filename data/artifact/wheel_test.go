@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"io/fs"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,4 +106,57 @@ func TestUnpackWheelErrors(t *testing.T) {
 	s.Close()
 	_, err = w.Unpack(t.Context(), t.TempDir(), opts)
 	check(t, err, ErrNetwork, "cannot be reached", filepath.Join(dir, "x"), "a.xml", "meshes", w.Name)
+}
+
+// TestNotTheIndex: what answers with something else is told apart from a network that is down, also for PyPI.
+func TestNotTheIndex(t *testing.T) {
+	_, w := smallWheel(t)
+	nowhere := http.RedirectHandler("http://127.0.0.1:1", http.StatusFound)
+	page := func(text string) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { out.Write([]byte(text)) })
+	}
+	for name, c := range map[string]struct {
+		answer http.Handler
+		start  func(http.Handler) *httptest.Server
+		kind   error
+		words  string
+	}{
+		"page":        {page("<html>log in first</html>"), httptest.NewServer, ErrNotIndex, "something answered for "},
+		"nothing":     {page(""), httptest.NewServer, ErrNotIndex, "unexpected end of JSON"},
+		"list":        {page("[1]"), httptest.NewServer, ErrNotIndex, "cannot unmarshal array"},
+		"message":     {page(`{"message": "log in first"}`), httptest.NewServer, ErrNotIndex, "names no releases"},
+		"certificate": {page("{}"), httptest.NewTLSServer, ErrNotIndex, "certificate"},
+		"refused":     {nowhere, httptest.NewServer, ErrNetwork, "refused"},
+		"break": {http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+			cut(out, []byte(`{"releases": {`), 10)
+		}), httptest.NewServer, ErrNetwork, "unexpected EOF); check the network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := c.start(c.answer)
+			defer s.Close()
+			s.Config.ErrorLog = log.New(io.Discard, "", 0) // the failed handshake
+			dir := t.TempDir()
+			_, err := w.Unpack(t.Context(), dir, WheelOptions{Index: s.URL})
+			check(t, err, c.kind, c.words, filepath.Join(dir, "x"))
+
+			plain := http.DefaultTransport // go-xla's installer uses it
+			defer func() { http.DefaultTransport = plain }()
+			http.DefaultTransport = sentTo(s.URL)
+			_, err = w.Unpack(t.Context(), dir, WheelOptions{})
+			check(t, err, c.kind, c.words, filepath.Join(dir, "x"))
+		})
+	}
+}
+
+// sentTo is a transport that sends the requests for PyPI to a server.
+type sentTo string
+
+func (to sentTo) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host == "pypi.org" {
+		var err error
+		if r, err = http.NewRequestWithContext(r.Context(), r.Method, string(to), nil); err != nil {
+			return nil, err
+		}
+	}
+	return (&http.Transport{}).RoundTrip(r)
 }

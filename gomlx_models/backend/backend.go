@@ -139,7 +139,8 @@ func (b *Backend) Finalize() (err error) {
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
 // instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
 // its download is damaged or was altered (artifact.ErrDamaged), if others may write the cache
-// folder (artifact.ErrShared), or if the address space is limited.
+// folder (artifact.ErrShared), if something else answers for the package index
+// (artifact.ErrNotIndex), or if the address space is limited.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go {
 		var err error
@@ -167,7 +168,7 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared}
+	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared, artifact.ErrNotIndex}
 	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
 		return b, err
 	}

@@ -314,8 +314,16 @@ func TestNoUnpinnedPlugin(t *testing.T) {
 		}
 	}
 	x, cache := newIndex(t), t.TempDir()
-	x.Close()
 	install(cache)
+	x.page = "<html>log in first</html>"
+	for _, name := range []string{Default, XLACPU} {
+		b, err := Open(t.Context(), name, options(cache, x.URL))
+		if b != nil || !errors.Is(err, artifact.ErrNotIndex) {
+			t.Errorf("a page for the index, backend %q: %v", name, err)
+		}
+		check(t, err, "no XLA plugin was loaded: something answered for "+x.URL, cache, installed)
+	}
+	x.Close()
 	_, err := Open(t.Context(), XLACPU, options(cache, x.URL))
 	check(t, err, "with "+GoXLA, cache, installed)
 	_, err = Open(t.Context(), GoXLA, options(cache, x.URL))

@@ -59,6 +59,7 @@ type index struct {
 	*httptest.Server
 	wheel  []byte        // the content that it sends
 	digest string        // the SHA-256 that it states
+	page   string        // if not empty, it is sent instead of the index's description
 	cut    int           // if not 0, it closes the connection after so many bytes
 	slow   time.Duration // delay before each download
 	wheels atomic.Int32  // number of downloads
@@ -72,6 +73,10 @@ func newIndex(t *testing.T) *index {
 }
 
 func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/json" && x.page != "" {
+		w.Write([]byte(x.page))
+		return
+	}
 	if r.URL.Path == "/json" {
 		json.NewEncoder(w).Encode(map[string]any{"releases": map[string]any{pluginRelease: []any{
 			map[string]any{"filename": "other.whl", "url": x.URL + "/other", "digests": map[string]string{"sha256": "00"}},

@@ -18,7 +18,8 @@ import (
 // findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache,
 // which is downloaded if necessary. No other is taken in its place: it would be native code
 // that no hash vouches for. A plugin or a download that is not the pinned one is
-// artifact.ErrDamaged, a cache folder that others may write artifact.ErrShared.
+// artifact.ErrDamaged, a cache folder that others may write artifact.ErrShared, and an answer
+// that is not the package index artifact.ErrNotIndex.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cpu")
@@ -38,6 +39,9 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w", err)
 	case errors.Is(err, artifact.ErrDamaged):
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded, as what was found is not the pinned one: %w", err)
+	case errors.Is(err, artifact.ErrNotIndex):
+		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w; without a network name a plugin with %s, "+
+			"or choose the slow pure Go backend, %s", err, PluginPathEnv, Go)
 	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
 		return pluginInfo{}, err // no other plugin would help
 	}

@@ -78,13 +78,18 @@ func TestValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Config){
-		"width":        func(c *Config) { c.Width = 0 },
-		"epochs":       func(c *Config) { c.Epochs = -1 },
-		"batch":        func(c *Config) { c.Batch = 0 },
-		"rate":         func(c *Config) { c.PeakRate = math.NaN() },
-		"warmup":       func(c *Config) { c.Warmup = 1.5 },
-		"momentum":     func(c *Config) { c.Momentum = -.1 },
-		"weight decay": func(c *Config) { c.WeightDecay = math.Inf(1) },
+		"width is 0":    func(c *Config) { c.Width = 0 },
+		"epochs is -1":  func(c *Config) { c.Epochs = -1 },
+		"batch is 0":    func(c *Config) { c.Batch = 0 },
+		"rate is NaN":   func(c *Config) { c.PeakRate = math.NaN() },
+		"at most 1024":  func(c *Config) { c.Width = 1025 },
+		"at most 10000": func(c *Config) { c.Epochs = math.MaxInt },
+		"at most 32768": func(c *Config) { c.Batch = 40_000 },
+		"at most 1000":  func(c *Config) { c.PeakRate = math.Inf(1) },
+		"seed is -1":    func(c *Config) { c.Seed = -1 },
+		"warmup":        func(c *Config) { c.Warmup = 1.5 },
+		"momentum":      func(c *Config) { c.Momentum = -.1 },
+		"weight decay":  func(c *Config) { c.WeightDecay = math.Inf(1) },
 	} {
 		c := DefaultConfig(16)
 		change(&c)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
@@ -74,11 +75,11 @@ func Check(ctx context.Context, files []string, o Options) error {
 			return nb, err
 		}
 	}
-	tmp, err := os.MkdirTemp("", "tvps-check-")
+	tmp, remove, err := artifact.TempFolder("tvps-check-")
 	if err != nil {
 		return fmt.Errorf("cannot create a temporary folder for the runs: %w", err)
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = remove() }()
 	environment, err := o.environment(tmp)
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,7 +58,8 @@ type Kernel struct {
 	spec    Spec
 	limits  limits
 	log     *log
-	dir     string // holds the connection file and the kernel's temporary files
+	dir     string       // holds the connection file and the kernel's temporary files
+	remove  func() error // removes dir
 	session session
 	process *process
 	info    Info
@@ -135,7 +135,7 @@ func (k *Kernel) Close() error {
 			<-s.done
 		}
 		<-k.gone
-		err = removeAll(k.dir)
+		err = k.remove()
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.rejected > 0 {
@@ -190,17 +190,4 @@ func (k *Kernel) sockets() []*socket {
 		}
 	}
 	return all
-}
-
-// removeAll removes a folder. It tries several times, because a process that is being killed may still write into
-// the folder.
-func removeAll(dir string) error {
-	var err error
-	for range 10 {
-		if err = os.RemoveAll(dir); err == nil {
-			return nil
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return fmt.Errorf("cannot remove the kernel's temporary folder: %w", err)
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"tvps/data/artifact"
+
 	"github.com/go-zeromq/zmq4"
 
 	"tvps/kernel/children"
@@ -53,11 +55,11 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	}
 	defer closeAll(listeners)
 	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: &log{to: w, name: "tvps-kernel"}}
-	dir, err := os.MkdirTemp("", "tvps-relay-")
+	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
-	defer func() { _ = removeAll(dir) }()
+	defer func() { _ = remove() }()
 	if r.inner, err = newPrivateConnection(outer.Kernel, r.session, dir); err != nil {
 		return 0, err
 	}

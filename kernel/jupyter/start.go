@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
+
 	"github.com/go-zeromq/zmq4"
 
 	"tvps/kernel/children"
@@ -85,16 +87,16 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 	if err != nil {
 		return nil, connection{}, err
 	}
-	dir, err := os.MkdirTemp("", "tvps-kernel-")
+	dir, remove, err := artifact.TempFolder("tvps-kernel-")
 	if err != nil {
 		return nil, connection{}, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	k := &Kernel{
-		spec: spec, limits: defaultLimits, log: &log{to: o.Log, name: "jupyter"}, dir: dir, session: s,
+		spec: spec, limits: defaultLimits, log: &log{to: o.Log, name: "jupyter"}, dir: dir, remove: remove, session: s,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
 	if k.process, err = k.run(c, o); err != nil {
-		return nil, connection{}, errors.Join(err, os.RemoveAll(dir))
+		return nil, connection{}, errors.Join(err, remove())
 	}
 	return k, c, nil
 }

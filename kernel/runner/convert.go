@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/kernel/nbformat"
 )
 
@@ -49,11 +50,11 @@ func (c *Converter) Convert(ctx context.Context, nb *nbformat.Notebook, format, 
 	if file == "" {
 		return nil
 	}
-	dir, err := os.MkdirTemp("", "tvps-convert-")
+	dir, remove, err := artifact.TempFolder("tvps-convert-")
 	if err != nil {
 		return fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = remove() }()
 	in := filepath.Join(dir, "notebook.ipynb")
 	if err := nbformat.Write(in, nb); err != nil {
 		return err

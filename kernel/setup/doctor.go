@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
 	"tvps/kernel/jupyter"
@@ -137,12 +137,12 @@ func roundTrip(ctx context.Context, l Layout) backend.Check {
 		c.Detail = "cannot start a kernel: " + err.Error()
 		return c
 	}
-	dir, err := os.MkdirTemp("", "tvps doctor ") // a folder outside the module
+	dir, remove, err := artifact.TempFolder("tvps doctor ") // a folder outside the module
 	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = remove() }()
 	var log bytes.Buffer
 	begin := time.Now()
 	kernel, err := jupyter.Start(ctx, spec.forStart(l), jupyter.Options{Dir: dir, Log: &log})

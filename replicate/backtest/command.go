@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/kernel/children"
 
@@ -76,11 +77,11 @@ func (c *command) close() error {
 }
 
 func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
-	folder, err := os.MkdirTemp("", "tvps-backtest-")
+	folder, remove, err := artifact.TempFolder("tvps-backtest-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a folder for the tables of the trainer: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = remove() }()
 	test := filepath.Join(folder, "test.parquet")
 	columns, err := t.stream.Table.Columns(t.stream.Features, t.test)
 	if err != nil {

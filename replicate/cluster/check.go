@@ -89,8 +89,10 @@ func (t Task) check() error {
 			return fmt.Errorf("it needs task %d, which does not come before it", id)
 		}
 	}
-	if p := t.Pretrain; p != nil && (p.Width < 1 || p.Epochs < 1 || p.Split < 0) {
-		return fmt.Errorf("pretrain: width %d, epochs %d and split %d must be positive", p.Width, p.Epochs, p.Split)
+	if p := t.Pretrain; p != nil {
+		if err := p.Config().Validate(); err != nil {
+			return fmt.Errorf("pretrain: %w", err)
+		}
 	}
 	if f := t.Features; f != nil && (f.Scenario == "" || f.Seed < 0) {
 		return fmt.Errorf("features: scenario %q and seed %d: give a name and no negative seed", f.Scenario, f.Seed)

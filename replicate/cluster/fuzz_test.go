@@ -1,23 +1,28 @@
 package cluster
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
 
-// FuzzPlan: a plan is an error of one sentence, or one that is written and read again as the same.
+// FuzzPlan: a plan with its checksum is an error of one sentence, or one that is written and read again as the same.
 func FuzzPlan(f *testing.F) {
 	text, err := example().Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
+	if text, err = unseal(text); err != nil {
+		f.Fatal(err)
+	}
 	f.Add(text)
-	f.Add([]byte(`{"format":1,"scale":"tiny","figures":["fig1"],"task-seconds":1e9,"tasks":[{"id":0,"stage":"cpu","cpus":1,
+	f.Add([]byte(`{"format":2,"scale":"tiny","figures":["fig1"],"task-seconds":1e9,"tasks":[{"id":0,"stage":"cpu","cpus":1,
 		"memory-mb":1,"source":"guessed","runs":[{"scenario":"a","series":"b","batch":[0],"seeds":[0],"steps":[0]}]}]}`))
-	f.Add([]byte(`{"format":1,"tasks":null}`))
-	f.Add([]byte(`{"format":1e400}`))
+	f.Add([]byte(`{"format":2,"tasks":null}`))
+	f.Add([]byte(`{"format":2e400}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := Decode(text)
+		text = append(bytes.TrimSuffix(bytes.TrimSpace(text), []byte("}")), end...)
+		p, err := Decode(seal(text))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("error of several lines: %q", err)

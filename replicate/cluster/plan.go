@@ -4,17 +4,21 @@ package cluster
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+
 	"tvps/data/artifact"
+	"tvps/gomlx_models/resnet"
 )
 
-// Format is the number of the plan's format that this program writes and reads.
-const Format = 1
+// Format is the number of the plan's format that this program writes and reads. Plans of format 1 had no checksum.
+const Format = 2
 
 // Plan is the work that is missing for figures.
 type Plan struct {
@@ -74,6 +78,13 @@ type Pretrain struct {
 	Width  int   `json:"width"`
 	Split  int64 `json:"split"`
 	Epochs int   `json:"epochs"`
+}
+
+// Config is the training's configuration.
+func (p Pretrain) Config() resnet.Config {
+	c := resnet.DefaultConfig(p.Width)
+	c.Epochs, c.Seed = p.Epochs, p.Split
+	return c
 }
 
 // Features are the features of all images below the trained part of ResNet-18, which a scenario's runs share.
@@ -188,7 +199,7 @@ func (p Plan) Seconds() (gpu, cores, path float64) {
 	return gpu, cores, path
 }
 
-// Encode returns the plan as JSON, a line for each task.
+// Encode returns the plan as JSON, a line for each task, with a checksum of its text at the end.
 func (p Plan) Encode() ([]byte, error) {
 	tasks := p.Tasks
 	p.Tasks = []Task{}
@@ -208,7 +219,26 @@ func (p Plan) Encode() ([]byte, error) {
 		}
 		out = append(append(out, separator...), line...)
 	}
-	return append(out, "\n  ]\n}\n"...), nil
+	return seal(append(out, "\n  ]\n}\n"...)), nil
+}
+
+// end is the end of a plan's text.
+const end = "\n}\n"
+
+// seal adds the field sha256 to the end of a plan: the checksum of the text without it.
+func seal(text []byte) []byte {
+	field := fmt.Sprintf(",\n  \"sha256\": \"%x\"", sha256.Sum256(text))
+	return slices.Concat(bytes.TrimSuffix(text, []byte(end)), []byte(field+end))
+}
+
+// unseal returns a plan's text without its checksum. Errors: there is none, or the text was changed.
+func unseal(text []byte) ([]byte, error) {
+	body := text[:max(0, len(text)-len(seal(nil)))]
+	if body = slices.Concat(body, []byte(end)); !bytes.Equal(seal(body), text) {
+		return nil, errors.New("it does not end with the checksum of its text, so it was changed or cut off: " +
+			"make it again with `replicate plan`")
+	}
+	return body, nil
 }
 
 // Write writes the plan to a file, atomically.
@@ -245,7 +275,7 @@ func Read(path string) (Plan, error) {
 	return p, nil
 }
 
-// Decode reads a plan from JSON and checks it.
+// Decode reads a plan from JSON and checks it. A text in which anything was changed after Encode is an error.
 func Decode(text []byte) (Plan, error) {
 	if len(text) > largest {
 		return Plan{}, fmt.Errorf("it has more than %d MiB", largest>>20)
@@ -259,6 +289,10 @@ func Decode(text []byte) (Plan, error) {
 	if format.Format != Format {
 		return Plan{}, fmt.Errorf("it has format %d, this program reads format %d: make it again with `replicate plan`",
 			format.Format, Format)
+	}
+	text, err := unseal(text)
+	if err != nil {
+		return Plan{}, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

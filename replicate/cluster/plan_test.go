@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +90,7 @@ func TestArraysAndPath(t *testing.T) {
 // TestHostilePlans changes one thing of a plan at a time: each is refused with an error that names it.
 func TestHostilePlans(t *testing.T) {
 	for want, change := range map[string]func(p *Plan){
-		"format 2":               func(p *Plan) { p.Format = 2 },
+		"format 1":               func(p *Plan) { p.Format = 1 },
 		"scale":                  func(p *Plan) { p.Scale = "huge" },
 		"names no figure":        func(p *Plan) { p.Figures = nil },
 		"task-seconds":           func(p *Plan) { p.TaskSeconds = 0 },
@@ -145,16 +147,47 @@ func TestHostilePlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	body, err := unseal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, text := range map[string][]byte{
 		"not JSON":          []byte("plan"),
 		"is not JSON":       text[:len(text)/2],
 		"format 0":          []byte("{}"),
-		"unknown field":     bytes.Replace(text, []byte(`"stored"`), []byte(`"sotred"`), 1),
+		"unknown field":     seal(bytes.Replace(body, []byte(`"stored"`), []byte(`"sotred"`), 1)),
+		"does not end with": body,
 		"it is not JSON of": append(text[:len(text):len(text)], "{}"...),
 		"MiB":               bytes.Repeat([]byte(" "), largest+1),
 	} {
 		if _, err := Decode(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+// TestChangedPlan changes each byte of a plan: none is read, also where the JSON stays the same.
+func TestChangedPlan(t *testing.T) {
+	text, err := example().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil || len(fields["sha256"].(string)) != 64 {
+		t.Errorf("no JSON with a checksum: %v, %v", fields["sha256"], err)
+	}
+	for at := range text {
+		for _, b := range []byte{text[at] ^ 1, text[at] ^ 0x20, ' '} {
+			changed := bytes.Clone(text)
+			if changed[at] = b; b == text[at] {
+				continue
+			}
+			if _, err := Decode(changed); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("byte %d changed from %q to %q: %v", at, text[at], b, err)
+			}
+		}
+		if _, err := Decode(slices.Concat(text[:at], []byte(" "), text[at:])); err == nil {
+			t.Fatalf("a space before byte %d is accepted", at)
 		}
 	}
 }

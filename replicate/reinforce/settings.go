@@ -76,7 +76,8 @@ func rules() settings.Rules {
 		// What sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
 		Maximum: map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
 			"context-hidden": 1 << 12, "layers": 64, "g-layers": 64, "history": 10_000, "g-frequencies": 1 << 12,
-			"horizon": 100_000, "stack": 1 << 10, "gamma": 1},
+			"horizon": 100_000, "stack": 1 << 10, "gamma": 1, "tau": 1, "replay": 1 << 22, "evaluate-episodes": 10_000,
+			"episodes": 10_000_000},
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 //
 // Each step is one write. What follows the last complete step (an incomplete line after kill -9, zeros after a power
 // failure) is dropped and computed again. The spec is checked by the run's ID, rows by the sha256 of their step, the
-// other lines by a sum of their own, which older programs did not write.
+// other lines by a sum of their own. Older programs wrote none: steps of theirs are computed again.
 type partial struct {
 	sessions []Provenance     // that completed a step
 	rows     map[int][]Row    // of complete steps
@@ -62,10 +62,10 @@ func sealed(line partialLine) []byte {
 	return jsonLine(line)
 }
 
-// intact tells whether a line has the right sum, or none.
+// intact tells whether a line ends with its sum.
 func intact(line []byte, sum string) bool {
 	text, found := bytes.CutSuffix(line, []byte(`,"sum":"`+sum+"\"}\n"))
-	return sum == "" || found && digest(append(bytes.Clone(text), "}\n"...)) == sum
+	return found && digest(append(bytes.Clone(text), "}\n"...)) == sum
 }
 
 // stepFile is a file of finished steps.
@@ -141,14 +141,14 @@ type partialParser struct {
 // take reads one line; it returns false for a damaged one.
 func (p *partialParser) take(line []byte, first bool) bool {
 	var parsed partialLine
-	if json.Unmarshal(line, &parsed) != nil || !intact(line, parsed.Sum) {
+	if json.Unmarshal(line, &parsed) != nil {
 		return false
 	}
 	switch {
 	case first:
 		return parsed.Spec != nil && parsed.Spec.ID() == p.id
 	case parsed.Done != nil:
-		return p.complete(*parsed.Done)
+		return intact(line, parsed.Sum) && p.complete(*parsed.Done)
 	case parsed.Metric != nil:
 		var row Row
 		if json.Unmarshal(line, &row) != nil {
@@ -158,7 +158,7 @@ func (p *partialParser) take(line []byte, first bool) bool {
 		return true
 	}
 	p.session = parsed.Session
-	return parsed.Session != nil && len(p.rows) == 0
+	return parsed.Session != nil && len(p.rows) == 0 && intact(line, parsed.Sum)
 }
 
 // complete adds the step that ends here, if its rows match their checksum.

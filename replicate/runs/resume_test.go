@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -152,6 +153,15 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 		check(altered)
 		altered[at] = 0
 		check(altered)
+	}
+	withoutSum := regexp.MustCompile(`,"sum":"\w+"`)
+	if part := parsePartial(withoutSum.ReplaceAll(data, nil), spec(0).ID()); len(part.rows) > 0 || !part.damaged {
+		t.Errorf("lines without sums: %d steps", len(part.rows))
+	}
+	first := withoutSum.FindIndex(data)
+	other := slices.Concat(data[:first[0]], data[first[1]:])
+	if part := parsePartial(other, spec(0).ID()); len(part.rows) > 0 {
+		t.Errorf("a session without its sum: %d steps", len(part.rows))
 	}
 	tear(t, path)
 	if file, err = openPartial(path, spec(0), parsePartial(data, spec(0).ID()), Provenance{}); err != nil {
