@@ -1,6 +1,7 @@
 // Command thirdparty writes what the module takes from others: THIRD_PARTY.md, the table of modules, data and models
 // with their licences, and ci/thirdparty/sbom.cdx.json, the software bill of materials in CycloneDX's format. Both are
-// made from go.mod and the modules' own licence files, and are the same bytes on every machine:
+// made from go.mod, go.sum, the modules' own licence files and the constants with which the programs check what they
+// download, and are the same bytes on every machine:
 //
 //	go run ./ci/thirdparty
 package main
@@ -17,6 +18,7 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
+	"tvps/kernel/setup"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/licensecheck"
@@ -54,16 +56,21 @@ func generate(ctx context.Context, root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	bill, err := bill(list)
+	fetched, err := downloads(root)
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{tableFile: table(list), billFile: bill}, nil
+	bill, err := bill(list, fetched)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{tableFile: table(list, fetched), billFile: bill}, nil
 }
 
 // module is a Go module that this one needs.
 type module struct {
 	path, version, dir string
+	sha256             string // of go.sum
 	use                string
 	licences           []string // SPDX identifiers
 	note               string
@@ -82,6 +89,10 @@ var uses = []struct {
 // modules lists all modules that packages of this module, their tests or its tools import, by path. It runs go list,
 // for Linux on amd64, and reads the modules in Go's cache.
 func modules(ctx context.Context, root string) ([]module, error) {
+	sums, err := readSums(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
 	var out []module
 	for _, use := range uses {
 		args := slices.Concat([]string{"list", "-deps", "-f",
@@ -99,7 +110,8 @@ func modules(ctx context.Context, root string) ([]module, error) {
 			if len(fields) != 3 || slices.ContainsFunc(out, func(m module) bool { return m.path == fields[0] }) {
 				continue
 			}
-			m := module{path: fields[0], version: fields[1], dir: fields[2], use: use.name}
+			m := module{path: fields[0], version: fields[1], dir: fields[2], use: use.name,
+				sha256: sums[fields[0]+"@"+fields[1]]}
 			if err := m.findLicences(); err != nil {
 				return nil, err
 			}
@@ -158,10 +170,10 @@ func (m *module) findLicences() error {
 	return nil
 }
 
-// other is a file of others that is in the repository or downloaded.
+// other is a file of others that is in the repository, or data that the programs read.
 type other struct{ what, source, licence, where string }
 
-// others are the images, models and libraries that are no Go modules.
+// others are the images and models.
 var others = []other{
 	{"CIFAR-10, a sample", "Alex Krizhevsky, https://www.cs.toronto.edu/~kriz/cifar.html",
 		"none stated; the author asks for a citation", "in the repository: `data/cifar10/sample.bin`"},
@@ -172,22 +184,25 @@ var others = []other{
 	{"CLEAR-10 features", "https://clear-benchmark.github.io", "see the data set's page", "never downloaded by this program"},
 	{"D'Claw, outlines of ten valves", "https://github.com/fanyangcmu/RL_LL_DClaw_Benchmark",
 		"MIT, Copyright (c) 2021 Fan Yang", "in the repository, as numbers: `data/env/valves.go`"},
-	{"D'Claw, MJCF and meshes", "`robel` 0.1.2 on PyPI", "Apache-2.0", "downloaded to the cache"},
-	{"Half-Cheetah, MJCF", "`gymnasium` 1.4.0 on PyPI", "MIT", "downloaded to the cache"},
-	{"MuJoCo 4.0.0", "`mujoco-core` 4.0.0 on PyPI", "Apache-2.0", "downloaded to the cache"},
-	{"XLA's PJRT plugin for CPUs", "`xla-cpu-pjrt` 0.0.1 on PyPI (OpenXLA)", "Apache-2.0", "downloaded to the cache"},
-	{"Apache ECharts 5", "go-echarts' host or npm", "Apache-2.0", "downloaded to the cache; copied next to pages"},
 }
 
 // table returns THIRD_PARTY.md.
-func table(list []module) []byte {
+func table(list []module, fetched []download) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Third-party software and data\n\nThis program is under the Apache licence 2.0, see [LICENSE](LICENSE). " +
 		"What it takes from others:\n`go run ./ci/thirdparty` makes this page and the software bill of materials " +
-		"[sbom.cdx.json](" + billFile + ").\n\n## Images, models and libraries\n\n" +
+		"[sbom.cdx.json](" + billFile + ").\n\n## Images and models\n\n" +
 		"| what | source | licence | where |\n|---|---|---|---|\n")
 	for _, o := range others {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", o.what, o.source, o.licence, o.where)
+	}
+	b.WriteString("\n## Downloads\n\nWhat the programs download when it is needed, from PyPI, npm, go-echarts' host or " +
+		"Go's module\nproxy. They use a file only if its SHA-256 is this one. That of gopls is the module's in `go.sum`.\n" +
+		"Those of JupyterLab and the packages that it needs are in `kernel/setup/jupyterlab.txt`, those of\nthe modules " +
+		"that gopls needs in `" + setup.GoplsModule + "/go.sum`.\n\n" +
+		"| what | package | version | licence | SHA-256 |\n|---|---|---|---|---|\n")
+	for _, d := range fetched {
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", d.what, d.name, d.version, d.licence, d.sha256)
 	}
 	fmt.Fprintf(&b, "\n## Go modules\n\nThe %d modules that the programs, the tests or the tools of `go.mod` import. "+
 		"Licences are those that\n[licensecheck](https://github.com/google/licensecheck) finds in the modules' own licence "+
@@ -202,28 +217,27 @@ func table(list []module) []byte {
 	return b.Bytes()
 }
 
-// bill returns the bill of materials. It has neither a time nor a serial number: the same modules give the same bytes.
-func bill(list []module) ([]byte, error) {
+// bill returns the bill of materials. It has neither a time nor a serial number: the same modules and downloads give
+// the same bytes.
+func bill(list []module, fetched []download) ([]byte, error) {
 	bom := cdx.NewBOM()
 	bom.SerialNumber = ""
 	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, BOMRef: "tvps", Name: "tvps",
-		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}}}
+		Licenses: licences("Apache-2.0")}}
 	var components []cdx.Component
 	dependencies := []string{}
 	for _, m := range list {
 		c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.path, Version: m.version,
-			PackageURL: "pkg:golang/" + m.path + "@" + m.version, Scope: cdx.ScopeRequired}
+			PackageURL: "pkg:golang/" + m.path + "@" + m.version, Scope: cdx.ScopeRequired,
+			Hashes: hashes(m.sha256), Licenses: licences(m.licences...)}
 		c.BOMRef = c.PackageURL
 		if m.use != uses[0].name {
 			c.Scope = cdx.ScopeExcluded
 		}
-		var licences cdx.Licenses
-		for _, id := range m.licences {
-			licences = append(licences, cdx.LicenseChoice{License: &cdx.License{ID: id}})
-		}
-		if len(licences) > 0 {
-			c.Licenses = &licences
-		}
+		components, dependencies = append(components, c), append(dependencies, c.BOMRef)
+	}
+	for _, d := range fetched {
+		c := d.component()
 		components, dependencies = append(components, c), append(dependencies, c.BOMRef)
 	}
 	bom.Components = &components

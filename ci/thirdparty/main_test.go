@@ -2,11 +2,18 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/data/env"
+	"tvps/data/env/mujoco"
+	"tvps/gomlx_models/backend"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"golang.org/x/mod/modfile"
@@ -55,6 +62,60 @@ func TestComplete(t *testing.T) {
 			t.Errorf("the bill lacks %s, its version or its licence", r.Mod)
 		}
 	}
+}
+
+// TestDownloads: the bill has what a user's machine downloads and runs, with version, licence and the SHA-256 that is
+// checked; gopls in the version and with the hash of its module's own go.mod and go.sum.
+func TestDownloads(t *testing.T) {
+	root := filepath.Join("..", "..")
+	fetched, err := downloads(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := bill(nil, fetched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bom cdx.BOM
+	if err := cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	has := func(version, sha256, purl string) {
+		t.Helper()
+		for _, c := range *bom.Components {
+			if c.PackageURL == purl && c.Version == version && c.Licenses != nil &&
+				(c.Hashes == nil && sha256 == "" || c.Hashes != nil && (*c.Hashes)[0].Value == sha256) {
+				return
+			}
+		}
+		t.Errorf("the bill lacks %s, its licence or its SHA-256 %s", purl, sha256)
+	}
+	wheels := slices.Concat(backend.Pinned(), mujoco.Pinned(), env.Pinned())
+	if len(wheels) < 6 {
+		t.Errorf("%d pinned wheels, want those of the plugin and of MuJoCo for two processors, and of two robots", len(wheels))
+	}
+	for _, w := range wheels {
+		if w.Licence == "" || len(w.SHA256) != 64 {
+			t.Errorf("the wheel %s has no licence or no SHA-256", w.Name)
+		}
+		has(w.Release, w.SHA256, "pkg:pypi/"+w.Package+"@"+w.Release+"?file_name="+w.Name)
+	}
+	module := filepath.Join(root, "kernel", "setup", "gopls")
+	mod, err := os.ReadFile(filepath.Join(module, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(module, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`golang.org/x/tools/gopls (v\S+)`).FindStringSubmatch(string(mod))[1]
+	sum := regexp.MustCompile(`golang.org/x/tools/gopls ` + version + ` h1:(\S+)`).FindStringSubmatch(string(sums))[1]
+	raw, err := base64.StdEncoding.DecodeString(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(version, hex.EncodeToString(raw), "pkg:golang/golang.org/x/tools/gopls@"+version)
 }
 
 // TestLicences: a licence is found by its text; a module without a file, or with an unknown text, says so.

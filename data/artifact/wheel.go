@@ -29,6 +29,7 @@ type Wheel struct {
 	SHA256           string   // of the wheel, lower-case hexadecimal
 	Size             int64    // of the wheel, bytes
 	What             string   // name of the unpacked files in messages, such as "the XLA plugin"
+	Licence          string   // SPDX identifier
 	Members          []Member // files to unpack
 }
 

@@ -61,6 +61,15 @@ var sources = []source{
 	},
 }
 
+// Pinned returns the pinned scripts, in the order in which they are tried.
+func Pinned() []artifact.File {
+	var out []artifact.File
+	for _, s := range sources {
+		out = append(out, s.script)
+	}
+	return out
+}
+
 // Ensure makes sure that dst is a script of ECharts 5, and downloads it if it is missing or
 // damaged. Options.File replaces an existing script. If no source has the script, the error
 // is one sentence that gives the reason for each source. No process sees a partial file at

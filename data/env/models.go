@@ -9,22 +9,22 @@ import (
 	"tvps/data/artifact"
 )
 
-// gymnasiumWheel has the official model of the Half-Cheetah; licence: MIT.
+// gymnasiumWheel has the official model of the Half-Cheetah.
 var gymnasiumWheel = artifact.Wheel{
 	Package: "gymnasium", Release: "1.4.0", Name: "gymnasium-1.4.0-py3-none-any.whl",
 	SHA256: "1cb947c59e7c72d8eabb2c2274c00cd20948e69f8452a9ef4092223be24fdf0e", Size: 476306,
-	What: "the Half-Cheetah's model",
+	What: "the Half-Cheetah's model", Licence: "MIT",
 	Members: []artifact.Member{{
 		Path:   "gymnasium/envs/mujoco/assets/half_cheetah.xml",
 		SHA256: "11797a5d69e8ac955e89ca6fdd3a0087f1c990094fda401ac51420de1b6c5494", Size: 5616,
 	}},
 }
 
-// robelWheel has the official model of the D'Claw; licence: Apache-2.0.
+// robelWheel has the official model of the D'Claw.
 var robelWheel = artifact.Wheel{
 	Package: "robel", Release: "0.1.2", Name: "robel-0.1.2-py3-none-any.whl",
 	SHA256: "6f14db7ce37e00e2b9a6ea792fcd5af23e857dea905033531699edb03a86edcc", Size: 7725761,
-	What: "the D'Claw's model",
+	What: "the D'Claw's model", Licence: "Apache-2.0",
 	Members: []artifact.Member{
 		scene("assets/chain3xh.xml", "2609c1a31eee9b48905fad4488f2f62b3f725f48b453010192a000d6fcbc38f8", 9378),
 		scene("assets/dependencies3xh.xml", "d1c6687ccf8e11661f7d536dd981f5daeda9b4a80707fc284b28df414ff66b7c", 4737),
@@ -40,6 +40,9 @@ var robelWheel = artifact.Wheel{
 		scene("meshes/xh_white_top_high_poly.stl", "5aafe6fc78543e93c38dbc326157138498d95f60d1bf3786ab5f004376c0f95f", 9684),
 	},
 }
+
+// Pinned returns the pinned wheels with models.
+func Pinned() []artifact.Wheel { return []artifact.Wheel{gymnasiumWheel, robelWheel} }
 
 // scene is a file of the D'Claw in robel's wheel.
 func scene(path, sha256 string, size int64) artifact.Member {

@@ -133,12 +133,8 @@ _ = random.New
 fmt.Println(dtypes.Float32, os.Getenv("TVPS_ROOT"))
 `
 
-// TestRealKernel builds the programs and runs a cell in a folder outside the module. Proxies that do not exist make
-// every use of the network fail.
-func TestRealKernel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds gonb, which takes seconds")
-	}
+// realKernel installs the kernel without gopls, which takes a minute to build; TestInstalledKernel uses it.
+func realKernel(t testing.TB) (Layout, error) {
 	goFolders := map[string]string{} // which tempLayout clears: the modules are there
 	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} {
 		goFolders[name] = os.Getenv(name)
@@ -154,12 +150,23 @@ func TestRealKernel(t *testing.T) {
 		return err
 	}
 	p.build = func(ctx context.Context, folder, dir string, tools []tool) error {
-		if tools[0] == gopls { // takes a minute to build; TestInstalledKernel uses it
+		if tools[0] == gopls {
 			return errors.New("not built in this test")
 		}
 		return buildTools(ctx, folder, dir, tools)
 	}
-	if _, err := install(t, l, p); err != nil {
+	_, err := install(t, l, p)
+	return l, err
+}
+
+// TestRealKernel builds the programs and runs a cell in a folder outside the module. Proxies that do not exist make
+// every use of the network fail.
+func TestRealKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds gonb, which takes seconds")
+	}
+	l, err := realKernel(t)
+	if err != nil {
 		t.Fatal(err)
 	}
 	chain, err := findGo(t.Context(), l.Root)

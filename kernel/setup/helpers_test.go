@@ -16,7 +16,7 @@ import (
 )
 
 // checkout is the folder of this checkout.
-func checkout(t *testing.T) string {
+func checkout(t testing.TB) string {
 	t.Helper()
 	root, err := FindRoot()
 	if err != nil {
@@ -26,7 +26,7 @@ func checkout(t *testing.T) string {
 }
 
 // tempLayout is a layout below a new folder whose path contains a space.
-func tempLayout(t *testing.T) Layout {
+func tempLayout(t testing.TB) Layout {
 	t.Helper()
 	l, err := NewLayout(checkout(t), filepath.Join(t.TempDir(), "a prefix"))
 	if err != nil {
@@ -70,7 +70,7 @@ func fakeParts(builds *int) *parts {
 }
 
 // install installs with these parts and returns the printed and logged text.
-func install(t *testing.T, l Layout, p *parts) (string, error) {
+func install(t testing.TB, l Layout, p *parts) (string, error) {
 	t.Helper()
 	var out strings.Builder
 	err := Install(t.Context(), l, InstallOptions{Out: &out, Log: &out, parts: p})

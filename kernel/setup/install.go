@@ -127,7 +127,7 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 		return nil
 	}
 	fmt.Fprintf(o.Log, "building gopls %s (a minute or two the first time)\n", t.wanted[gopls.module])
-	folder := filepath.Join(l.Root, goplsModule)
+	folder := filepath.Join(l.Root, GoplsModule)
 	if err := replaceTools(ctx, l, o.parts.build, folder, []tool{gopls}); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -16,6 +16,7 @@ import (
 	"tvps/gomlx_models/backend"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 )
 
 // tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
@@ -37,8 +38,8 @@ var relay = tool{"tvps-kernel", "tvps/kernel/tvps-kernel", "tvps"}
 // are not those of this module.
 var gopls = tool{"gopls", "golang.org/x/tools/gopls", "golang.org/x/tools/gopls"}
 
-// goplsModule is the folder of the module that pins gopls.
-const goplsModule = "kernel/setup/gopls"
+// GoplsModule is the folder of the module that pins gopls, in the checkout.
+const GoplsModule = "kernel/setup/gopls"
 
 // toolchain is the Go installation that compiles the cells, with the tool versions of go.mod.
 type toolchain struct {
@@ -71,30 +72,32 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 		module, version, _ := strings.Cut(strings.TrimSpace(line), " ")
 		t.wanted[module] = version
 	}
-	t.wanted[gopls.module], err = pinnedGopls(root)
+	pinned, err := PinnedGopls(root)
+	t.wanted[gopls.module] = pinned.Version
 	return t, err
 }
 
-// pinnedGopls is the version of gopls in its module; empty if the module is missing.
-func pinnedGopls(root string) (string, error) {
-	path := filepath.Join(root, goplsModule, "go.mod")
+// PinnedGopls returns gopls' module with the version that the checkout root pins; the version is empty if the folder
+// GoplsModule is missing.
+func PinnedGopls(root string) (module.Version, error) {
+	path := filepath.Join(root, GoplsModule, "go.mod")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		return module.Version{Path: gopls.module}, nil
 	}
 	if err != nil {
-		return "", err
+		return module.Version{}, err
 	}
 	file, err := modfile.Parse(path, text, nil)
 	if err != nil {
-		return "", err
+		return module.Version{}, err
 	}
 	for _, r := range file.Require {
 		if r.Mod.Path == gopls.module {
-			return r.Mod.Version, nil
+			return r.Mod, nil
 		}
 	}
-	return "", fmt.Errorf("%s does not require %s", path, gopls.module)
+	return module.Version{}, fmt.Errorf("%s does not require %s", path, gopls.module)
 }
 
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,

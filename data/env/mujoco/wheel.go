@@ -1,11 +1,16 @@
 package mujoco
 
-import "tvps/data/artifact"
+import (
+	"maps"
+	"slices"
+
+	"tvps/data/artifact"
+)
 
 const wheelPackage = "mujoco-core"
 
 // wheels are the pinned wheels by GOOS-GOARCH. The Python version in their names does not
-// matter: the library needs only glibc 2.27 or later. Licence: Apache-2.0.
+// matter: the library needs only glibc 2.27 or later.
 var wheels = map[string]artifact.Wheel{
 	"linux-amd64": wheel("mujoco_core-4.0.0-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
 		"885bd9b9cc0a6b5ba1114923eb954027652a6a0c115fa46b3218b83bae72ac4f", 9557231,
@@ -18,9 +23,18 @@ var wheels = map[string]artifact.Wheel{
 func wheel(name, sha256 string, size int64, librarySHA256 string, librarySize int64) artifact.Wheel {
 	return artifact.Wheel{
 		Package: wheelPackage, Release: Version, Name: name, SHA256: sha256, Size: size,
-		What: "MuJoCo's library",
+		What: "MuJoCo's library", Licence: "Apache-2.0",
 		Members: []artifact.Member{{
 			Path: "mujoco/libmujoco.so." + Version, SHA256: librarySHA256, Size: librarySize, Perm: 0o755,
 		}},
 	}
+}
+
+// Pinned returns the pinned wheels, sorted by platform.
+func Pinned() []artifact.Wheel {
+	var out []artifact.Wheel
+	for _, platform := range slices.Sorted(maps.Keys(wheels)) {
+		out = append(out, wheels[platform])
+	}
+	return out
 }
