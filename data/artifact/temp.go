@@ -15,8 +15,8 @@ import (
 const tempLock = ".lock"
 
 // TempFolder makes a folder in $TMPDIR whose name begins with prefix, and remove removes it. The folders of that prefix
-// whose processes were killed are removed first. A lock tells them from those of living processes, so it does not matter
-// that numbers of processes are used again, or are others in a container.
+// whose processes were killed are removed first. A lock tells them from those of living processes, so it does not
+// matter that numbers of processes are used again, or are others in a container.
 func TempFolder(prefix string) (dir string, remove func() error, err error) {
 	removeStale(prefix)
 	if dir, err = os.MkdirTemp("", prefix); err != nil {

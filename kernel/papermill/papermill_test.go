@@ -100,7 +100,8 @@ func install(ctx context.Context, python, dir string) (absent string, err error)
 	return "", nil
 }
 
-// TestInstall: the test above is skipped where Python or pip is absent, and fails where pip fails, with what it printed.
+// TestInstall: the test above is skipped where Python or pip is absent, and fails where pip fails, with what it
+// printed.
 func TestInstall(t *testing.T) {
 	for name, c := range map[string]struct{ script, absent, failure string }{
 		"no Python":    {"", "there is no Python", ""},
