@@ -49,6 +49,15 @@ type modelHeader struct {
 // Save writes the networks, the settings and the fold of each fitted row to one file, but not the
 // rows. The file appears complete or not at all.
 func (o *Own) Save(path string) error {
+	content, err := o.encode()
+	if err != nil {
+		return fmt.Errorf("propensity: %w", err)
+	}
+	return writeWhole(path, content)
+}
+
+// encode returns the bytes of Save's file.
+func (o *Own) encode() ([]byte, error) {
 	h := ownHeader{Config: o.cfg, Shape: o.shape, First: o.first, Last: o.last, Until: o.until, Notes: o.Notes,
 		Joint: o.Joint, Covariate: o.Covariate, Conditional: o.Conditional, Rows: len(o.fold)}
 	for _, kind := range o.fittedModels() {
@@ -56,10 +65,10 @@ func (o *Own) Save(path string) error {
 	}
 	header, err := json.Marshal(h)
 	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return nil, err
 	}
 	if len(header) > maxHeader {
-		return fmt.Errorf("propensity: a header of %d bytes; at most %d are possible", len(header), maxHeader)
+		return nil, fmt.Errorf("a header of %d bytes; at most %d are possible", len(header), maxHeader)
 	}
 	var rest []byte
 	for _, m := range h.Models {
@@ -75,7 +84,7 @@ func (o *Own) Save(path string) error {
 	for _, hash := range hashes {
 		rest = append(binary.LittleEndian.AppendUint64(rest, hash), o.fold[hash])
 	}
-	return writeWhole(path, sealed(header, rest))
+	return sealed(header, rest), nil
 }
 
 // sealed is a whole file of the given header and what follows it.
