@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
 	"math"
 	"os"
@@ -227,5 +228,57 @@ func TestGallerySizes(t *testing.T) {
 	}
 	if text, err := os.ReadFile(readme); err != nil || !strings.Contains(string(text), "3 claims: 1 holds partly") {
 		t.Errorf("%v, README.md:\n%s", err, text)
+	}
+}
+
+// TestSamples: more seeds serve a panel if their runs have its settings and all of its series.
+func TestSamples(t *testing.T) {
+	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan[0]
+	for name, change := range map[string]func(*PanelPlan){
+		"serve":           func(*PanelPlan) {},
+		"lack a series":   func(q *PanelPlan) { q.Series = q.Series[:1] },
+		"measure another": func(q *PanelPlan) { q.Measure += "x" },
+		"are fewer":       func(q *PanelPlan) { q.Seeds = firstSeeds(2) },
+	} {
+		q := p
+		q.Seeds = firstSeeds(15)
+		change(&q)
+		if got := samples(p, []PanelPlan{q}, nil); (len(got) == 1) != (name == "serve") {
+			t.Errorf("seeds that %s: %v", name, got)
+		}
+	}
+}
+
+// TestLevelOfSizes: a size that the user asks for is judged at the usual level, unless a look at the panel led to a
+// planned one.
+func TestLevelOfSizes(t *testing.T) {
+	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := Size{Sample: Sample{Seeds: firstSeeds(9)}, panel: plan[0]}
+	planned := Size{Sample: Sample{Seeds: firstSeeds(6)}, panel: plan[0], Parts: []SizedPart{{Claim: "fig14-similar"}}}
+	other := planned
+	other.panel.Measure += "x"
+	for _, c := range []struct {
+		fixed []Size
+		want  string
+	}{
+		{[]Size{asked}, "9 false"},
+		{[]Size{asked, other}, "9 false"},
+		{[]Size{planned}, "6 true"},
+		{[]Size{planned, asked}, "9 true 6 true"},
+	} {
+		var got []string
+		for _, s := range samples(plan[0], nil, c.fixed) {
+			got = append(got, fmt.Sprint(len(s.Seeds), s.again))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%d sizes: %s, want %s", len(c.fixed), text, c.want)
+		}
 	}
 }
