@@ -274,3 +274,31 @@ func TestReportFiles(t *testing.T) {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
 }
+
+// TestSettled: a stream may arrive before or after what is displayed, and in pieces. Its text and the order of what is
+// displayed count.
+func TestSettled(t *testing.T) {
+	stream := func(name, text string) nbformat.Output {
+		return nbformat.Output{Type: nbformat.Stream, Name: name, Text: text}
+	}
+	show := func(text string) nbformat.Output {
+		return nbformat.Output{Type: nbformat.DisplayData, Data: nbformat.MIMEBundle{"text/plain": text}}
+	}
+	file := []nbformat.Output{stream("stdout", "a\nb\n"), show("c"), show("d")}
+	for name, c := range map[string]struct {
+		run  []nbformat.Output
+		want string
+	}{
+		"as it is":      {file, ""},
+		"late":          {[]nbformat.Output{show("c"), show("d"), stream("stdout", "a\nb\n")}, ""},
+		"in pieces":     {[]nbformat.Output{stream("stdout", "a\n"), show("c"), stream("stdout", "b\n"), show("d")}, ""},
+		"other text":    {[]nbformat.Output{stream("stdout", "b\na\n"), show("c"), show("d")}, "stream stdout"},
+		"other stream":  {[]nbformat.Output{stream("stderr", "a\nb\n"), show("c"), show("d")}, "stream stdout"},
+		"other display": {[]nbformat.Output{stream("stdout", "a\nb\n"), show("d"), show("c")}, "text/plain"},
+		"one less":      {[]nbformat.Output{stream("stdout", "a\nb\n"), show("c")}, "number of outputs"},
+	} {
+		if got, _ := staleCell(file, c.run, exact); got.What != c.want {
+			t.Errorf("%s: %q, want %q", name, got.What, c.want)
+		}
+	}
+}

@@ -56,6 +56,7 @@ func codeCells(nb *nbformat.Notebook) []*nbformat.Cell {
 
 // staleCell returns the first difference between two lists of outputs, in what same leaves of their texts.
 func staleCell(before, after []nbformat.Output, same func(string) string) (Stale, bool) {
+	before, after = settled(before), settled(after)
 	if len(before) != len(after) {
 		return Stale{What: "number of outputs", Was: fmt.Sprint(len(before)), Now: fmt.Sprint(len(after))}, true
 	}
@@ -74,6 +75,26 @@ func staleCell(before, after []nbformat.Output, same func(string) string) (Stale
 		}
 	}
 	return Stale{}, false
+}
+
+// settled returns the streams, each in one piece and sorted by name, and then the other outputs in their order. A stream
+// and what is displayed come from a cell's program in two ways, and which of them arrives first may change.
+func settled(outputs []nbformat.Output) []nbformat.Output {
+	streams := map[string]nbformat.Output{}
+	var others []nbformat.Output
+	for _, o := range outputs {
+		if o.Type != nbformat.Stream {
+			others = append(others, o)
+			continue
+		}
+		o.Text = streams[o.Name].Text + o.Text
+		streams[o.Name] = o
+	}
+	var out []nbformat.Output
+	for _, name := range slices.Sorted(maps.Keys(streams)) {
+		out = append(out, streams[name])
+	}
+	return append(out, others...)
 }
 
 // texts are the parts of an output that are compared, by stream or MIME type. A picture only has to be there.
