@@ -77,8 +77,8 @@ func staleCell(before, after []nbformat.Output, same func(string) string) (Stale
 	return Stale{}, false
 }
 
-// settled returns the streams, each in one piece and sorted by name, and then the other outputs in their order. A stream
-// and what is displayed come from a cell's program in two ways, and which of them arrives first may change.
+// settled returns the streams, each in one piece and sorted by name, and then the other outputs in their order. A
+// stream and what is displayed come from a cell's program in two ways, and which of them arrives first may change.
 func settled(outputs []nbformat.Output) []nbformat.Output {
 	streams := map[string]nbformat.Output{}
 	var others []nbformat.Output
