@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/kernel/children"
 
 	"github.com/go-zeromq/zmq4"
-
-	"tvps/kernel/children"
 )
 
 const (

@@ -17,7 +17,7 @@ type Sample struct {
 	Seeds  []int64 `json:"seeds"`
 	Stride int     `json:"stride,omitempty"` // 0 for the panel's own
 
-	again bool // whether it was planned after a first look, see secondLook
+	again bool // whether a look at the panel led to a planned size, see secondLook
 }
 
 // evidence is what claims are judged by.
