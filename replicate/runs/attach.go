@@ -22,7 +22,7 @@ func (f Files) State(spec Spec) string { return f.store.path(spec, stateSuffix) 
 // attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
 
-// An attachment ends with its checksum, as a comment of XML. Older programs wrote SVG without one.
+// An attachment ends with its checksum, as a comment of XML.
 const (
 	checksumBegin = "\n<!-- sha256 "
 	checksumEnd   = " -->\n"
@@ -52,11 +52,12 @@ func (s *Store) Attached(spec Spec, name string) []byte {
 	return content
 }
 
-// attachment returns the content of an attachment's file without its checksum; ok is false if they do not match.
+// attachment returns the content of an attachment's file without its checksum; ok is false if they do not match, or if
+// there is none.
 func attachment(file []byte) (content []byte, ok bool) {
 	at := bytes.LastIndex(file, []byte(checksumBegin))
 	if at < 0 {
-		return file, bytes.HasSuffix(bytes.TrimSpace(file), []byte("</svg>"))
+		return nil, false
 	}
 	content = file[:at]
 	return content, string(file[at:]) == checksumBegin+digest(content)+checksumEnd

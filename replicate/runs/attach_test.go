@@ -38,8 +38,8 @@ func TestAttachments(t *testing.T) {
 			t.Errorf("byte %d changed: read as %q", i, got)
 		}
 	}
-	if got, ok := attachment([]byte("<svg></svg>\n")); !ok || string(got) != "<svg></svg>\n" {
-		t.Errorf("an older attachment is read as %q", got)
+	if got, ok := attachment([]byte("<svg></svg>\n")); ok {
+		t.Errorf("an attachment without a checksum is read as %q", got)
 	}
 	if err := os.WriteFile(path, bytes.Replace(whole, []byte("<svg/>"), []byte("<svh/>"), 1), 0o644); err != nil {
 		t.Fatal(err)
