@@ -10,8 +10,8 @@ import "slices"
 //
 // The paper claims: on the Gaussian, Ours is much better than Everything and similar to Recent and Fine-tune. On the
 // images, Ours is better than Everything; on CIFAR-10, Everything is better than Fine-tune and Recent; Recent is
-// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: here
-// Everything is less accurate, and the others are by their means.
+// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: Everything
+// and Fine-tune are less accurate on both, Recent is on CIFAR-10a, by intervals; Recent on CIFAR-10b is undecided.
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
