@@ -156,14 +156,20 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --slides x --html x", 2, "would both be written to x"},
 		{"run a.ipynb --pdf x.pdf", 1, "--slides and --pdf need nbconvert"},
 		{"clean missing.ipynb", 2, "missing.ipynb"},
+		{"install --user --prefix new", 2, "--user and --prefix new name two folders"},
+		{"uninstall --user --prefix new", 2, "give one of them"},
+		{"doctor --user --prefix new", 2, "give one of them"},
+		{"lab --user --prefix new", 2, "give one of them"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(message, c.want) {
 			t.Errorf("kernel %s: exit code %d, %q; want %d, %q", c.args, code, message, c.code, c.want)
 		}
 	}
-	if _, err := os.Stat("out"); err == nil {
-		t.Error("a folder was created although no notebook could run")
+	for _, folder := range []string{"out", "new"} {
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("a call that failed made the folder %s", folder)
+		}
 	}
 }
 
