@@ -111,7 +111,10 @@ func TestExitCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, "a.ipynb", "sub/a.ipynb")
+	write(t, "a.ipynb", "sub/a.ipynb", "other.ipynb")
+	if err := os.Symlink("a.ipynb", "link.ipynb"); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("PATH", t.TempDir()) // without nbconvert
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
@@ -154,6 +157,14 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --params other.yaml -p n=x", 2, `no parameter "m"`},
 		{"run a.ipynb --params real.yaml", 2, `"1.5" is not a whole number`},
 		{"run a.ipynb --slides x --html x", 2, "would both be written to x"},
+		{"run a.ipynb -o same --html ./same", 2, "would both be written to ./same"},
+		{"run a.ipynb --html a.ipynb", 2, "over the notebook a.ipynb; name another file"},
+		{"run a.ipynb --slides ./a.ipynb", 2, "over the notebook ./a.ipynb"},
+		{"run a.ipynb --pdf link.ipynb", 2, "over the notebook link.ipynb"},
+		{"run a.ipynb other.ipynb -o sub/../", 2, `"no-such"`}, // each to itself
+		{"run a.ipynb -o a.ipynb", 2, `"no-such"`},             // in place, which is allowed
+		{"run sub/a.ipynb other.ipynb -o .", 2, `"no-such"`},
+		{"run sub/a.ipynb a.ipynb -o .", 2, "a result of sub/a.ipynb would be written over the notebook a.ipynb"},
 		{"run a.ipynb --pdf x.pdf", 1, "--slides and --pdf need nbconvert"},
 		{"clean missing.ipynb", 2, "missing.ipynb"},
 		{"install --user --prefix new", 2, "--user and --prefix new name two folders"},
