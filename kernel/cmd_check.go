@@ -41,10 +41,8 @@ func checkCommand() *cobra.Command {
 			if o.Jobs < 1 || o.Timeout < 0 {
 				return badLimits
 			}
-			for flag, file := range map[string]string{"--junit": o.JUnit, "--page": o.Page} {
-				if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
-					return usage.Errorf("%s %s: there is no folder %s", flag, file, filepath.Dir(file))
-				}
+			if err := checkTargets(o); err != nil {
+				return err
 			}
 			if files, err = notebooksToCheck(root, files); err != nil {
 				return err
@@ -73,6 +71,25 @@ func checkCommand() *cobra.Command {
 	flags.BoolVar(&o.GitHub, "github", false, "also print differences as annotations of GitHub Actions")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
+}
+
+// checkTargets returns a usage error, before a notebook runs, if a file's folder is missing, a file is a folder, or a
+// folder is a file.
+func checkTargets(o check.Options) error {
+	for flag, file := range map[string]string{"--junit": o.JUnit, "--page": o.Page} {
+		if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
+			return usage.Errorf("%s %s: there is no folder %s", flag, file, filepath.Dir(file))
+		}
+		if err := usage.File(file); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	for flag, folder := range map[string]string{"--results": o.Runs, "--out": o.Out, "--output": o.Output} {
+		if err := usage.Folder(folder); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	return nil
 }
 
 // notebooksToCheck returns the given files, or all notebooks of the checkout if none is given. Two files with

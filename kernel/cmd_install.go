@@ -6,6 +6,7 @@ import (
 
 	"tvps/kernel/setup"
 	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -20,11 +21,14 @@ func (p *place) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.user, "user", false, "use the user's own folders (the default)")
 	cmd.Flags().StringVar(&p.prefix, "prefix", "",
 		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
-	cmd.MarkFlagsMutuallyExclusive("user", "prefix")
 }
 
 // layout finds the checkout and returns the paths of the installation.
 func (p *place) layout() (setup.Layout, error) {
+	if p.user && p.prefix != "" {
+		return setup.Layout{}, usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them",
+			p.prefix)
+	}
 	root, err := setup.FindRoot()
 	if err != nil {
 		return setup.Layout{}, err

@@ -197,8 +197,11 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		}
 		parameters[name] = value
 	}
+	inputs, taken := map[string]string{}, map[string]string{} // files by their real path
+	for _, file := range files {
+		inputs[realPath(file)] = file
+	}
 	var jobs []runner.Job
-	taken := map[string]string{}
 	for _, file := range files {
 		j := runner.Job{
 			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
@@ -210,10 +213,18 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 			ECharts: os.Getenv("TVPS_ECHARTS"),
 		}
 		for _, t := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
-			if other, ok := taken[t]; ok && t != "" {
+			if t == "" {
+				continue
+			}
+			at := realPath(t)
+			if other, ok := taken[at]; ok {
 				return nil, usage.Errorf("%s and %s would both be written to %s", other, file, t)
 			}
-			taken[t] = file
+			// Only a notebook with its own outputs may replace a notebook that is run.
+			if input, ok := inputs[at]; ok && (t != j.Output || input != file) {
+				return nil, usage.Errorf("a result of %s would be written over the notebook %s; name another file", file, t)
+			}
+			taken[at] = file
 		}
 		jobs = append(jobs, j)
 	}
@@ -243,6 +254,17 @@ func readParameters(file string) (map[string]string, error) {
 		parameters[name] = value.Value
 	}
 	return parameters, nil
+}
+
+// realPath is a file's path without symbolic links. A path that cannot be resolved only becomes absolute.
+func realPath(file string) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	if absolute, err := filepath.Abs(file); err == nil {
+		return absolute
+	}
+	return file
 }
 
 // stem is a file's name without folder and extension.

@@ -111,7 +111,10 @@ func TestExitCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, "a.ipynb", "sub/a.ipynb")
+	write(t, "a.ipynb", "sub/a.ipynb", "other.ipynb")
+	if err := os.Symlink("a.ipynb", "link.ipynb"); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("PATH", t.TempDir()) // without nbconvert
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
@@ -145,6 +148,12 @@ func TestExitCodes(t *testing.T) {
 		{"check text.ipynb", 2, "text.ipynb is damaged"},
 		{"check a.ipynb text.ipynb", 2, "text.ipynb is damaged"},
 		{"check missing.ipynb", 2, "missing.ipynb"},
+		{"check a.ipynb --junit sub", 2, "--junit: the output sub is a folder; name a file"},
+		{"check a.ipynb --page sub", 2, "--page: the output sub is a folder; name a file"},
+		{"check a.ipynb --junit missing/j.xml", 2, "there is no folder missing"},
+		{"check a.ipynb --results other.ipynb", 2, "--results: the output folder other.ipynb is a file; name a folder"},
+		{"check a.ipynb --out other.ipynb", 2, "--out: the output folder other.ipynb is a file"},
+		{"check a.ipynb -o other.ipynb", 2, "--output: the output folder other.ipynb is a file"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
 		{"run a.ipynb --params missing.yaml", 2, "missing.yaml"},
@@ -154,16 +163,30 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --params other.yaml -p n=x", 2, `no parameter "m"`},
 		{"run a.ipynb --params real.yaml", 2, `"1.5" is not a whole number`},
 		{"run a.ipynb --slides x --html x", 2, "would both be written to x"},
+		{"run a.ipynb -o same --html ./same", 2, "would both be written to ./same"},
+		{"run a.ipynb --html a.ipynb", 2, "over the notebook a.ipynb; name another file"},
+		{"run a.ipynb --slides ./a.ipynb", 2, "over the notebook ./a.ipynb"},
+		{"run a.ipynb --pdf link.ipynb", 2, "over the notebook link.ipynb"},
+		{"run a.ipynb other.ipynb -o sub/../", 2, `"no-such"`}, // each to itself
+		{"run a.ipynb -o a.ipynb", 2, `"no-such"`},             // in place, which is allowed
+		{"run sub/a.ipynb other.ipynb -o .", 2, `"no-such"`},
+		{"run sub/a.ipynb a.ipynb -o .", 2, "a result of sub/a.ipynb would be written over the notebook a.ipynb"},
 		{"run a.ipynb --pdf x.pdf", 1, "--slides and --pdf need nbconvert"},
 		{"clean missing.ipynb", 2, "missing.ipynb"},
+		{"install --user --prefix new", 2, "--user and --prefix new name two folders"},
+		{"uninstall --user --prefix new", 2, "give one of them"},
+		{"doctor --user --prefix new", 2, "give one of them"},
+		{"lab --user --prefix new", 2, "give one of them"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(message, c.want) {
 			t.Errorf("kernel %s: exit code %d, %q; want %d, %q", c.args, code, message, c.code, c.want)
 		}
 	}
-	if _, err := os.Stat("out"); err == nil {
-		t.Error("a folder was created although no notebook could run")
+	for _, folder := range []string{"out", "new"} {
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("a call that failed made the folder %s", folder)
+		}
 	}
 }
 

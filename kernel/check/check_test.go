@@ -414,32 +414,6 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// Each notebook of this checkout has a golden file and each golden file a notebook, the rules are valid, and every
-// number has a tolerance.
-func TestCommittedGoldens(t *testing.T) {
-	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
-	if err != nil || len(notebooks) == 0 {
-		t.Fatalf("no notebooks (%v)", err)
-	}
-	o := Options{Goldens: filepath.Join("..", "..", "ci", "golden", "notebooks")}
-	for _, file := range notebooks {
-		g, err := readGolden(o.golden(file))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, n := range g.numbers() {
-			if _, ok := g.bound(n.Name); !ok {
-				t.Errorf("%s: %q has no tolerance", file, n.Name)
-			}
-		}
-	}
-	goldens, _ := os.ReadDir(o.Goldens)
-	if len(goldens) != len(notebooks) {
-		t.Errorf("%d golden files for %d notebooks", len(goldens), len(notebooks))
-	}
-}
-
 // With two jobs, two notebooks run at the same time; the errors and JUnit's cases stay in the order of the files.
 func TestJobs(t *testing.T) {
 	b := newFixture(t)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/kernel/children"
 	"tvps/kernel/nbformat"
 )
 
@@ -45,7 +46,8 @@ func FindConverter(ctx context.Context, private string, pdf bool) (*Converter, e
 		"or playwright: `%s -m pip install nbconvert[webpdf]`, then `playwright install chromium`", python)
 }
 
-// Convert writes a notebook with its outputs in another format, in one step. An empty file is not written.
+// Convert writes a notebook with its outputs in another format, in one step. An empty file is not written. When ctx
+// ends, nbconvert is killed together with what it started: LaTeX, or a browser.
 func (c *Converter) Convert(ctx context.Context, nb *nbformat.Notebook, format, file string) error {
 	if file == "" {
 		return nil
@@ -63,7 +65,15 @@ func (c *Converter) Convert(ctx context.Context, nb *nbformat.Notebook, format, 
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	var log strings.Builder
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Run(); err != nil {
+	cmd.Cancel = func() error {
+		children.KillGroup(cmd.Process.Pid)
+		return nil
+	}
+	wait, err := children.Start(cmd, children.OwnGroup)
+	if err == nil {
+		err = wait()
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

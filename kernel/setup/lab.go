@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tvps/kernel/children"
 )
 
 // LabVersion is the JupyterLab of the private environment.
@@ -108,7 +110,7 @@ func labArgs(notebooks string, o LabOptions) []string {
 
 // runLab runs JupyterLab in a process group of its own, because it would ask for confirmation after a terminal's
 // Ctrl-C. When ctx ends, it gets SIGTERM, which makes it stop its kernels and end. After 20 seconds it and its group
-// are killed.
+// are killed. If this process is killed, so is JupyterLab, and its kernels end as their server is gone.
 func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // sent when the terminal is closed
 	defer stop()
@@ -120,12 +122,16 @@ func runLab(ctx context.Context, l Layout, notebooks string, command []string, l
 	}
 	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+path)
 	cmd.Stdout, cmd.Stderr = log, log
-	ownGroup(cmd)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	err := cmd.Run()
+	wait, err := children.Start(cmd, children.OwnGroup)
+	if err == nil {
+		err = wait()
+	}
 	if ctx.Err() != nil {
-		killGroup(cmd)
+		if cmd.Process != nil {
+			children.KillGroup(cmd.Process.Pid)
+		}
 		return nil // Ctrl-C is the normal end
 	}
 	if err != nil {

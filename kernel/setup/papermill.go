@@ -46,7 +46,7 @@ func installPapermill(ctx context.Context, l Layout, log io.Writer) error {
 		}
 		if pythons := l.papermillPythons(); !slices.Contains(pythons, python) {
 			text := strings.Join(append(pythons, python), "\n") + "\n"
-			if err := os.WriteFile(l.papermillList(), []byte(text), 0o644); err != nil {
+			if err := writeFile(l.papermillList(), []byte(text)); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,36 @@ if [ "$1" = -c ]; then echo "`+installed+`"; else echo "called with $*"; echo "$
 	put(t, installed, "an older one", 0o644)
 	put(t, python, "#!/bin/sh\nexit 1\n", 0o755)
 	wantError(t, installPapermill(t.Context(), l, &log), "python -m pip install ./kernel/papermill")
+}
+
+// The list of interpreters is replaced in one step. Uninstall also removes what a killed process left of it.
+func TestPapermillList(t *testing.T) {
+	l, dir := tempLayout(t), filepath.Join(t.TempDir(), "some bin")
+	t.Setenv("PATH", dir)
+	python := filepath.Join(dir, "python3")
+	put(t, filepath.Join(dir, "papermill"), "#!"+python, 0o755)
+	put(t, python, "#!/bin/sh\n[ \"$1\" != -c ]\n", 0o755)
+	put(t, l.papermillList(), "/earlier/python3\n", 0o644)
+	before := filepath.Join(t.TempDir(), "before") // the file that a list written in place would change
+	if err := os.Link(l.papermillList(), before); err != nil {
+		t.Fatal(err)
+	}
+	if err := installPapermill(t.Context(), l, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, l.papermillList()), "/earlier/python3\n"+python+"\n"; got != want {
+		t.Errorf("the list is %q, want %q", got, want)
+	}
+	if got := read(t, before); got != "/earlier/python3\n" {
+		t.Errorf("the list was written in place: the earlier file is %q", got)
+	}
+	put(t, l.papermillList()+".tmp", "/earl", 0o644)
+	if err := Uninstall(t.Context(), l, false, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if left := tree(t, l.Data); len(left) > 0 {
+		t.Errorf("uninstall left %q", left)
+	}
 }
 
 func TestPythonOf(t *testing.T) {

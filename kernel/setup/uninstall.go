@@ -66,7 +66,8 @@ func installed(l Layout) (files []string, foreign error) {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
-	files = append(files, l.papermillList(), l.script(), l.script()+".tmp", filepath.Join(l.Data, ".build"))
+	files = append(files, l.papermillList(), l.papermillList()+".tmp", l.script(), l.script()+".tmp",
+		filepath.Join(l.Data, ".build"))
 	entries, _ := os.ReadDir(l.Data)
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".part" { // an interrupted download

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package setup
-
-import "os/exec"
-
-func ownGroup(*exec.Cmd) {}
-
-func killGroup(*exec.Cmd) {}
