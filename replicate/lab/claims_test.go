@@ -60,7 +60,7 @@ func TestCombine(t *testing.T) {
 		parts string // h holds, d does not, u undecided, n not run, - not judged, 0 no difference, * on a stand-in
 		want  Verdict
 	}{
-		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Undecided}, {"hdu", Partly}, {"0hu", Partly},
+		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Undecided}, {"hdu", Partly}, {"0hu", Undecided}, {"0hdu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
 		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", NotJudged}, {"-d", DoesNotHold}, {"-n", NotRun},

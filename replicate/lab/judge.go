@@ -14,7 +14,7 @@ type Verdict string
 
 const (
 	Holds       Verdict = "holds"         // every part holds
-	Partly      Verdict = "partly"        // some parts hold, others do not or show no difference
+	Partly      Verdict = "partly"        // some parts hold; others do not, or show no difference and none is undecided
 	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
 	Undecided   Verdict = "undecided"     // no part does not hold, and an interval decides nothing
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
@@ -226,13 +226,17 @@ func combine(parts []JudgedPart) Verdict {
 		return OnStandIn
 	case count[Holds] == counted:
 		return Holds
-	case count[Holds] > 0 && count[DoesNotHold]+count[NoDifference] > 0:
+	case count[Holds] > 0 && count[DoesNotHold] > 0:
 		return Partly
 	case count[DoesNotHold] > 0:
 		return DoesNotHold
+	case count[Undecided] > 0:
+		return Undecided
+	case count[Holds] > 0 && count[NoDifference] > 0:
+		return Partly
 	case count[NoDifference] == counted:
 		return NoDifference
-	case count[NotJudged] > 0 && count[Undecided]+count[NoDifference] == 0:
+	case count[NotJudged] > 0 && count[NoDifference] == 0:
 		return NotJudged
 	}
 	return Undecided
