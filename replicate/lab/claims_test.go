@@ -238,6 +238,32 @@ func TestClaimsPValue(t *testing.T) {
 	}
 }
 
+// TestMarginOfSinglePart: tables and pages show the verdict of a claim of one part alone, so it has the margin; that of
+// several parts stands next to each of them.
+func TestMarginOfSinglePart(t *testing.T) {
+	part := func(v Verdict) JudgedPart {
+		return JudgedPart{Part: paper.Part{Series: "ours", Base: "everything", Margin: .003}, Verdict: v, Metric: "accuracy"}
+	}
+	standIn := part(Undecided)
+	standIn.Metric += standInMark + "stand-in)"
+	for _, c := range []struct {
+		j    Judged
+		want string
+	}{
+		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided)}}, "undecided (margin 0.003)"},
+		{Judged{Verdict: NoDifference, Parts: []JudgedPart{part(NoDifference)}, Holm: Lost},
+			"no difference above 0.003, but not with Holm's correction"},
+		{Judged{Verdict: Holds, Parts: []JudgedPart{part(Holds)}}, "holds"},
+		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided), part(Holds)}}, "undecided"},
+		{Judged{Verdict: OnStandIn, Parts: []JudgedPart{standIn}}, string(OnStandIn)},
+		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
+	} {
+		if got := c.j.Result(); got != c.want || c.j.onPage().Verdict.Word != c.want {
+			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.onPage().Verdict.Word, c.want)
+		}
+	}
+}
+
 // TestJudgeNotRun: a part without values, or whose statistic cannot be computed, is not run.
 func TestJudgeNotRun(t *testing.T) {
 	for _, missing := range []paper.Part{{Panel: "b", Series: "ours", Base: "everything"},
