@@ -69,7 +69,7 @@ func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes
 				size = sizes[i]
 			}
 			before := len(size.Parts)
-			more, err := l.extend(&size, p, v.Of(s.Name), s.judged, budget)
+			more, err := l.extend(&size, p, v.Of(s.Name), s.evidence, budget)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -100,7 +100,7 @@ func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes
 
 // extend enlarges the size by what the undecided parts about a panel need. It returns a sentence for each part that no
 // size within the budget decides.
-func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, budget time.Duration) (far []string,
+func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget time.Duration) (far []string,
 	err error) {
 	for _, c := range claims {
 		for _, part := range c.Parts {
@@ -108,6 +108,7 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, 
 				len(p.Settings.Strides()) == 0 {
 				continue
 			}
+			rows, _ := e.of(part.Part)
 			m, err := measure(rows, part.Part, part.Metric, true)
 			if err != nil || m.grid == nil {
 				continue
@@ -208,6 +209,11 @@ func (s Size) shares(p PanelPlan) bool {
 
 // about tells whether the runs of the size serve a panel.
 func (s Size) about(p PanelPlan) bool { return s.shares(p) && subset(p.Series, s.panel.Series) }
+
+// looksAt tells whether the size serves a comparison of some series of a panel.
+func (s Size) looksAt(p PanelPlan, series []string) bool {
+	return s.shares(p) && subset(series, s.panel.Series)
+}
 
 // includes tells whether one of the two panels, that of the size and p, has all runs of both.
 func (s Size) includes(p PanelPlan) bool {

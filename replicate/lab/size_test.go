@@ -19,8 +19,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// TestEvidence: runs of seeds that only Figure 12 declares serve Figure 1, if all of them are stored, and not if the
-// user chose the seeds.
+// TestEvidence: runs of seeds that only Figure 12 declares serve the parts of Figure 1 for whose learners all of them are
+// stored, and not if the user chose the seeds.
 func TestEvidence(t *testing.T) {
 	a := newArchive(t)
 	a.skip = func(job runs.Wanted) int {
@@ -30,23 +30,27 @@ func TestEvidence(t *testing.T) {
 		return 0
 	}
 	a.fill(t, 1, 12)
-	seeds := func(o Options, panel string) int {
+	seeds := func(o Options, claimed, panel string) int {
 		v, err := a.Verify(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := claim(t, v, "fig1-ours-everything").Parts
+		parts := claim(t, v, claimed).Parts
 		return parts[slices.IndexFunc(parts, func(p JudgedPart) bool { return p.Panel == panel })].Effect.N
 	}
 	chosen := a.options
 	chosen.Seeds = []int64{0, 1}
 	for _, c := range []struct {
-		o     Options
-		panel string
-		want  int
-	}{{a.options, "b", 8}, {a.options, "c", 3}, {a.options, "d", 3}, {chosen, "b", 2}} {
-		if got := seeds(c.o, c.panel); got != c.want {
-			t.Errorf("panel %s with seeds %v is judged by %d seeds, want %d", c.panel, c.o.Seeds, got, c.want)
+		o              Options
+		claimed, panel string
+		want           int
+	}{
+		{a.options, "fig1-ours-everything", "b", 8}, {a.options, "fig1-ours-everything", "c", 8},
+		{a.options, "fig1-ours-recent", "c", 3}, {a.options, "fig1-ours-everything", "d", 3},
+		{chosen, "fig1-ours-everything", "b", 2},
+	} {
+		if got := seeds(c.o, c.claimed, c.panel); got != c.want {
+			t.Errorf("%s, panel %s with seeds %v is judged by %d seeds, want %d", c.claimed, c.panel, c.o.Seeds, got, c.want)
 		}
 	}
 	r, err := a.Make(t.Context(), paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Out: t.TempDir(), Workers: 1})
@@ -71,7 +75,7 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := []figures.Row{{Panel: "a", Series: "ours", T: 1, Metric: "accuracy"}}
-		if got, err := a.evidence(c.o, plan, rows); err != nil || len(got.judged) != 1 {
+		if got, err := a.evidence(c.o, c.f, plan, rows); err != nil || len(got.drawn) != 1 || len(got.larger) != 0 {
 			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got, err)
 		}
 	}
@@ -200,7 +204,9 @@ func varianceOf(t *testing.T, a *archive, f paper.Figure) figures.Variances {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := measure(s.judged, f.Claims[0].Parts[0], "accuracy", true)
+	part := f.Claims[0].Parts[0]
+	rows, _ := s.of(part)
+	m, err := measure(rows, part, "accuracy", true)
 	if err != nil {
 		t.Fatal(err)
 	}
