@@ -272,7 +272,7 @@ func samples(p PanelPlan, series []string, declared []PanelPlan, fixed []Size) [
 	// After a second look every further one is at its level, a size that the user asked for, too.
 	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, series) && len(s.Parts) > 0 })
 	for _, s := range fixed {
-		if s.looksAt(p, series) {
+		if s.serves(p, series) {
 			s.again = looked
 			out = append(out, s.Sample)
 		}
