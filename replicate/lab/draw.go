@@ -313,7 +313,8 @@ func (p PanelPlan) ends(r *Result) []string {
 	return notes
 }
 
-// spans compares the panel's last learner with each of the others in each of the panel's spans of steps.
+// spans compares the panel's last learner with each of the others in each of the panel's spans of steps, with intervals
+// at the level of claims about them.
 func (p PanelPlan) spans(e evidence) []string {
 	var out []string
 	last := p.Series[len(p.Series)-1]
@@ -321,7 +322,7 @@ func (p PanelPlan) spans(e evidence) []string {
 		var gains []string
 		for _, base := range p.Series[:len(p.Series)-1] {
 			part := paper.Part{Panel: p.Key, Series: last, Base: base}
-			rows, _ := e.of(part)
+			rows, again := e.of(part)
 			within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
 				return r.T < span.From || r.T > span.To
 			})
@@ -330,8 +331,12 @@ func (p PanelPlan) spans(e evidence) []string {
 				continue
 			}
 			look, _ := figures.LookUp(base)
-			interval := m.interval(figures.Level)
-			gains = append(gains, fmt.Sprintf("%s %s %s", look.Label, signed(interval.Mean), ends(interval)))
+			interval := m.interval(cmp.Or(again, figures.Level))
+			text := fmt.Sprintf("%s %s %s", look.Label, signed(interval.Mean), ends(interval))
+			if again > 0 {
+				text += fmt.Sprintf(" (%g%%)", 100*again)
+			}
+			gains = append(gains, text)
 		}
 		if look, _ := figures.LookUp(last); len(gains) > 0 {
 			out = append(out, fmt.Sprintf("%s at t = %d to %d minus: %s.", look.Label, span.From, span.To,
