@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -108,6 +109,10 @@ func TestEvidenceByPart(t *testing.T) {
 	if len(of.Compared) != 2 || len(of.Seeds) != 5 || len(of.Compared[1].Seeds) != 9 || of.Compared[1].Stride != 1 ||
 		!slices.Equal(of.Compared[1].Series[0], []string{"ours", "everything"}) {
 		t.Errorf("provenance of Figure 4a: %+v", of)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "fig12", "provenance.json")); err != nil ||
+		strings.Contains(string(text), "null") { // its judged runs are drawn, too
+		t.Errorf("provenance of Figure 12: %s, %v", text, err)
 	}
 	if err := writeSizes(filepath.Join(dir, sizesName), sizes); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 func (r *Record) addJudged(plan []PanelPlan, e evidence) {
 	r.Judged = map[string]JudgedSample{}
 	for _, p := range plan {
-		var sample JudgedSample
+		sample := JudgedSample{Runs: []RunRecord{}}
 		has, most := map[string]bool{}, 0
 		for _, drawn := range r.Runs {
 			has[drawn.ID] = has[drawn.ID] || drawn.Panel == p.Key
