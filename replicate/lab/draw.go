@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -318,11 +319,12 @@ func (p PanelPlan) ends(r *Result) []string {
 func (p PanelPlan) spans(e evidence) []string {
 	var out []string
 	last := p.Series[len(p.Series)-1]
+	look, _ := figures.LookUp(last)
 	for _, span := range p.Spans {
-		var gains []string
+		gains := map[float64][]string{} // by level
 		for _, base := range p.Series[:len(p.Series)-1] {
 			part := paper.Part{Panel: p.Key, Series: last, Base: base}
-			rows, again := e.of(part)
+			rows, level := e.of(part)
 			within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
 				return r.T < span.From || r.T > span.To
 			})
@@ -330,17 +332,17 @@ func (p PanelPlan) spans(e evidence) []string {
 			if err != nil {
 				continue
 			}
-			look, _ := figures.LookUp(base)
-			interval := m.interval(cmp.Or(again, figures.Level))
-			text := fmt.Sprintf("%s %s %s", look.Label, signed(interval.Mean), ends(interval))
-			if again > 0 {
-				text += fmt.Sprintf(" (%g%%)", 100*again)
-			}
-			gains = append(gains, text)
+			other, _ := figures.LookUp(base)
+			interval := m.interval(cmp.Or(level, figures.Level))
+			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", other.Label, signed(interval.Mean), ends(interval)))
 		}
-		if look, _ := figures.LookUp(last); len(gains) > 0 {
-			out = append(out, fmt.Sprintf("%s at t = %d to %d minus: %s.", look.Label, span.From, span.To,
-				strings.Join(gains, ", ")))
+		for _, level := range slices.Sorted(maps.Keys(gains)) {
+			minus := "minus"
+			if level > 0 {
+				minus = fmt.Sprintf("minus, at %g%%", 100*level)
+			}
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", look.Label, span.From, span.To, minus,
+				strings.Join(gains[level], ", ")))
 		}
 	}
 	return out
