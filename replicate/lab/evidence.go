@@ -194,8 +194,8 @@ func (e evidence) ofLarger(p PanelPlan) []figures.Row {
 	return slices.Compact(out)
 }
 
-// notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes if
-// it has some.
+// notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes,
+// if it has some.
 func (e evidence) notes(panel string, differences bool) []string {
 	var out []string
 	for _, s := range e.larger[panel] {

@@ -48,9 +48,9 @@ const (
 )
 
 // Sizes returns, for each panel of the supervised figures with undecided parts, the cheapest size that should decide
-// all of those for which one of at most 20 seeds does; cheapest for each part first. spent are those of parts whose size
-// is fixed already: they say what would be needed now, and are not to be computed. It computes nothing. far are parts
-// that no such size decides, or none within the budget (0 for any), a sentence each.
+// all of those for which one of at most 20 seeds does; cheapest for each part first. spent are those of parts whose
+// size is fixed already: they say what would be needed now, and are not to be computed. It computes nothing. far are
+// parts that no such size decides, or none within the budget (0 for any), a sentence each.
 func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes, spent []Size, far []string,
 	err error) {
 	v, all, err := l.verify(ctx, o)

@@ -19,8 +19,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// TestEvidence: runs of seeds that only Figure 12 declares serve the parts of Figure 1 for whose learners all of them are
-// stored, and not if the user chose the seeds.
+// TestEvidence: runs of seeds that only Figure 12 declares serve the parts of Figure 1 for whose learners all of them
+// are stored, and not if the user chose the seeds.
 func TestEvidence(t *testing.T) {
 	a := newArchive(t)
 	a.skip = func(job runs.Wanted) int {
@@ -191,8 +191,8 @@ func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wan
 }
 
 // TestSizesOfOtherLearners: a size for a claim about Figure 5c has the learners that it compares, and not those of
-// Figure 4a under the same settings, whose claims are decided and which lacks the standard score. Their runs alone serve
-// the claim.
+// Figure 4a under the same settings, whose claims are decided and which lacks the standard score. Their runs alone
+// serve the claim.
 func TestSizesOfOtherLearners(t *testing.T) {
 	a := newArchive(t)
 	accuracy := func(job runs.Wanted, _ int) float64 {
