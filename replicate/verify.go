@@ -41,9 +41,10 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"not hold: that is a result.\n\n" +
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
 			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
-			"before, are kept in sizes.json in the folder of --results, and never change; after this second look\n" +
-			"intervals are of 97.5% instead of 95%. --fix asks for a size of your own; choose it before you see its\n" +
-			"runs, as its intervals are of 95% unless there was such a look. An interrupted command continues.",
+			"before, are kept in sizes.json in the folder of --results, and never change (--plan says what would be\n" +
+			"needed now, which is not computed); after this second look intervals are of 97.5% instead of 95%. --fix\n" +
+			"asks for a size of your own; choose it before you see its runs, as its intervals are of 95% unless there\n" +
+			"was such a look. An interrupted command continues.",
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -83,7 +84,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if len(f.fix) > 0 && f.budget == 0 {
 		return usage.Errorf("--fix computes: say with --run how long it may take, as --run 3h")
 	}
-	if err := f.checkTables(!f.plan && f.budget == 0, "leave out --plan and --run"); err != nil {
+	if err := f.checkTables(f.budget == 0, "leave out --run"); err != nil {
 		return err
 	}
 	l, o, err := f.reader(cmd.Context())
@@ -117,7 +118,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // extend shows the sizes that would decide claims, and computes those that the budget allows.
 func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
-	sizes, far, err := l.Sizes(cmd.Context(), o, f.budget)
+	sizes, spent, far, err := l.Sizes(cmd.Context(), o, f.budget)
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,9 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	w := cmd.ErrOrStderr()
 	for _, s := range sizes {
 		fmt.Fprintln(w, s)
+	}
+	for _, s := range spent {
+		fmt.Fprintf(w, "not extended, as its size is fixed: %s\n", s)
 	}
 	for _, text := range far {
 		fmt.Fprintln(w, "out of reach:", text)

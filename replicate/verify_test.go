@@ -105,6 +105,8 @@ func TestErrorsOfAll(t *testing.T) {
 		{[]string{"verify", "--json", "--markdown"}, 2, []string{"--json", "--markdown", "choose one"}},
 		{[]string{"verify", "--scale", "huge"}, 2, []string{`"huge"`}},
 		{[]string{"verify", "--seeds", "x"}, 2, []string{"--seeds"}},
+		{[]string{"verify", "--tables", dir, "--run", "1h"}, 2, []string{"--tables", "leave out --run"}},
+		{[]string{"verify", "--tables", dir, "--plan"}, 2, []string{"has no run of a drawn figure"}},
 		{[]string{"verify", "--panel", "a"}, 2, []string{"--panel", "replicate verify --help"}},
 		{[]string{"verify", "--readme", plain}, 2, []string{"--readme", plain, "<!-- claims:begin -->"}},
 		{[]string{"verify", "--readme", filepath.Join(dir, "none.md")}, 2, []string{"--readme", "none.md"}},

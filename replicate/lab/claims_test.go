@@ -60,7 +60,7 @@ func TestCombine(t *testing.T) {
 		parts string // h holds, d does not, u undecided, n not run, - not judged, 0 no difference, * on a stand-in
 		want  Verdict
 	}{
-		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Undecided}, {"hdu", Partly}, {"0hu", Partly},
+		{"h", Holds}, {"hh", Holds}, {"hd", Partly}, {"uh", Undecided}, {"hdu", Partly}, {"0hu", Undecided}, {"0hdu", Partly},
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
 		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", NotJudged}, {"-d", DoesNotHold}, {"-n", NotRun},
@@ -102,7 +102,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: "accuracy"}}, rows)
+	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: "accuracy"}}, evidence{drawn: rows})
 }
 
 func TestJudge(t *testing.T) {
@@ -150,7 +150,7 @@ func TestSteps(t *testing.T) {
 	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
 	judged := func(distance int, sample bool) JudgedPart {
 		shown := map[string]shownPanel{"a": {metric: "accuracy", sample: sample}}
-		return judge(paper.Figure{Number: 1}, c, shown, rows(distance)).Parts[0]
+		return judge(paper.Figure{Number: 1}, c, shown, evidence{drawn: rows(distance)}).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
 		sample := whole.Stride == 1
@@ -172,8 +172,9 @@ func TestSteps(t *testing.T) {
 func TestSecondLook(t *testing.T) {
 	rows := threeSeeds(.1)
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
-	first := judgePart(p, shownPanel{metric: "accuracy"}, rows)
-	second := judgePart(p, shownPanel{metric: "accuracy", level: secondLook}, rows)
+	first := judgePart(p, shownPanel{metric: "accuracy"}, evidence{drawn: rows})
+	second := judgePart(p, shownPanel{metric: "accuracy"}, evidence{larger: map[string][]larger{
+		"a": {{compared: [][]string{needs(p)}, rows: rows, level: secondLook}}}})
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
 	if math.Abs(width-6.205347/4.302653) > 1e-6 || math.Abs(second.P-2*first.P) > 1e-9 || second.Verdict != Holds ||
@@ -191,7 +192,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
-		shownPanel{metric: "accuracy"}, rows)
+		shownPanel{metric: "accuracy"}, evidence{drawn: rows})
 	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
 	va, vb := .01/3, .17/3/4
 	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)
@@ -235,6 +236,32 @@ func TestClaimsPValue(t *testing.T) {
 	one := judgeOne(paper.Part{Panel: "a", Series: "ours", Base: "everything"}, threeSeeds(.1))
 	if one.P <= 0 || one.P >= .05 || one.P != one.Parts[0].P {
 		t.Errorf("a claim that holds has p = %v", one.P)
+	}
+}
+
+// TestMarginOfSinglePart: tables and pages show the verdict of a claim of one part alone, so it has the margin; that of
+// several parts stands next to each of them.
+func TestMarginOfSinglePart(t *testing.T) {
+	part := func(v Verdict) JudgedPart {
+		return JudgedPart{Part: paper.Part{Series: "ours", Base: "everything", Margin: .003}, Verdict: v, Metric: "accuracy"}
+	}
+	standIn := part(Undecided)
+	standIn.Metric += standInMark + "stand-in)"
+	for _, c := range []struct {
+		j    Judged
+		want string
+	}{
+		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided)}}, "undecided (margin 0.003)"},
+		{Judged{Verdict: NoDifference, Parts: []JudgedPart{part(NoDifference)}, Holm: Lost},
+			"no difference above 0.003, but not with Holm's correction"},
+		{Judged{Verdict: Holds, Parts: []JudgedPart{part(Holds)}}, "holds"},
+		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided), part(Holds)}}, "undecided"},
+		{Judged{Verdict: OnStandIn, Parts: []JudgedPart{standIn}}, string(OnStandIn)},
+		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
+	} {
+		if got := c.j.Result(); got != c.want || c.j.onPage().Verdict.Word != c.want {
+			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.onPage().Verdict.Word, c.want)
+		}
 	}
 }
 

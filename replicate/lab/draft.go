@@ -142,7 +142,7 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 
 // write writes the files of the panels that are ready, and removes verdicts of an earlier drawing.
 func (d *draft) write(l *Lab, ready []PanelPlan, missing []string, r *Result) error {
-	r.evidence = evidence{judged: r.Rows}
+	r.evidence = evidence{drawn: r.Rows}
 	if err := l.charts(d.figure, d.options, ready, r); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figure
 
 // draw describes the figure, writes its files and prints it.
 func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) (err error) {
-	if r.evidence, err = l.evidence(o, plan, complete(plan, r.Rows, r.Report)); err != nil {
+	if r.evidence, err = l.evidence(o, f, plan, complete(plan, r.Rows, r.Report)); err != nil {
 		return err
 	}
 	if err := l.describe(f, o, plan, r); err != nil {
@@ -133,8 +134,9 @@ func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) err
 		if err != nil {
 			return err
 		}
-		panel.Judged = r.evidence.ofLarger(p.Key)
-		panel.Notes = slices.Concat(p.Notes(), p.ends(r), r.evidence.note(p), p.spans(r.evidence.judged))
+		panel.Judged = r.evidence.ofLarger(p)
+		panel.Notes = slices.Concat(p.Notes(), p.ends(r), r.evidence.notes(p.Key, len(p.Spans) > 0),
+			p.spans(r.evidence))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
 		}
@@ -312,28 +314,35 @@ func (p PanelPlan) ends(r *Result) []string {
 	return notes
 }
 
-// spans compares the panel's last learner with each of the others in each of the panel's spans of steps.
-func (p PanelPlan) spans(rows []figures.Row) []string {
+// spans compares the panel's last learner with each of the others in each of the panel's spans of steps, with intervals
+// at the level of claims about them.
+func (p PanelPlan) spans(e evidence) []string {
 	var out []string
 	last := p.Series[len(p.Series)-1]
+	look, _ := figures.LookUp(last)
 	for _, span := range p.Spans {
-		within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
-			return r.T < span.From || r.T > span.To
-		})
-		var gains []string
+		gains := map[float64][]string{} // by level
 		for _, base := range p.Series[:len(p.Series)-1] {
 			part := paper.Part{Panel: p.Key, Series: last, Base: base}
+			rows, level := e.of(part)
+			within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
+				return r.T < span.From || r.T > span.To
+			})
 			m, err := measure(within, part, p.Shown, len(p.Settings.Strides()) > 0)
 			if err != nil {
 				continue
 			}
-			look, _ := figures.LookUp(base)
-			e := m.interval(figures.Level)
-			gains = append(gains, fmt.Sprintf("%s %s %s", look.Label, signed(e.Mean), ends(e)))
+			other, _ := figures.LookUp(base)
+			interval := m.interval(cmp.Or(level, figures.Level))
+			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", other.Label, signed(interval.Mean), ends(interval)))
 		}
-		if look, _ := figures.LookUp(last); len(gains) > 0 {
-			out = append(out, fmt.Sprintf("%s at t = %d to %d minus: %s.", look.Label, span.From, span.To,
-				strings.Join(gains, ", ")))
+		for _, level := range slices.Sorted(maps.Keys(gains)) {
+			minus := "minus"
+			if level > 0 {
+				minus = fmt.Sprintf("minus, at %g%%", 100*level)
+			}
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", look.Label, span.From, span.To, minus,
+				strings.Join(gains[level], ", ")))
 		}
 	}
 	return out
@@ -355,8 +364,8 @@ func (l *Lab) print(o Options, r *Result) error {
 		if err := figures.PrintTable(l.Stdout, t); err != nil {
 			return err
 		}
-		if q, ok := r.evidence.larger[t.Panel]; ok {
-			fmt.Fprintln(l.Stdout, q.sample().judges("The claims"))
+		for _, note := range r.evidence.notes(t.Panel, false) {
+			fmt.Fprintln(l.Stdout, note)
 		}
 	}
 	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/paper"
 	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
@@ -22,19 +24,27 @@ type Sample struct {
 
 // evidence is what claims are judged by.
 type evidence struct {
-	judged  []figures.Row
-	larger  map[string]PanelPlan    // by key, panels whose rows are those of a larger sample, with its seeds and runs
-	levels  map[string]float64      // by key, of the intervals, where it is not figures.Level
+	drawn   []figures.Row           // what the panels draw
+	larger  map[string][]larger     // by panel, the larger samples by which parts of claims are judged
 	results map[string]*runs.Result // the runs of larger, by id
 }
 
-// evidence returns what the claims about a plan are judged by: the given rows of its panels, or, where they are stored
-// whole, those of a larger sample that was declared before it was run. Another figure may declare more seeds of the
-// same series under the same settings, and a size that [Lab.Extend] fixed may have more seeds and steps. Chosen seeds
-// or learners are judged as they are. Errors: files that cannot be read.
-func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) (evidence, error) {
-	e := evidence{judged: rows, larger: map[string]PanelPlan{}, levels: map[string]float64{},
-		results: map[string]*runs.Result{}}
+// larger is a panel at a larger sample than it draws, with those of its series that are judged by it.
+type larger struct {
+	PanelPlan
+	compared [][]string // the sets of series that are judged by it, each as needs lists them
+	about    []string   // those of claims, for people, if other parts are judged by other samples
+	rows     []figures.Row
+	level    float64 // of the intervals; 0 for figures.Level
+}
+
+// evidence returns what the claims about a plan are judged by. Each part of a claim is judged by the largest sample of
+// which the runs of its own series are stored whole and whose size was declared before it was run: the panel's own, one
+// that another figure declares for these series under the same settings, or one that [Lab.Extend] fixed for them. No
+// size follows from a verdict, but those of planned second looks, which have intervals at secondLook. Chosen seeds or
+// learners are judged as they are. Errors: files that cannot be read.
+func (l *Lab) evidence(o Options, f paper.Figure, plan []PanelPlan, rows []figures.Row) (evidence, error) {
+	e := evidence{drawn: rows, larger: map[string][]larger{}, results: map[string]*runs.Result{}}
 	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
 		return e, nil
 	}
@@ -44,49 +54,164 @@ func (l *Lab) evidence(o Options, plan []PanelPlan, rows []figures.Row) (evidenc
 	}
 	declared := l.declared(o)
 	for _, p := range plan {
-		for _, s := range samples(p, declared, fixed) {
-			q, report, err := l.sampled(p, s)
-			if err != nil {
-				return evidence{}, err
-			}
-			if len(report.Results) > 0 {
-				own := func(r figures.Row) bool { return r.Panel == p.Key }
-				e.judged = append(slices.DeleteFunc(slices.Clone(e.judged), own), q.Rows(report)...)
-				e.larger[p.Key] = q
-				if s.again {
-					e.levels[p.Key] = secondLook
-				}
-				maps.Copy(e.results, report.Results)
-				break
+		claimed, noted := compared(f, p)
+		sets := slices.Concat(claimed, slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) }))
+		found, err := l.largest(p, sets, declared, fixed)
+		if err != nil {
+			return evidence{}, err
+		}
+		for _, q := range found {
+			if q.keep(p, claimed) {
+				e.larger[p.Key] = append(e.larger[p.Key], q.larger)
+				maps.Copy(e.results, q.report.Results)
 			}
 		}
 	}
 	return e, nil
 }
 
-// ofLarger returns the rows of a panel that is judged by a larger sample; none for the others.
-func (e evidence) ofLarger(key string) []figures.Row {
-	var out []figures.Row
-	if _, ok := e.larger[key]; ok {
-		for _, r := range e.judged {
-			if r.Panel == key {
-				out = append(out, r)
+// compared lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors and
+// notes, with all series together.
+func compared(f paper.Figure, p PanelPlan) (claimed, noted [][]string) {
+	add := func(to [][]string, set ...string) [][]string {
+		if contains(to, set) || !subset(set, p.Series) {
+			return to
+		}
+		return append(to, set)
+	}
+	for _, c := range f.Claims {
+		for _, part := range c.Parts {
+			if part.Panel == p.Key {
+				claimed = add(claimed, needs(part)...)
 			}
 		}
 	}
-	return out
+	noted = add(nil, p.Series...)
+	for _, floor := range p.floors() {
+		noted = add(noted, p.Series[0], floor)
+	}
+	if last := len(p.Series) - 1; len(p.Spans) > 0 {
+		for _, base := range p.Series[:last] {
+			noted = add(noted, p.Series[last], base)
+		}
+	}
+	return claimed, noted
 }
 
-// note says by which larger sample a panel is judged, if by any.
-func (e evidence) note(p PanelPlan) []string {
-	q, ok := e.larger[p.Key]
-	switch {
-	case !ok:
-		return nil
-	case len(p.Spans) > 0:
-		return []string{q.sample().judges("The claims and the differences in these notes")}
+func contains(sets [][]string, set []string) bool {
+	return slices.ContainsFunc(sets, func(other []string) bool { return slices.Equal(set, other) })
+}
+
+// foundSample is a larger sample while it is looked for.
+type foundSample struct {
+	larger
+	report runs.Report
+}
+
+// largest finds the larger samples of a panel by which sets of its series are judged.
+func (l *Lab) largest(p PanelPlan, sets [][]string, declared []PanelPlan, fixed []Size) ([]*foundSample, error) {
+	var out []*foundSample
+	known := map[string]*foundSample{} // by sample
+	for _, set := range sets {
+		for _, s := range samples(p, set, declared, fixed) {
+			key := fmt.Sprint(s)
+			if known[key] == nil {
+				q, report, err := l.sampled(p, s)
+				if err != nil {
+					return nil, err
+				}
+				known[key] = &foundSample{larger{PanelPlan: q}, report}
+				if s.again {
+					known[key].level = secondLook
+				}
+			}
+			q := known[key]
+			if !q.whole(set) {
+				continue
+			}
+			if q.compared = append(q.compared, set); len(q.compared) == 1 {
+				out = append(out, q)
+			}
+			break
+		}
 	}
-	return []string{q.sample().judges("The claims")}
+	return out, nil
+}
+
+// whole tells whether all runs of the series are stored with every step.
+func (s *foundSample) whole(series []string) bool {
+	return !slices.ContainsFunc(s.Jobs, func(job runs.Wanted) bool {
+		return slices.Contains(series, job.Series) && len(finished(job.Job, s.report).Steps) == 0
+	})
+}
+
+// keep leaves the series that are judged by the sample, with their runs and rows. claimed are the sets of series of all
+// parts of claims about the panel p. It is false for a sample by which nothing is judged.
+func (s *foundSample) keep(p PanelPlan, claimed [][]string) bool {
+	own := slices.DeleteFunc(slices.Clone(claimed), func(set []string) bool { return !contains(s.compared, set) })
+	if len(own) == 0 && len(claimed) > 0 && len(p.Spans) == 0 {
+		return false
+	}
+	if len(own) < len(claimed) {
+		for _, set := range own {
+			if text := strings.Join(labels(set), " and "); !slices.Contains(s.about, text) {
+				s.about = append(s.about, text)
+			}
+		}
+	}
+	used := slices.Concat(s.compared...)
+	s.Series = slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool { return !slices.Contains(used, name) })
+	s.Jobs = slices.DeleteFunc(s.Jobs, func(job runs.Wanted) bool { return !slices.Contains(used, job.Series) })
+	results := map[string]*runs.Result{}
+	for _, job := range s.Jobs {
+		results[job.Spec.ID()] = s.report.Results[job.Spec.ID()]
+	}
+	s.report.Results = results
+	s.rows = s.Rows(s.report)
+	return true
+}
+
+// of returns the rows by which a part is judged, and the level of its intervals, 0 for figures.Level.
+func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
+	for _, s := range e.larger[p.Panel] {
+		if contains(s.compared, needs(p)) {
+			return s.rows, s.level
+		}
+	}
+	return e.drawn, 0
+}
+
+// ofLarger returns the rows by which parts about a panel are judged, each once, where these are more than it draws.
+func (e evidence) ofLarger(p PanelPlan) []figures.Row {
+	var out []figures.Row
+	for _, s := range e.larger[p.Key] {
+		out = append(out, s.rows...)
+	}
+	slices.SortStableFunc(out, func(a, b figures.Row) int {
+		return cmp.Or(cmp.Compare(slices.Index(p.Series, a.Series), slices.Index(p.Series, b.Series)),
+			cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.T, b.T))
+	})
+	return slices.Compact(out)
+}
+
+// notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes,
+// if it has some.
+func (e evidence) notes(panel string, differences bool) []string {
+	var out []string
+	for _, s := range e.larger[panel] {
+		what := "The claims"
+		switch {
+		case len(s.about) == 0 && differences:
+			what += " and the differences in these notes"
+		case len(s.about) > 0:
+			what += " about " + strings.Join(s.about, ", ")
+			if differences {
+				what += ", with their differences in these notes,"
+			}
+		}
+		out = append(out, s.sample().judges(what))
+	}
+	return out
 }
 
 // with returns some runs together with those of larger samples.
@@ -135,23 +260,27 @@ func (l *Lab) declared(o Options) []PanelPlan {
 	return out
 }
 
-// samples lists the samples of a panel that are larger than its own, the largest first.
-func samples(p PanelPlan, declared []PanelPlan, fixed []Size) []Sample {
-	if p.Take > 0 {
-		return nil
-	}
+// samples lists the samples of some series of a panel that are larger than the panel's own, the largest first. A panel
+// that takes some of its figure's seeds takes these of all samples.
+func samples(p PanelPlan, series []string, declared []PanelPlan, fixed []Size) []Sample {
 	var out []Sample
 	for _, q := range declared {
-		if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(p.Series, q.Series) {
+		if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(series, q.Series) {
 			out = append(out, Sample{Seeds: q.Seeds})
 		}
 	}
 	// After a second look every further one is at its level, a size that the user asked for, too.
-	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.about(p) && len(s.Parts) > 0 })
+	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, series) && len(s.Parts) > 0 })
 	for _, s := range fixed {
-		if s.about(p) {
+		if s.serves(p, series) {
 			s.again = looked
 			out = append(out, s.Sample)
+		}
+	}
+	if p.Take > 0 {
+		out = slices.DeleteFunc(out, func(s Sample) bool { return !subset(p.Seeds, s.Seeds) })
+		for i := range out {
+			out[i].Seeds = p.Seeds
 		}
 	}
 	out = slices.DeleteFunc(out, func(s Sample) bool { return s.cells(p) <= (Sample{Seeds: p.Seeds}).cells(p) })
@@ -159,8 +288,8 @@ func samples(p PanelPlan, declared []PanelPlan, fixed []Size) []Sample {
 	return out
 }
 
-func subset(some, of []string) bool {
-	return !slices.ContainsFunc(some, func(name string) bool { return !slices.Contains(of, name) })
+func subset[T comparable](some, of []T) bool {
+	return !slices.ContainsFunc(some, func(one T) bool { return !slices.Contains(of, one) })
 }
 
 // cells is the number of seeds times that of steps.
@@ -184,8 +313,7 @@ func (p PanelPlan) with(s Sample) (PanelPlan, error) {
 	return p, p.Settings.Validate()
 }
 
-// sampled returns the panel with the runs of a sample, and a report of these; an empty one if a run or a step is
-// missing.
+// sampled returns the panel with the runs of a sample, and a report of those that are stored with every step.
 func (l *Lab) sampled(p PanelPlan, s Sample) (PanelPlan, runs.Report, error) {
 	q, err := p.with(s)
 	if err == nil {
@@ -198,15 +326,12 @@ func (l *Lab) sampled(p PanelPlan, s Sample) (PanelPlan, runs.Report, error) {
 	for _, job := range q.Jobs {
 		result, err := l.read(job.Spec, p.metric())
 		if errors.Is(err, runs.ErrMissing) {
-			return PanelPlan{}, runs.Report{}, nil
+			continue
 		}
 		if err != nil {
 			return PanelPlan{}, runs.Report{}, err
 		}
 		report.Results[job.Spec.ID()] = result
-		if len(finished(job.Job, report).Steps) == 0 {
-			return PanelPlan{}, runs.Report{}, nil
-		}
 	}
 	return q, report, nil
 }

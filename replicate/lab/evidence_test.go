@@ -247,7 +247,7 @@ func TestSamples(t *testing.T) {
 		q := p
 		q.Seeds = firstSeeds(15)
 		change(&q)
-		if got := samples(p, []PanelPlan{q}, nil); (len(got) == 1) != (name == "serve") {
+		if got := samples(p, p.Series, []PanelPlan{q}, nil); (len(got) == 1) != (name == "serve") {
 			t.Errorf("seeds that %s: %v", name, got)
 		}
 	}
@@ -274,7 +274,7 @@ func TestLevelOfSizes(t *testing.T) {
 		{[]Size{planned, asked}, "9 true 6 true"},
 	} {
 		var got []string
-		for _, s := range samples(plan[0], nil, c.fixed) {
+		for _, s := range samples(plan[0], plan[0].Series, nil, c.fixed) {
 			got = append(got, fmt.Sprint(len(s.Seeds), s.again))
 		}
 		if text := strings.Join(got, " "); text != c.want {

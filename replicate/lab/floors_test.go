@@ -50,7 +50,7 @@ func TestFloors(t *testing.T) {
 		"without a floor's runs": {without("random"), NotRun},
 		"without the part's run": {without("sac-omega"), NotRun},
 	} {
-		j := judge(paper.Figure{Number: 2}, c, shown, c2.rows)
+		j := judge(paper.Figure{Number: 2}, c, shown, evidence{drawn: c2.rows})
 		if j.Verdict != c2.want || j.Parts[0].Verdict != c2.want || len(j.Floors) != 2 {
 			t.Errorf("%s: %+v, want %s", what, j, c2.want)
 		}
@@ -60,19 +60,19 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	one := slices.DeleteFunc(agentRows(-85, 1, -90), func(r figures.Row) bool { return r.Seed > 0 })
-	if j := judge(paper.Figure{}, c, shown, one); j.Verdict != Undecided {
+	if j := judge(paper.Figure{}, c, shown, evidence{drawn: one}); j.Verdict != Undecided {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
-	if j := judge(paper.Figure{}, c, map[string]shownPanel{"a": {metric: "return"}}, agentRows(-85, 1, -90)); j.Verdict != Holds {
+	if j := judge(paper.Figure{}, c, map[string]shownPanel{"a": {metric: "return"}}, evidence{drawn: agentRows(-85, 1, -90)}); j.Verdict != Holds {
 		t.Errorf("a panel without floors: %s", j)
 	}
 	open := agentRows(-85, 1, -90)
-	shownPart := judge(paper.Figure{}, c, shown, open).onPage()
+	shownPart := judge(paper.Figure{}, c, shown, evidence{drawn: open}).onPage()
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing ||
 		shownPart.Verdict.Word != "not judged: agents are not trained at this scale" {
 		t.Errorf("the page shows %+v", shownPart)
 	}
-	two := []Judged{judge(paper.Figure{}, c, shown, open), judge(paper.Figure{}, c, shown, agentRows(-40, 1, -90))}
+	two := []Judged{judge(paper.Figure{}, c, shown, evidence{drawn: open}), judge(paper.Figure{}, c, shown, evidence{drawn: agentRows(-40, 1, -90)})}
 	if got, want := countVerdicts(two), "2 claims: 1 holds, 1 is not judged"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -93,7 +93,7 @@ func TestReferencesStay(t *testing.T) {
 				if len(p.References) != 3 || !slices.Equal(p.Series[len(p.Series)-3:], p.References) {
 					t.Errorf("%s, panel %s, learners %v: series %v", f.Name(), p.Key, o.Learners, p.Series)
 				}
-				shown := shownIn(plan, evidence{})[p.Key]
+				shown := shownIn(plan)[p.Key]
 				if !slices.Equal(shown.floors, []string{"nothing", "random"}) || shown.base != p.Series[0] {
 					t.Errorf("%s, panel %s: %+v", f.Name(), p.Key, shown)
 				}

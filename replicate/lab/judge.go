@@ -14,7 +14,7 @@ type Verdict string
 
 const (
 	Holds       Verdict = "holds"         // every part holds
-	Partly      Verdict = "partly"        // some parts hold, others do not or show no difference
+	Partly      Verdict = "partly"        // some parts hold; others do not, or show no difference and none is undecided
 	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
 	Undecided   Verdict = "undecided"     // no part does not hold, and an interval decides nothing
 	NotRun      Verdict = "not run"       // a run that the claim needs is missing
@@ -77,11 +77,11 @@ func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, standIn
 
 // judgeAll judges the claims of a figure that have a part in a panel of the plan.
 func judgeAll(f paper.Figure, plan []PanelPlan, e evidence) []Judged {
-	shown := shownIn(plan, e)
+	shown := shownIn(plan)
 	var out []Judged
 	for _, c := range f.Claims {
 		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel].metric != "" }) {
-			out = append(out, judge(f, c, shown, e.judged))
+			out = append(out, judge(f, c, shown, e))
 		}
 	}
 	return out
@@ -93,41 +93,41 @@ type shownPanel struct {
 	base   string   // its first series
 	sample bool     // whether its steps stand for those between them
 	floors []string // series that the base must exceed, or no part of the panel is judged
-	level  float64  // of the intervals, 0 for figures.Level
 }
 
-// shownIn returns what each panel of a plan shows, by key, and at which level it is judged. A panel has those floors of
-// its protocol that are its references.
-func shownIn(plan []PanelPlan, e evidence) map[string]shownPanel {
+// shownIn returns what each panel of a plan shows, by key.
+func shownIn(plan []PanelPlan) map[string]shownPanel {
 	shown := map[string]shownPanel{}
 	for _, p := range plan {
-		one := shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0, level: e.levels[p.Key]}
-		for _, name := range p.Protocol.Floors {
-			if slices.Contains(p.References, name) {
-				one.floors = append(one.floors, name)
-			}
-		}
-		shown[p.Key] = one
+		shown[p.Key] = shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0,
+			floors: p.floors()}
 	}
 	return shown
 }
 
+// floors are those of the protocol that are references of the panel.
+func (p PanelPlan) floors() []string {
+	return slices.DeleteFunc(slices.Clone(p.Protocol.Floors), func(name string) bool {
+		return !slices.Contains(p.References, name)
+	})
+}
+
 // judge judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
 // base does not exceed every floor is not judged.
-func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, rows []figures.Row) Judged {
+func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
 	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor
 	for _, p := range c.Parts {
 		panel := shown[p.Panel]
 		if _, known := trained[p.Panel]; !known {
-			floors := judgeFloors(p.Panel, panel, rows)
+			floors := judgeFloors(p.Panel, panel, e)
 			j.Floors = append(j.Floors, floors...)
 			trained[p.Panel] = Holds
 			if len(floors) > 0 {
 				trained[p.Panel] = combine(floors)
 			}
 		}
-		part := judgePart(p, panel, rows)
+		part := judgePart(p, panel, e)
 		switch {
 		case part.Verdict == NotRun || part.Effect.N < 2:
 		case trained[p.Panel] == NotRun:
@@ -143,11 +143,11 @@ func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, rows []fi
 }
 
 // judgeFloors compares the base of a panel with each of its floors, where the steps end.
-func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart {
+func judgeFloors(key string, panel shownPanel, e evidence) []JudgedPart {
 	var out []JudgedPart
 	for _, floor := range panel.floors {
 		p := paper.Part{Panel: key, Series: panel.base, Base: floor, Statistic: paper.EndGain}
-		out = append(out, judgePart(p, panel, rows))
+		out = append(out, judgePart(p, panel, e))
 	}
 	return out
 }
@@ -158,15 +158,16 @@ func judgeFloors(key string, panel shownPanel, rows []figures.Row) []JudgedPart 
 const secondLook = .975
 
 // judgePart judges one part, about the metric that its panel shows.
-func judgePart(p paper.Part, panel shownPanel, rows []figures.Row) JudgedPart {
+func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
+	rows, again := e.of(p)
 	m, err := measure(rows, p, panel.metric, panel.sample)
 	if err != nil {
 		return part
 	}
-	level := cmp.Or(panel.level, figures.Level)
-	part.Effect, part.Steps, part.Level = m.interval(level), m.steps, panel.level
+	level := cmp.Or(again, figures.Level)
+	part.Effect, part.Steps, part.Level = m.interval(level), m.steps, again
 	if panel.sample {
 		part.Stride = m.stride
 	}
@@ -226,13 +227,17 @@ func combine(parts []JudgedPart) Verdict {
 		return OnStandIn
 	case count[Holds] == counted:
 		return Holds
-	case count[Holds] > 0 && count[DoesNotHold]+count[NoDifference] > 0:
+	case count[Holds] > 0 && count[DoesNotHold] > 0:
 		return Partly
 	case count[DoesNotHold] > 0:
 		return DoesNotHold
+	case count[Undecided] > 0:
+		return Undecided
+	case count[Holds] > 0 && count[NoDifference] > 0:
+		return Partly
 	case count[NoDifference] == counted:
 		return NoDifference
-	case count[NotJudged] > 0 && count[Undecided]+count[NoDifference] == 0:
+	case count[NotJudged] > 0 && count[NoDifference] == 0:
 		return NotJudged
 	}
 	return Undecided

@@ -10,12 +10,17 @@ import (
 	"tvps/replicate/protocol"
 )
 
-// Result is the verdict, with a remark if Holm's correction does not keep it.
+// Result is the verdict, with the margin of a single part, whose own result tables do not show, and a remark if Holm's
+// correction does not keep it.
 func (j Judged) Result() string {
-	if j.Holm == Lost {
-		return string(j.Verdict) + ", but not with Holm's correction"
+	text := string(j.Verdict)
+	if len(j.Parts) == 1 && j.Parts[0].Verdict == j.Verdict {
+		text = j.Parts[0].withMargin(text)
 	}
-	return string(j.Verdict)
+	if j.Holm == Lost {
+		text += ", but not with Holm's correction"
+	}
+	return text
 }
 
 // String returns a line for the terminal, followed by one for each part.
@@ -80,19 +85,24 @@ func (p JudgedPart) steps() string {
 
 func ends(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", signed(e.Low), signed(e.High)) }
 
-// Result is the verdict in short, with the margin if no difference is shown, and a remark on a stand-in.
+// Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
-	text := p.Verdict.Short()
-	switch {
-	case p.Verdict == NoDifference:
-		text = fmt.Sprintf("no difference above %g", p.Margin)
-	case p.Verdict == Undecided && p.Margin > 0:
-		text += fmt.Sprintf(" (margin %g)", p.Margin)
-	}
+	text := p.withMargin(p.Verdict.Short())
 	if p.onStandIn() {
 		text += " (not counted)"
 	}
 	return text
+}
+
+// withMargin adds the margin to the words of the part's verdict if it takes part in it.
+func (p JudgedPart) withMargin(verdict string) string {
+	switch {
+	case p.Verdict == NoDifference:
+		return fmt.Sprintf("%s above %g", verdict, p.Margin)
+	case p.Verdict == Undecided && p.Margin > 0:
+		return fmt.Sprintf("%s (margin %g)", verdict, p.Margin)
+	}
+	return verdict
 }
 
 // signed formats a number with its sign and three decimals, never as minus zero.

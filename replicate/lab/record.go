@@ -3,7 +3,6 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"tvps/data/artifact"
 	"tvps/replicate/runs"
@@ -21,9 +20,17 @@ type Record struct {
 }
 
 // JudgedSample is what the claims about a panel are judged by, with those of its runs that the figure does not draw.
+// Where parts are judged by several samples it is that with the most runs.
 type JudgedSample struct {
 	Sample
-	Runs []RunRecord `json:"runs"`
+	Compared []ComparedSample `json:"compared,omitempty"` // where there are several
+	Runs     []RunRecord      `json:"runs"`
+}
+
+// ComparedSample is what the parts of claims with some sets of series are judged by.
+type ComparedSample struct {
+	Series [][]string `json:"series"`
+	Sample
 }
 
 // RunRecord is one run of a figure.
@@ -59,18 +66,29 @@ func RecordOf(o Options, plan []PanelPlan, p runs.Provenance, report runs.Report
 func (r *Record) addJudged(plan []PanelPlan, e evidence) {
 	r.Judged = map[string]JudgedSample{}
 	for _, p := range plan {
-		q, ok := e.larger[p.Key]
-		if !ok {
-			continue
+		sample := JudgedSample{Runs: []RunRecord{}}
+		has, most := map[string]bool{}, 0
+		for _, drawn := range r.Runs {
+			has[drawn.ID] = has[drawn.ID] || drawn.Panel == p.Key
 		}
-		sample := JudgedSample{Sample: q.sample()}
-		for _, job := range q.Jobs {
-			id := job.Spec.ID()
-			if !slices.ContainsFunc(r.Runs, func(drawn RunRecord) bool { return drawn.ID == id && drawn.Panel == p.Key }) {
-				sample.Runs = append(sample.Runs, RunRecord{id, p.Key, job.Series, e.results[id].Provenance, job.Spec.String()})
+		for _, q := range e.larger[p.Key] {
+			if len(q.Jobs) > most {
+				sample.Sample, most = q.sample(), len(q.Jobs)
+			}
+			sample.Compared = append(sample.Compared, ComparedSample{q.compared, q.sample()})
+			for _, job := range q.Jobs {
+				if id := job.Spec.ID(); !has[id] {
+					has[id] = true
+					sample.Runs = append(sample.Runs, RunRecord{id, p.Key, job.Series, e.results[id].Provenance, job.Spec.String()})
+				}
 			}
 		}
-		r.Judged[p.Key] = sample
+		if len(sample.Compared) == 1 {
+			sample.Compared = nil
+		}
+		if most > 0 {
+			r.Judged[p.Key] = sample
+		}
 	}
 }
 

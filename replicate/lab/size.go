@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tvps/figures"
@@ -23,6 +24,7 @@ type Size struct {
 	Panel  string         `json:"panel"`
 	Set    []string       `json:"set,omitempty"` // settings that override those of the scale
 	Sample
+	Series  []string    `json:"series,omitempty"` // of the panel, those that its parts compare; empty for all
 	Parts   []SizedPart `json:"parts"`
 	Minutes float64     `json:"minutes"` // of the missing steps, by the time that stored ones took
 	SHA256  string      `json:"sha256"`  // of all the above, in the file
@@ -46,30 +48,46 @@ const (
 )
 
 // Sizes returns, for each panel of the supervised figures with undecided parts, the cheapest size that should decide
-// all of those for which one of at most 20 seeds does; cheapest for each part first. Panels whose size is fixed already
-// are left out. It computes nothing. far are parts that no such size decides, or none within the budget (0 for any), a
-// sentence each.
-func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes []Size, far []string, err error) {
+// all of those for which one of at most 20 seeds does; cheapest for each part first. spent are those of parts whose
+// size is fixed already: they say what would be needed now, and are not to be computed. It computes nothing. far are
+// parts that no such size decides, or none within the budget (0 for any), a sentence each.
+func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes, spent []Size, far []string,
+	err error) {
 	v, all, err := l.verify(ctx, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	fixed, err := l.fixed()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	isSpent := func(p PanelPlan, part paper.Part) bool {
+		return slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part)) })
+	}
+	sizes, far, err = l.needed(v, all, Size{Scale: o.Scale, Set: o.Overrides}, budget,
+		func(p PanelPlan, part paper.Part) bool { return !isSpent(p, part) })
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	spent, more, err := l.needed(v, all, Size{Scale: o.Scale, Set: o.Overrides}, 0, isSpent)
+	return sizes, spent, append(far, more...), err
+}
+
+// needed returns the sizes for the undecided parts that are wanted, each an enlarged copy of an empty one.
+func (l *Lab) needed(v Verification, all []stored, empty Size, budget time.Duration,
+	wanted func(PanelPlan, paper.Part) bool) (sizes []Size, far []string, err error) {
 	for _, s := range all {
 		for _, p := range s.plan {
-			if p.Take > 0 || slices.ContainsFunc(fixed, func(s Size) bool { return s.about(p) }) {
+			if p.Take > 0 || len(p.Settings.Strides()) == 0 {
 				continue
 			}
 			i := slices.IndexFunc(sizes, func(s Size) bool { return s.includes(p) })
-			size := Size{Scale: o.Scale, Set: o.Overrides}
+			size := empty
 			if i >= 0 {
 				size = sizes[i]
 			}
 			before := len(size.Parts)
-			more, err := l.extend(&size, p, v.Of(s.Name), s.judged, budget)
+			more, err := l.extend(&size, p, v.Of(s.Name), s.evidence, budget, wanted)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -98,16 +116,17 @@ func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes
 	return sizes, far, nil
 }
 
-// extend enlarges the size by what the undecided parts about a panel need. It returns a sentence for each part that no
-// size within the budget decides.
-func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, budget time.Duration) (far []string,
-	err error) {
+// extend enlarges the size by what the undecided parts about a panel need, those that are wanted. It returns a sentence
+// for each part that no size within the budget decides.
+func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget time.Duration,
+	wanted func(PanelPlan, paper.Part) bool) (far []string, err error) {
 	for _, c := range claims {
 		for _, part := range c.Parts {
 			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 ||
-				len(p.Settings.Strides()) == 0 {
+				!wanted(p, part.Part) {
 				continue
 			}
+			rows, _ := e.of(part.Part)
 			m, err := measure(rows, part.Part, part.Metric, true)
 			if err != nil || m.grid == nil {
 				continue
@@ -126,6 +145,9 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, 
 			if len(s.panel.Series) > len(p.Series) {
 				larger.panel = s.panel
 			}
+			larger.Series = slices.DeleteFunc(slices.Clone(larger.panel.Series), func(name string) bool {
+				return !slices.Contains(s.Series, name) && !slices.Contains(needs(part.Part), name)
+			})
 			minutes, err := l.minutes(larger)
 			if err != nil {
 				return nil, err
@@ -135,7 +157,7 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, rows []figures.Row, 
 					sized.What, len(larger.Seeds), protocol.Ordinal(larger.Stride), minutes))
 				continue
 			}
-			s.Sample = larger.Sample
+			s.Sample, s.Series = larger.Sample, larger.Series
 			s.Parts = append(s.Parts, sized)
 		}
 	}
@@ -206,15 +228,26 @@ func (s Size) shares(p PanelPlan) bool {
 	return s.panel.Settings == p.Settings && s.panel.Measure == p.Measure
 }
 
-// about tells whether the runs of the size serve a panel.
-func (s Size) about(p PanelPlan) bool { return s.shares(p) && subset(p.Series, s.panel.Series) }
+// about tells whether the panel of the size has all series of another panel of the same runs.
+func (s Size) about(p PanelPlan) bool { return s.looksAt(p, p.Series) }
+
+// looksAt tells whether the size follows from a look at the panel's runs of some series.
+func (s Size) looksAt(p PanelPlan, series []string) bool {
+	return s.shares(p) && subset(series, s.panel.Series)
+}
+
+// serves tells whether the size has runs of some series of the panel.
+func (s Size) serves(p PanelPlan, series []string) bool {
+	return s.looksAt(p, series) && (len(s.Series) == 0 || subset(series, s.Series))
+}
 
 // includes tells whether one of the two panels, that of the size and p, has all runs of both.
 func (s Size) includes(p PanelPlan) bool {
 	return s.about(p) || s.shares(p) && subset(s.panel.Series, p.Series)
 }
 
-// minutes is what the missing steps of a size take, by the time that the stored ones of each learner took.
+// minutes is what the missing steps of a size take, by the time that the stored ones of each learner took. Steps that
+// tables have are not missing.
 func (l *Lab) minutes(s Size) (float64, error) {
 	seconds := map[string]float64{} // of a step, by series
 	stored := s.panel
@@ -224,21 +257,22 @@ func (l *Lab) minutes(s Size) (float64, error) {
 		}
 	}
 	for _, job := range stored.Jobs {
-		if r, err := l.Store.Read(job.Spec); err == nil && len(r.Steps) > 0 {
+		if r, err := l.read(job.Spec, stored.metric()); err == nil && len(r.Steps) > 0 {
 			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
 		}
 	}
-	p, err := s.panel.with(s.Sample)
+	p, err := s.plan(l)
 	if err != nil {
-		return 0, err
-	}
-	if err := p.AddJobs(l); err != nil {
 		return 0, err
 	}
 	sum := 0.0
 	for _, job := range p.Jobs {
 		state := l.Store.State(job.Spec, job.Steps)
-		sum += float64(state.Of-state.Steps) * seconds[job.Series] / 60
+		missing := state.Of - state.Steps
+		if r, ok := l.tables.read(job.Spec, p.metric()); ok {
+			missing = min(missing, len(job.Steps)-len(r.Only(job.Steps).Steps))
+		}
+		sum += float64(missing) * seconds[job.Series] / 60
 	}
 	return sum, nil
 }
@@ -246,6 +280,9 @@ func (l *Lab) minutes(s Size) (float64, error) {
 // plan returns the panel of the size with its runs.
 func (s Size) plan(l *Lab) (PanelPlan, error) {
 	p, err := s.panel.with(s.Sample)
+	if len(s.Series) > 0 {
+		p.Series = s.Series
+	}
 	if err == nil {
 		err = p.AddJobs(l)
 	}
@@ -254,7 +291,11 @@ func (s Size) plan(l *Lab) (PanelPlan, error) {
 
 // String says what the size is, what it should decide and what it takes.
 func (s Size) String() string {
-	text := fmt.Sprintf("%s, panel %s: seeds %s", s.Figure, s.Panel, seedText(s.Seeds, ","))
+	text := fmt.Sprintf("%s, panel %s: ", s.Figure, s.Panel)
+	if len(s.Series) > 0 {
+		text += strings.Join(labels(s.Series), ", ") + ", "
+	}
+	text += "seeds " + seedText(s.Seeds, ",")
 	if s.Stride > 0 {
 		text += fmt.Sprintf(", every %s step", protocol.Ordinal(s.Stride))
 	}

@@ -3,24 +3,24 @@ package lab
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tvps/ci/demand"
-	"tvps/data/random"
 	"tvps/figures"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
-// TestEvidence: runs of seeds that only Figure 12 declares serve Figure 1, if all of them are stored, and not if the
-// user chose the seeds.
+// TestEvidence: runs of seeds that only Figure 12 declares serve the parts of Figure 1 for whose learners all of them
+// are stored, and not if the user chose the seeds.
 func TestEvidence(t *testing.T) {
 	a := newArchive(t)
 	a.skip = func(job runs.Wanted) int {
@@ -30,23 +30,27 @@ func TestEvidence(t *testing.T) {
 		return 0
 	}
 	a.fill(t, 1, 12)
-	seeds := func(o Options, panel string) int {
+	seeds := func(o Options, claimed, panel string) int {
 		v, err := a.Verify(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := claim(t, v, "fig1-ours-everything").Parts
+		parts := claim(t, v, claimed).Parts
 		return parts[slices.IndexFunc(parts, func(p JudgedPart) bool { return p.Panel == panel })].Effect.N
 	}
 	chosen := a.options
 	chosen.Seeds = []int64{0, 1}
 	for _, c := range []struct {
-		o     Options
-		panel string
-		want  int
-	}{{a.options, "b", 8}, {a.options, "c", 3}, {a.options, "d", 3}, {chosen, "b", 2}} {
-		if got := seeds(c.o, c.panel); got != c.want {
-			t.Errorf("panel %s with seeds %v is judged by %d seeds, want %d", c.panel, c.o.Seeds, got, c.want)
+		o              Options
+		claimed, panel string
+		want           int
+	}{
+		{a.options, "fig1-ours-everything", "b", 8}, {a.options, "fig1-ours-everything", "c", 8},
+		{a.options, "fig1-ours-recent", "c", 3}, {a.options, "fig1-ours-everything", "d", 3},
+		{chosen, "fig1-ours-everything", "b", 2},
+	} {
+		if got := seeds(c.o, c.claimed, c.panel); got != c.want {
+			t.Errorf("%s, panel %s with seeds %v is judged by %d seeds, want %d", c.claimed, c.panel, c.o.Seeds, got, c.want)
 		}
 	}
 	r, err := a.Make(t.Context(), paper.Fig1(), Options{Scale: "tiny", Panels: []string{"b"}, Out: t.TempDir(), Workers: 1})
@@ -71,7 +75,7 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := []figures.Row{{Panel: "a", Series: "ours", T: 1, Metric: "accuracy"}}
-		if got, err := a.evidence(c.o, plan, rows); err != nil || len(got.judged) != 1 {
+		if got, err := a.evidence(c.o, c.f, plan, rows); err != nil || len(got.drawn) != 1 || len(got.larger) != 0 {
 			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got, err)
 		}
 	}
@@ -97,11 +101,12 @@ func TestSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.compute(t, plan, noisy)
-	sizes, far, err := a.Sizes(t.Context(), a.options, 0)
+	sizes, _, far, err := a.Sizes(t.Context(), a.options, 0)
 	if err != nil || len(sizes) != 1 || len(far) != 0 {
 		t.Fatalf("sizes %v, out of reach %v, %v", sizes, far, err)
 	}
 	size := sizes[0]
+	checkSizesOfTables(t, a, f, size)
 	// The distance from the bound is about .0018, so many seeds are needed; every step shows the same.
 	if size.Figure != "fig14" || len(size.Seeds) < 4 || size.Parts[0].Claim != "fig14-similar" ||
 		size.Parts[0].Later > size.Parts[0].Aim || !strings.Contains(size.String(), "seeds 0-") {
@@ -116,8 +121,9 @@ func TestSizes(t *testing.T) {
 	if err := writeSizes(a.sizesFile(), sizes); err != nil {
 		t.Fatal(err)
 	}
-	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
-		t.Errorf("a fixed size whose runs are missing is planned again: %v, %v", again, err)
+	again, spent, _, err := a.Sizes(t.Context(), a.options, 0)
+	if err != nil || len(again) != 0 || len(spent) != 1 || !reflect.DeepEqual(spent[0].Sample, size.Sample) {
+		t.Errorf("a fixed size whose runs are missing is planned again: %v, or not said to be spent: %v, %v", again, spent, err)
 	}
 	size.panel = plan[0]
 	whole, err := size.plan(a.Lab)
@@ -129,7 +135,7 @@ func TestSizes(t *testing.T) {
 	if got := claim(t, v, "fig14-similar").Parts[0]; got.Effect.N != len(size.Seeds) || got.Level != secondLook {
 		t.Errorf("the claim is judged by %d seeds at %v, want %d at %v", got.Effect.N, got.Level, len(size.Seeds), secondLook)
 	}
-	if again, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
+	if again, _, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
 		t.Errorf("after the size was fixed another is planned: %v, %v", again, err)
 	}
 	if now, err := a.Extend(t.Context(), nil, time.Hour, a.options); err != nil || len(now) != 0 {
@@ -152,6 +158,21 @@ func TestSizes(t *testing.T) {
 	demand.Error(t, err, "sizes.json cannot be read", "restore it or remove it")
 }
 
+// checkSizesOfTables demands that the tables of a drawn figure give the size of its stored runs, and its time.
+func checkSizesOfTables(t *testing.T, a *archive, f paper.Figure, want Size) {
+	t.Helper()
+	dir, o := t.TempDir(), a.options
+	o.Out = filepath.Join(dir, f.Name())
+	if _, err := a.Draw(f, o); err != nil {
+		t.Fatal(err)
+	}
+	sizes, _, _, err := fromTables(t, a.Catalog, dir).Sizes(t.Context(), a.options, 0)
+	if err != nil || len(sizes) != 1 || sizes[0].String() != want.String() ||
+		math.Abs(sizes[0].Minutes/want.Minutes-1) > 1e-9 {
+		t.Errorf("from tables: %v, %v, want %v in %v min", sizes, err, want, want.Minutes)
+	}
+}
+
 // compute stores runs of the panels with the given accuracies.
 func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wanted, int) float64) {
 	t.Helper()
@@ -169,27 +190,46 @@ func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wan
 	}
 }
 
-// TestSizesOfOtherLearners: a size for a claim about Figure 5c has its learners, and not those of Figure 4a under the
-// same settings, whose claims are decided and which lacks the standard score.
+// TestSizesOfOtherLearners: a size for a claim about Figure 5c has the learners that it compares, and not those of
+// Figure 4a under the same settings, whose claims are decided and which lacks the standard score. Their runs alone
+// serve the claim.
 func TestSizesOfOtherLearners(t *testing.T) {
 	a := newArchive(t)
+	accuracy := func(job runs.Wanted, _ int) float64 {
+		value := map[string]float64{"everything": .5, "ours": .9, "standard": .9}[job.Series]
+		if job.Series == "standard" {
+			value += .01 * math.Sin(float64(7*job.Spec.Seed))
+		}
+		return value
+	}
 	for _, f := range []paper.Figure{paper.Fig4(), paper.Fig5()} {
 		plan, err := a.Plan(f, Options{Scale: "tiny"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		plan = slices.DeleteFunc(plan, func(p PanelPlan) bool { return p.Scenario != "gaussian" })
-		a.compute(t, plan, func(job runs.Wanted, _ int) float64 {
-			value := map[string]float64{"everything": .5, "ours": .9, "standard": .9}[job.Series]
-			if job.Series == "standard" {
-				value += .01 * math.Sin(float64(7*job.Spec.Seed))
-			}
-			return value
-		})
+		a.compute(t, plan, accuracy)
 	}
-	sizes, _, err := a.Sizes(t.Context(), a.options, 0)
-	if err != nil || len(sizes) != 1 || sizes[0].Figure != "fig05" || sizes[0].Panel != "c" {
-		t.Errorf("sizes %v, %v; want one for figure 5c", sizes, err)
+	sizes, _, _, err := a.Sizes(t.Context(), a.options, 0)
+	if err != nil || len(sizes) != 1 || sizes[0].Figure != "fig05" || sizes[0].Panel != "c" ||
+		!slices.Equal(sizes[0].Series, []string{"standard", "ours"}) {
+		t.Fatalf("sizes %v, %v; want one for the standard score and Ours of figure 5c", sizes, err)
+	}
+	every := sizes[0]
+	every.Series = nil
+	if minutes, err := a.minutes(every); err != nil || minutes <= sizes[0].Minutes {
+		t.Errorf("the size takes %v min, with Everything %v min, %v", sizes[0].Minutes, minutes, err)
+	}
+	if err := writeSizes(a.sizesFile(), sizes); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sizes[0].plan(a.Lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.compute(t, []PanelPlan{plan}, accuracy)
+	if p := claim(t, a.verify(t), "fig5-ours-standard").Parts[0]; p.Effect.N != len(sizes[0].Seeds) || p.Level != secondLook {
+		t.Errorf("%s, want %d seeds", p, len(sizes[0].Seeds))
 	}
 }
 
@@ -200,7 +240,9 @@ func varianceOf(t *testing.T, a *archive, f paper.Figure) figures.Variances {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := measure(s.judged, f.Claims[0].Parts[0], "accuracy", true)
+	part := f.Claims[0].Parts[0]
+	rows, _ := s.of(part)
+	m, err := measure(rows, part, "accuracy", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,71 +266,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestTwoLooks: of seeds of a normal distribution, three or eight are looked at first, and those that decide nothing
-// are extended by the size of the plan. The two looks together may err in 7.5% of cases. The interval that is reported
-// in the end covers the true difference in about 93% at worst, and that of a second look alone in 95%.
-func TestTwoLooks(t *testing.T) {
-	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const reps = 1500
-	for _, c := range []struct {
-		first         int
-		truth, margin float64 // in standard deviations
-	}{{3, 0, 0}, {3, 0, 1}, {8, 0, 1}} {
-		rng := random.New(1, "two looks", c.first, c.truth, c.margin)
-		p := plan[0]
-		p.Seeds = firstSeeds(c.first)
-		part := JudgedPart{Part: paper.Part{Test: paper.Above, Margin: c.margin}}
-		covered, again, coveredAgain := 0, 0, 0
-		for range reps {
-			grid := make([][]float64, mostSeeds)
-			for i := range grid {
-				grid[i] = []float64{c.truth + rng.NormFloat64()}
-			}
-			look := func(n int, level float64) (figures.Estimate, bool) {
-				e := figures.OverSeedsAndSteps(grid[:n], 0)(level)
-				return e, e.Low <= c.truth && e.High >= c.truth
-			}
-			e, covers := look(c.first, figures.Level)
-			if part.Effect = e; verdictOf(part.Part, e) == Undecided {
-				wanted := safety * aim(part)
-				if s, half := cheapest(p, figures.VariancesOf(grid[:c.first]), false, wanted); half <= wanted {
-					again++
-					if _, covers = look(len(s.Seeds), secondLook); covers {
-						coveredAgain++
-					}
-				}
-			}
-			if covers {
-				covered++
-			}
-		}
-		if float64(covered) < .918*reps || again < reps/20 || float64(coveredAgain) < .93*float64(again) {
-			t.Errorf("%+v: %d of %d covered; %d looked at again, %d of them covered", c, covered, reps, again, coveredAgain)
-		}
-	}
-}
-
-// TestAim: by the sign where the mean is far from the bound, by the margin where it is near.
-func TestAim(t *testing.T) {
-	for _, c := range []struct {
-		test          paper.Test
-		bound, margin float64
-		mean, want    float64
-	}{
-		{paper.Above, 0, .003, .01, .01}, {paper.Above, 0, .003, -.01, .01}, {paper.Above, 0, .003, .001, .002},
-		{paper.Below, .5, 0, .3, .2}, {paper.Within, .05, 0, -.048, .002}, {paper.Within, .05, 0, .01, .04},
-	} {
-		p := JudgedPart{Part: paper.Part{Test: c.test, Bound: c.bound, Margin: c.margin},
-			Effect: figures.Estimate{Mean: c.mean}}
-		if got := aim(p); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: %v", fmt.Sprint(c), got)
-		}
-	}
-}
-
 // TestSizeWithinBudget: some parts of a panel need seeds, others steps. Where a size for all of them takes longer than
 // the budget, there is one for those that fit.
 func TestSizeWithinBudget(t *testing.T) {
@@ -306,13 +283,13 @@ func TestSizeWithinBudget(t *testing.T) {
 		}
 		return .5
 	})
-	whole, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, 0)
+	whole, _, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, 0)
 	if err != nil || len(whole) == 0 {
 		t.Fatal(whole, err)
 	}
 	for _, w := range whole {
 		budget := time.Duration(w.Minutes*float64(time.Minute)) - 1
-		sizes, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, budget)
+		sizes, _, _, err := a.Sizes(t.Context(), Options{Scale: "tiny"}, budget)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -140,7 +140,7 @@ func (l *Lab) ParseSize(text string, o Options) (Size, error) {
 
 // same tells whether two sizes have the same runs of the same panel.
 func (s Size) same(other Size) bool {
-	key := func(s Size) string { return fmt.Sprint(s.Scale, s.Figure, s.Panel, s.Set, s.Sample) }
+	key := func(s Size) string { return fmt.Sprint(s.Scale, s.Figure, s.Panel, s.Set, s.Sample, s.Series) }
 	return key(s) == key(other)
 }
 

@@ -64,7 +64,7 @@ func (l *Lab) look(f paper.Figure, o Options) (stored, error) {
 		}
 	}
 	s.Note = withoutFolders(strings.Join(notes, "; "))
-	s.evidence, err = l.evidence(o, s.plan, complete(s.plan, s.rows, s.report))
+	s.evidence, err = l.evidence(o, f, s.plan, complete(s.plan, s.rows, s.report))
 	return s, err
 }
 
@@ -171,10 +171,10 @@ func (s *stored) load(l *Lab, p PanelPlan) error {
 
 // judge judges all claims of the figure. A claim is not run if one of its runs is not stored.
 func (s stored) judge(f paper.Figure) []Judged {
-	shown := shownIn(s.plan, s.evidence)
+	shown := shownIn(s.plan)
 	var out []Judged
 	for _, c := range f.Claims {
-		out = append(out, judge(f, c, shown, s.judged))
+		out = append(out, judge(f, c, shown, s.evidence))
 	}
 	return out
 }
