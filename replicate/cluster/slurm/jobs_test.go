@@ -195,8 +195,10 @@ func TestLastError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for text, want := range map[string]string{
 		"replicate: an earlier try\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
-		"start\nslurmstepd: killed\n": "slurmstepd: killed",
-		"":                            "",
+		"start\nslurmstepd: killed\n":                                  "slurmstepd: killed",
+		strings.Repeat("loss 1\n", endOfLog) + "replicate: no lock\nx": "no lock",
+		"replicate: no lock\n" + strings.Repeat("loss 1\n", endOfLog):  "loss 1",
+		"": "",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
