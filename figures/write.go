@@ -29,12 +29,13 @@ var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
 // <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
 // by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
-// echarts.min.js (see [WithEChartsFile]) and index.html. A file of judged rows that an earlier
-// drawing of a panel left is removed if the panel has none.
+// echarts.min.js (see [WithEChartsFile]), index.html and [SumsFile]. A file of judged rows that
+// an earlier drawing of a panel left is removed if the panel has none.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
 // name, and the files get their names only when all are complete: a reader never sees a
-// partial file, and an error before that leaves the files in the folder as they were.
+// partial file, and an error before that leaves the files in the folder as they were. SumsFile
+// gets its name last: until then it shows that the files are of two drawings.
 func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option) error {
 	files, err := render(fig, rows, provenance, options)
 	if err != nil {
@@ -97,7 +98,7 @@ func unwritable(fig Figure, dir string, err error) error {
 	return fmt.Errorf("figures: cannot write %s to %s, choose another output folder: %w", fig.Name, dir, err)
 }
 
-// render makes the content of all files, index.html last.
+// render makes the content of all files, the checksums last.
 func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, error) {
 	if err := fig.Validate(); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, e
 	if script := newSettings(options).echarts; len(script) > 0 {
 		files = append(files, file{opts.EchartsJS, script})
 	}
-	return append(files, file{"index.html", page}), nil
+	return append(files, file{"index.html", page}, sumsOf(files)), nil
 }
 
 func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {

@@ -2,7 +2,9 @@ package figures
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +32,7 @@ func TestWrite(t *testing.T) {
 	if err := Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}
+	want := []string{SumsFile, "fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", ProvenanceFile}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("wrote %v, want %v", got, want)
 	}
@@ -45,6 +47,62 @@ func TestWrite(t *testing.T) {
 	origin, _ := os.ReadFile(filepath.Join(dir, "provenance.json"))
 	if string(origin) != "{\n  \"commit\": \"abc\"\n}\n" {
 		t.Errorf("provenance %s", origin)
+	}
+}
+
+// TestSums: the checksums are the last file that gets its name, and name every file that is not of their drawing, as
+// after a process was killed before that.
+func TestSums(t *testing.T) {
+	fig := sampleFigure(t)
+	fig.Panels[0].Judged = []Row{{"a", "ours", 9, 1, "accuracy", 1}}
+	files, err := render(fig, sampleRows(), nil, nil)
+	if err != nil || files[len(files)-1].name != SumsFile {
+		t.Fatalf("the last file is %s, %v", files[len(files)-1].name, err)
+	}
+	dir := t.TempDir()
+	if _, err := OpenFolder(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if err := Write(fig, sampleRows(), "first", dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"fig01-a.csv", "fig01-a-judged.csv", ProvenanceFile} {
+		f, err := OpenFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Read(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		other := append(bytes.Clone(want), '\n')
+		if err := os.WriteFile(filepath.Join(dir, name), other, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Read(name); err == nil || !strings.Contains(err.Error(), name+" is not the file that SHA256SUMS") {
+			t.Errorf("%s of another drawing: %v", name, err)
+		}
+		os.Remove(filepath.Join(dir, name))
+		if _, err := f.Read(name); err == nil || !strings.Contains(err.Error(), name+" is missing") {
+			t.Errorf("%s removed: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read("fig01-b.csv"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that was never written: %v", err)
+	}
+	os.Remove(filepath.Join(dir, SumsFile))
+	if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), "there is no SHA256SUMS") {
+		t.Errorf("no checksums: %v", err)
 	}
 }
 
@@ -195,7 +253,7 @@ func TestJudgedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", "provenance.json"}
+	want := []string{SumsFile, "fig01-a.csv", "fig01-a.pdf", "fig01-a.png", "fig01-a.svg", "index.html", ProvenanceFile}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("after a drawing without such rows: %v", got)
 	}

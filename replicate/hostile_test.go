@@ -475,6 +475,8 @@ func hostileRequests() []hostile {
 		flags("time is a number in months", `column "x"|needs dates`, "--time", "x", "--bin", "month"),
 		flags("all in one bin", `column "day"|in bins of year|shorter bins`, "--bin", "year"),
 		flags("one block", `one time`, "--bin", "1 blocks"),
+		{name: "more blocks than can be counted", table: "day,x,y\n" + strings.Repeat("1,2,a\n1,3,b\n", 30),
+			args: []string{"--bin", "9000000000000000000 blocks"}, want: []string{`column "day"`, "one time"}},
 		flags("a block of all rows", `one time`, "--bin", "1000 rows"),
 		flags("bin unknown", "--bin|wek", "--bin", "wek"),
 		flags("no blocks", "--bin", "--bin", "0 blocks"),

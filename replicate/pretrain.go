@@ -62,6 +62,9 @@ func (p *pretraining) run(ctx context.Context) error {
 	if err := lab.CheckBackend(p.name); err != nil {
 		return err
 	}
+	if err := usage.Folder(p.out); err != nil {
+		return err
+	}
 	if err := p.open(ctx); err != nil {
 		return err
 	}

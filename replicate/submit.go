@@ -78,6 +78,11 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 			return usage.Errorf("--%s %d: give 0 or more", name, n)
 		}
 	}
+	for _, folder := range []string{s.folder, s.out} {
+		if err := usage.Folder(folder); err != nil {
+			return err
+		}
+	}
 	p, err := s.makePlan(cmd, args)
 	if err != nil {
 		return err

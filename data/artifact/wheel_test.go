@@ -115,16 +115,31 @@ func TestNotTheIndex(t *testing.T) {
 	page := func(text string) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { out.Write([]byte(text)) })
 	}
+	status := func(code int) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(code) })
+	}
+	spaces := bytes.Repeat([]byte(" "), 1<<20)
 	for name, c := range map[string]struct {
 		answer http.Handler
 		start  func(http.Handler) *httptest.Server
 		kind   error
 		words  string
 	}{
-		"page":        {page("<html>log in first</html>"), httptest.NewServer, ErrNotIndex, "something answered for "},
-		"nothing":     {page(""), httptest.NewServer, ErrNotIndex, "unexpected end of JSON"},
-		"list":        {page("[1]"), httptest.NewServer, ErrNotIndex, "cannot unmarshal array"},
-		"message":     {page(`{"message": "log in first"}`), httptest.NewServer, ErrNotIndex, "names no releases"},
+		"page":    {page("<html>log in first</html>"), httptest.NewServer, ErrNotIndex, "something answered for "},
+		"nothing": {page(""), httptest.NewServer, ErrNotIndex, "unexpected end of JSON"},
+		"list":    {page("[1]"), httptest.NewServer, ErrNotIndex, "cannot unmarshal array"},
+		"message": {page(`{"message": "log in first"}`), httptest.NewServer, ErrNotIndex, "names no releases"},
+		"endless": {http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+			for range 4 * maxIndex / len(spaces) { // then its reader has left
+				if _, err := out.Write(spaces); err != nil {
+					return
+				}
+			}
+			t.Error("an endless answer was read to its end")
+		}), httptest.NewServer, ErrNotIndex, "unexpected end of JSON"},
+		"busy":        {status(503), httptest.NewServer, ErrStatus, `answered "503 Service Unavailable"`},
+		"no access":   {status(511), httptest.NewServer, ErrNotIndex, `answered "511 Network`},
+		"forbidden":   {status(403), httptest.NewServer, ErrNotIndex, `answered "403 Forbidden"`},
 		"certificate": {page("{}"), httptest.NewTLSServer, ErrNotIndex, "certificate"},
 		"refused":     {nowhere, httptest.NewServer, ErrNetwork, "refused"},
 		"break": {http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
@@ -139,24 +154,10 @@ func TestNotTheIndex(t *testing.T) {
 			_, err := w.Unpack(t.Context(), dir, WheelOptions{Index: s.URL})
 			check(t, err, c.kind, c.words, filepath.Join(dir, "x"))
 
-			plain := http.DefaultTransport // go-xla's installer uses it
-			defer func() { http.DefaultTransport = plain }()
-			http.DefaultTransport = sentTo(s.URL)
+			defer func(plain string) { pypi = plain }(pypi)
+			pypi = s.URL + "/"
 			_, err = w.Unpack(t.Context(), dir, WheelOptions{})
 			check(t, err, c.kind, c.words, filepath.Join(dir, "x"))
 		})
 	}
-}
-
-// sentTo is a transport that sends the requests for PyPI to a server.
-type sentTo string
-
-func (to sentTo) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Host == "pypi.org" {
-		var err error
-		if r, err = http.NewRequestWithContext(r.Context(), r.Method, string(to), nil); err != nil {
-			return nil, err
-		}
-	}
-	return (&http.Transport{}).RoundTrip(r)
 }

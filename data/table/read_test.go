@@ -269,6 +269,8 @@ func TestBlocks(t *testing.T) {
 		{"t", table.Bin{Blocks: 2}, []int32{1, 0, 0, 0, 0, 1, 1}, []int{4, 3}},
 		{"", table.Bin{Rows: 3}, []int32{0, 0, 0, 1, 1, 1, 2}, []int{3, 3, 1}},
 		{"", table.Bin{Blocks: 3}, []int32{0, 0, 1, 1, 2, 2, 2}, []int{2, 2, 3}},
+		{"t", table.Bin{Blocks: 8}, []int32{4, 0, 1, 1, 1, 2, 3}, []int{1, 3, 1, 1, 1}},
+		{"t", table.Bin{Blocks: math.MaxInt}, []int32{4, 0, 1, 1, 1, 2, 3}, []int{1, 3, 1, 1, 1}},
 	} {
 		got, err := tab.Times(test.column, test.bin)
 		if err != nil {

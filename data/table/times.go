@@ -278,11 +278,8 @@ func (t *Times) name(key float64) string {
 // blocks groups the rows into blocks in time order.
 func (t *Times) blocks(keys, distinct []float64, counts []int) {
 	rows, of := len(keys), make([]int32, len(distinct))
-	blocks := t.Bin.Blocks
-	if t.Bin.Rows > 0 {
-		blocks = (rows + t.Bin.Rows - 1) / t.Bin.Rows
-	}
-	limit := func(block int) int { // number of rows up to the end of a block
+	blocks := min(t.Bin.Blocks, rows) // further blocks would be empty
+	limit := func(block int) int {    // number of rows up to the end of a block
 		if t.Bin.Rows > 0 {
 			return (block + 1) * t.Bin.Rows
 		}

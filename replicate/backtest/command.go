@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,13 +53,16 @@ func newCommand(text string, serve bool, workers int) (*command, error) {
 	return c, nil
 }
 
-// identity is the command with the hash of each file that it names.
+// identity is the command with the hash of each regular file that it names.
 func (c *command) identity() string {
 	out := "command: " + c.text
 	for _, word := range strings.Fields(c.text) {
 		word = strings.Trim(word, `"'`)
-		if text, err := os.ReadFile(word); err == nil {
-			out += fmt.Sprintf("; %s %x", filepath.Base(word), sha256.Sum256(text))
+		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if hash, err := hashFile(word); err == nil {
+			out += fmt.Sprintf("; %s %s", filepath.Base(word), hash)
 		}
 	}
 	return out

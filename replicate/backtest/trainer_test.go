@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tvps/data/random"
@@ -332,6 +334,20 @@ func TestIdentity(t *testing.T) {
 	}
 	if a, b := of("1"), of("2"); a == b {
 		t.Errorf("both are %s", a)
+	}
+	if got, want := of("1"), "; train.py "+fmt.Sprintf("%x", sha256.Sum256([]byte("1"))); !strings.HasSuffix(got, want) {
+		t.Errorf("%s instead of %s", got, want)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// What has no end, or no content yet, is not read.
+	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
+		c := &command{text: "python train < " + path}
+		if got := c.identity(); got != "command: "+c.text {
+			t.Errorf("%s instead of %s", got, c.text)
+		}
 	}
 	for _, bad := range []string{"", "forest", "exec:", "serve: "} {
 		if CheckModel(bad) == nil {

@@ -80,6 +80,9 @@ func (a *Attempt) write() error {
 	return nil
 }
 
+// longestAttempt is the longest file of an attempt that is read, in bytes.
+const longestAttempt = 1 << 20
+
 // Attempts reads the attempts at the tasks of a plan, by task and in the order of time. Files that cannot be read are
 // left out, and their number returned.
 func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
@@ -95,7 +98,7 @@ func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
 			continue
 		}
 		path := filepath.Join(AttemptsFolder(plan), entry.Name())
-		text, err := os.ReadFile(path)
+		text, err := artifact.ReadFile(path, longestAttempt)
 		a := Attempt{path: path}
 		if err != nil || json.Unmarshal(text, &a) != nil {
 			unreadable++

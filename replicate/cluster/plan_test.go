@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -236,8 +237,12 @@ func TestAttempts(t *testing.T) {
 	if _, err := Begin(plan, p.Tasks[2], start.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
+	long := append([]byte("{}"), bytes.Repeat([]byte(" "), longestAttempt)...)
+	if err := os.WriteFile(filepath.Join(AttemptsFolder(plan), "long.json"), long, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	got, unreadable, err := Attempts(plan)
-	if err != nil || unreadable != 0 {
+	if err != nil || unreadable != 1 {
 		t.Fatal(err, unreadable)
 	}
 	for i := range got {

@@ -83,7 +83,7 @@ func TestFig1(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	const want = "claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
+	const want = "SHA256SUMS claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
 	if strings.Join(names, " ") != want {
 		t.Errorf("files %v, want %s", names, want)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -151,6 +152,11 @@ func TestSizes(t *testing.T) {
 	}
 	_, err = a.fixed()
 	demand.Error(t, err, "sizes.json", "does not match its checksum")
+	if err := os.WriteFile(a.sizesFile(), append(text, bytes.Repeat([]byte(" "), longestSizes)...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.fixed()
+	demand.Error(t, err, "sizes.json cannot be read", "has more than 4194304 bytes")
 	if err := os.WriteFile(a.sizesFile(), []byte("[{"), 0o644); err != nil {
 		t.Fatal(err)
 	}

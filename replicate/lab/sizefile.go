@@ -7,19 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/replicate/paper"
 	"tvps/replicate/usage"
 )
 
 // sizesName is the name of the file with the sizes that were fixed.
 const sizesName = "sizes.json"
+
+// longestSizes is the longest file of sizes that is read, in bytes: the gallery's has less than a hundredth of it.
+const longestSizes = 4 << 20
 
 func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), sizesName) }
 
@@ -39,7 +42,7 @@ func (l *Lab) fixed() ([]Size, error) {
 
 // readSizes reads a file of sizes; none if it does not exist.
 func (l *Lab) readSizes(path string) ([]Size, error) {
-	text, err := os.ReadFile(path)
+	text, err := artifact.ReadFile(path, longestSizes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

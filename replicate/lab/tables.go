@@ -1,12 +1,12 @@
 package lab
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +32,7 @@ type tableRun struct {
 
 // ReadTables reads the figures of a catalog that have a folder of their name in dir. Runs of an identity that is not
 // that of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be
-// read, rows of no run, and two values for one row.
+// read or do not match their checksums, rows of no run or of another panel, and two values for one row.
 func ReadTables(c Catalog, dir string) (*Tables, error) {
 	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
 	for _, f := range c.Figures {
@@ -49,7 +49,11 @@ func ReadTables(c Catalog, dir string) (*Tables, error) {
 
 // add adds the runs of a figure.
 func (t *Tables) add(f paper.Figure, dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, figures.ProvenanceFile))
+	folder, err := figures.OpenFolder(dir)
+	if err != nil {
+		return err
+	}
+	text, err := folder.Read(figures.ProvenanceFile)
 	if err != nil {
 		return err
 	}
@@ -68,8 +72,14 @@ func (t *Tables) add(f paper.Figure, dir string) error {
 		}
 		panel := figures.Panel{Key: p.Key}
 		for _, name := range []string{drawn.FileStem(panel) + ".csv", drawn.JudgedFile(panel)} {
-			err := addRows(known, filepath.Join(dir, name))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			text, err := folder.Read(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := addRows(known, p.Key, text); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -99,18 +109,16 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	return one
 }
 
-// addRows adds the rows of a CSV file to the runs of a panel.
-func addRows(known map[seriesSeed]*tableRun, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	rows, err := figures.ReadCSV(file)
+// addRows adds the rows of a CSV text to the runs of a panel.
+func addRows(known map[seriesSeed]*tableRun, panel string, text []byte) error {
+	rows, err := figures.ReadCSV(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
+		if row.Panel != panel {
+			return fmt.Errorf("it has rows of panel %q", row.Panel)
+		}
 		r := known[seriesSeed{row.Series, row.Seed}]
 		if r == nil {
 			return fmt.Errorf("%s of seed %d is no run of %s", row.Series, row.Seed, figures.ProvenanceFile)

@@ -1,14 +1,18 @@
 package lab
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"tvps/figures"
 	"tvps/replicate/paper"
 	"tvps/replicate/settings"
 )
@@ -92,6 +96,31 @@ func TestTables(t *testing.T) {
 	checkDamagedTables(t, w.Catalog, dir)
 }
 
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seal writes the checksums of a figure's folder as it is now.
+func seal(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for _, path := range append(names, filepath.Join(dir, figures.ProvenanceFile)) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = fmt.Appendf(out, "%x  %s\n", sha256.Sum256(text), filepath.Base(path))
+	}
+	write(t, filepath.Join(dir, figures.SumsFile), out)
+}
+
 func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	t.Helper()
 	table := filepath.Join(dir, "fig01", "fig01-a.csv")
@@ -100,32 +129,72 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
+	refused := func(name, want string) {
+		t.Helper()
+		if _, err := ReadTables(c, dir); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "fig01-a") {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	const unsealed = "is not the file that SHA256SUMS lists: restore both, or draw"
 	for name, change := range map[string]struct{ line, want string }{
 		"another value":  {strings.Replace(lines[1], "0.", "0.9", 1), "another table"},
 		"another series": {strings.Replace(lines[1], "everything", "elsewhere", 1), "no run of provenance.json"},
+		"another panel":  {strings.Replace(lines[1], "a,", "b,", 1), `rows of panel "b"`},
 		"no number":      {strings.TrimSpace(lines[1]) + "x\n", "line 2"},
 	} {
 		changed := strings.Replace(string(text), lines[1], change.line, 1)
-		if err := os.WriteFile(table, []byte(changed), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ReadTables(c, dir); err == nil || !strings.Contains(err.Error(), change.want) ||
-			!strings.Contains(err.Error(), "fig01-a") {
-			t.Errorf("%s: %v, want %q", name, err, change.want)
-		}
+		write(t, table, []byte(changed))
+		refused(name, unsealed)
+		seal(t, filepath.Dir(table))
+		refused(name+" with its checksum", change.want)
+		write(t, table, text)
+		seal(t, filepath.Dir(table))
 	}
-	if err := os.WriteFile(table, text, 0o644); err != nil {
+	other := filepath.Join(filepath.Dir(table), "fig01-b.csv")
+	rowsB, err := os.ReadFile(other)
+	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, table, rowsB)
+	write(t, other, text)
+	refused("two panels in each other's file", unsealed)
+	seal(t, filepath.Dir(table))
+	refused("two panels in each other's file, with checksums", `rows of panel "b"`)
+	write(t, table, text)
+	write(t, other, rowsB)
+	seal(t, filepath.Dir(table))
+	if err := os.Remove(table); err != nil {
+		t.Fatal(err)
+	}
+	refused("no file", "is missing, but SHA256SUMS lists it")
+	write(t, table, text)
+	// A value that is in no other table.
+	single := filepath.Join(dir, "fig01", "fig01-a-judged.csv")
+	rows, err := os.ReadFile(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := append(bytes.TrimSpace(bytes.Clone(rows)), '1', '\n') // one more digit in the last row
+	write(t, single, changed)
+	refused("a changed value", "fig01-a-judged.csv "+unsealed)
+	write(t, single, rows)
+	sums := filepath.Join(dir, "fig01", figures.SumsFile)
+	if err := os.Remove(sums); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTables(c, dir); err == nil || !strings.Contains(err.Error(), "fig01: there is no SHA256SUMS") {
+		t.Errorf("no checksums: %v", err)
+	}
+	seal(t, filepath.Dir(single))
 	for _, name := range []string{"fig01", "fig12"} {
 		record := filepath.Join(dir, name, "provenance.json")
 		if text, err = os.ReadFile(record); err != nil {
 			t.Fatal(err)
 		}
 		changed := strings.ReplaceAll(string(text), `"rate": "0.0009"`, `"rate": "0.0008"`)
-		if err := os.WriteFile(record, []byte(changed), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, record, []byte(changed))
+		seal(t, filepath.Dir(record))
 	}
 	for _, folder := range []string{dir, t.TempDir()} { // settings that were changed, and no figure
 		if _, err := ReadTables(c, folder); err == nil || !strings.Contains(err.Error(), "no run of a drawn figure") {

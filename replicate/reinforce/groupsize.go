@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -206,11 +205,15 @@ func (e experiment) throughputFile() (path string, key map[string]string) {
 	return filepath.Join(e.host.CacheDir, "stacks", id+".json"), key
 }
 
-// readThroughput reads the cached measurements. It returns none if the file is missing or does not match its checksum.
+// longestMeasurements is the longest file of measurements that is read, in bytes.
+const longestMeasurements = 1 << 20
+
+// readThroughput reads the cached measurements. It returns none if the file is missing, too long or does not match its
+// checksum.
 func (e experiment) readThroughput() measurements {
 	path, key := e.throughputFile()
 	var out measurements
-	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &out) != nil || out.Sum != out.sum() {
+	if text, err := artifact.ReadFile(path, longestMeasurements); err != nil || json.Unmarshal(text, &out) != nil || out.Sum != out.sum() {
 		out = measurements{}
 	}
 	out.For = key

@@ -62,12 +62,11 @@ func TryWrite(folder string) error {
 	if err := artifact.MakeFolder(folder); err != nil {
 		return err
 	}
-	probe, err := os.CreateTemp(folder, ".probe-*")
+	probe, err := artifact.Create(filepath.Join(folder, "probe"), 0o644) // removes what a killed process left
 	if err != nil {
 		return err
 	}
-	probe.Close()
-	return os.Remove(probe.Name())
+	return probe.Cleanup()
 }
 
 // checkWritable returns a *FolderError if nothing can be written into the experiment's folder.

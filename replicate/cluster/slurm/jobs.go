@@ -130,7 +130,9 @@ func (j Job) File() string { return filepath.Join(j.Folder(), j.Name+".sbatch") 
 func (j Job) Folder() string { return filepath.Dir(j.Options.Plan) }
 
 // Title is the name under which Slurm lists the job.
-func (j Job) Title() string { return "tvps-" + j.Name }
+func (j Job) Title() string { return title(j.Name) }
+
+func title(name string) string { return "tvps-" + name }
 
 // Indices are those of the array, as "0-99%8".
 func (j Job) Indices() string {

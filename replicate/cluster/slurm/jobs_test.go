@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,11 +91,12 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestParse reads what squeue and sacct print: jobs of others, pending parts of arrays, states with a tail.
+// TestParse reads what squeue and sacct print: other jobs, also of the same number or name, pending parts of arrays,
+// states with a tail.
 func TestParse(t *testing.T) {
 	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 13}}
-	queue := parseQueue("12|0|RUNNING|n1|None\n12|2|PENDING||Resources\n13|N/A|PENDING||Dependency\n99|N/A|RUNNING|n2|None\nslurm\n",
-		jobs)
+	queue := parseQueue("12|0|RUNNING|n1|None|tvps-cpu-1\n12|2|PENDING||Resources|tvps-cpu-1\n"+
+		"13|N/A|PENDING||Dependency|tvps-draw\n13|N/A|RUNNING|n2|None|draw\n99|N/A|RUNNING|n2|None|tvps-draw\nslurm\n", jobs)
 	want := []queued{{12, 0, "RUNNING", "n1", "None"}, {12, 2, "PENDING", "", "Resources"}, {13, -1, "PENDING", "", "Dependency"}}
 	if !reflect.DeepEqual(queue, want) {
 		t.Errorf("%+v, want %+v", queue, want)
@@ -105,6 +107,45 @@ func TestParse(t *testing.T) {
 		if accounts[id] != want {
 			t.Errorf("%s: %+v, want %+v", id, accounts[id], want)
 		}
+	}
+}
+
+// TestCancel: a job whose number was changed in the file, and another job of that number, are not cancelled.
+func TestCancel(t *testing.T) {
+	dir := t.TempDir()
+	plan, cancelled := filepath.Join(dir, "plan.json"), filepath.Join(dir, "ids")
+	for name, text := range map[string]string{
+		"squeue":  "echo '12|0|RUNNING|n1|None|tvps-cpu-1'; echo '22|N/A|RUNNING|n1|None|precious'",
+		"scancel": `echo "$@" >` + quote(cancelled),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 22}}
+	if err := writeJobs(plan, jobs); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Cancel(t.Context(), plan)
+	if got, _ := os.ReadFile(cancelled); n != 1 || err != nil || string(got) != "12\n" {
+		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
+	}
+	os.Remove(cancelled)
+	text, err := os.ReadFile(jobsFile(plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"id": 12`), []byte(`"id": 22`), 1)
+	if err := os.WriteFile(jobsFile(plan), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	n, err = Cancel(t.Context(), plan)
+	if n != 0 || err == nil || !strings.Contains(err.Error(), "does not match its checksum: restore the file") {
+		t.Errorf("a changed number: %d jobs, %v", n, err)
+	}
+	if got, err := os.ReadFile(cancelled); err == nil {
+		t.Errorf("a changed number: scancel %q", got)
 	}
 }
 
@@ -154,8 +195,10 @@ func TestLastError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for text, want := range map[string]string{
 		"replicate: an earlier try\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
-		"start\nslurmstepd: killed\n": "slurmstepd: killed",
-		"":                            "",
+		"start\nslurmstepd: killed\n":                                  "slurmstepd: killed",
+		strings.Repeat("loss 1\n", endOfLog) + "replicate: no lock\nx": "no lock",
+		"replicate: no lock\n" + strings.Repeat("loss 1\n", endOfLog):  "loss 1",
+		"": "",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,9 +16,9 @@ type queued struct {
 	why   string // the reason for which it waits
 }
 
-// readQueue asks Slurm which of the jobs are in the queue.
+// readQueue asks Slurm which of the jobs are in the queue: those of their number and name.
 func readQueue(ctx context.Context, jobs []Submitted) ([]queued, error) {
-	text, err := command(ctx, "squeue", "-h", "-r", "--me", "-o", "%F|%K|%T|%N|%r")
+	text, err := command(ctx, "squeue", "-h", "-r", "--me", "-o", "%F|%K|%T|%N|%r|%j")
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +29,12 @@ func parseQueue(text string, jobs []Submitted) []queued {
 	var out []queued
 	for line := range strings.Lines(text) {
 		fields := strings.Split(strings.TrimSpace(line), "|")
-		if len(fields) != 5 {
+		if len(fields) != 6 {
 			continue
 		}
 		job, err := strconv.Atoi(fields[0])
-		if err != nil || nameOf(jobs, job) == "" {
+		ours := func(j Submitted) bool { return j.ID == job && title(j.Name) == fields[5] }
+		if err != nil || !slices.ContainsFunc(jobs, ours) {
 			continue
 		}
 		q := queued{job: job, index: -1, state: fields[2], node: fields[3], why: fields[4]}
@@ -42,16 +44,6 @@ func parseQueue(text string, jobs []Submitted) []queued {
 		out = append(out, q)
 	}
 	return out
-}
-
-// nameOf returns the name of a job; empty if it is none of jobs.
-func nameOf(jobs []Submitted, id int) string {
-	for _, j := range jobs {
-		if j.ID == id {
-			return j.Name
-		}
-	}
-	return ""
 }
 
 // account is what Slurm's accounting says of a job, or a task of an array, that has ended.

@@ -202,9 +202,18 @@ func (k known) newestLog(pattern string) string {
 	return best
 }
 
-// lastError returns what this program said last in a log; without that the last line, which may be Slurm's.
+// endOfLog is how much of a log is read, in bytes from its end.
+const endOfLog = 64 << 10
+
+// lastError returns what this program said last in the end of a log; without that the last line, which may be Slurm's.
 func lastError(path string) string {
-	text, _ := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	_, _ = file.Seek(-endOfLog, io.SeekEnd) // a shorter log is read from its start
+	text, _ := io.ReadAll(io.LimitReader(file, endOfLog))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	for _, line := range slices.Backward(lines) {
 		if own, ok := strings.CutPrefix(line, "replicate: "); ok {

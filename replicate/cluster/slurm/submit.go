@@ -3,6 +3,7 @@ package slurm
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,16 @@ import (
 
 // Submitted is a job that Slurm has accepted.
 type Submitted struct {
-	Name  string `json:"name"`
-	ID    int    `json:"id"`
-	First int    `json:"first"`           // the first task of an array
-	Count int    `json:"count,omitempty"` // tasks of an array
+	Name   string `json:"name"`
+	ID     int    `json:"id"`
+	First  int    `json:"first"`           // the first task of an array
+	Count  int    `json:"count,omitempty"` // tasks of an array
+	SHA256 string `json:"sha256"`          // of all the above, in the file
+}
+
+// sum is the checksum of a job in the file.
+func (s Submitted) sum() string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d", s.Name, s.ID, s.First, s.Count)))
 }
 
 // jobsFile is the file next to the plan that lists what was submitted.
@@ -57,7 +64,7 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 		id, err := j.submit(ctx, ids)
 		if err == nil {
 			ids[j.Name] = id
-			out = append(out, Submitted{j.Name, id, j.First, j.Count})
+			out = append(out, Submitted{Name: j.Name, ID: id, First: j.First, Count: j.Count})
 			err = writeJobs(j.Options.Plan, out)
 		}
 		if err != nil {
@@ -75,7 +82,7 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 
 // submit submits a job that waits for others, whose numbers are given by name. It returns its number.
 func (j Job) submit(ctx context.Context, ids map[string]int) (int, error) {
-	arguments := []string{"--parsable"}
+	arguments := []string{"--parsable", "--job-name=" + j.Title()} // also if Options.Lines have one
 	if len(j.After) > 0 {
 		var after []string
 		for _, name := range j.After {
@@ -96,6 +103,9 @@ func (j Job) submit(ctx context.Context, ids map[string]int) (int, error) {
 }
 
 func writeJobs(plan string, jobs []Submitted) error {
+	for i := range jobs {
+		jobs[i].SHA256 = jobs[i].sum()
+	}
 	text, err := json.MarshalIndent(jobs, "", "  ")
 	if err != nil {
 		return err
@@ -103,9 +113,13 @@ func writeJobs(plan string, jobs []Submitted) error {
 	return artifact.Replace(jobsFile(plan), append(text, '\n'), 0o644)
 }
 
-// ReadJobs returns the jobs of a plan that were submitted; none if there are none.
+// longestJobs is the longest file of jobs that is read, in bytes: that of ten thousand arrays.
+const longestJobs = 2 << 20
+
+// ReadJobs returns the jobs of a plan that were submitted; none if there are none. A job that was changed after it was
+// written is an error: its number could be that of another job.
 func ReadJobs(plan string) ([]Submitted, error) {
-	text, err := os.ReadFile(jobsFile(plan))
+	text, err := artifact.ReadFile(jobsFile(plan), longestJobs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,6 +129,12 @@ func ReadJobs(plan string) ([]Submitted, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", jobsFile(plan), err)
+	}
+	for _, j := range out {
+		if j.SHA256 != j.sum() {
+			return nil, fmt.Errorf("%s: job %s with the number %d does not match its checksum: restore the file, or remove "+
+				"it after you have cancelled the plan's jobs with scancel", jobsFile(plan), j.Name, j.ID)
+		}
 	}
 	return out, nil
 }
