@@ -10,11 +10,11 @@ import (
 	"time"
 	_ "time/tzdata" // for --zone on machines without a time zone database
 
+	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/lab"
 	"tvps/replicate/own"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -132,7 +132,7 @@ func tryWrite(paths ...string) error {
 		if path == "" {
 			continue
 		}
-		if err := runs.TryWrite(filepath.Dir(path)); err != nil {
+		if err := artifact.TryWrite(filepath.Dir(path)); err != nil {
 			return fmt.Errorf("cannot write %s: %w", path, err)
 		}
 	}

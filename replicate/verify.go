@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/blocks"
 	"tvps/replicate/cli"
 	"tvps/replicate/lab"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -191,7 +191,7 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 	if err := usage.File(f.out); err != nil {
 		return nil, lab.Options{}, err
 	}
-	if err := runs.TryWrite(filepath.Dir(f.out)); err != nil {
+	if err := artifact.TryWrite(filepath.Dir(f.out)); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
 	if f.tables != "" {

@@ -78,22 +78,31 @@ func TestLines(t *testing.T) {
 
 // TestComments: comments of Go files are wrapped, too.
 func TestComments(t *testing.T) {
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for i, line := range strings.Split(string(text), "\n") {
+	for path, text := range sources(t) {
+		for i, line := range strings.Split(text, "\n") {
 			comment := strings.HasPrefix(strings.TrimLeft(line, "\t"), "//")
 			if n := len([]rune(line)); comment && n > 120 {
 				t.Errorf("%s:%d has %d characters", path, i+1, n)
 			}
 		}
+	}
+}
+
+// sources returns the text of every Go file by its path from the root of the checkout.
+func sources(t *testing.T) map[string]string {
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		all[path] = string(text)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
 }
 
 func TestReading(t *testing.T) {

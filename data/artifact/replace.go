@@ -67,6 +67,19 @@ func bare(err error) error {
 	return err
 }
 
+// TryWrite makes the folder if needed, then writes and removes a file in it. It fails before anything is computed that
+// could not be stored.
+func TryWrite(folder string) error {
+	if err := MakeFolder(folder); err != nil {
+		return err
+	}
+	probe, err := Create(filepath.Join(folder, "probe"), 0o644) // removes what a killed process left
+	if err != nil {
+		return err
+	}
+	return probe.Cleanup()
+}
+
 // Replace writes a file in one step, as Create and Commit do.
 func Replace(path string, data []byte, perm os.FileMode) error {
 	file, err := Create(path, perm)

@@ -160,15 +160,9 @@ func checkCache() Check {
 	if err != nil {
 		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: "set TVPS_CACHE"}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := artifact.TryWrite(dir); err != nil {
 		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: fix}
 	}
-	file, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: fix}
-	}
-	file.Close()
-	os.Remove(file.Name())
 	if err := artifact.CheckPrivate(dir, dir); err != nil {
 		return Check{Name: "cache", Status: Warn, Detail: err.Error(), Fix: "see above: only the Go backend can be used"}
 	}

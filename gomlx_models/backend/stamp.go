@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"tvps/data/artifact"
 )
 
 // stamp is the cached hash of a file. It is valid as long as all of the file's other marks stay
@@ -84,15 +86,10 @@ func readStamp(file string) (stamp, error) {
 	return s, err
 }
 
-// writeStamp ignores errors. It is atomic, because two processes may write at the same time.
+// writeStamp ignores errors.
 func writeStamp(file string, s stamp) {
-	data, err := json.Marshal(s)
-	if err != nil || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
-		return
-	}
-	tmp := fmt.Sprintf("%s.%d", file, os.Getpid())
-	if os.WriteFile(tmp, data, 0o644) != nil || os.Rename(tmp, file) != nil {
-		os.Remove(tmp)
+	if data, err := json.Marshal(s); err == nil && artifact.MakeFolder(filepath.Dir(file)) == nil {
+		_ = artifact.Replace(file, data, 0o644)
 	}
 }
 

@@ -179,7 +179,7 @@ func (o Options) CheckOut() error {
 	if err := usage.Folder(o.Out); err != nil {
 		return err
 	}
-	if err := runs.TryWrite(o.Out); err != nil {
+	if err := artifact.TryWrite(o.Out); err != nil {
 		return fmt.Errorf("cannot write the output folder %s (%w): make it writable or choose another", o.Out, err)
 	}
 	return nil

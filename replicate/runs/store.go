@@ -56,23 +56,10 @@ func Open(dir string) (*Store, error) {
 
 func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spec{}} }
 
-// TryWrite makes the folder if needed, then writes and removes a file in it. It fails before anything is computed that
-// could not be stored.
-func TryWrite(folder string) error {
-	if err := artifact.MakeFolder(folder); err != nil {
-		return err
-	}
-	probe, err := artifact.Create(filepath.Join(folder, "probe"), 0o644) // removes what a killed process left
-	if err != nil {
-		return err
-	}
-	return probe.Cleanup()
-}
-
 // checkWritable returns a *FolderError if nothing can be written into the experiment's folder.
 func (s *Store) checkWritable(experiment string) error {
 	folder := filepath.Join(s.dir, experiment)
-	if err := TryWrite(folder); err != nil {
+	if err := artifact.TryWrite(folder); err != nil {
 		return &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}
 	return nil
