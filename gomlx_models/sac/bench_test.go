@@ -2,7 +2,9 @@ package sac
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
+	"time"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
@@ -62,7 +64,18 @@ func randomTransitions(a *Agent, k, length int) []Transition {
 func withContext(c *Config) { c.Context = DefaultContext() }
 func withOmega(c *Config)   { c.Omega = DefaultOmega() }
 
-// BenchmarkUpdate times an update; updates/s is the sum over seeds.
+// processorTime is that of this process so far, of all threads.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkUpdate times an update; updates/s is the sum over seeds. cpu-ms is the processor time of an update of all
+// seeds, which other work on the machine changes less than the elapsed time, and threads the processors in use.
 func BenchmarkUpdate(b *testing.B) {
 	for _, v := range []struct {
 		name   string
@@ -72,10 +85,14 @@ func BenchmarkUpdate(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/seeds=%d", v.name, seeds), func(b *testing.B) {
 				a := cheetah(b, seeds, 1000, v.change)
 				update(b, a)
+				before := processorTime(b)
 				for b.Loop() {
 					update(b, a)
 				}
+				cpu := (processorTime(b) - before).Seconds()
 				b.ReportMetric(float64(b.N*seeds)/b.Elapsed().Seconds(), "updates/s")
+				b.ReportMetric(1e3*cpu/float64(b.N), "cpu-ms")
+				b.ReportMetric(cpu/b.Elapsed().Seconds(), "threads")
 			})
 		}
 	}
