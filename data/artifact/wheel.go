@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"archive/zip"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -210,14 +209,18 @@ const indexTimeout = 30 * time.Second
 // maxIndex limits the length of an answer of the index.
 const maxIndex = 16 << 20
 
-// pypi is the start of the addresses of PyPI's JSON pages. Tests replace it.
-var pypi = "https://pypi.org/pypi/"
-
 // lookUp returns the wheel's URL from the package index.
 func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
-	index = cmp.Or(index, pypi+w.Package+"/json")
+	if index == "" {
+		info, err := w.askPyPI(ctx)
+		if err != nil {
+			return "", err
+		}
+		// A relative URL means the same relative to the project's page.
+		return w.choose(info.Releases[w.Release], info.Info.ProjectURL)
+	}
 	info, err := askIndex(ctx, index)
 	if err != nil {
 		return "", err
@@ -225,7 +228,30 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	return w.choose(info.Releases[w.Release], index)
 }
 
-// askIndex reads the package's description from its JSON page in the index.
+// askPyPI reads the package's description with go-xla's installer, which knows PyPI's address. The installer takes no
+// context and no limit: if ctx ends first, askPyPI returns and the request continues in the background.
+func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
+	type answer struct {
+		info *installer.PipPackageInfo
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		info, err := installer.GetPipInfo(w.Package)
+		answers <- answer{info, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, explainAnswer(ctx.Err(), "PyPI")
+	case a := <-answers:
+		if a.err != nil {
+			return nil, explainAnswer(a.err, "PyPI")
+		}
+		return withReleases(a.info, "PyPI")
+	}
+}
+
+// askIndex reads the package's description from the JSON page of another index.
 func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
 	if err != nil {
@@ -250,7 +276,12 @@ func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, err
 	if err != nil {
 		return nil, explainAnswer(err, index)
 	}
-	if info.Releases == nil { // any JSON can be read as a description without releases
+	return withReleases(info, index)
+}
+
+// withReleases returns the description if it is one: any JSON can be read as one without releases.
+func withReleases(info *installer.PipPackageInfo, index string) (*installer.PipPackageInfo, error) {
+	if info.Releases == nil {
 		return nil, notIndex(errors.New("it names no releases"), index)
 	}
 	return info, nil
