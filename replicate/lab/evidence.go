@@ -55,8 +55,8 @@ func (l *Lab) evidence(o Options, f paper.Figure, plan []PanelPlan, rows []figur
 	declared := l.declared(o)
 	for _, p := range plan {
 		claimed, noted := compared(f, p)
-		sets := slices.Concat(claimed, slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) }))
-		found, err := l.largest(p, sets, declared, fixed)
+		noted = slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) })
+		found, err := l.largest(p, slices.Concat(claimed, noted), declared, fixed)
 		if err != nil {
 			return evidence{}, err
 		}

@@ -213,7 +213,8 @@ const longestMeasurements = 1 << 20
 func (e experiment) readThroughput() measurements {
 	path, key := e.throughputFile()
 	var out measurements
-	if text, err := artifact.ReadFile(path, longestMeasurements); err != nil || json.Unmarshal(text, &out) != nil || out.Sum != out.sum() {
+	text, err := artifact.ReadFile(path, longestMeasurements)
+	if err != nil || json.Unmarshal(text, &out) != nil || out.Sum != out.sum() {
 		out = measurements{}
 	}
 	out.For = key
