@@ -185,10 +185,13 @@ var errNamedPlugin = errors.New("the named plugin cannot be used")
 // errAddressSpace marks a limit of the process that is too small for a backend.
 var errAddressSpace = errors.New("the address space of this process is limited")
 
-// The least address space that the backends work with, in bytes.
+// The least address space that the backends work with, in bytes: so much, and so much for each processor (a thread's
+// stack, and what the C library reserves for what the thread allocates). With less than leastForGo, Go's runtime itself
+// ends some of the programs before they reach this package.
 const (
-	leastForXLA = 4 << 30
-	leastForGo  = 1 << 30
+	leastForXLA  = 4 << 30
+	leastForGo   = 2 << 30
+	perProcessor = 136 << 20
 )
 
 func openGo() (opened *Backend, err error) {
