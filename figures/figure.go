@@ -66,6 +66,7 @@ type Panel struct {
 	Notes     []string    // sentences that concern this panel alone
 	Films     []Film      // shown below the chart on the page
 	Judged    []Row       // what claims are judged by if it is more than is drawn; a file of its own
+	Metrics   []Row       // what the drawn runs measured besides; a file of its own
 }
 
 // Film is an animated SVG.
@@ -120,6 +121,19 @@ type SeedValue struct {
 
 // JudgedFile is the name of the file with the panel's rows by which claims are judged.
 func (f Figure) JudgedFile(p Panel) string { return f.FileStem(p) + "-judged.csv" }
+
+// MetricsFile is the name of the file with what the panel's runs measured besides what it draws.
+func (f Figure) MetricsFile(p Panel) string { return f.FileStem(p) + "-metrics.csv" }
+
+// notDrawn is a table of a panel besides what it draws.
+type notDrawn struct {
+	name string
+	rows []Row // none: there is no such file
+}
+
+func (f Figure) notDrawn(p Panel) []notDrawn {
+	return []notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}}
+}
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
 func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }

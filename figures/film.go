@@ -8,7 +8,7 @@ import (
 )
 
 // SideBySide returns a film that shows films next to each other, in rows of at most two. Each must be an SVG with width
-// and height in pixels. Their animations start together.
+// and height in pixels. Their animations start together. The film's SVG has the title, too.
 func SideBySide(name, title string, films []Film) (Film, error) {
 	const columns = 2
 	var inner bytes.Buffer
@@ -25,9 +25,24 @@ func SideBySide(name, title string, films []Film) (Film, error) {
 		x, row = x+w, max(row, h)
 		width, height = max(width, x), y+row
 	}
-	svg := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n%s</svg>\n",
-		width, height, width, height, inner.Bytes())
+	var escaped bytes.Buffer
+	if err := xml.EscapeText(&escaped, []byte(title)); err != nil {
+		return Film{}, err
+	}
+	svg := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"+
+		"<title>%s</title>\n%s</svg>\n", width, height, width, height, escaped.Bytes(), inner.Bytes())
 	return Film{Name: name, Title: title, SVG: svg}, nil
+}
+
+// TitleOf returns the title of an SVG, as of one that [SideBySide] made; empty if it has none.
+func TitleOf(svg []byte) string {
+	var root struct {
+		Title string `xml:"title"`
+	}
+	if xml.Unmarshal(svg, &root) != nil {
+		return ""
+	}
+	return root.Title
 }
 
 // svgSize returns the size of an SVG in pixels.

@@ -15,7 +15,7 @@ func TestSideBySide(t *testing.T) {
 			100+i, 50+10*i, i)
 		films = append(films, Film{Name: fmt.Sprint("f", i), SVG: []byte(svg)})
 	}
-	all, err := SideBySide("all", "Three", films)
+	all, err := SideBySide("all", "Three & <more>", films)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,8 @@ func TestSideBySide(t *testing.T) {
 	if err := xml.Unmarshal(all.SVG, &root); err != nil {
 		t.Fatal(err)
 	}
-	if root.Width != 201 || root.Height != 60+70 || len(root.Films) != 3 || all.Name != "all" || all.Title != "Three" {
+	if root.Width != 201 || root.Height != 60+70 || len(root.Films) != 3 || all.Name != "all" ||
+		all.Title != "Three & <more>" || TitleOf(all.SVG) != all.Title {
 		t.Fatalf("%+v of %s", root, all.SVG)
 	}
 	for i, want := range [][2]int{{0, 0}, {100, 0}, {0, 60}} {
@@ -42,6 +43,9 @@ func TestSideBySide(t *testing.T) {
 		if f.X != want[0] || f.Y != want[1] || f.Width != 100+i || f.Film.Text != fmt.Sprint("film ", i) {
 			t.Errorf("film %d is %+v, want it at %v", i, f, want)
 		}
+	}
+	if title := TitleOf(films[0].SVG); title != "" {
+		t.Errorf("a film without title has %q", title)
 	}
 	for _, bad := range []string{"", "<svg/>", `<svg width="3em" height="2"/>`, `<p width="3" height="2"/>`} {
 		if _, err := SideBySide("all", "", []Film{{Name: "bad", SVG: []byte(bad)}}); err == nil ||

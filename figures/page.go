@@ -68,8 +68,10 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 		for _, extension := range panelFiles {
 			part.Files = append(part.Files, part.Stem+extension)
 		}
-		if len(p.Judged) > 0 {
-			part.Files = append(part.Files, fig.JudgedFile(p))
+		for _, t := range fig.notDrawn(p) {
+			if len(t.rows) > 0 {
+				part.Files = append(part.Files, t.name)
+			}
 		}
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})

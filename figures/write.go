@@ -71,15 +71,16 @@ func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option
 	return removeStale(fig, dir)
 }
 
-// removeStale removes the judged rows of an earlier drawing of panels that have none.
+// removeStale removes the tables of an earlier drawing of panels that have no rows for them.
 func removeStale(fig Figure, dir string) error {
 	for _, p := range fig.Panels {
-		if len(p.Judged) > 0 {
-			continue
-		}
-		name := fig.JudgedFile(p)
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return unwritable(fig, dir, named(err, name))
+		for _, t := range fig.notDrawn(p) {
+			if len(t.rows) > 0 {
+				continue
+			}
+			if err := os.Remove(filepath.Join(dir, t.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return unwritable(fig, dir, named(err, t.name))
+			}
 		}
 	}
 	return nil
@@ -149,12 +150,15 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	for _, film := range p.Films {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
 	}
-	if len(p.Judged) == 0 {
-		return files, nil
+	for _, t := range fig.notDrawn(p) {
+		if len(t.rows) == 0 {
+			continue
+		}
+		var table bytes.Buffer
+		if err := WriteCSV(&table, t.rows); err != nil {
+			return nil, err
+		}
+		files = append(files, file{t.name, table.Bytes()})
 	}
-	var judged bytes.Buffer
-	if err := WriteCSV(&judged, p.Judged); err != nil {
-		return nil, err
-	}
-	return append(files, file{fig.JudgedFile(p), judged.Bytes()}), nil
+	return files, nil
 }

@@ -217,16 +217,18 @@ func TestWriteToReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// Rows by which claims are judged are a file of their own, which the page lists, and of which nothing stays when the
-// panel has none.
+// Rows by which claims are judged are a file of their own, as are further metrics. The page lists both, and nothing
+// stays of them when the panel has none.
 func TestJudgedRows(t *testing.T) {
 	fig, dir := sampleFigure(t), t.TempDir()
 	rows := append(sampleRows(), Row{"a", "ours", 9, 1, "accuracy", .3})
 	fig.Panels[0].Judged = rows
+	fig.Panels[0].Metrics = []Row{{"a", "ours", 9, 1, "loss", .4}}
 	if err := Write(fig, sampleRows(), nil, dir); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows} {
+	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows,
+		"fig01-a-metrics.csv": fig.Panels[0].Metrics} {
 		in, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -236,7 +238,8 @@ func TestJudgedRows(t *testing.T) {
 			t.Errorf("%s has %d rows, want %d, %v", name, len(back), len(want), err)
 		}
 	}
-	const link = `, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a></p>`
+	const link = `, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a>, ` +
+		`<a href="fig01-a-metrics.csv">fig01-a-metrics.csv</a></p>`
 	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), link) {
 		t.Errorf("the page does not list the file, %v", err)
 	}

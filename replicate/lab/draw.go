@@ -3,14 +3,12 @@ package lab
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -62,6 +60,16 @@ func (p PanelPlan) rowsOf(report runs.Report, wanted func(metric string) bool) [
 		}
 	}
 	return rows
+}
+
+// further returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
+// another metric has the runs of one that shows the measure.
+func (p PanelPlan) further(report runs.Report) []figures.Row {
+	if p.Protocol.IsTask == nil || p.Metric != "" {
+		return nil
+	}
+	rows := p.rowsOf(report, func(metric string) bool { return metric != p.metric() })
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(p.Series, r.Series) })
 }
 
 // finished returns a job's run with the steps that the job wants, or an empty one if the report lacks any of them.
@@ -135,10 +143,14 @@ func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) err
 			return err
 		}
 		panel.Judged = r.evidence.ofLarger(p)
-		panel.Notes = slices.Concat(p.Notes(), p.ends(r), r.evidence.notes(p.Key, len(p.Spans) > 0),
-			p.spans(r.evidence))
+		panel.Metrics = p.further(r.Report)
+		panel.Notes = slices.Concat(p.Notes(), p.ends(r, f.Claims), p.noted(r.Report),
+			r.evidence.notes(p.Key, len(p.Spans) > 0), p.spans(r.evidence))
 		if panel.Films, err = p.films(l.Store); err != nil {
 			return err
+		}
+		if len(panel.Films) == 0 && p.Metric == "" {
+			panel.Films = l.tables.films(r.Figure, p)
 		}
 		r.Figure.Panels = append(r.Figure.Panels, panel)
 		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
@@ -220,142 +232,6 @@ func labels(series []string) []string {
 		out[i] = look.Label
 	}
 	return out
-}
-
-// films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
-// seeds with the most films. A panel of another metric has the runs of one that shows them.
-func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
-	if p.Metric != "" {
-		return nil, nil
-	}
-	var most []figures.Film
-	var seed int64
-	for _, s := range p.Seeds {
-		if films := p.filmsOf(s, store); len(films) > len(most) {
-			most, seed = films, s
-		}
-	}
-	if len(most) < 2 {
-		return most, nil
-	}
-	var names []string
-	for _, film := range most {
-		names = append(names, film.Name)
-	}
-	all, err := figures.SideBySide("learners", p.filmTitle(seed, names...), most)
-	return []figures.Film{all}, err
-}
-
-// filmsOf returns the film of every series that has one for the seed.
-func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
-	var out []figures.Film
-	for _, job := range p.Jobs {
-		if job.Spec.Seed != seed || !slices.Contains(p.Series, job.Series) {
-			continue
-		}
-		if film := store.Attached(job.Spec, protocol.Film); film != nil {
-			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
-		}
-	}
-	return out
-}
-
-func (p PanelPlan) filmTitle(seed int64, series ...string) string {
-	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-		strings.Join(labels(series), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
-}
-
-// ends compares the learners where the steps end, by each seed's mean over the last quarter of them, if the protocol
-// has tasks: the interquartile mean over tasks and seeds, and the probability of improvement on the first learner.
-func (p PanelPlan) ends(r *Result) []string {
-	if p.Protocol.IsTask == nil || p.Metric != "" {
-		return nil
-	}
-	rows, metrics, over := p.rowsOf(r.Report, p.Protocol.IsTask), []string{p.Shown}, "the seeds"
-	if len(rows) > 0 {
-		metrics = metricsOf(rows)
-		over = fmt.Sprintf("%s and the seeds", runs.Plural(len(metrics), "task"))
-	}
-	rows = append(rows, r.Rows...)
-	end := func(series, metric string) []float64 {
-		var values []float64
-		for _, c := range curves(rows, paper.Part{Panel: p.Key, Series: series}, metric) {
-			values = append(values, statistics[paper.End].of(c))
-		}
-		return values
-	}
-	var means, gains []string
-	for _, name := range p.Series {
-		if slices.Contains(p.References, name) || len(end(name, p.Shown)) == 0 {
-			continue
-		}
-		var strata [][]float64
-		for _, metric := range metrics {
-			strata = append(strata, end(name, metric))
-		}
-		look, _ := figures.LookUp(name)
-		e := figures.InterquartileMean(strata)
-		means = append(means, fmt.Sprintf("%s %.4g [%.4g, %.4g]", look.Label, e.Mean, e.Low, e.High))
-		if name != p.Series[0] {
-			e := figures.Improvement(end(name, p.Shown), end(p.Series[0], p.Shown))
-			gains = append(gains, fmt.Sprintf("%s %.2f [%.2f, %.2f]", look.Label, e.Mean, e.Low, e.High))
-		}
-	}
-	if len(means) == 0 {
-		return nil
-	}
-	notes := []string{fmt.Sprintf("Interquartile mean over %s of the last quarter, with the interval of the stratified "+
-		"bootstrap: %s.", over, strings.Join(means, ", "))}
-	if len(gains) > 0 {
-		base, _ := figures.LookUp(p.Series[0])
-		notes = append(notes, fmt.Sprintf("Probability that a seed is above one of %s over the last quarter: %s.",
-			base.Label, strings.Join(gains, ", ")))
-	}
-	return notes
-}
-
-// spans compares the panel's last learner with each of the others in each of the panel's spans of steps, with intervals
-// at the level of claims about them.
-func (p PanelPlan) spans(e evidence) []string {
-	var out []string
-	last := p.Series[len(p.Series)-1]
-	look, _ := figures.LookUp(last)
-	for _, span := range p.Spans {
-		gains := map[float64][]string{} // by level
-		for _, base := range p.Series[:len(p.Series)-1] {
-			part := paper.Part{Panel: p.Key, Series: last, Base: base}
-			rows, level := e.of(part)
-			within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
-				return r.T < span.From || r.T > span.To
-			})
-			m, err := measure(within, part, p.Shown, len(p.Settings.Strides()) > 0)
-			if err != nil {
-				continue
-			}
-			other, _ := figures.LookUp(base)
-			interval := m.interval(cmp.Or(level, figures.Level))
-			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", other.Label, signed(interval.Mean), ends(interval)))
-		}
-		for _, level := range slices.Sorted(maps.Keys(gains)) {
-			minus := "minus"
-			if level > 0 {
-				minus = fmt.Sprintf("minus, at %g%%", 100*level)
-			}
-			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", look.Label, span.From, span.To, minus,
-				strings.Join(gains[level], ", ")))
-		}
-	}
-	return out
-}
-
-// metricsOf lists the metrics of rows, sorted.
-func metricsOf(rows []figures.Row) []string {
-	var out []string
-	for _, r := range rows {
-		out = append(out, r.Metric)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // print writes tables and verdicts.

@@ -103,10 +103,17 @@ func TestReferencesStay(t *testing.T) {
 }
 
 // TestEnds: learners are compared over tasks and seeds where the steps end. Of four seeds and two tasks, those of SAC
-// end at 0 to 3 and 10 to 13, those of SAC with omega 100 above; doing nothing is no learner.
+// end at 0 to 3 and 10 to 13, those of SAC with omega 100 above, those with the true weights 200 above, and those with
+// context and omega, which the figure compares with SAC with omega, 300 above; doing nothing is no learner.
 func TestEnds(t *testing.T) {
-	p := PanelPlan{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "nothing"},
-		References: []string{"nothing"}}, Protocol: &reinforce.Protocol, Shown: "return"}
+	p := PanelPlan{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "sac-task", "sac-context-omega",
+		"nothing"}, References: []string{"nothing"}}, Protocol: &reinforce.Protocol, Shown: "return"}
+	var err error
+	if p.Settings, err = testCatalog.Setup("claw", "tiny", nil); err != nil {
+		t.Fatal(err)
+	}
+	claims := []paper.Claim{{Parts: []paper.Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-omega"},
+		{Panel: "b", Series: "sac-context-omega", Base: "sac"}}}}
 	r := &Result{Report: runs.Report{Results: map[string]*runs.Result{}}}
 	for i, name := range p.Series {
 		for seed := range int64(4) {
@@ -127,9 +134,11 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	r.Rows = p.Rows(r.Report)
-	notes := strings.Join(p.ends(r), "\n")
-	for _, words := range []string{"2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [", "above one of SAC over",
-		"SAC with ω 1.00 [0."} {
+	notes := strings.Join(p.ends(r, claims), "\n")
+	for _, words := range []string{"2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [",
+		"one of the other: SAC with ω above SAC 1.00 [0.", "SAC, true weights above SAC 1.00 [",
+		"SAC with context and ω above SAC with ω 1.00 [",
+		"SAC, true weights minus SAC: +200.000 [+200.000, +200.000]. So weights can gain here."} {
 		if !strings.Contains(notes, words) {
 			t.Errorf("the notes lack %q:\n%s", words, notes)
 		}
@@ -138,7 +147,12 @@ func TestEnds(t *testing.T) {
 		t.Errorf("doing nothing is compared:\n%s", notes)
 	}
 	p.Metric = "omega-similarity"
-	if notes := p.ends(r); notes != nil {
+	if notes := p.ends(r, claims); notes != nil {
 		t.Errorf("a panel of another metric: %v", notes)
+	}
+	p.Noted = []paper.Noted{{Name: "return-next", Meaning: "next"}, {Name: "none", Meaning: "nowhere"}}
+	noted := strings.Join(p.noted(r.Report), "\n")
+	if strings.Count(noted, "next 7.000 [7.000, 7.000].") != len(p.Series) || strings.Contains(noted, "nowhere") {
+		t.Errorf("the noted metrics: %s", noted)
 	}
 }

@@ -71,7 +71,7 @@ func (t *Tables) add(f paper.Figure, dir string) error {
 			known[seriesSeed{r.Series, r.Provenance.Seed}] = t.run(r)
 		}
 		panel := figures.Panel{Key: p.Key}
-		for _, name := range []string{drawn.FileStem(panel) + ".csv", drawn.JudgedFile(panel)} {
+		for _, name := range []string{drawn.FileStem(panel) + ".csv", drawn.JudgedFile(panel), drawn.MetricsFile(panel)} {
 			text, err := folder.Read(name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue

@@ -9,6 +9,16 @@ const (
 		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
 )
 
+// What counts as no difference between two learners on robots (Part.Margin). The margins were set on 23 November 2026:
+// after three seeds of Figures 2 and 10 at the small scale, none of whose verdicts they change, and before any run at
+// the medium scale. Those of returns are a twentieth of the way from doing nothing to a script without learning.
+const (
+	clawMargin    = 65  // from -629 to the +680 of the scripted grip, with three valves
+	cheetahMargin = 1.3 // from -75 to the -49 of the constant velocity
+	soonerMargin  = 100 // episodes
+	spreadMargin  = .69 // log 2: neither variance is twice the other
+)
+
 // robotSeeds are the seeds of the paper's Table 1, at its scale.
 var robotSeeds = map[settings.Scale]string{settings.Medium: "0-9", settings.Paper: "0-9"}
 
@@ -37,5 +47,9 @@ func clawPanel(key, title, setting string, series ...string) Panel {
 func seesPanel(key string, of Panel, series ...string) Panel {
 	p := returnPanel(key, of.Title+": what ω sees", of.Scenario, series...)
 	p.Set, p.Metric, p.YLabel = of.Set, "omega-similarity", "correlation of ω with the similarity of tasks"
+	p.Noted = []Noted{
+		{"omega-mean", "mean of ω"}, {"omega-share", "effective share"}, {"omega-spread", "standard deviation of log ω"},
+		{"omega-loss", "loss of g on new episodes (g = 0: .693)"},
+	}
 	return p
 }

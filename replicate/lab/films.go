@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/data/artifact"
+	"tvps/figures"
+	"tvps/replicate/protocol"
+	"tvps/replicate/runs"
+)
+
+// films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
+// seeds with the most films. A panel of another metric has the runs of one that shows them.
+func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
+	if p.Metric != "" {
+		return nil, nil
+	}
+	var most []figures.Film
+	var seed int64
+	for _, s := range p.Seeds {
+		if films := p.filmsOf(s, store); len(films) > len(most) {
+			most, seed = films, s
+		}
+	}
+	if len(most) < 2 {
+		return most, nil
+	}
+	var names []string
+	for _, film := range most {
+		names = append(names, film.Name)
+	}
+	all, err := figures.SideBySide(sideBySide, p.filmTitle(seed, names...), most)
+	return []figures.Film{all}, err
+}
+
+// filmsOf returns the film of every series that has one for the seed.
+func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
+	var out []figures.Film
+	for _, job := range p.Jobs {
+		if job.Spec.Seed != seed || !slices.Contains(p.Series, job.Series) {
+			continue
+		}
+		if film := store.Attached(job.Spec, protocol.Film); film != nil {
+			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
+		}
+	}
+	return out
+}
+
+func (p PanelPlan) filmTitle(seed int64, series ...string) string {
+	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
+		strings.Join(labels(series), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
+}
+
+// sideBySide is the name of the film of all learners.
+const sideBySide = "learners"
+
+// longestFilm limits what is read of a film, in bytes: those of the gallery have a thirtieth of it.
+const longestFilm = 32 << 20
+
+// films returns the film of the learners next to each other that the drawn figure has for the panel, if its title says
+// that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
+func (t *Tables) films(f figures.Figure, p PanelPlan) []figures.Film {
+	if t == nil {
+		return nil
+	}
+	film := figures.Film{Name: sideBySide}
+	name := f.FilmStem(figures.Panel{Key: p.Key}, film) + ".svg"
+	svg, err := artifact.ReadFile(filepath.Join(t.dir, f.Name, name), longestFilm)
+	if err != nil {
+		return nil
+	}
+	learners := slices.DeleteFunc(slices.Clone(p.Series), func(s string) bool { return slices.Contains(p.References, s) })
+	for _, seed := range p.Seeds {
+		if film.Title = p.filmTitle(seed, learners...); figures.TitleOf(svg) == film.Title {
+			film.SVG = svg
+			return []figures.Film{film}
+		}
+	}
+	return nil
+}

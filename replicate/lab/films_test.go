@@ -1,0 +1,109 @@
+package lab
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// TestFilmOfTables: a panel that is drawn from the tables of a drawn figure shows the film that is there, if its title
+// is that of the panel's learners, episodes and seeds.
+func TestFilmOfTables(t *testing.T) {
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{3, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, tables := plan[0], &Tables{dir: t.TempDir()}
+	drawn := figures.Figure{Name: "fig02"}
+	if got := tables.films(drawn, p); got != nil {
+		t.Errorf("a film from an empty folder: %v", got)
+	}
+	if err := os.Mkdir(filepath.Join(tables.dir, "fig02"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	one := figures.Film{Name: "sac", SVG: []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)}
+	for title, shown := range map[string]bool{
+		p.filmTitle(4, "sac", "sac-omega"):                                    true,
+		p.filmTitle(5, "sac", "sac-omega"):                                    false, // a seed that the panel has not
+		p.filmTitle(4, "sac"):                                                 false,
+		"SAC, SAC with ω after 2000 episodes, seed 4, one evaluation episode": false,
+	} {
+		film, err := figures.SideBySide(sideBySide, title, []figures.Film{one, one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(tables.dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
+		got := tables.films(drawn, p)
+		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
+			t.Errorf("%s: %d films", title, len(got))
+		}
+	}
+}
+
+// TestMetricsOfTables: what drawn runs measured besides what a panel shows is in a table of its own, from which
+// [ReadTables] has the whole run again.
+func TestMetricsOfTables(t *testing.T) {
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, report := plan[0], runs.Report{Results: map[string]*runs.Result{}}
+	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range outlines {
+		spec := runs.Spec{Experiment: o.Data[0].Experiment, Learner: o.Learner, Seed: 3, Settings: o.Settings}
+		p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: []int{8, 16}}})
+		run := &runs.Result{Spec: spec, Steps: []int{8, 16}, Provenance: runs.Provenance{Seed: 3, Config: o.Settings}}
+		for _, at := range run.Steps {
+			run.Rows = append(run.Rows, runs.Row{T: at, Metric: "return", Value: float64(i)},
+				runs.Row{T: at, Metric: "return-valve-0", Value: float64(10*i + at)})
+		}
+		report.Results[spec.ID()] = run
+	}
+	const absent = "sac-omega" // not drawn
+	p.Series = slices.DeleteFunc(p.Series, func(name string) bool { return name == absent })
+	rows := slices.DeleteFunc(p.Rows(report), func(r figures.Row) bool { return r.Series == absent })
+	panel, err := chart(p, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	panel.Metrics = p.further(report)
+	dir := t.TempDir()
+	drawn := figures.Figure{Name: "fig02", Title: "t", Caption: "c", Panels: []figures.Panel{panel}}
+	record := RecordOf(Options{Scale: "tiny"}, []PanelPlan{p}, runs.Provenance{}, report)
+	if err := figures.Write(drawn, rows, record, filepath.Join(dir, "fig02")); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := ReadTables(testCatalog, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range p.Jobs {
+		want := report.Results[job.Spec.ID()]
+		if got, ok := tables.read(job.Spec, "return"); job.Series == absent {
+			if ok && len(got.Rows) > 0 {
+				t.Errorf("%s is not drawn, but its table has %v", job.Series, got.Rows)
+			}
+		} else if !ok || !slices.Equal(got.Steps, want.Steps) || !sameRows(got.Rows, want.Rows) {
+			t.Errorf("%s: %v, want %v", job.Series, got, want)
+		}
+	}
+}
+
+// sameRows tells whether two lists have the same rows in any order.
+func sameRows(a, b []runs.Row) bool {
+	order := func(rows []runs.Row) []runs.Row {
+		return slices.SortedFunc(slices.Values(rows), func(a, b runs.Row) int {
+			return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.T, b.T))
+		})
+	}
+	return slices.Equal(order(a), order(b))
+}
