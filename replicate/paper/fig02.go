@@ -39,14 +39,14 @@ func Fig2() Figure {
 				Place: "Section 3.2, Results; caption of Fig. 2",
 				Says: `"consistently outperforms other methods in terms of sample complexity across all ` +
 					`environments"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac"}},
+				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin}},
 			},
 			{
 				ID:    "fig2a-sooner",
 				Text:  "On D'Claw, SAC with omega comes sooner to the return that SAC ends with",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Sooner}},
+				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Sooner, Margin: soonerMargin}},
 			},
 			{
 				ID: "fig2b-omega-context",
@@ -54,7 +54,7 @@ func Fig2() Figure {
 					"with context",
 				Place: "Section 3.2, Results; caption of Fig. 2",
 				Says:  `"offers consistent improvements over the baseline methods"`,
-				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac-context"}},
+				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Margin: cheetahMargin}},
 			},
 			{
 				ID: "fig2b-sooner",
@@ -63,7 +63,8 @@ func Fig2() Figure {
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
 				Parts: []Part{
-					{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner},
+					{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner,
+						Margin: soonerMargin},
 				},
 			},
 			{
@@ -71,7 +72,7 @@ func Fig2() Figure {
 				Text:  "On Half-Cheetah WindVel, SAC with omega comes sooner to the return that SAC ends with",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity across all environments"`,
-				Parts: []Part{{Panel: "b", Series: "sac-omega", Base: "sac", Statistic: Sooner}},
+				Parts: []Part{{Panel: "b", Series: "sac-omega", Base: "sac", Statistic: Sooner, Margin: soonerMargin}},
 			},
 			{
 				ID: "fig2b-omega-sac",
@@ -79,14 +80,14 @@ func Fig2() Figure {
 					"SAC",
 				Place: "Section 3.2, Results; caption of Fig. 2",
 				Says:  `"offers consistent improvements over the baseline methods"`,
-				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac"}},
+				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac", Margin: cheetahMargin}},
 			},
 			{
 				ID:    "fig2b-context-sac",
 				Text:  "On Half-Cheetah WindVel, plain SAC earns less than SAC with context",
 				Place: "Section 3.2, Half-Cheetah WindVel",
 				Says:  `SAC is there "to underscore the challenging nature of the task"`,
-				Parts: []Part{{Panel: "b", Series: "sac", Base: "sac-context", Test: Below}},
+				Parts: []Part{{Panel: "b", Series: "sac", Base: "sac-context", Test: Below, Margin: cheetahMargin}},
 			},
 		},
 	}

@@ -32,7 +32,7 @@ func Fig10() Figure {
 				Text:  "With each task repeated 25 times, too, SAC with omega earns a higher return than SAC",
 				Place: "caption of Fig. 10",
 				Says:  `"performs better than standard SAC in terms of both sample complexity and stability"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac"}},
+				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin}},
 			},
 			{
 				ID: "fig10-both",
@@ -41,8 +41,8 @@ func Fig10() Figure {
 				Place: "caption of Fig. 10",
 				Says:  `"Our method works better in both settings"`,
 				Parts: []Part{
-					{Panel: "a", Series: "sac-omega", Base: "sac"},
-					{Panel: "b", Series: "sac-omega", Base: "sac"},
+					{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin},
+					{Panel: "b", Series: "sac-omega", Base: "sac", Margin: clawMargin},
 				},
 			},
 			{
@@ -50,7 +50,7 @@ func Fig10() Figure {
 				Text:  "SAC with omega comes sooner to the return that SAC ends with",
 				Place: "caption of Fig. 10",
 				Says:  `"performs better than standard SAC in terms of both sample complexity and stability"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Sooner}},
+				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Sooner, Margin: soonerMargin}},
 			},
 			{
 				ID: "fig10-stable",
@@ -58,7 +58,9 @@ func Fig10() Figure {
 					"seeds than that of SAC",
 				Place: "caption of Fig. 10",
 				Says:  `"compare shaded area of our method with SAC, larger means less stable"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Spread, Test: Below}},
+				Parts: []Part{
+					{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Spread, Test: Below, Margin: spreadMargin},
+				},
 			},
 		},
 	}

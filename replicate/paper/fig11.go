@@ -31,7 +31,7 @@ func Fig11() Figure {
 				Text:  "On D'Claw, SAC with context and omega earns a higher return than SAC with context",
 				Place: "caption of Fig. 11",
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
-				Parts: []Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-context"}},
+				Parts: []Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Margin: clawMargin}},
 			},
 			{
 				ID:    "fig11-sooner",
@@ -39,7 +39,8 @@ func Fig11() Figure {
 				Place: "caption of Fig. 11",
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
 				Parts: []Part{
-					{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner},
+					{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner,
+						Margin: soonerMargin},
 				},
 			},
 			{
@@ -49,7 +50,8 @@ func Fig11() Figure {
 				Place: "caption of Fig. 11",
 				Says:  `"compare shaded area of our method with SAC + Context, larger means less stable"`,
 				Parts: []Part{
-					{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Statistic: Spread, Test: Below},
+					{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Statistic: Spread, Test: Below,
+						Margin: spreadMargin},
 				},
 			},
 		},

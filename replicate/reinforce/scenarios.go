@@ -32,7 +32,7 @@ var scenarios = []Scenario{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
 		Scales: settings.ByScale{
 			settings.Paper:  cheetahPaper,
-			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=100", "burn-in=2000"}),
+			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40", "burn-in=2000"}),
 			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000"}),
 			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
