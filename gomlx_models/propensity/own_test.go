@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -516,6 +517,13 @@ func TestOwnFile(t *testing.T) {
 	}
 	if _, err := ownFitter(t).decode(reheaded(t, content, func(*ownHeader) {})); err != nil {
 		t.Errorf("an unchanged header was not read: %v", err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ownFitter(t).Load(pipe); err == nil || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("a pipe without a writer: %v", err)
 	}
 }
 

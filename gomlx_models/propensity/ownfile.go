@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	"tvps/data/artifact"
@@ -113,22 +111,9 @@ func (o *Own) fittedModels() []Kind {
 // before, and can be continued. Errors: a file that is not of Save, of another version, shorter or
 // longer than it says, with a wrong checksum, or with impossible settings or values.
 func (f *OwnFitter) Load(path string) (*Own, error) {
-	file, err := os.Open(path)
+	content, err := artifact.ReadFile(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("propensity: %s is not a saved g: it is no regular file, or larger than %d bytes", path,
-			int64(maxFile))
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
+		return nil, fmt.Errorf("propensity: no saved g: %w", err)
 	}
 	o, err := f.decode(content)
 	if err != nil {
