@@ -113,8 +113,8 @@ func (p PanelPlan) most(rows []figures.Row) []string {
 	case gain.High < 0:
 		found = "So even these weights lose here."
 	}
-	return []string{fmt.Sprintf("%s have the best weights that there are. Over the last quarter, %s minus %s: %s %s. %s",
-		names[0], names[0], names[1], signed(gain.Mean), ends(gain), found)}
+	return []string{fmt.Sprintf("The most that weights can gain, over the last quarter, is %s minus %s: %s %s. %s",
+		names[0], names[1], signed(gain.Mean), ends(gain), found)}
 }
 
 // noted tells, for the panel's metrics that are not drawn, each learner's mean over the last quarter with its interval
