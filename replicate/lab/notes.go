@@ -120,11 +120,13 @@ func (p PanelPlan) most(rows []figures.Row) []string {
 // noted tells, for the panel's metrics that are not drawn, each learner's mean over the last quarter with its interval
 // over the seeds.
 func (p PanelPlan) noted(report runs.Report) []string {
+	rows := p.rowsOf(report, func(m string) bool {
+		return slices.ContainsFunc(p.Noted, func(n paper.Noted) bool { return n.Name == m })
+	})
 	var out []string
 	for _, name := range p.Series {
 		var values []string
 		for _, metric := range p.Noted {
-			rows := p.rowsOf(report, func(m string) bool { return m == metric.Name })
 			if at := p.endOf(rows, name, metric.Name); len(at) > 1 {
 				values = append(values, metric.Meaning+" "+inBrackets("%.3f", figures.MeanInterval(at)))
 			}
