@@ -73,9 +73,8 @@ func (t *Tables) films(f figures.Figure, p PanelPlan) []figures.Film {
 	if err != nil {
 		return nil
 	}
-	learners := slices.DeleteFunc(slices.Clone(p.Series), func(s string) bool { return slices.Contains(p.References, s) })
 	for _, seed := range p.Seeds {
-		if film.Title = p.filmTitle(seed, learners...); figures.TitleOf(svg) == film.Title {
+		if film.Title = p.filmTitle(seed, p.trained()...); figures.TitleOf(svg) == film.Title {
 			film.SVG = svg
 			return []figures.Film{film}
 		}

@@ -27,8 +27,8 @@ func (p PanelPlan) ends(r *Result, claims []paper.Claim) []string {
 	rows = append(rows, r.Rows...)
 	end := func(series, metric string) []float64 { return p.endOf(rows, series, metric) }
 	var means, gains []string
-	for _, name := range p.Series {
-		if slices.Contains(p.References, name) || len(end(name, p.Shown)) == 0 {
+	for _, name := range p.trained() {
+		if len(end(name, p.Shown)) == 0 {
 			continue
 		}
 		var strata [][]float64
@@ -74,8 +74,8 @@ func inBrackets(format string, e figures.Estimate) string {
 // does.
 func (p PanelPlan) compared(claims []paper.Claim) []paper.Part {
 	var out []paper.Part
-	for _, name := range p.Series[1:] {
-		if slices.Contains(p.References, name) {
+	for _, name := range p.trained() {
+		if name == p.Series[0] {
 			continue
 		}
 		before := len(out)

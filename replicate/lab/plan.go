@@ -124,6 +124,11 @@ func (p *PanelPlan) choose(learners []string) error {
 	return nil
 }
 
+// trained lists the panel's series that learn: without the references.
+func (p PanelPlan) trained() []string {
+	return slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool { return slices.Contains(p.References, name) })
+}
+
 // withBase returns the base followed by the other learners, each once.
 func withBase(base string, learners []string) []string {
 	out := []string{base}
