@@ -137,27 +137,24 @@ func tiny() OwnConfig {
 // seeds of the benchmark.
 func TestOwnNoDrift(t *testing.T) {
 	slow(t)
-	seeds := 3
-	if os.Getenv("OWN_SEEDS") == "20" {
-		seeds = 20
-	}
+	n := seeds(2)
 	share, called, worst := 0.0, 0, 0.0
-	for seed := range int64(seeds) {
+	for seed := range n {
 		cfg := DefaultOwn()
 		cfg.Kinds = []Kind{Joint}
 		o := fitOwn(t, noDrift(seed, 2000, 5, 20), cfg, seed)
 		w := weigh(t, o, 19, WeightOptions{Kind: Joint, Clip: ClipNone})
 		_, rmse := agreement(w.LogOmega, make([]float64, len(w.LogOmega)))
-		worst, share = max(worst, rmse), share+w.Share/float64(seeds)
+		worst, share = max(worst, rmse), share+w.Share/float64(n)
 		t.Logf("share %.3f, rmse %.3f", w.Share, rmse)
 		if o.Joint.Null.Drift {
 			called++
 		}
 	}
-	t.Logf("mean share %.3f, largest rmse %.3f, drift called in %d of %d", share, worst, called, seeds)
-	if share < .95 || worst > .2 || called > seeds/20 {
+	t.Logf("mean share %.3f, largest rmse %.3f, drift called in %d of %d", share, worst, called, n)
+	if share < .95 || worst > .2 || called > int(n)/20 {
 		t.Errorf("without drift: mean effective share %.3f, largest rmse %.3f, drift called in %d of %d seeds",
-			share, worst, called, seeds)
+			share, worst, called, n)
 	}
 }
 
