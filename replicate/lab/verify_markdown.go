@@ -9,6 +9,7 @@ import (
 
 	"tvps/replicate/blocks"
 	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 )
 
 // Markdown returns the table in Markdown: a paragraph with the basis of the verdicts, then a row for each claim.
@@ -103,7 +104,7 @@ func (s State) subject() string {
 }
 
 // Gallery returns the text of a gallery in Markdown: for each figure its pictures, its verdicts and the command that
-// makes it. pictures lists the picture files of a figure, relative to the document.
+// makes it, with its time at the small scale. pictures lists the picture files of a figure, relative to the document.
 func (v Verification) Gallery(figures []paper.Figure, pictures func(figure string) []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
@@ -113,14 +114,20 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 			continue
 		}
 		declared := figures[i]
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n`%s`: %s on two cores", f.Title, declared.Caption, f.Command, declared.Time)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n`%s`", f.Title, declared.Caption, f.Command)
+		if v.Scale == settings.Small {
+			fmt.Fprintf(&b, ": %s on two cores", declared.Time)
+		}
 		if declared.Shares != "" {
 			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
 		}
-		fmt.Fprintf(&b, ".\n[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
-			f.Name, f.Name, f.Name)
-		for _, picture := range pictures(f.Name) {
-			fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
+		b.WriteString(".\n")
+		if drawn := pictures(f.Name); len(drawn) > 0 {
+			fmt.Fprintf(&b, "[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
+				f.Name, f.Name, f.Name)
+			for _, picture := range drawn {
+				fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
+			}
 		}
 		b.WriteString("\n| claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n|---|---|---|---|\n")
 		for _, c := range v.Of(f.Name) {

@@ -12,6 +12,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/blocks"
 	"tvps/replicate/paper"
+	"tvps/replicate/settings"
 )
 
 // handMade returns a table of three claims: one with three parts, one that is not run, one without parts.
@@ -81,6 +82,40 @@ func TestSummary(t *testing.T) {
 		"| [3](figures/gallery/README.md#figure-3-scores) | scores | 1 is not run |"} {
 		if !strings.Contains(v.Summary(), line+"\n") && !strings.Contains(v.Summary(), line+",") {
 			t.Errorf("no %q in\n%s", line, v.Summary())
+		}
+	}
+}
+
+// TestGallery: the time is that of the small scale, and links are to folders that exist.
+func TestGallery(t *testing.T) {
+	figures := []paper.Figure{
+		{Number: 1, Caption: "One.", Time: "28 min"},
+		{Number: 3, Caption: "Three.", Time: "5 min", Shares: "1"},
+	}
+	drawn := func(figure string) []string {
+		if figure == "fig01" {
+			return []string{"fig01/fig01-a.png"}
+		}
+		return nil
+	}
+	links := "\n[Page](fig01/index.html), [claims](fig01/claims.json), [provenance](fig01/provenance.json).\n\n" +
+		"![fig01-a](fig01/fig01-a.png)\n"
+	for scale, want := range map[settings.Scale][]string{
+		settings.Small: {"`go run ./replicate fig1 --scale small`: 28 min on two cores." + links,
+			"`go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n\n| claim"},
+		settings.Medium: {"`go run ./replicate fig1 --scale small`." + links,
+			"`go run ./replicate fig3 --scale small`, with runs of figure 1.\n\n| claim"},
+	} {
+		v := handMade()
+		v.Scale = scale
+		got := v.Gallery(figures, drawn)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("scale %s: no %q in\n%s", scale, text, got)
+			}
+		}
+		if strings.Contains(got, "fig03/") {
+			t.Errorf("scale %s: a link to figure 3, which is not drawn:\n%s", scale, got)
 		}
 	}
 }
