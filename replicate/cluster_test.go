@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"tvps/replicate/blocks"
 	"tvps/replicate/cluster"
+	"tvps/replicate/lab"
 
 	"github.com/gofrs/flock"
 )
@@ -295,6 +298,39 @@ func TestImpossibleWork(t *testing.T) {
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
 		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
 			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+// TestRobotCost: the guess for the figures of robots is within a factor of two of what the runs of the gallery took: the
+// seconds of the runs, two groups at a time on two cores.
+func TestRobotCost(t *testing.T) {
+	s := newSandbox(t)
+	for figure, folder := range map[string]string{"fig2": "fig02", "fig10": "fig10"} {
+		text, err := os.ReadFile(filepath.Join("..", "figures", "gallery", folder, "provenance.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record lab.Record
+		if err := json.Unmarshal(text, &record); err != nil {
+			t.Fatal(err)
+		}
+		seconds := map[string]float64{} // panels share runs
+		for _, r := range record.Runs {
+			seconds[r.ID] = r.Provenance.Seconds
+		}
+		want := 0.0
+		for _, s := range seconds {
+			want += s / 3600
+		}
+		code, out, stderr := s.run(t, "plan", figure, "--results", s.results)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		fields := strings.Fields(strings.Split(out, "\n")[1])
+		got, err := strconv.ParseFloat(fields[len(fields)-2], 64)
+		if err != nil || fields[len(fields)-1] != "guessed" || got < want/2 || got > 2*want {
+			t.Errorf("%s: %v core hours (%v), %.1f were measured:\n%s", figure, got, err, want, out)
 		}
 	}
 }

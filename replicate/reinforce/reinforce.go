@@ -134,11 +134,10 @@ func (e experiment) spec(seed int64) runs.Spec {
 // cost estimates the milliseconds of a seed between two evaluations on one core.
 func (e experiment) cost() float64 {
 	s := e.settings
-	units := float64(s.Batch * s.Hidden * s.Hidden * s.Layers)
+	update := 6 + 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers)
 	if e.learner.Context { // two GRUs, at s and at s'
-		units += 4 * float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30)
+		update += 3 + 4*1.2e-7*float64(s.Batch*s.History*s.ContextHidden*3)*float64(s.ContextHidden+30)
 	}
-	update := .3 + units*1.2e-7 // measured at 256 units and batches of 256
 	if e.learner.Omega {
 		update *= 1.15
 	}
@@ -158,7 +157,7 @@ func (e experiment) evaluationCost() float64 {
 
 // perMillisecond is the number of seconds on two cores for each unit of cost: less than .001, since one of them
 // simulates while the other one updates, and more than half of it, since a group does not keep both busy.
-const perMillisecond = 7e-4
+const perMillisecond = 6e-4
 
 // memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
 func (e experiment) memory(seeds int) int {
