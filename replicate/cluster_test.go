@@ -306,7 +306,7 @@ func TestImpossibleWork(t *testing.T) {
 // seconds of the runs, two groups at a time on two cores.
 func TestRobotCost(t *testing.T) {
 	s := newSandbox(t)
-	for figure, folder := range map[string]string{"fig2": "fig02", "fig10": "fig10"} {
+	for figure, folder := range map[string]string{"fig2": "fig02", "fig10": "fig10", "fig11": "fig11"} {
 		text, err := os.ReadFile(filepath.Join("..", "figures", "gallery", folder, "provenance.json"))
 		if err != nil {
 			t.Fatal(err)
