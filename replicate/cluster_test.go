@@ -302,8 +302,8 @@ func TestImpossibleWork(t *testing.T) {
 	}
 }
 
-// TestRobotCost: the guess for the figures of robots is within a factor of two of what the runs of the gallery took: the
-// seconds of the runs, two groups at a time on two cores.
+// TestRobotCost: the guess for the figures of robots is within a factor of two of what the runs of the gallery took:
+// their seconds, with two groups at a time on two cores.
 func TestRobotCost(t *testing.T) {
 	s := newSandbox(t)
 	for figure, folder := range map[string]string{"fig2": "fig02", "fig10": "fig10", "fig11": "fig11"} {
