@@ -21,7 +21,7 @@ func TestOpenGo(t *testing.T) {
 	if err != nil || y.Value().([]float32)[1] != 4 {
 		t.Errorf("%v, %v", y, err)
 	}
-	another, err := b.NewClient()
+	another, err := b.NewClient(0)
 	if err != nil || b.SerialExecution() || another.Info != b.Info || another.Backend == b.Backend {
 		t.Errorf("another client: %v, serial %v", err, b.SerialExecution())
 	}

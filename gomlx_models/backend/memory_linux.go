@@ -41,3 +41,16 @@ var keepMemory = sync.OnceFunc(func() {
 func setsMalloc(variable string) bool {
 	return strings.HasPrefix(variable, "MALLOC_") || strings.HasPrefix(variable, "GLIBC_TUNABLES=")
 }
+
+// threadPerDevice makes XLA's CPU clients start as many threads as they have devices: a client starts the larger of
+// their number and the variable, by default the number of processors. It is set for the plugin alone, not for programs
+// that this one starts.
+var threadPerDevice = sync.OnceFunc(func() {
+	setenv, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv")
+	if err != nil {
+		return
+	}
+	var set func(name, value string, overwrite int32) int32
+	purego.RegisterFunc(&set, setenv)
+	set(processorsEnv, "1", 1)
+})

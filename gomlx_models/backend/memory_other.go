@@ -3,3 +3,5 @@
 package backend
 
 func keepMemory() {}
+
+func threadPerDevice() {}

@@ -3,12 +3,14 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -45,7 +47,7 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := load(plugin, XLACPU, cpuConfig, opts)
+	b, err := load(plugin, XLACPU, cpuConfig, opts, 0)
 	if err != nil && plugin.source == PluginPathEnv {
 		err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
 	}
@@ -62,7 +64,7 @@ func openGoXLA(ctx context.Context, opts Options) (*Backend, error) {
 		return nil, fmt.Errorf("%s: cannot find or install a plugin: %w", GoXLA, err)
 	}
 	plugin := pluginInfo{path: path, source: "go-xla installer", version: goXLAVersion(path)}
-	return load(plugin, GoXLA, cpuConfig, opts)
+	return load(plugin, GoXLA, cpuConfig, opts, 0)
 }
 
 // openPlugin opens the plugin at path with go-xla's default options.
@@ -74,27 +76,28 @@ func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) 
 	if !exists(abs) {
 		return nil, fmt.Errorf("no PJRT plugin at %s", abs)
 	}
-	return load(pluginInfo{path: abs, source: "named"}, abs, "", opts)
+	return load(pluginInfo{path: abs, source: "named"}, abs, "", opts, 0)
 }
 
-// load opens the plugin, fills in Info and checks the plugin with a small computation.
-func load(plugin pluginInfo, name, config string, opts Options) (opened *Backend, err error) {
+// load opens the plugin, fills in Info and checks the plugin with a small computation. threads: as of NewClient.
+func load(plugin pluginInfo, name, config string, opts Options, threads int) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
 	if err := checkAddressSpace(leastForXLA); err != nil {
 		return nil, err
 	}
 	keepMemory()
+	threadPerDevice()
 	if err := checkLibrary(plugin.path); err != nil {
 		return nil, err
 	}
-	inner, err := newXLA(plugin.path, config)
+	inner, err := newXLA(plugin.path, config, threads)
 	if err != nil {
 		return nil, fmt.Errorf("the PJRT plugin %s cannot be used: %s", plugin.path, oneLine(err))
 	}
 	b := &Backend{Backend: inner, Info: Info{
 		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
 		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(FlagsEnv)), " "),
-	}, reopen: func() (*Backend, error) { return load(plugin, name, config, opts) }}
+	}, reopen: func(threads int) (*Backend, error) { return load(plugin, name, config, opts, threads) }}
 	if b.Info.Devices > 0 {
 		b.Info.Device = inner.DeviceDescription(0)
 	}
@@ -128,13 +131,32 @@ func verifyFile(path, want, cacheDir string) error {
 	return nil
 }
 
+// processorsEnv is the environment variable with the number of processors that XLA's CPU plugin should take for the
+// machine's.
+const processorsEnv = "PJRT_NPROC"
+
+// defaultThreads is the number of threads that the plugin would start by itself: one for each processor, but at least
+// four.
+func defaultThreads() int {
+	processors, err := strconv.Atoi(os.Getenv(processorsEnv))
+	if err != nil {
+		processors = runtime.NumCPU()
+	}
+	return max(processors, 4)
+}
+
 // klogMu serialises the changes that newXLA makes to klog's global state.
 var klogMu sync.Mutex
 
-// newXLA calls xla.New with its log discarded: the error says the same.
-func newXLA(path, config string) (compute.Backend, error) {
+// newXLA makes a client with its log discarded: the error says the same. XLA's CPU plugin has as many threads as devices,
+// see threadPerDevice; nothing else here depends on the number of its devices.
+func newXLA(path, config string, threads int) (compute.Backend, error) {
 	if strings.Contains(path, ",") {
 		return nil, fmt.Errorf("its path contains a comma, where go-xla expects options to start; rename or move it")
+	}
+	options := pjrt.NamedValuesMap{}
+	if isKind(path, "cpu") {
+		options["cpu_device_count"] = int64(cmp.Or(threads, defaultThreads()))
 	}
 	if config != "" {
 		path += "," + config
@@ -144,7 +166,7 @@ func newXLA(path, config string) (compute.Backend, error) {
 	state := klog.CaptureState()
 	defer state.Restore()
 	klog.SetLogger(logr.Discard())
-	return xla.New(path)
+	return xla.NewWithOptions(path, options)
 }
 
 // platform derives "cpu" or "cuda" from the device's description. For other devices it

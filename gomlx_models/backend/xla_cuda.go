@@ -24,7 +24,7 @@ func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := load(plugin, XLACUDA, "noshared_buffers", opts)
+	b, err := load(plugin, XLACUDA, "noshared_buffers", opts, 0)
 	if err != nil {
 		if cudaDriver() == "" {
 			return nil, fmt.Errorf("%s: no NVIDIA driver library libcuda.so.1: install the driver (%w)", XLACUDA, err)

@@ -58,7 +58,7 @@ func TestNewClient(t *testing.T) {
 	t.Setenv(FlagsEnv, "")
 	b := open(t, XLACPU)
 	shared := b.HasSharedBuffers()
-	another, err := b.NewClient()
+	another, err := b.NewClient(0)
 	if err != nil || !b.SerialExecution() || another.Backend == b.Backend {
 		t.Fatalf("serial %v, error %v", b.SerialExecution(), err)
 	}

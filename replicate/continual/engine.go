@@ -85,7 +85,7 @@ func (e *engines) take(s Settings) (*Engine, func(), error) {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {
-		another, err := e.host.Backend.NewClient()
+		another, err := e.host.Backend.NewClient(0)
 		if err != nil {
 			return nil, nil, err
 		}

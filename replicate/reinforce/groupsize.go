@@ -196,7 +196,8 @@ func (e experiment) throughputFile() (path string, key map[string]string) {
 	maps.Copy(key, map[string]string{
 		"scenario": s.Scenario, "learner": name, "network": fmt.Sprintf("%d layers of %d", s.Layers, s.Hidden),
 		"batch": fmt.Sprint(s.Batch), "update-every": fmt.Sprint(s.UpdateEvery),
-		"device": e.host.Backend.Info.Device, "cpus": fmt.Sprint(runtime.NumCPU()),
+		"threads": fmt.Sprint(s.Threads),
+		"device":  e.host.Backend.Info.Device, "cpus": fmt.Sprint(runtime.NumCPU()),
 	})
 	if e.learner.Context {
 		key["context"] = fmt.Sprintf("%d units, %d steps", s.ContextHidden, s.History)

@@ -186,7 +186,7 @@ func (e experiment) start(
 // training makes an environment for each seed and takes a client of the backend. Agents come with training.begin or
 // training.restart. stop frees all of it.
 func (e experiment) training(ctx context.Context, seeds []int64) (t *training, stop func(), err error) {
-	engine, free, err := engineOf(e.host.Backend)
+	engine, free, err := engineOf(e.host.Backend, e.settings.Threads)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,12 +205,13 @@ func (e experiment) training(ctx context.Context, seeds []int64) (t *training, s
 	}, nil
 }
 
-// engineOf returns the backend for one group: a client of its own if the backend runs one program at a time.
-func engineOf(b *backend.Backend) (engine *backend.Backend, free func(), err error) {
+// engineOf returns the backend for one group: a client of its own, with so many threads, if the backend runs one program
+// at a time.
+func engineOf(b *backend.Backend, threads int) (engine *backend.Backend, free func(), err error) {
 	if !b.SerialExecution() {
 		return b, func() {}, nil
 	}
-	if engine, err = b.NewClient(); err != nil {
+	if engine, err = b.NewClient(threads); err != nil {
 		return nil, nil, err
 	}
 	return engine, func() { engine.Finalize() }, nil

@@ -16,7 +16,7 @@ import (
 // Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
 // setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
 // "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have
-// them, "plan" no run's numbers.
+// them, "threads" agents where it is not 0, "plan" no run's numbers.
 type Settings struct {
 	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`
@@ -57,6 +57,7 @@ type Settings struct {
 	Clip     string  `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
+	Threads  int `set:"threads" of:"threads" doc:"threads of XLA on a CPU for each group of batched seeds, on which rounding depends; 0: one for each processor, at least four"`
 	Stack    int `set:"stack" of:"plan" doc:"largest number of batched seeds, on which rounding depends; 0 measures once which is fastest on this machine"`
 }
 
@@ -72,11 +73,11 @@ func rules() settings.Rules {
 			"g-time":   propensity.Names(propensity.BatchedEncodings()),
 			"clip":     propensity.Names(propensity.Clips()),
 		},
-		Minimum: map[string]int{"stack": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
+		Minimum: map[string]int{"stack": 0, "threads": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
 		// What sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
 		Maximum: map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
 			"context-hidden": 1 << 12, "layers": 64, "g-layers": 64, "history": 10_000, "g-frequencies": 1 << 12,
-			"horizon": 100_000, "stack": 1 << 10, "gamma": 1, "tau": 1, "replay": 1 << 22, "evaluate-episodes": 10_000,
+			"horizon": 100_000, "stack": 1 << 10, "threads": 1 << 10, "gamma": 1, "tau": 1, "replay": 1 << 22, "evaluate-episodes": 10_000,
 			"episodes": 10_000_000},
 	}
 }
@@ -212,6 +213,9 @@ func (e experiment) identity() map[string]string {
 	}
 	if e.learner.Reference == nil {
 		parts = append(parts, "sac")
+		if e.settings.Threads != 0 {
+			parts = append(parts, "threads")
+		}
 	}
 	id := settings.Of(e.settings, parts...)
 	id["protocol"], id["mujoco"] = version, mujoco.Version
