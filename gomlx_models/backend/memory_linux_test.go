@@ -4,7 +4,11 @@ package backend
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -61,4 +65,47 @@ func TestMemoryIsKept(t *testing.T) {
 		}
 	}
 	t.Errorf("%d page faults in %d runs of %d pages each, want fewer than three quarters of them", got, times, pages)
+}
+
+// xlaThreads returns the number of this process's threads that run XLA's programs.
+func xlaThreads(t *testing.T) (n int) {
+	t.Helper()
+	names, err := filepath.Glob("/proc/self/task/*/comm")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d threads, %v", len(names), err)
+	}
+	for _, path := range names {
+		if name, _ := os.ReadFile(path); strings.HasPrefix(string(name), "tf_XLAEigen") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestThreads: a client has as many threads as it was asked for, by default one for each processor but at least four;
+// programs that this one starts do not see the variable that this takes.
+func TestThreads(t *testing.T) {
+	b := open(t, XLACPU)
+	defer b.Finalize()
+	byDefault := defaultThreads(os.Getenv(processorsEnv))
+	for _, c := range []struct{ ask, get int }{{1, 1}, {3, 3}, {0, byDefault}} {
+		before := xlaThreads(t)
+		client, err := b.NewClient(c.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := xlaThreads(t) - before; got != c.get {
+			t.Errorf("NewClient(%d) starts %d threads, want %d", c.ask, got, c.get)
+		}
+		client.Finalize()
+	}
+	for named, want := range map[string]int{"": max(4, runtime.NumCPU()), "9": 9, "1": 4, "many": max(4, runtime.NumCPU())} {
+		if got := defaultThreads(named); got != want {
+			t.Errorf("with %s=%q: %d threads, want %d", processorsEnv, named, got, want)
+		}
+	}
+	out, err := exec.Command("env").Output()
+	if _, named := os.LookupEnv(processorsEnv); err != nil || !named && strings.Contains(string(out), processorsEnv) {
+		t.Errorf("a program that is started sees %s (%v):\n%s", processorsEnv, err, out)
+	}
 }

@@ -136,9 +136,9 @@ func verifyFile(path, want, cacheDir string) error {
 const processorsEnv = "PJRT_NPROC"
 
 // defaultThreads is the number of threads that the plugin would start by itself: one for each processor, but at least
-// four.
-func defaultThreads() int {
-	processors, err := strconv.Atoi(os.Getenv(processorsEnv))
+// four. named is the value of processorsEnv.
+func defaultThreads(named string) int {
+	processors, err := strconv.Atoi(named)
 	if err != nil {
 		processors = runtime.NumCPU()
 	}
@@ -156,7 +156,7 @@ func newXLA(path, config string, threads int) (compute.Backend, error) {
 	}
 	options := pjrt.NamedValuesMap{}
 	if isKind(path, "cpu") {
-		options["cpu_device_count"] = int64(cmp.Or(threads, defaultThreads()))
+		options["cpu_device_count"] = int64(cmp.Or(threads, defaultThreads(os.Getenv(processorsEnv))))
 	}
 	if config != "" {
 		path += "," + config

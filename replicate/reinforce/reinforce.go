@@ -142,6 +142,9 @@ func (e experiment) cost() float64 {
 	if e.learner.Omega {
 		update *= 1.15
 	}
+	if s.Threads == 1 { // an update waits for no other thread
+		update *= .4
+	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
 	return training + e.evaluationCost()
 }

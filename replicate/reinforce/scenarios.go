@@ -32,8 +32,8 @@ var scenarios = []Scenario{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
 		Scales: settings.ByScale{
 			settings.Paper:  cheetahPaper,
-			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40", "burn-in=2000", "threads=1"}),
-			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000"}),
+			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40", "burn-in=2000"}),
+			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000", "threads=0"}),
 			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
 	},
@@ -41,8 +41,8 @@ var scenarios = []Scenario{
 		Name: "claw", New: newClaw, Parts: []string{"claw"}, Success: true, StepCost: 1.8, Note: clawNote,
 		Scales: settings.ByScale{
 			settings.Paper:  clawPaper,
-			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100", "threads=1"}),
-			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100"}),
+			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100"}),
+			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100", "threads=0"}),
 			settings.Tiny:   slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
 		},
 	},
@@ -58,7 +58,7 @@ var (
 		"context-hidden=30", "history=30", "recent=100",
 		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2",
 		"g-time=fourier", "g-frequencies=8", "clip=min1",
-		"threads=0", "stack=0",
+		"threads=1", "stack=0",
 	}
 	cheetahPaper = slices.Concat(robot, []string{
 		"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50",
@@ -70,7 +70,7 @@ var (
 	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
 	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
-		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
+		"history=10", "g-hidden=16", "g-batch=64", "threads=0", "stack=3",
 	}
 )
 

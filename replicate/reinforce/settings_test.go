@@ -52,3 +52,23 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadsInIdentity: the number of XLA's threads, on which rounding depends, is part of a run's identity unless it
+// is the default, with which runs were stored before there was the setting. References use no backend.
+func TestThreadsInIdentity(t *testing.T) {
+	s := miniature()
+	for _, c := range []struct {
+		series  string
+		threads int
+		want    string
+	}{{"sac", 0, ""}, {"sac", 1, "1"}, {"nothing", 1, ""}} {
+		s.Threads = c.threads
+		e, err := s.experiment(c.series, MeasureReturn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.identity()["threads"]; got != c.want {
+			t.Errorf("%s with threads=%d: %q in the identity, want %q", c.series, c.threads, got, c.want)
+		}
+	}
+}
