@@ -40,7 +40,7 @@ const seedsRows, seedsChunk, seedsUpdates = 20000, 250, 1000
 // seedsFit returns a function that trains an MLP for a group of seeds, on its own client of
 // the backend.
 func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
-	backend, err := backendtest.Open(b, "").NewClient()
+	backend, err := backendtest.Open(b, "").NewClient(0)
 	if err != nil {
 		b.Fatal(err)
 	}
