@@ -148,8 +148,8 @@ func defaultThreads(named string) int {
 // klogMu serialises the changes that newXLA makes to klog's global state.
 var klogMu sync.Mutex
 
-// newXLA makes a client with its log discarded: the error says the same. XLA's CPU plugin has as many threads as devices,
-// see threadPerDevice; nothing else here depends on the number of its devices.
+// newXLA makes a client with its log discarded: the error says the same. XLA's CPU plugin has as many threads as
+// devices, see threadPerDevice; nothing else here depends on the number of its devices.
 func newXLA(path, config string, threads int) (compute.Backend, error) {
 	if strings.Contains(path, ",") {
 		return nil, fmt.Errorf("its path contains a comma, where go-xla expects options to start; rename or move it")

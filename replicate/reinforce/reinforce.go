@@ -208,8 +208,8 @@ func (e experiment) training(ctx context.Context, seeds []int64) (t *training, s
 	}, nil
 }
 
-// engineOf returns the backend for one group: a client of its own, with so many threads, if the backend runs one program
-// at a time.
+// engineOf returns the backend for one group: a client of its own, with so many threads, if the backend runs one
+// program at a time.
 func engineOf(b *backend.Backend, threads int) (engine *backend.Backend, free func(), err error) {
 	if !b.SerialExecution() {
 		return b, func() {}, nil
