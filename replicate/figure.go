@@ -39,7 +39,7 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small",
 		"size of the experiment: tiny (seconds to a minute), small (seconds to 100 minutes), "+
-			"medium (a night or two; robots alone) or paper")
+			"medium (hours to a night; robots alone) or paper")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"setting to override, as epochs=5, or b.epochs=5 for panel b alone; repeatable")

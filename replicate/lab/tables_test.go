@@ -203,26 +203,32 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	}
 }
 
-// TestGalleryVerdicts: the gallery's verdicts are those of its tables.
+// TestGalleryVerdicts: the verdicts of the gallery, and of its robots at the medium scale, are those of their tables.
 func TestGalleryVerdicts(t *testing.T) {
-	want := committed(t)
-	text, err := json.Marshal(verified(t, fromTables(t, testCatalog, gallery), want.Scale))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Verification
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got.Figures, want.Figures) {
-		t.Errorf("figures:\n%+v\nwant\n%+v", got.Figures, want.Figures)
-	}
-	if len(got.Claims) != len(want.Claims) {
-		t.Fatalf("%d claims, want %d", len(got.Claims), len(want.Claims))
-	}
-	for i, c := range got.Claims {
-		if !reflect.DeepEqual(c, want.Claims[i]) {
-			t.Errorf("%s: %s\nthe gallery says %s", c.ID, c, want.Claims[i])
+	for dir, seeds := range map[string][]int64{gallery: nil, medium: {0, 1, 2, 3, 4}} {
+		want := committed(t, dir)
+		v, err := fromTables(t, testCatalog, dir).Verify(t.Context(), Options{Scale: want.Scale, Seeds: seeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Verification
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.Figures, want.Figures) {
+			t.Errorf("figures:\n%+v\nwant\n%+v", got.Figures, want.Figures)
+		}
+		if len(got.Claims) != len(want.Claims) {
+			t.Fatalf("%d claims, want %d", len(got.Claims), len(want.Claims))
+		}
+		for i, c := range got.Claims {
+			if !reflect.DeepEqual(c, want.Claims[i]) {
+				t.Errorf("%s: %s\n%s says %s", c.ID, c, dir, want.Claims[i])
+			}
 		}
 	}
 }

@@ -120,10 +120,10 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// committed returns the committed results, which the documents quote.
-func committed(t *testing.T) Verification {
+// committed returns the committed results of a gallery, which the documents quote.
+func committed(t *testing.T, dir string) Verification {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
+	text, err := os.ReadFile(filepath.Join(dir, "verify.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,16 +134,21 @@ func committed(t *testing.T) Verification {
 	return v
 }
 
-var gallery = filepath.Join("..", "..", "figures", "gallery")
+// The gallery has the figures at the small scale, and in a folder those of the robots at the medium scale.
+var (
+	gallery = filepath.Join("..", "..", "figures", "gallery")
+	medium  = filepath.Join(gallery, "medium")
+)
 
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
-	v := committed(t)
+	v, trained := committed(t, gallery), committed(t, medium)
 	command := strings.Replace(v.Command, "verify",
 		"verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
 		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, PicturesIn(gallery))},
+		{filepath.Join(medium, "README.md"), "gallery", trained.Gallery(testCatalog.Figures, PicturesIn(medium))},
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
 		text, err := os.ReadFile(c.file)
@@ -180,7 +185,7 @@ func TestReadme(t *testing.T) {
 		t.Error("README.md lacks the BibTeX entry of the report")
 	}
 	known := map[string]bool{}
-	for _, c := range committed(t).Claims {
+	for _, c := range append(committed(t, gallery).Claims, committed(t, medium).Claims...) {
 		for _, p := range c.Parts {
 			known[fmt.Sprintf("%s [%s, %s]", signed(p.Effect.Mean), signed(p.Effect.Low),
 				signed(p.Effect.High))] = true
@@ -189,7 +194,7 @@ func TestReadme(t *testing.T) {
 	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
 	for _, effect := range quoted {
 		if !known[effect] {
-			t.Errorf("README.md quotes %s, which is not an effect in figures/gallery/verify.json", effect)
+			t.Errorf("README.md quotes %s, which is not an effect in verify.json of figures/gallery or its folder medium", effect)
 		}
 	}
 	if len(quoted) < 4 {
@@ -200,7 +205,7 @@ func TestReadme(t *testing.T) {
 // TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time
 // of the declaration and the command.
 func TestFigureHeads(t *testing.T) {
-	v := committed(t)
+	v := committed(t, gallery)
 	for _, f := range testCatalog.Figures {
 		text, err := os.ReadFile(filepath.Join("..", "paper", f.Name()+".go"))
 		if err != nil {
