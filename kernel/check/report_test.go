@@ -146,6 +146,7 @@ func TestMask(t *testing.T) {
 		{"panel a: holds  x", "panel a: does not hold x"},
 		{"undecided      claim", "holds          claim"},
 		{"go1.26.1, 70% of 3", "go1.27, 0% of 12"},
+		{"9.7e−05 [−1e−06, .5]", "0.0001 [−0.0001, .5]"},
 	} {
 		if mask(pair[0]) != mask(pair[1]) {
 			t.Errorf("%q and %q differ: %q, %q", pair[0], pair[1], mask(pair[0]), mask(pair[1]))

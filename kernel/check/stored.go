@@ -115,7 +115,7 @@ func texts(o nbformat.Output) map[string]string {
 
 var (
 	chartKey = regexp.MustCompile(`-[0-9a-f]{8}\b`)
-	numeral  = regexp.MustCompile(`[-+−]?\.?\d+(\.\d+)*([eE][-+]?\d+)?`)
+	numeral  = regexp.MustCompile(`[-+−]?\.?\d+(\.\d+)*([eE][-+−]?\d+)?`)
 	verdicts = regexp.MustCompile(`\b(holds|partly|does not hold|undecided|not judged)\b`)
 	blanks   = regexp.MustCompile(`\s+`)
 )
