@@ -33,7 +33,7 @@ var scenarios = []Scenario{
 		Scales: settings.ByScale{
 			settings.Paper:  cheetahPaper,
 			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40", "burn-in=2000"}),
-			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=800", "every=40", "burn-in=2000", "threads=0"}),
+			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40", "burn-in=2000"}),
 			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
 	},
@@ -42,7 +42,7 @@ var scenarios = []Scenario{
 		Scales: settings.ByScale{
 			settings.Paper:  clawPaper,
 			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100"}),
-			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100", "threads=0"}),
+			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100"}),
 			settings.Tiny:   slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
 		},
 	},
@@ -70,7 +70,7 @@ var (
 	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
 	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
-		"history=10", "g-hidden=16", "g-batch=64", "threads=0", "stack=3",
+		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
 	}
 )
 
