@@ -20,8 +20,8 @@ type Options struct {
 	Scale      settings.Scale
 	Panels     []string // keys; empty for all
 	Seeds      []int64  // empty for those of the figure
-	Learners   []string // shown instead of the declared ones in open panels; empty for these
-	Overrides  []string // name=value
+	Learners   []string // shown instead of the declared ones in open panels; empty for these; b.name for panel b alone
+	Overrides  []string // name=value, or b.name=value for panel b alone
 	AllFigures bool     // for several figures: each ignores options that its protocol does not have
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
@@ -65,7 +65,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]PanelPlan, error) {
 	for _, panel := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, panel.Key)
 		p := PanelPlan{Panel: panel, Protocol: c.protocolOf(panel.Scenario), Seeds: seeds}
-		overrides, learners := applicable(panel, f, o.Overrides, chosen), o.Learners
+		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
 		if o.AllFigures {
 			overrides, learners = c.supported(p.Protocol, overrides, learners)
 		}
@@ -140,10 +140,11 @@ func withBase(base string, learners []string) []string {
 	return out
 }
 
-// applicable returns the overrides for a panel: "b.epochs=5" applies to panel b only, "epochs=5" to all chosen panels.
-func applicable(p paper.Panel, f paper.Figure, overrides []string, chosen bool) []string {
+// applicable returns the options (overrides or learners) for a panel: "b.epochs=5" applies to panel b only, "epochs=5" to
+// all chosen panels.
+func applicable(p paper.Panel, f paper.Figure, options []string, chosen bool) []string {
 	var out []string
-	for _, o := range overrides {
+	for _, o := range options {
 		key, rest, ok := strings.Cut(o, ".")
 		isPanel := ok && slices.ContainsFunc(f.Panels, func(q paper.Panel) bool { return q.Key == key })
 		switch {

@@ -107,7 +107,7 @@ func TestSetup(t *testing.T) {
 
 func TestPanels(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
-		Learners: []string{"ours", "everything", "ours", "recent"}}
+		Learners: []string{"ours", "everything", "ours", "recent", "b.pretrained"}}
 	plan, err := testCatalog.Panels(paper.Fig1(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +120,12 @@ func TestPanels(t *testing.T) {
 		if s, w := continualOf(t, p.Settings), want[p.Key]; s.Epochs != w.epochs || s.Clip != w.clip {
 			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, s.Epochs, s.Clip, w)
 		}
-		if !slices.Equal(p.Series, []string{"everything", "ours", "recent"}) {
-			t.Errorf("panel %s compares %v", p.Key, p.Series)
+		series := []string{"everything", "ours", "recent"}
+		if p.Key == "b" {
+			series = append(series, "pretrained")
+		}
+		if !slices.Equal(p.Series, series) {
+			t.Errorf("panel %s compares %v, not %v", p.Key, p.Series, series)
 		}
 	}
 	if len(plan) != 4 {
