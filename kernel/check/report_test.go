@@ -155,6 +155,7 @@ func TestMask(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"g-rate=0.003, g-start=scratch", "g-rate=0.003, g-schedule=constant, g-start=scratch"},
 		{"Ours 1", "Everything 1"},
+		{"tau=0.005, threads=0, update-every=1", "tau=0.005, threads=1, update-every=1"},
 	} {
 		if mask(pair[0]) == mask(pair[1]) {
 			t.Errorf("%q and %q are the same", pair[0], pair[1])

@@ -25,8 +25,8 @@ var (
 	computes    = regexp.MustCompile(`\bcells\.Figure\(`)
 )
 
-// stale compares the outputs in a notebook's file with those of a run. Numbers and verdicts, which depend on the
-// processor, and pictures are left out: numbers are compared with their goldens. In cells that show results of the
+// stale compares the outputs in a notebook's file with those of a run. Numbers that are no settings and verdicts, which
+// depend on the processor, and pictures are left out: numbers are compared with their goldens. In cells that show results of the
 // checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
 func stale(file, run *nbformat.Notebook) []Stale {
 	before, after := codeCells(file), codeCells(run)
@@ -115,16 +115,21 @@ func texts(o nbformat.Output) map[string]string {
 
 var (
 	chartKey = regexp.MustCompile(`-[0-9a-f]{8}\b`)
-	numeral  = regexp.MustCompile(`[-+−]?\.?\d+(\.\d+)*([eE][-+−]?\d+)?`)
+	numeral  = regexp.MustCompile(`([a-z]=)?[-+−]?\.?\d+(\.\d+)*([eE][-+−]?\d+)?`)
 	verdicts = regexp.MustCompile(`\b(holds|partly|does not hold|undecided|not judged)\b`)
 	blanks   = regexp.MustCompile(`\s+`)
 )
 
 // mask replaces what depends on the processor: numbers, the keys of charts, which are hashes of their numbers, and
-// verdicts.
+// verdicts. The numbers of settings (name=value) stay.
 func mask(text string) string {
 	text = chartKey.ReplaceAllString(text, "-#")
-	text = numeral.ReplaceAllString(text, "#")
+	text = numeral.ReplaceAllStringFunc(text, func(number string) string {
+		if strings.Contains(number, "=") {
+			return number
+		}
+		return "#"
+	})
 	text = verdicts.ReplaceAllString(text, "VERDICT")
 	return blanks.ReplaceAllString(text, " ")
 }
