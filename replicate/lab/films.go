@@ -36,14 +36,18 @@ func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
 	return []figures.Film{all}, err
 }
 
-// filmsOf returns the film of every series that has one for the seed.
+// filmsOf returns the film of every series that has one for the seed. A run that is stored to a later step than the
+// panel's last has the film of that step, which is none of the panel's.
 func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 	var out []figures.Film
 	for _, job := range p.Jobs {
 		if job.Spec.Seed != seed || !slices.Contains(p.Series, job.Series) {
 			continue
 		}
-		if film := store.Attached(job.Spec, protocol.Film); film != nil {
+		last := slices.Max(job.Steps)
+		later := func(step int) bool { return step > last }
+		film := store.Attached(job.Spec, protocol.Film)
+		if film != nil && !slices.ContainsFunc(store.Steps(job.Spec), later) {
 			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
 		}
 	}

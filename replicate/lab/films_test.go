@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/paper"
+	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -42,6 +44,37 @@ func TestFilmOfTables(t *testing.T) {
 		got := tables.films(drawn, p)
 		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
 			t.Errorf("%s: %d films", title, len(got))
+		}
+	}
+}
+
+// TestFilmOfLongerRun: the film of a run belongs to its last step. A panel that ends before does not show it.
+func TestFilmOfLongerRun(t *testing.T) {
+	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, spec := plan[0], runs.Spec{Experiment: "claw", Learner: "sac", Settings: map[string]string{"a": "b"}}
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := &runs.Batch{Seeds: []int64{0}, GroupSize: func(context.Context) (int, error) { return 1, nil },
+		Start: func(_ context.Context, _ []int64, _ []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+			step := func(_ context.Context, at int) ([][]runs.Row, error) {
+				return [][]runs.Row{{{T: at, Metric: "return"}}}, files.Attach(spec, protocol.Film, []byte("<svg/>"))
+			}
+			return step, nil, nil
+		}}
+	job := runs.Job{Spec: spec, Steps: []int{8, 16, 24}, Batch: batch}
+	report, err := runs.Execute(t.Context(), store, []runs.Job{job}, runs.Options{})
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	for last, want := range map[int]int{2: 0, 3: 1} {
+		p.Jobs = []runs.Wanted{{Series: "sac", Job: runs.Job{Spec: spec, Steps: job.Steps[:last]}}}
+		if got := p.filmsOf(0, store); len(got) != want {
+			t.Errorf("%d films of %d steps of 3, not %d", len(got), last, want)
 		}
 	}
 }
