@@ -26,8 +26,8 @@ var (
 )
 
 // stale compares the outputs in a notebook's file with those of a run. Numbers that are no settings and verdicts, which
-// depend on the processor, and pictures are left out: numbers are compared with their goldens. In cells that show results of the
-// checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
+// depend on the processor, and pictures are left out: numbers are compared with their goldens. In cells that show
+// results of the checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
 func stale(file, run *nbformat.Notebook) []Stale {
 	before, after := codeCells(file), codeCells(run)
 	if !slices.ContainsFunc(before, func(c *nbformat.Cell) bool { return len(c.Outputs) > 0 }) {

@@ -140,8 +140,8 @@ func withBase(base string, learners []string) []string {
 	return out
 }
 
-// applicable returns the options (overrides or learners) for a panel: "b.epochs=5" applies to panel b only, "epochs=5" to
-// all chosen panels.
+// applicable returns the options (overrides or learners) for a panel: "b.epochs=5" applies to panel b only, "epochs=5"
+// to all chosen panels.
 func applicable(p paper.Panel, f paper.Figure, options []string, chosen bool) []string {
 	var out []string
 	for _, o := range options {
