@@ -19,8 +19,8 @@ type Learner struct {
 	Scenario  string    // the only scenario that it fits; "" for all
 }
 
-// learners are those of Figures 2, 10 and 11, two that are trained by --series alone, and what else is declared. The
-// true weights of sac-task are the most that a weighting by tasks could give; sac-recent is omega's simple rival.
+// learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
+// true weights are the most that a weighting by tasks could give; the latest episodes are omega's simple rival.
 var learners []Learner
 
 var (
@@ -33,6 +33,10 @@ var (
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#8c564b"},
 		Recent: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
+		Color: "#17becf"}, Context: true, Task: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
+		Color: "#7f7f7f"}, Context: true, Recent: true})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

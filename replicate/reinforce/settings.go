@@ -43,7 +43,7 @@ type Settings struct {
 	ContextHidden int `set:"context-hidden" of:"context" doc:"units of the GRU (I23)"`
 	History       int `set:"history" of:"context" doc:"length of the GRU's input in steps (I23)"`
 
-	Recent int `set:"recent" of:"recent" doc:"sac-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
+	Recent int `set:"recent" of:"recent" doc:"sac-recent, sac-context-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
 
 	GHidden  int     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
 	GLayers  int     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
