@@ -94,13 +94,12 @@ func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]in
 	return out
 }
 
-// cpus is the number of processors of runs. Vector models and agents were measured on two: more do not help a group
-// much. A GPU is fed by one thread.
+// cpus is the number of processors of runs. A GPU is fed by one thread.
 func (p *planner) cpus(w *wanted) int {
-	if w.Images && !w.gpu {
-		return 4
+	if w.gpu {
+		return 2
 	}
-	return 2
+	return cmp.Or(w.CPUs, 2)
 }
 
 // roundedMemory rounds MiB up to a power of two, at least 2 GiB, for few arrays.

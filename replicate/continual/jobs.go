@@ -88,6 +88,9 @@ func (x experiment) outline(series string) protocol.Outline {
 		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
 		Memory: func(int) int { return s.memory() }}
 	out.Seconds = s.seconds(out.Cost)
+	if out.Images {
+		out.CPUs = 4
+	}
 	delete(out.Settings, "data") // the source's own name replaces it
 	if x.batchable() {
 		out.Group = s.Stack

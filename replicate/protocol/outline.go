@@ -17,6 +17,7 @@ type Outline struct {
 	Steps    []int
 	Cost     float64 // of a step of a seed, see runs.Job
 	Seconds  Guess   // of a step of a seed
+	CPUs     int     // processors that a run or a group keeps busy, if no GPU computes it; 0: two, on which most were measured
 	Memory   func(seeds int) (mib int)
 	Group    int // largest number of batched seeds; 0: seeds are not batched, MeasuredGroup: as many as are fastest
 
@@ -25,7 +26,8 @@ type Outline struct {
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
 
-// Guess is an estimate from constants: the seconds on two cores, and on a GPU of a data centre.
+// Guess is an estimate from constants: the seconds on the outline's processors, and on a GPU of a data
+// centre.
 type Guess struct{ CPU, GPU float64 }
 
 // MeasuredGroup is the group size of runs for which the machine measures which number of batched seeds is the fastest.

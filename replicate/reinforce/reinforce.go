@@ -67,7 +67,7 @@ func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline,
 		}
 		outline := protocol.Outline{Series: name, Learner: name, Settings: e.identity(),
 			Data: []protocol.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
-			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true, Memory: e.memory}
+			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true, Memory: e.memory, CPUs: s.Threads}
 		if e.learner.Reference != nil {
 			outline.Cost, outline.Group, outline.Backend = e.evaluationCost(), 0, false
 		}
@@ -131,19 +131,21 @@ func (e experiment) spec(seed int64) runs.Spec {
 	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
-// cost estimates the milliseconds of a seed between two evaluations on one core. An update's are those of figures 2 and
-// 10 at the small scale, three seeds at a time, and of one agent of the paper's size.
+// cost estimates the milliseconds of a seed between two evaluations on one core. An update's are those of figures 2, 10
+// and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
 func (e experiment) cost() float64 {
 	s := e.settings
-	update := 6 + 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers)
+	update, waits := 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers), 6.
 	if e.learner.Context { // two GRUs, at s and at s'
-		update += 3 + 4*1.2e-7*float64(s.Batch*s.History*s.ContextHidden*3)*float64(s.ContextHidden+30)
-	}
-	if e.learner.Omega {
-		update *= 1.15
+		update += 4 * 1.2e-7 * float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30)
+		waits = 9
 	}
 	if s.Threads == 1 { // an update waits for no other thread
-		update *= .4
+		waits = .4
+	}
+	update += waits
+	if e.learner.Omega {
+		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
 	return training + e.evaluationCost()
@@ -159,8 +161,8 @@ func (e experiment) evaluationCost() float64 {
 	return float64(episodes*s.Horizon) * e.scenario.StepCost
 }
 
-// perMillisecond is the number of seconds on two cores for each unit of cost: less than .001, since one of them
-// simulates while the other one updates, and more than half of it, since a group does not keep both busy.
+// perMillisecond is the number of seconds for each unit of cost on as many processors as a group has threads: less than
+// .001, since the processors of the gallery's runs are faster than that of the first measurements.
 const perMillisecond = 6e-4
 
 // memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
