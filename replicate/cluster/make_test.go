@@ -177,6 +177,30 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// A group of agents keeps as many processors busy as its program has threads; images take four, or two next to a GPU.
+func TestProcessors(t *testing.T) {
+	for _, c := range []struct {
+		scenario, set string
+		gpuFor        []string
+		want          int
+	}{
+		{"claw", "threads=1", nil, 1}, {"cheetah", "threads=1", nil, 1}, {"claw", "threads=0", nil, 2},
+		{"gaussian", "threads=1", nil, 2}, {"cifar10b", "threads=1", nil, 4}, {"cifar10b", "threads=1", []string{Images}, 2},
+	} {
+		o := optionsOf(t, settings.Small, c.set)
+		o.AllFigures, o.GPUFor, o.TaskSeconds = true, c.gpuFor, 60
+		seen := map[int]int{}
+		for _, task := range makePlan(t, nil, o).Tasks {
+			if len(task.Runs) > 0 && task.Runs[0].Scenario == c.scenario {
+				seen[task.CPUs]++
+			}
+		}
+		if len(seen) != 1 || seen[c.want] == 0 {
+			t.Errorf("%+v: tasks by processors %v", c, seen)
+		}
+	}
+}
+
 func TestCheckGPUFor(t *testing.T) {
 	if err := CheckGPUFor(catalog.Paper(), []string{"claw", "images", "none"}); err != nil {
 		t.Error(err)
