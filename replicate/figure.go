@@ -38,7 +38,7 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	f.workers = 1
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small",
-		"size of the experiment: tiny (seconds to a minute), small (seconds to 100 minutes), "+
+		"size of the experiment: tiny (seconds to a minute), small (seconds to half an hour), "+
 			"medium (hours to a night; robots alone) or paper")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil,

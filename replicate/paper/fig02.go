@@ -12,16 +12,16 @@ package paper
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 7 claims: 1 does not hold, 1 is undecided, 5 are not judged; see figures/gallery/fig02.
+// Result at the small scale: 7 claims: 7 are undecided; see figures/gallery/fig02.
 //
-// Time at the small scale on two cores: about 95 min.
+// Time at the small scale on two cores: about 25 min.
 func Fig2() Figure {
 	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
 	cheetah := returnPanel("b", "Half-Cheetah WindVel", "cheetah", "sac", "sac-context", "sac-context-omega", "sac-omega")
 	cheetah.References = []string{"nothing", "random", "constant"}
 	return Figure{
 		Number:  2,
-		Time:    "about 95 min",
+		Time:    "about 25 min",
 		Title:   "Figure 2: return on D'Claw and Half-Cheetah WindVel",
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,

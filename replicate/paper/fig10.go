@@ -12,12 +12,12 @@ package paper
 //
 // Result at the small scale: 4 claims: 4 are undecided; see figures/gallery/fig10.
 //
-// Time at the small scale on two cores: about 50 min, after Figure 2, whose runs it shares.
+// Time at the small scale on two cores: about 7 min, after Figure 2, whose runs it shares.
 func Fig10() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega")
 	return Figure{
 		Number:  10,
-		Time:    "about 50 min",
+		Time:    "about 7 min",
 		Shares:  "2: panel b",
 		Title:   "Figure 10: D'Claw with each task repeated 25 times",
 		Caption: robotCaption,

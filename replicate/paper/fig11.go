@@ -12,12 +12,12 @@ package paper
 //
 // Result at the small scale: 3 claims: 3 are not judged; see figures/gallery/fig11.
 //
-// Time at the small scale on two cores: about 100 min.
+// Time at the small scale on two cores: about 16 min.
 func Fig11() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega")
 	return Figure{
 		Number:  11,
-		Time:    "about 100 min",
+		Time:    "about 16 min",
 		Title:   "Figure 11: D'Claw, SAC with context",
 		Caption: robotCaption,
 		SeedsAt: robotSeeds,

@@ -10,7 +10,7 @@ type Scale string
 
 const (
 	Tiny   Scale = "tiny"   // seconds to a minute a figure on two cores; for tests and CI
-	Small  Scale = "small"  // seconds to 100 minutes a figure on two cores; the default
+	Small  Scale = "small"  // seconds to half an hour a figure on two cores; the default
 	Medium Scale = "medium" // hours to a night on two cores: robots that are trained, with ten seeds; no other scenario has it
 	Paper  Scale = "paper"  // the paper's sizes
 )
