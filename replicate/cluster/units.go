@@ -94,7 +94,7 @@ func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]in
 	return out
 }
 
-// cpus is the number of processors of runs. A GPU is fed by one thread.
+// cpus is the number of processors of runs: two for a GPU, which one thread feeds.
 func (p *planner) cpus(w *wanted) int {
 	if w.gpu {
 		return 2

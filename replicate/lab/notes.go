@@ -95,7 +95,7 @@ func (p PanelPlan) compared(claims []paper.Claim) []paper.Part {
 	return out
 }
 
-// most says what the learner with the best possible weights gains on the panel's first one, if it is shown.
+// most says what the learner with the true weights gains on the panel's first one, if it is shown.
 func (p PanelPlan) most(rows []figures.Row) []string {
 	part := paper.Part{Panel: p.Key, Series: p.Protocol.Most, Base: p.Series[0], Statistic: paper.EndGain}
 	if !slices.Contains(p.Series, part.Series) {
@@ -106,14 +106,14 @@ func (p PanelPlan) most(rows []figures.Row) []string {
 		return nil
 	}
 	names, gain := labels([]string{part.Series, part.Base}), m.interval(figures.Level)
-	found := "This does not show that any weights gain here."
+	found := "Whether an omega that follows the tasks would gain is undecided."
 	switch {
 	case gain.Low > 0:
-		found = "So weights can gain here."
+		found = "So an omega that follows the tasks would gain here."
 	case gain.High < 0:
-		found = "So even these weights lose here."
+		found = "So an omega that follows the tasks would lose here."
 	}
-	return []string{fmt.Sprintf("The most that weights can gain, over the last quarter, is %s minus %s: %s %s. %s",
+	return []string{fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s %s. %s",
 		names[0], names[1], signed(gain.Mean), ends(gain), found)}
 }
 

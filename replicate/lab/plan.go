@@ -71,15 +71,17 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]PanelPlan, error) {
 		}
 		var err error
 		if p.Settings, err = c.Setup(p.Scenario, o.Scale, slices.Concat(p.Set, overrides)); err != nil {
-			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x is found
+			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x or learner b.x is found
 		}
-		if !chosen {
-			continue
+		if own := applicable(panel, f, o.Learners, false); len(own) > 0 && !p.open() {
+			return nil, usage.Errorf("panel %s shows %s: it takes no learner %s.%s", p.Key, p.metric(), p.Key, own[0])
 		}
 		if err := p.choose(learners); err != nil {
 			return nil, err
 		}
-		out = append(out, p)
+		if chosen {
+			out = append(out, p)
+		}
 	}
 	return out, nil
 }

@@ -165,6 +165,7 @@ func TestPanelsErrors(t *testing.T) {
 		{Options{Scale: "tiny", Overrides: []string{"z.epochs=4"}}, []string{`no setting "z.epochs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epochs"}}, []string{"name=value"}},
 		{Options{Scale: "tiny", Learners: []string{"hours"}}, []string{"panel a", `did you mean "ours"`}},
+		{Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"b.hours"}}, []string{"panel b", `did you mean "ours"`}},
 		{Options{Scale: "tiny", Learners: []string{"pretrained"}}, []string{"panel a", "pretrained"}},
 		{Options{Scale: "tiny", Learners: []string{"everything"}}, []string{"panel a", "name another learner"}},
 	} {
@@ -174,6 +175,8 @@ func TestPanelsErrors(t *testing.T) {
 			t.Errorf("%v is not a usage error", err)
 		}
 	}
+	_, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Learners: []string{"c.sac-task"}})
+	demand.Error(t, err, "panel c shows omega-similarity", "c.sac-task")
 }
 
 // TestCatalog: the panels and claims of every figure are consistent, and numbers and ids are unique.

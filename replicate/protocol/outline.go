@@ -17,7 +17,7 @@ type Outline struct {
 	Steps    []int
 	Cost     float64 // of a step of a seed, see runs.Job
 	Seconds  Guess   // of a step of a seed
-	CPUs     int     // processors that a run or a group keeps busy, if no GPU computes it; 0: two, on which most were measured
+	CPUs     int     // processors that a run or a group keeps busy, if no GPU computes it; 0: two, as most
 	Memory   func(seeds int) (mib int)
 	Group    int // largest number of batched seeds; 0: seeds are not batched, MeasuredGroup: as many as are fastest
 

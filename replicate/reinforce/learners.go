@@ -20,7 +20,7 @@ type Learner struct {
 }
 
 // learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
-// true weights are the most that a weighting by tasks could give; the latest episodes are omega's simple rival.
+// true weights are the true similarity of tasks, which no agent knows; the latest episodes are omega's simple rival.
 var learners []Learner
 
 var (
