@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	trimThreshold = -1      // M_TRIM_THRESHOLD of mallopt(3)
-	mmapThreshold = -3      // M_MMAP_THRESHOLD of mallopt(3)
-	keptMemory    = 1 << 30 // value of both, in bytes
+	trimThreshold = -1       // M_TRIM_THRESHOLD of mallopt(3)
+	mmapThreshold = -3       // M_MMAP_THRESHOLD of mallopt(3)
+	keptMemory    = 1 << 30  // value of both, in bytes
+	oldGlibcKeeps = 32 << 20 // the most that glibc before 2.35 takes for the first
 )
 
 // keepMemory makes the C library keep the memory that XLA's CPU client frees after each run
@@ -33,7 +34,9 @@ var keepMemory = sync.OnceFunc(func() {
 	}
 	var set func(parameter, value int32) int32
 	purego.RegisterFunc(&set, mallopt)
-	set(mmapThreshold, keptMemory)
+	if set(mmapThreshold, keptMemory) == 0 { // glibc before 2.35
+		set(mmapThreshold, oldGlibcKeeps)
+	}
 	set(trimThreshold, keptMemory)
 })
 
