@@ -53,8 +53,8 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) 
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "panels, as a or b,c (default: all)")
 	flags.StringSliceVar(&f.series, "series", nil,
-		"learners to run instead of the figure's own: "+strings.Join(f.catalog.Learners(figures...), ", ")+
-			"; b.NAME for panel b alone")
+		"learners to run (b.NAME: in panel b alone) instead of the figure's own: "+
+			strings.Join(f.catalog.Learners(figures...), ", "))
 	flags.IntVar(&f.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the scale)")
 }
 
