@@ -116,7 +116,8 @@ func TestSlurmAgents(t *testing.T) {
 	}
 	local, s := newSandbox(t), newSandbox(t)
 	local.cache, s.cache = cache, cache
-	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-3", "--set", "episodes=80"}
+	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-3", "--set", "episodes=80",
+		"--set", "threads=0"} // so a group takes a whole node of two processors
 	code, _, stderr := local.run(t, slices.Concat([]string{"fig10"}, agents, []string{"--set", "stack=4",
 		"--results", local.results, "--out", local.out})...)
 	if code != 0 {
