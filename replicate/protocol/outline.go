@@ -26,8 +26,7 @@ type Outline struct {
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
 
-// Guess is an estimate from constants: the seconds on the outline's processors, and on a GPU of a data
-// centre.
+// Guess is an estimate from constants: the seconds on the outline's processors, and on a data centre's GPU.
 type Guess struct{ CPU, GPU float64 }
 
 // MeasuredGroup is the group size of runs for which the machine measures which number of batched seeds is the fastest.

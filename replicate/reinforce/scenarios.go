@@ -32,8 +32,8 @@ var scenarios = []Scenario{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
 		Scales: settings.ByScale{
 			settings.Paper:  cheetahPaper,
-			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40", "burn-in=2000"}),
-			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40", "burn-in=2000"}),
+			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40"}),
+			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40"}),
 			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
 	},
@@ -41,9 +41,9 @@ var scenarios = []Scenario{
 		Name: "claw", New: newClaw, Parts: []string{"claw"}, Success: true, StepCost: 1.8, Note: clawNote,
 		Scales: settings.ByScale{
 			settings.Paper:  clawPaper,
-			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000", "every=100"}),
-			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000", "every=100"}),
-			settings.Tiny:   slices.Concat(clawPaper, robotTiny, []string{"valves=3"}),
+			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000"}),
+			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000"}),
+			settings.Tiny:   slices.Concat(clawPaper, robotTiny, fewValves),
 		},
 	},
 	{Name: "halfcheetah", New: newCheetah(true), StepCost: .3},
@@ -66,8 +66,8 @@ var (
 	clawPaper = slices.Concat(robot, []string{
 		"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5",
 	})
-	fewValves  = []string{"valves=3", "burn-in=2000"} // as many as SAC learns to turn in that time
-	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "history=10"}
+	fewValves  = []string{"valves=3"} // as many as SAC learns to turn in that time
+	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "burn-in=2000", "history=10"}
 	robotTiny  = []string{
 		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
 		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
