@@ -53,7 +53,7 @@ func (p PanelPlan) ends(r *Result, claims []paper.Claim) []string {
 		notes = append(notes, fmt.Sprintf("Probability over the last quarter that a seed of one is above one of the other: "+
 			"%s.", strings.Join(gains, ", ")))
 	}
-	return append(notes, p.most(rows)...)
+	return append(notes, p.trueWeights(rows)...)
 }
 
 // endOf returns each seed's mean of a metric over the last quarter of the steps.
@@ -95,9 +95,9 @@ func (p PanelPlan) compared(claims []paper.Claim) []paper.Part {
 	return out
 }
 
-// most says what the learner with the true weights gains on the panel's first one, if it is shown.
-func (p PanelPlan) most(rows []figures.Row) []string {
-	part := paper.Part{Panel: p.Key, Series: p.Protocol.Most, Base: p.Series[0], Statistic: paper.EndGain}
+// trueWeights says what the learner with the true weights gains on the panel's first one, if it is shown.
+func (p PanelPlan) trueWeights(rows []figures.Row) []string {
+	part := paper.Part{Panel: p.Key, Series: p.Protocol.TrueWeights, Base: p.Series[0], Statistic: paper.EndGain}
 	if !slices.Contains(p.Series, part.Series) {
 		return nil
 	}

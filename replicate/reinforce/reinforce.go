@@ -22,7 +22,7 @@ import (
 
 // Protocol is this kind of experiment, for figures.
 var Protocol = protocol.Protocol{
-	Base: "sac", Floors: []string{"nothing", "random"}, Most: "sac-task", Measure: MeasureReturn,
+	Base: "sac", Floors: []string{"nothing", "random"}, TrueWeights: "sac-task", Measure: MeasureReturn,
 	XLabel: "episode", Unit: "episodes", IsTask: isTask,
 	Scenarios: Scenarios,
 	Learners:  Learners,
