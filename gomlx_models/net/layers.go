@@ -14,6 +14,12 @@ func Dense(s *Scope, x *Node, out int, init func(fanIn int) Initial) *Node {
 	in := x.Shape().Dim(-1)
 	w := s.Weight("weights", init(in), in, out)
 	b := s.Bias("biases", Constant(0), out)
+	return Affine(s, x, w, b)
+}
+
+// Affine returns x w + b, with w [copies..., in, out] and b [copies..., out]; x and result are as
+// those of Dense.
+func Affine(s *Scope, x, w, b *Node) *Node {
 	return Add(product(x, w, len(s.copies)), s.Spread(b, x.Rank()))
 }
 
