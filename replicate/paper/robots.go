@@ -50,7 +50,6 @@ func seesPanel(key string, of Panel, series ...string) Panel {
 	p.Noted = []Noted{
 		{"omega-mean", "mean of ω"}, {"omega-share", "effective share"}, {"omega-spread", "standard deviation of log ω"},
 		{"omega-loss", "loss of g on new episodes (g = 0: .693)"},
-		{"omega-recency", "correlation of ω with the episode's number"},
 	}
 	return p
 }
