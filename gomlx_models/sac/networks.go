@@ -85,11 +85,12 @@ func gateLayer(s *net.Scope, in, inWide, hidden, outWide int) func(x *Node) *Nod
 // padded is x with zeros appended to an axis up to the given length. GoMLX's Pad has no gradient.
 func padded(x *Node, axis, length int) *Node {
 	missing := x.Shape().Clone()
-	i := (axis + x.Rank()) % x.Rank()
-	if missing.Dimensions[i] = length - missing.Dimensions[i]; missing.Dimensions[i] == 0 {
+	axis = MustAdjustAxis(axis, x)
+	missing.Dimensions[axis] = length - x.Shape().Dim(axis)
+	if missing.Dimensions[axis] == 0 {
 		return x
 	}
-	return Concatenate([]*Node{x, Zeros(x.Graph(), missing)}, i)
+	return Concatenate([]*Node{x, Zeros(x.Graph(), missing)}, axis)
 }
 
 // context is the GRU's state as one more input, or none for agents without context.
