@@ -50,6 +50,7 @@ func seesPanel(key string, of Panel, series ...string) Panel {
 	p.Noted = []Noted{
 		{"omega-mean", "mean of ω"}, {"omega-share", "effective share"}, {"omega-spread", "standard deviation of log ω"},
 		{"omega-loss", "loss of g on new episodes (g = 0: .693)"},
+		{"omega-recency", "correlation of ω with the episode's number"},
 	}
 	return p
 }

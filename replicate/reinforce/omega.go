@@ -25,6 +25,9 @@ const (
 	OmegaSimilarity = "omega-similarity"
 	// OmegaWind is OmegaSimilarity for the wind alone: the observations of Half-Cheetah do not contain the target.
 	OmegaWind = "omega-wind"
+	// OmegaRecency is the correlation, over the same episodes, of the mean of omega with the number of the episode; 0 if
+	// omega does not vary.
+	OmegaRecency = "omega-recency"
 )
 
 // addOmega appends what omega does to the members' rows of an evaluation.
@@ -52,12 +55,13 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 		if robot, ok := t.envs.robots[i].(interface{ WindSimilarity(s, t int) float64 }); ok {
 			add(OmegaWind, similarity(r, robot.WindSimilarity))
 		}
+		add(OmegaRecency, recency(r))
 	}
 	return nil
 }
 
-// similarity is the correlation of the mean omega of the episodes before T with a similarity of their tasks to that of
-// T; 0 if one of them does not vary.
+// similarity is the correlation of the mean omega of the episodes before T with their similarity to that of T; 0 if one
+// of them does not vary.
 func similarity(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 	var means, truth []float64
 	for k, episode := range r.Episodes {
@@ -70,6 +74,11 @@ func similarity(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 		return 0
 	}
 	return c
+}
+
+// recency is the correlation of the mean omega of the episodes before T with their number; 0 if omega does not vary.
+func recency(r sac.OmegaRecord) float64 {
+	return similarity(r, func(episode, _ int) float64 { return float64(episode) })
 }
 
 // weighByTask gives the agents of a learner with Task the true weights.

@@ -47,6 +47,7 @@ func TestOmegaIsRecorded(t *testing.T) {
 	rows := run(t, h, open(t), s, "sac-omega", 1, 2)
 	for metric, valid := range map[string][2]float64{
 		OmegaMean: {0, 1}, OmegaShare: {0, 1}, OmegaSpread: {0, 60}, OmegaLoss: {0, 5}, OmegaSimilarity: {-1, 1},
+		OmegaRecency: {-1, 1},
 	} {
 		values := metrics(rows[2], metric)
 		if len(values) != len(s.PlannedSteps()) {
@@ -65,6 +66,18 @@ func TestOmegaIsRecorded(t *testing.T) {
 		if strings.HasPrefix(r.Metric, "omega-") {
 			t.Errorf("plain SAC reports %s", r.Metric)
 		}
+	}
+}
+
+// TestOmegaOfLatestEpisodes: omega that grows with the episode's number has a recency of 1.
+func TestOmegaOfLatestEpisodes(t *testing.T) {
+	r := sac.OmegaRecord{Last: 9, Episodes: []int{3, 5, 6, 8, 9}, Means: []float64{.3, .5, .6, .8, 0}}
+	if got := recency(r); math.Abs(got-1) > 1e-12 {
+		t.Errorf("recency %v, not 1", got)
+	}
+	r.Means = []float64{.8, .6, .5, .3, 55}
+	if got := recency(r); math.Abs(got+1) > 1e-12 {
+		t.Errorf("recency %v, not -1", got)
 	}
 }
 
