@@ -30,10 +30,13 @@ type progress struct {
 	bar   Display // nil when out is neither a terminal nor a Display
 	now   func() time.Time
 
-	start, shown       time.Time
+	shown              time.Time
 	steps, stepsDone   int
 	rows               int
 	weight, weightDone float64 // of steps, by the cost of their jobs
+
+	first       time.Time // the end of the first step of this call, until which data are loaded and programs compiled
+	firstWeight float64   // of that step
 }
 
 func newProgress(out io.Writer) *progress {
@@ -76,7 +79,7 @@ func (t terminalBar) Clear() { t.bar.Clear() }
 func (p *progress) begin(runs, open, steps int, weight float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.start, p.shown = p.now(), p.now()
+	p.shown = p.now()
 	p.steps, p.weight = steps, weight
 	if open == 0 {
 		p.line("%s, all stored", Plural(runs, "run"))
@@ -118,6 +121,9 @@ func (p *progress) step(task *task, t, rows int) {
 	p.stepsDone++
 	p.rows += rows
 	p.weightDone += task.cost()
+	if p.stepsDone == 1 {
+		p.first, p.firstWeight = p.now(), p.weightDone
+	}
 	interval := lineInterval
 	if p.bar != nil {
 		interval = redrawInterval
@@ -212,14 +218,14 @@ func (p *progress) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// left estimates the time left from the steps done in this call, by weight. It is unknown before the first step and
-// after the last.
+// left estimates the time left from the steps done in this call after its first, by weight. It is unknown before the
+// second step and after the last.
 func (p *progress) left() (time.Duration, bool) {
-	open := p.weight - p.weightDone
-	if p.weightDone <= 0 || p.stepsDone >= p.steps {
+	open, done := p.weight-p.weightDone, p.weightDone-p.firstWeight
+	if done <= 0 || p.stepsDone >= p.steps {
 		return 0, false
 	}
-	return time.Duration(float64(p.now().Sub(p.start)) * open / p.weightDone), true
+	return time.Duration(float64(p.now().Sub(p.first)) * open / done), true
 }
 
 // round shortens a duration for people.

@@ -16,22 +16,23 @@ func clocked(out *bytes.Buffer) (*progress, *time.Time) {
 	return p, &now
 }
 
-// Plain lines come at most every 10 seconds, and the time left is estimated
-// from the cost of the steps, not from their number.
+// Plain lines come at most every 10 seconds, and the time left is estimated from the cost of the steps, not from their
+// number, and without the time until the first, which loads data and compiles.
 func TestPlainLines(t *testing.T) {
 	var out bytes.Buffer
 	p, now := clocked(&out)
 	cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: 10}
 	dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: 10}
 	p.begin(3, 2, 20, 100)
+	*now = now.Add(time.Minute)
 	for step := range 10 {
 		*now = now.Add(2 * time.Second)
 		p.step(cheap, step, 2)
 	}
 	p.finished(cheap, 20*time.Second, true)
 	want := "3 runs: 1 stored, 2 to compute (20 steps)\n" +
-		"test/ours seed 0: step 4 (5/20 steps, 10%, 10 rows, about 1m30s left)\n" +
-		"test/ours seed 0: step 9 (10/20 steps, 20%, 20 rows, about 1m20s left)\n" +
+		"test/ours seed 0: step 0 (1/20 steps, 2%, 2 rows)\n" +
+		"test/ours seed 0: step 5 (6/20 steps, 12%, 12 rows, about 1m28s left)\n" +
 		"test/ours seed 0: done in 20s (10/20 steps, 20%, 20 rows, about 1m20s left)\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
@@ -57,7 +58,7 @@ func TestTerminalLine(t *testing.T) {
 	p.note("a note")
 	p.end(Report{})
 	text := out.String()
-	for _, want := range []string{"1/4 steps, 25%, 1 row, about 3s left", "3/4 steps, 75%",
+	for _, want := range []string{"1/4 steps, 25%, 1 row", "2/4 steps, 50%, 2 rows, about 2s left", "3/4 steps, 75%",
 		"4/4 steps, 100%", "a note\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
