@@ -50,19 +50,19 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 		add(OmegaSpread, r.Spread)
 		add(OmegaLoss, r.Loss)
 		if robot, ok := t.envs.robots[i].(env.Similar); ok {
-			add(OmegaSimilarity, similarity(r, robot.Similarity))
+			add(OmegaSimilarity, correlation(r, robot.Similarity))
 		}
 		if robot, ok := t.envs.robots[i].(interface{ WindSimilarity(s, t int) float64 }); ok {
-			add(OmegaWind, similarity(r, robot.WindSimilarity))
+			add(OmegaWind, correlation(r, robot.WindSimilarity))
 		}
 		add(OmegaRecency, recency(r))
 	}
 	return nil
 }
 
-// similarity is the correlation of the mean omega of the episodes before T with their similarity to that of T; 0 if one
-// of them does not vary.
-func similarity(r sac.OmegaRecord, of func(s, t int) float64) float64 {
+// correlation is that of the mean omega of the episodes before T with of(episode, T), such as the similarity of their
+// tasks; 0 if one of them does not vary.
+func correlation(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 	var means, truth []float64
 	for k, episode := range r.Episodes {
 		if episode < r.Last {
@@ -78,7 +78,7 @@ func similarity(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 
 // recency is the correlation of the mean omega of the episodes before T with their number; 0 if omega does not vary.
 func recency(r sac.OmegaRecord) float64 {
-	return similarity(r, func(episode, _ int) float64 { return float64(episode) })
+	return correlation(r, func(episode, _ int) float64 { return float64(episode) })
 }
 
 // weighByTask gives the agents of a learner with Task the true weights.

@@ -84,16 +84,16 @@ func TestOmegaOfLatestEpisodes(t *testing.T) {
 // TestSimilarityOfARecord compares with a correlation by hand. T itself does not count.
 func TestSimilarityOfARecord(t *testing.T) {
 	r := sac.OmegaRecord{Last: 6, Episodes: []int{2, 3, 4, 5, 6}, Means: []float64{.1, .9, .2, .2, 55}}
-	got := similarity(r, (&cart{}).Similarity)
+	got := correlation(r, (&cart{}).Similarity)
 	// (.1, .9, .2, .2) against (0, 1, 0, 0): covariance .55, sums of squares .41 and .75.
 	if want := .55 / math.Sqrt(.41*.75); math.Abs(got-want) > 1e-12 {
 		t.Errorf("correlation %v, not %v", got, want)
 	}
 	r.Means = []float64{.5, .5, .5, .5, .5}
-	if got := similarity(r, (&cart{}).Similarity); got != 0 {
+	if got := correlation(r, (&cart{}).Similarity); got != 0 {
 		t.Errorf("correlation of a constant is %v", got)
 	}
-	if got := similarity(sac.OmegaRecord{Last: -1}, (&cart{}).Similarity); got != 0 {
+	if got := correlation(sac.OmegaRecord{Last: -1}, (&cart{}).Similarity); got != 0 {
 		t.Errorf("correlation of nothing is %v", got)
 	}
 }
