@@ -31,7 +31,7 @@ var (
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
 		Context: true, Omega: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#8c564b"},
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#bcbd22"},
 		Recent: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
 		Color: "#17becf"}, Context: true, Task: true})
