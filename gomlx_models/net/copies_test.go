@@ -119,3 +119,35 @@ func TestCopiesOfCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestGradient compares gradients with GoMLX's, of layers that are applied once and of one that is applied twice.
+func TestGradient(t *testing.T) {
+	for _, copies := range [][]int{nil, {3}, {3, 2}} {
+		dims := append(slices.Clone(copies), layeredBatch, 3)
+		shape := shapes.Make(dtypes.Float32, dims...)
+		loss := func(s *Scope, x *Node) *Node {
+			s = within(s, copies)
+			h := Dense(s.In("twice"), Relu(Dense(s.In("twice"), x, 3, He)), 3, He)
+			y := Dense(s.In("once"), h, 2, Lecun)
+			return ReduceAllSum(Mul(y, Mul(y, y)))
+		}
+		params, err := Declare(open(t, backend.Go), []shapes.Shape{shape}, func(s *Scope, in []*Node) { loss(s, in[0]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{backend.Go, ""} {
+			args := []any{tensor(draw(shape.Size(), "gradient"), dims...)}
+			for _, v := range Init(params, 1, "gradient").Tensors(params) {
+				args = append(args, v)
+			}
+			got := run(t, open(t, name), func(in []*Node) []*Node {
+				s := Bind(in[0].Graph(), params, in[1:], true)
+				value := loss(s, in[0])
+				return slices.Concat(s.Gradient(value, params), Gradient(value, in[1:]...))
+			}, args...)
+			for i, p := range params {
+				near(t, fmt.Sprintf("gradient of %s in copies %v", p.Name, copies), got[i], got[len(params)+i], 1e-5)
+			}
+		}
+	}
+}

@@ -14,7 +14,9 @@ func Dense(s *Scope, x *Node, out int, init func(fanIn int) Initial) *Node {
 	in := x.Shape().Dim(-1)
 	w := s.Weight("weights", init(in), in, out)
 	b := s.Bias("biases", Constant(0), out)
-	return Affine(s, x, w, b)
+	y := Affine(s, x, w, b)
+	s.p.dense[w] = append(s.p.dense[w], dense{x, y, len(s.copies)})
+	return y
 }
 
 // Affine returns x w + b, with w [copies..., in, out] and b [copies..., out]; x and result are as
@@ -31,11 +33,17 @@ func product(x, w *Node, leading int) *Node {
 	if leading == 0 {
 		return Dot(x, w).Product()
 	}
-	axes := make([]int, leading)
+	axes := firstAxes(leading)
+	return DotGeneral(x, []int{leading + 1}, axes, w, []int{leading}, axes)
+}
+
+// firstAxes lists the axes 0 to n-1.
+func firstAxes(n int) []int {
+	axes := make([]int, n)
 	for i := range axes {
 		axes[i] = i
 	}
-	return DotGeneral(x, []int{leading + 1}, axes, w, []int{leading}, axes)
+	return axes
 }
 
 // Spread inserts axes of size 1 behind the axes of Copies until x has the given rank, so that

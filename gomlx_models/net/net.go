@@ -62,11 +62,23 @@ func Constant(v float64) Initial { return Initial{Value: v} }
 // pass is one execution of a network function.
 type pass struct {
 	graph     *Graph
-	declaring bool             // true: params are collected; false: values are bound
-	params    []Param          // in order of first use, while declaring
-	values    map[string]*Node // by name
-	updates   map[string]*Node // new values of state arrays, by name
+	declaring bool              // true: params are collected; false: values are bound
+	params    []Param           // in order of first use, while declaring
+	values    map[string]*Node  // by name
+	updates   map[string]*Node  // new values of state arrays, by name
+	dense     map[*Node][]dense // of Dense, by their weights
 	training  bool
+}
+
+// dense is an application of a fully connected layer: y = x W + b, with leading axes of Copies.
+type dense struct {
+	x, y    *Node
+	leading int
+}
+
+// newPass starts one with no parameters.
+func newPass(g *Graph) *pass {
+	return &pass{graph: g, values: map[string]*Node{}, updates: map[string]*Node{}, dense: map[*Node][]dense{}}
 }
 
 // Scope returns the parameters of a network, or of a part of it, during one pass.
@@ -144,7 +156,8 @@ func Declare(backend compute.Backend, inputs []shapes.Shape,
 	err = exceptions.TryCatch[error](func() {
 		g := NewGraph(backend, "declare")
 		defer g.Finalize()
-		p := &pass{graph: g, declaring: true, values: map[string]*Node{}, updates: map[string]*Node{}}
+		p := newPass(g)
+		p.declaring = true
 		nodes := make([]*Node, len(inputs))
 		for i, shape := range inputs {
 			nodes[i] = Parameter(g, fmt.Sprintf("#input%d", i), shape)
@@ -159,7 +172,8 @@ func Declare(backend compute.Backend, inputs []shapes.Shape,
 // training selects what Scope.Training returns. After the network function has run, Updated
 // returns the new values.
 func Bind(g *Graph, params []Param, values []*Node, training bool) *Scope {
-	p := &pass{graph: g, training: training, values: map[string]*Node{}, updates: map[string]*Node{}}
+	p := newPass(g)
+	p.training = training
 	for i, q := range params {
 		p.values[q.Name] = values[i]
 	}
@@ -176,6 +190,35 @@ func (s *Scope) Updated(params []Param, values []*Node) []*Node {
 		}
 	}
 	return out
+}
+
+// Gradient returns the gradients of a scalar loss with respect to arrays of this pass, in the order of
+// params. It is GoMLX's, except that the weights of a layer that was applied once get theirs as
+// x^T dy, in their own order of axes. GoMLX computes (dy^T x)^T, and XLA's CPU code then reads the
+// product across its rows in the optimiser's step: an update of Soft Actor-Critic takes 5% longer.
+func (s *Scope) Gradient(loss *Node, params []Param) []*Node {
+	wrt := make([]*Node, len(params))
+	once := func(i int) (layer dense, ok bool) {
+		layers := s.p.dense[s.p.values[params[i].Name]]
+		if len(layers) != 1 {
+			return dense{}, false
+		}
+		return layers[0], true
+	}
+	for i, q := range params {
+		wrt[i] = s.p.values[q.Name]
+		if layer, ok := once(i); ok {
+			wrt[i] = layer.y
+		}
+	}
+	gradients := Gradient(loss, wrt...)
+	for i := range params {
+		if layer, ok := once(i); ok {
+			rows, axes := []int{layer.leading}, firstAxes(layer.leading)
+			gradients[i] = DotGeneral(layer.x, rows, axes, gradients[i], rows, axes)
+		}
+	}
+	return gradients
 }
 
 // Values holds the arrays of a network on the host, in the order of its Params.

@@ -71,7 +71,7 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 		return err
 	}
 	p.critic, err = net.Declare(backend, []shapes.Shape{observation, action, steps},
-		func(s *net.Scope, in []*Node) { p.criticNet(s, in[0], in[1], in[2]) })
+		func(s *net.Scope, in []*Node) { p.value(s, in[0], in[1], in[2]) })
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *programs) declare(backend compute.Backend) (err error) {
 func (p *programs) actGraph(in []*Node) []*Node {
 	observation, noise := in[0], in[1]
 	steps, values := p.window(in[2:])
-	action, _ := p.act(values, observation, steps, noise)
+	action, _ := p.act(net.Bind(observation.Graph(), p.actor, values, true), observation, steps, noise)
 	return []*Node{action}
 }
 

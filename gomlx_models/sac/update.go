@@ -44,33 +44,36 @@ type Metrics struct {
 // updates before this one. The losses of the seeds are summed, so that each seed has
 // the gradient of its own loss. Result: the variables afterwards, and Metrics as [fields, seeds].
 func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (variables, *Node) {
-	c := p.cfg
-	alpha := p.alphaOf(v.alpha.values, omega) // [seeds, 1]
+	c, g := p.cfg, omega.Graph()
+	coefficient := net.Bind(g, p.alpha, v.alpha.values, true)
+	alpha := p.alphaOf(coefficient, omega) // [seeds, 1]
 
 	// y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')], a' ~ pi(.|s')
-	nextAction, nextLogProb := p.act(v.actor.values, b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
-	nextQ := ReduceMin(p.value(v.target, b.next, nextAction, b.after), 1)
+	nextAction, nextLogProb := p.act(net.Bind(g, p.actor, v.actor.values, true), b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
+	nextQ := ReduceMin(p.value(net.Bind(g, p.critic, v.target, true), b.next, nextAction, b.after), 1)
 	soft := Sub(nextQ, Mul(alpha, nextLogProb))
 	y := Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma))
 
 	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
 	// it depends on actor and target network alone.
-	q := p.value(v.critic.values, b.observation, b.action, b.before)
+	critic := net.Bind(g, p.critic, v.critic.values, true)
+	q := p.value(critic, b.observation, b.action, b.before)
 	diff := Sub(q, ExpandAxes(y, 1))
 	criticLoss := ReduceSum(ReduceMean(Mul(ExpandAxes(omega, 1), Mul(diff, diff)), -1), -1)
-	v.critic = descend(p.critic, v.critic, criticLoss, step, c.CriticRate)
+	v.critic = descend(critic, p.critic, v.critic, criticLoss, step, c.CriticRate)
 
 	// Actor: 1/|B| sum of alpha log pi(a|s) - min_j Q_j(s, a), a ~ pi(.|s), with the new Q.
-	action, logProb := p.act(v.actor.values, b.observation, b.before, Squeeze(Slice(noise, AxisElem(1)), 0))
-	actionQ := ReduceMin(p.value(v.critic.values, b.observation, action, b.before), 1)
+	actor, critic := net.Bind(g, p.actor, v.actor.values, true), net.Bind(g, p.critic, v.critic.values, true)
+	action, logProb := p.act(actor, b.observation, b.before, Squeeze(Slice(noise, AxisElem(1)), 0))
+	actionQ := ReduceMin(p.value(critic, b.observation, action, b.before), 1)
 	actorLoss := ReduceMean(Sub(Mul(alpha, logProb), actionQ), -1)
-	v.actor = descend(p.actor, v.actor, actorLoss, step, c.ActorRate)
+	v.actor = descend(actor, p.actor, v.actor, actorLoss, step, c.ActorRate)
 
 	// Entropy coefficient: 1/|B| sum of -alpha (log pi(a|s) + target), target = -actions.
 	if c.LearnAlpha {
 		gap := StopGradient(AddScalar(logProb, -float64(c.Actions)))
 		alphaLoss := ReduceMean(Neg(Mul(alpha, gap)), -1)
-		v.alpha = descend(p.alpha, v.alpha, alphaLoss, step, c.AlphaRate)
+		v.alpha = descend(coefficient, p.alpha, v.alpha, alphaLoss, step, c.AlphaRate)
 	}
 
 	// Target network: psi' <- tau psi + (1 - tau) psi'.
@@ -84,12 +87,13 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 		Squeeze(alpha, -1), ReduceMean(omega, -1)}, 0)
 }
 
-// descend is one step of Adam on the sum over seeds of a loss of shape [seeds].
-func descend(params []net.Param, l parameters, loss, step *Node, rate float64) parameters {
+// descend is one step of Adam on the sum over seeds of a loss of shape [seeds]. params are l's, and s is
+// the pass that computed the loss.
+func descend(s *net.Scope, params []net.Param, l parameters, loss, step *Node, rate float64) parameters {
 	if len(params) == 0 {
 		return l
 	}
-	grads := Gradient(ReduceAllSum(loss), l.values...)
+	grads := s.Gradient(ReduceAllSum(loss), params)
 	next, m, v := loop.Adam(l.values, grads, l.m, l.v, step, Scalar(step.Graph(), dtypes.Float32, rate))
 	for i, x := range next {
 		next[i] = StopGradient(x) // the gradient of the next loss does not pass through this update
@@ -100,16 +104,15 @@ func descend(params []net.Param, l parameters, loss, step *Node, rate float64) p
 // act draws actions of the policy, with their log-probabilities. observation: [seeds,
 // batch, observations], steps: [seeds, history, batch, step] or nil, noise: [seeds, batch,
 // actions]. Results: [seeds, batch, actions] and [seeds, batch].
-func (p *programs) act(values []*Node, observation, steps, noise *Node) (action, logProb *Node) {
-	s := net.Bind(observation.Graph(), p.actor, values, true)
+func (p *programs) act(s *net.Scope, observation, steps, noise *Node) (action, logProb *Node) {
 	mean, logStd := p.actorNet(s, observation, steps)
 	return squash(mean, logStd, noise)
 }
 
 // value is Q1 and Q2. action: [seeds, batch, actions], result: [seeds, 2, batch].
-func (p *programs) value(values []*Node, observation, action, steps *Node) *Node {
-	s := net.Bind(observation.Graph(), p.critic, values, true)
-	return p.criticNet(s, observation, action, steps)
+func (p *programs) value(s *net.Scope, observation, action, steps *Node) *Node {
+	s = s.Copies(p.seeds) // Q1 and Q2 share their context
+	return p.cfg.twinQ(s, join(p.cfg.context(s, steps), observation, action))
 }
 
 // actorNet is the actor of every seed. Actor and critic have a context each, trained by their
@@ -119,21 +122,15 @@ func (p *programs) actorNet(s *net.Scope, observation, steps *Node) (mean, logSt
 	return p.cfg.policy(s, join(p.cfg.context(s, steps), observation))
 }
 
-// criticNet is the critic of every seed; Q1 and Q2 share its context.
-func (p *programs) criticNet(s *net.Scope, observation, action, steps *Node) *Node {
-	s = s.Copies(p.seeds)
-	return p.cfg.twinQ(s, join(p.cfg.context(s, steps), observation, action))
-}
-
 // alphaNet is the entropy coefficient, exp of a learned number for each seed.
 func (p *programs) alphaNet(s *net.Scope) *Node {
 	return Exp(s.Copies(p.seeds).Bias("log", net.Constant(math.Log(p.cfg.Alpha)), 1))
 }
 
 // alphaOf is the entropy coefficient, learned or fixed, [seeds, 1].
-func (p *programs) alphaOf(values []*Node, like *Node) *Node {
+func (p *programs) alphaOf(s *net.Scope, like *Node) *Node {
 	if p.cfg.LearnAlpha {
-		return p.alphaNet(net.Bind(like.Graph(), p.alpha, values, true))
+		return p.alphaNet(s)
 	}
 	return AddScalar(ZerosLike(SliceAxis(like, -1, AxisRange(0, 1))), p.cfg.Alpha)
 }
