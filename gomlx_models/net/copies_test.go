@@ -143,7 +143,13 @@ func TestGradient(t *testing.T) {
 			got := run(t, open(t, name), func(in []*Node) []*Node {
 				s := Bind(in[0].Graph(), params, in[1:], true)
 				value := loss(s, in[0])
-				return slices.Concat(s.Gradient(value, params), Gradient(value, in[1:]...))
+				ours, theirs := s.Gradient(value, params), Gradient(value, in[1:]...)
+				for i, p := range params {
+					if at := ours[i].Type(); p.Name == "once/weights" && at != NodeTypeDotGeneral {
+						t.Errorf("the gradient of %s is a %s, not the product itself", p.Name, at)
+					}
+				}
+				return slices.Concat(ours, theirs)
 			}, args...)
 			for i, p := range params {
 				near(t, fmt.Sprintf("gradient of %s in copies %v", p.Name, copies), got[i], got[len(params)+i], 1e-5)
