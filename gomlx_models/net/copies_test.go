@@ -143,7 +143,7 @@ func TestGradient(t *testing.T) {
 			got := run(t, open(t, name), func(in []*Node) []*Node {
 				s := Bind(in[0].Graph(), params, in[1:], true)
 				value := loss(s, in[0])
-				ours, theirs := s.Gradient(value, params), Gradient(value, in[1:]...)
+				ours, theirs := s.Gradient(value, in[1:]...), Gradient(value, in[1:]...)
 				for i, p := range params {
 					if at := ours[i].Type(); p.Name == "once/weights" && at != NodeTypeDotGeneral {
 						t.Errorf("the gradient of %s is a %s, not the product itself", p.Name, at)

@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Dense returns x W + b, with W drawn from init and b = 0 at first. x: [batch, in], result:
@@ -33,17 +34,8 @@ func product(x, w *Node, leading int) *Node {
 	if leading == 0 {
 		return Dot(x, w).Product()
 	}
-	axes := firstAxes(leading)
+	axes := xslices.Iota(0, leading)
 	return DotGeneral(x, []int{leading + 1}, axes, w, []int{leading}, axes)
-}
-
-// firstAxes lists the axes 0 to n-1.
-func firstAxes(n int) []int {
-	axes := make([]int, n)
-	for i := range axes {
-		axes[i] = i
-	}
-	return axes
 }
 
 // Spread inserts axes of size 1 behind the axes of Copies until x has the given rank, so that

@@ -66,7 +66,7 @@ func (p *programs) fitGraph(in []*Node) []*Node {
 		fit.times(t2), fit.times(t1), z)
 	averages := s.Updated(p.g, values)
 	start := parameters{loop.Pick(values, trained), g[n : n+k], g[n+k:]}
-	next := descend(s, loop.Pick(p.g, trained), start, loss, step, p.cfg.Omega.Rate)
+	next := descend(s, start, loss, step, p.cfg.Omega.Rate)
 	return slices.Concat([]*Node{loss}, loop.Replace(averages, trained, next.values), next.m, next.v)
 }
 

@@ -44,36 +44,40 @@ type Metrics struct {
 // updates before this one. The losses of the seeds are summed, so that each seed has
 // the gradient of its own loss. Result: the variables afterwards, and Metrics as [fields, seeds].
 func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (variables, *Node) {
-	c, g := p.cfg, omega.Graph()
-	coefficient := net.Bind(g, p.alpha, v.alpha.values, true)
+	c := p.cfg
+	bind := func(params []net.Param, values []*Node) *net.Scope {
+		return net.Bind(omega.Graph(), params, values, true)
+	}
+	coefficient := bind(p.alpha, v.alpha.values)
 	alpha := p.alphaOf(coefficient, omega) // [seeds, 1]
 
 	// y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')], a' ~ pi(.|s')
-	nextAction, nextLogProb := p.act(net.Bind(g, p.actor, v.actor.values, true), b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
-	nextQ := ReduceMin(p.value(net.Bind(g, p.critic, v.target, true), b.next, nextAction, b.after), 1)
+	actor := bind(p.actor, v.actor.values)
+	nextAction, nextLogProb := p.act(actor, b.next, b.after, Squeeze(Slice(noise, AxisElem(0)), 0))
+	nextQ := ReduceMin(p.value(bind(p.critic, v.target), b.next, nextAction, b.after), 1)
 	soft := Sub(nextQ, Mul(alpha, nextLogProb))
 	y := Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma))
 
 	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
 	// it depends on actor and target network alone.
-	critic := net.Bind(g, p.critic, v.critic.values, true)
+	critic := bind(p.critic, v.critic.values)
 	q := p.value(critic, b.observation, b.action, b.before)
 	diff := Sub(q, ExpandAxes(y, 1))
 	criticLoss := ReduceSum(ReduceMean(Mul(ExpandAxes(omega, 1), Mul(diff, diff)), -1), -1)
-	v.critic = descend(critic, p.critic, v.critic, criticLoss, step, c.CriticRate)
+	v.critic = descend(critic, v.critic, criticLoss, step, c.CriticRate)
 
 	// Actor: 1/|B| sum of alpha log pi(a|s) - min_j Q_j(s, a), a ~ pi(.|s), with the new Q.
-	actor, critic := net.Bind(g, p.actor, v.actor.values, true), net.Bind(g, p.critic, v.critic.values, true)
+	actor, critic = bind(p.actor, v.actor.values), bind(p.critic, v.critic.values) // passes of their own
 	action, logProb := p.act(actor, b.observation, b.before, Squeeze(Slice(noise, AxisElem(1)), 0))
 	actionQ := ReduceMin(p.value(critic, b.observation, action, b.before), 1)
 	actorLoss := ReduceMean(Sub(Mul(alpha, logProb), actionQ), -1)
-	v.actor = descend(actor, p.actor, v.actor, actorLoss, step, c.ActorRate)
+	v.actor = descend(actor, v.actor, actorLoss, step, c.ActorRate)
 
 	// Entropy coefficient: 1/|B| sum of -alpha (log pi(a|s) + target), target = -actions.
 	if c.LearnAlpha {
 		gap := StopGradient(AddScalar(logProb, -float64(c.Actions)))
 		alphaLoss := ReduceMean(Neg(Mul(alpha, gap)), -1)
-		v.alpha = descend(coefficient, p.alpha, v.alpha, alphaLoss, step, c.AlphaRate)
+		v.alpha = descend(coefficient, v.alpha, alphaLoss, step, c.AlphaRate)
 	}
 
 	// Target network: psi' <- tau psi + (1 - tau) psi'.
@@ -87,13 +91,13 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 		Squeeze(alpha, -1), ReduceMean(omega, -1)}, 0)
 }
 
-// descend is one step of Adam on the sum over seeds of a loss of shape [seeds]. params are l's, and s is
-// the pass that computed the loss.
-func descend(s *net.Scope, params []net.Param, l parameters, loss, step *Node, rate float64) parameters {
-	if len(params) == 0 {
+// descend is one step of Adam on the sum over seeds of a loss of shape [seeds]. s is the pass that
+// computed the loss.
+func descend(s *net.Scope, l parameters, loss, step *Node, rate float64) parameters {
+	if len(l.values) == 0 {
 		return l
 	}
-	grads := s.Gradient(ReduceAllSum(loss), params)
+	grads := s.Gradient(ReduceAllSum(loss), l.values...)
 	next, m, v := loop.Adam(l.values, grads, l.m, l.v, step, Scalar(step.Graph(), dtypes.Float32, rate))
 	for i, x := range next {
 		next[i] = StopGradient(x) // the gradient of the next loss does not pass through this update
