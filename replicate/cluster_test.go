@@ -249,7 +249,6 @@ func TestImpossibleWork(t *testing.T) {
 		{nil, []string{"--plan"}},
 		{[]string{"--plan", path}, []string{"--task"}},
 		{[]string{"--plan", path, "--task", "1"}, []string{"no task 1"}},
-		{[]string{"--plan", path, "--task", "0", "--first", "1"}, []string{"no task 1"}},
 		{[]string{"--plan", path + "x", "--task", "0"}, []string{"planx.json", "no such file"}[1:]},
 		{[]string{"--plan", s.script, "--task", "0"}, []string{s.script, "not a plan"}},
 		{[]string{"--plan", path, "--task", "0", "--workers", "0"}, []string{"--workers"}},
@@ -284,15 +283,6 @@ func TestImpossibleWork(t *testing.T) {
 				t.Errorf("%q: %q is not in %q", c.args, word, stderr)
 			}
 		}
-	}
-	s.env = []string{"SLURM_ARRAY_TASK_ID=0"}
-	if code, _, stderr := s.run(t, "work", "--plan", path, "--results", s.results); code != 0 {
-		t.Errorf("the number of the array's task: exit code %d, %q", code, stderr)
-	}
-	s.env = []string{"JOB_COMPLETION_INDEX=x"}
-	code, _, stderr := s.run(t, "work", "--plan", path)
-	if code != 2 || !strings.Contains(stderr, "JOB_COMPLETION_INDEX") {
-		t.Errorf("exit code %d, %q", code, stderr)
 	}
 	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"}, {"--group-size", "0"},
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {

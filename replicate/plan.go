@@ -28,7 +28,6 @@ type planFlags struct {
 	gpuFor             []string
 	taskTime           time.Duration
 	group              int
-	image, claim       string
 }
 
 func planCommand(c lab.Catalog) *cobra.Command {
@@ -41,12 +40,8 @@ func planCommand(c lab.Catalog) *cobra.Command {
 	}
 	flags.registerTasks(cmd)
 	f := cmd.Flags()
-	f.StringVar(&flags.format, "format", "table",
-		"table (for people), json (for work) or k8s (indexed jobs of Kubernetes)")
+	f.StringVar(&flags.format, "format", "table", "table (for people) or json (for work)")
 	f.StringVar(&flags.out, "out", "", "output file (default: standard output)")
-	f.StringVar(&flags.image, "image", "", "k8s: container image with the program `replicate` in its path")
-	f.StringVar(&flags.claim, "claim", "tvps",
-		"k8s: PersistentVolumeClaim, ReadWriteMany, with plan.json, results and cache")
 	return cmd
 }
 
@@ -64,8 +59,8 @@ func (f *planFlags) registerTasks(cmd *cobra.Command) {
 
 // run makes the plan and writes it.
 func (f *planFlags) run(cmd *cobra.Command, args []string) error {
-	if !slices.Contains([]string{"table", "json", "k8s"}, f.format) {
-		return usage.Errorf("--format %s: choose table, json or k8s", f.format)
+	if f.format != "table" && f.format != "json" {
+		return usage.Errorf("--format %s: choose table or json", f.format)
 	}
 	if err := usage.File(f.out); f.out != "" && err != nil {
 		return err
@@ -83,12 +78,9 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var text []byte
-	switch f.format {
-	case "json":
+	if f.format == "json" {
 		text, err = plan.Encode()
-	case "k8s":
-		text, err = plan.Kubernetes(cluster.Kubernetes{Image: f.image, Claim: f.claim})
-	default:
+	} else {
 		text, err = f.table(plan, shelf, o)
 	}
 	if err != nil {

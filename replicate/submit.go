@@ -27,7 +27,6 @@ import (
 type submission struct {
 	plan         planFlags
 	slurm        slurm.Options
-	engine       string
 	file         string // an existing plan
 	folder, out  string
 	dryRun, wait bool
@@ -45,7 +44,6 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	}
 	s.plan.registerTasks(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&s.engine, "engine", "slurm", "what distributes the tasks; there is slurm alone")
 	flags.StringVar(&s.file, "plan", "", "submit this plan of `replicate plan` instead of a new one")
 	flags.StringVar(&s.folder, "folder", filepath.Join("figures", "out", "cluster"),
 		"folder of plan, scripts and logs, on a file system that all nodes see")
@@ -69,9 +67,6 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 }
 
 func (s *submission) run(cmd *cobra.Command, args []string) error {
-	if s.engine != "slurm" {
-		return usage.Errorf("--engine %s: there is slurm alone; for Kubernetes see `replicate plan --format k8s`", s.engine)
-	}
 	for name, n := range map[string]int{"max-running": s.slurm.MaxRunning, "requeues": s.slurm.Requeues,
 		"retries": s.slurm.Retries} {
 		if n < 0 {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -30,16 +29,13 @@ const graceOfWork = 100 * time.Second
 type workFlags struct {
 	catalog                lab.Catalog
 	plan, backend, results string
-	task, first, workers   int
+	task, workers          int
 }
-
-// taskVariables hold the number of a task in an array of Slurm and in an indexed job of Kubernetes.
-var taskVariables = []string{"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"}
 
 func workCommand(c lab.Catalog) *cobra.Command {
 	flags := &workFlags{catalog: c}
 	cmd := &cobra.Command{
-		Use:   "work --plan FILE [--task N]",
+		Use:   "work --plan FILE --task N",
 		Short: "Compute one task of a plan, for a job of a cluster; draws nothing and waits for no other process",
 		Long: "Compute exactly the runs or steps of one task of a plan. A second call computes only what is missing.\n" +
 			"The attempt is noted in the folder FILE.tasks (without the .json of FILE).\n\n" +
@@ -51,8 +47,7 @@ func workCommand(c lab.Catalog) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.plan, "plan", "", "file of the plan, from `replicate plan --format json`")
-	f.IntVar(&flags.task, "task", -1, "number of the task (default: $SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX)")
-	f.IntVar(&flags.first, "first", 0, "number that is added to that of the task, for the parts of a long array")
+	f.IntVar(&flags.task, "task", -1, "number of the task")
 	f.StringVar(&flags.results, "results", "results", "folder of the runs")
 	f.StringVar(&flags.backend, "backend", "", backendHelp+"; default: that of the task")
 	f.IntVar(&flags.workers, "workers", 1, "number of parallel runs")
@@ -95,35 +90,15 @@ func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
 	if err := checkWorkers(f.workers); err != nil {
 		return cluster.Plan{}, cluster.Task{}, err
 	}
-	number, err := f.number()
-	if err != nil {
-		return cluster.Plan{}, cluster.Task{}, err
+	if f.task < 0 {
+		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the task with --task N")
 	}
 	plan, err := cluster.Read(f.plan)
 	if err != nil {
 		return cluster.Plan{}, cluster.Task{}, usage.Error(err)
 	}
-	task, err := plan.Task(number)
+	task, err := plan.Task(f.task)
 	return plan, task, usage.Error(err)
-}
-
-// number returns that of the task. All its errors are usage errors.
-func (f *workFlags) number() (int, error) {
-	if f.task >= 0 {
-		return f.first + f.task, nil
-	}
-	for _, name := range taskVariables {
-		text := os.Getenv(name)
-		if text == "" {
-			continue
-		}
-		number, err := strconv.Atoi(text)
-		if err != nil || number < 0 {
-			return 0, usage.Errorf("$%s=%q is not the number of a task", name, text)
-		}
-		return f.first + number, nil
-	}
-	return 0, usage.Errorf("name the task with --task N")
 }
 
 // noteInterval is the time between two notes of how far an attempt is.
