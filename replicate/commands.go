@@ -18,9 +18,9 @@ import (
 	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -110,7 +110,7 @@ func diagnoseSplits(c lab.Catalog) backend.Check {
 	cache, err := artifact.CacheDir()
 	if err == nil {
 		var needed, missing []cluster.Pretrain
-		if needed, missing, err = cluster.Checkpoints(c, settings.Paper, cache); err == nil && len(missing) == 0 {
+		if needed, missing, err = cluster.Checkpoints(c, experiment.Paper, cache); err == nil && len(missing) == 0 {
 			check.Status, check.Detail = backend.OK, fmt.Sprintf("all %d of the paper's scale in %s", len(needed), cache)
 			return check
 		}
@@ -183,7 +183,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				chosen = c.At(settings.Scale(flags.scale))
+				chosen = c.At(experiment.Scale(flags.scale))
 			}
 			return flags.printStates(cmd.OutOrStdout(), l, chosen)
 		},
@@ -260,7 +260,7 @@ func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.F
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return nil, usage.Errorf("%s: there is no figure %q; did you mean %q?",
-				cmd.CommandPath(), name, settings.Nearest(name, known))
+				cmd.CommandPath(), name, experiment.Nearest(name, known))
 		}
 	}
 	return out, nil

@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/export"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -103,7 +103,7 @@ func filterUsage(err error) error {
 	case len(filter.Names) == 0:
 		return usage.Errorf("%w: it has no finished run", err)
 	case len(filter.Values) == 0:
-		return usage.Errorf("%w; did you mean %q?", err, settings.Nearest(filter.Name, filter.Names))
+		return usage.Errorf("%w; did you mean %q?", err, experiment.Nearest(filter.Name, filter.Names))
 	}
 	return usage.Errorf("%w; there are %s", err, strings.Join(filter.Values, ", "))
 }

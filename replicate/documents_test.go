@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tvps/ci/documents"
-	"tvps/replicate/catalog"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -68,7 +67,7 @@ func TestDocumentedFlags(t *testing.T) {
 	ofTables, _, _ = strings.Cut(ofTables, "\n## ")
 	onTables := strings.Split(ofTables, "\n### ")
 	named := func(text, flag string) bool { return strings.Contains(text, "`--"+flag) }
-	visit(root(catalog.Paper()), "", func(name string, cmd *cobra.Command) {
+	visit(root(paperCatalog), "", func(name string, cmd *cobra.Command) {
 		if strings.HasPrefix(name, "fig") {
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !named(ofFigures, f.Name) {
@@ -121,7 +120,7 @@ func dryRun(args []string) error {
 			args[i] = "0"
 		}
 	}
-	cmd := root(catalog.Paper())
+	cmd := root(paperCatalog)
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
 	target, rest, err := cmd.Find(args)

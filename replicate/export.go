@@ -10,9 +10,9 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/replicate/cli"
+	"tvps/replicate/experiment"
 	"tvps/replicate/export"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -81,7 +81,7 @@ func (e *exportFlags) resolve(terminal bool) error {
 	}
 	if !slices.Contains(known, e.format) {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
-			e.format, strings.Join(known, ", "), settings.Nearest(e.format, known))
+			e.format, strings.Join(known, ", "), experiment.Nearest(e.format, known))
 	}
 	if err := usage.File(e.out); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cli"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -130,7 +130,7 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 			return lab.Options{}, fmt.Errorf("--seeds: %w", err)
 		}
 	}
-	scale, err := settings.ParseScale(f.scale)
+	scale, err := experiment.ParseScale(f.scale)
 	if err != nil {
 		return lab.Options{}, usage.Error(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"testing"
 
-	"tvps/replicate/catalog"
 	"tvps/replicate/cli"
 
 	"github.com/klauspost/compress/gzip"
@@ -50,7 +49,7 @@ type hostile struct {
 // execute runs the program in this process. stderr is what Main would print of the error.
 func execute(args ...string) (code int, stdout, stderr string) {
 	var out bytes.Buffer
-	cmd, ctx := root(catalog.Paper()), context.Background()
+	cmd, ctx := root(paperCatalog), context.Background()
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)
 	cmd.SetErr(io.Discard)

@@ -9,9 +9,10 @@ package main
 import (
 	"time"
 
-	"tvps/replicate/catalog"
 	"tvps/replicate/cli"
+	"tvps/replicate/continual"
 	"tvps/replicate/lab"
+	"tvps/replicate/reinforce"
 
 	"github.com/spf13/cobra"
 )
@@ -19,7 +20,9 @@ import (
 // grace is how long a command may take to end after Ctrl-C: an agent writes a checkpoint meanwhile.
 const grace = 2 * time.Second
 
-func main() { cli.Main(root(catalog.Paper()), grace) }
+func main() { cli.Main(root(paperCatalog), grace) }
+
+var paperCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {

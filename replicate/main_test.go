@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"tvps/replicate/catalog"
 	"tvps/replicate/continual"
 	"tvps/replicate/reinforce"
 )
@@ -121,11 +120,11 @@ func TestShowConfig(t *testing.T) {
 		strings.Contains(stdout, "Panel b") {
 		t.Errorf("panels:\n%s", stdout)
 	}
-	settings, err := catalog.Paper().Setup("gaussian", "paper", nil)
+	setup, err := paperCatalog.Setup("gaussian", "paper", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range settings.Fields() {
+	for _, f := range setup.Fields() {
 		if !strings.Contains(a, "  "+f.Name+" ") || !strings.Contains(a, f.Doc) {
 			t.Errorf("panel a lacks %s", f.Name)
 		}

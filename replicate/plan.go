@@ -12,10 +12,10 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cluster"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -103,7 +103,7 @@ func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Opti
 		return cluster.Options{}, err
 	}
 	if len(args) == 0 {
-		chosen = f.catalog.At(settings.Scale(f.scale))
+		chosen = f.catalog.At(experiment.Scale(f.scale))
 	}
 	switch {
 	case f.taskTime < time.Millisecond:

@@ -21,7 +21,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
 )
@@ -74,7 +74,7 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 	for i := range list {
 		list[i] = int64(i)
 	}
-	host := &protocol.Host{Backend: b, Log: os.Stderr, Workers: 1}
+	host := &experiment.Host{Backend: b, Log: os.Stderr, Workers: 1}
 	wanted, err := s.Jobs(host, []string{"sac"}, list, reinforce.MeasureReturn)
 	if err != nil {
 		return err

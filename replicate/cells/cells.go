@@ -8,7 +8,7 @@
 //
 // GoNB compiles each cell to a program and runs it, so no variable outlives a cell. If two cells need a figure, both
 // call [Figure]: the second call finds all runs in the store. The command line uses the same functions
-// ([lab.Open], [catalog.Paper]) and the same store.
+// ([lab.Open], [lab.PaperCatalog]) and the same store.
 //
 // An error ends the program, and so the cell, with one sentence ([Exit], [Must]). An interrupt of the cell cancels
 // [Context]: the runs stop after their current step, and continue when the cell runs again.
@@ -46,10 +46,13 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/replicate/catalog"
+	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/settings"
+	"tvps/replicate/reinforce"
 )
+
+var catalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 // repeat is the time in which further signals count as the same interrupt: some front ends signal the whole process
 // group, and GoNB forwards the signal as well.
@@ -113,15 +116,14 @@ type Options struct {
 	Out     string   // folder of the figure's files; default: $TVPS_OUT/figNN, or figures/out/figNN in $TVPS_ROOT
 }
 
-// Figure computes the missing runs of a figure in [catalog.Paper] and returns the figure. Meanwhile it shows a
-// progress bar. If it fails or is interrupted, it ends the cell.
+// Figure computes the missing runs of a figure of the paper and returns the figure. Meanwhile it shows a progress bar.
+// If it fails or is interrupted, it ends the cell.
 func Figure(number int, o Options) *lab.Result {
 	return Must(figure(Context(), number, o))
 }
 
 func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
-	figures := catalog.Paper()
-	declared, ok := figures.Figure(number)
+	declared, ok := catalog.Figure(number)
 	if !ok {
 		return nil, fmt.Errorf("there is no figure %d", number)
 	}
@@ -134,17 +136,17 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seeds: %w", err)
 	}
-	scale, err := settings.ParseScale(o.Scale)
+	scale, err := experiment.ParseScale(o.Scale)
 	if err != nil {
 		return nil, err
 	}
 	options := lab.Options{Scale: scale, Panels: o.Panels, Seeds: seeds, Learners: o.Series, Overrides: o.Set,
 		Workers: o.Workers, Out: o.Out}
-	if _, err := figures.Panels(declared, options); err != nil {
+	if _, err := catalog.Panels(declared, options); err != nil {
 		return nil, err // before a plugin is fetched for nothing
 	}
 	bar := newProgress(output)
-	l, err := lab.Open(ctx, figures, o.lab(bar))
+	l, err := lab.Open(ctx, catalog, o.lab(bar))
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/catalog"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 )
@@ -44,7 +43,7 @@ func found(out sink, gallery string, number int) error {
 	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
-	declared, _ := catalog.Paper().Figure(number) // its state was found
+	declared, _ := catalog.Figure(number) // its state was found
 	if further := furtherPanels(gallery, declared); len(further) > 0 {
 		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
 			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
@@ -90,7 +89,7 @@ func Measured(number int, panel string) Measurements {
 }
 
 func measured(gallery string, number int, panel string) (Measurements, error) {
-	declared, ok := catalog.Paper().Figure(number)
+	declared, ok := catalog.Figure(number)
 	if !ok {
 		return nil, fmt.Errorf("there is no figure %d", number)
 	}

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -143,8 +143,8 @@ func Advice(err error) string {
 		write       *runs.WriteError
 		format      *runs.FormatError
 		interrupted *runs.InterruptedError
-		unknown     *settings.UnknownError
-		avoidable   *settings.AvoidableError
+		unknown     *experiment.UnknownError
+		avoidable   *experiment.AvoidableError
 	)
 	switch {
 	case errors.As(err, &folder) && folder.Locks:
@@ -199,7 +199,7 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 	}
 	slices.Sort(names)
 	return usage.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
-		things, args[0], settings.Nearest(args[0], names), cmd.CommandPath())
+		things, args[0], experiment.Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments returns a usage error if a command gets arguments.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -80,8 +80,8 @@ func TestAdvice(t *testing.T) {
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},
-		{&settings.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
-		{&settings.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
+		{&experiment.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
+		{&experiment.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
 			if got := Advice(err); got != c.want {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Bounds of what a plan may ask for, far above what makes sense.
@@ -23,7 +23,7 @@ const (
 
 // check returns an error for a plan that this program would not write. It names the task.
 func (p Plan) check() error {
-	if _, err := settings.ParseScale(p.Scale); err != nil {
+	if _, err := experiment.ParseScale(p.Scale); err != nil {
 		return err
 	}
 	switch {

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
@@ -41,11 +40,11 @@ const (
 )
 
 // gpuGroups are the groups by name.
-var gpuGroups = map[string]func(o protocol.Outline) bool{
-	Images: func(o protocol.Outline) bool { return o.Images },
-	Robots: func(o protocol.Outline) bool { return o.Group == protocol.MeasuredGroup },
-	All:    func(o protocol.Outline) bool { return o.Backend },
-	None:   func(protocol.Outline) bool { return false },
+var gpuGroups = map[string]func(o experiment.Outline) bool{
+	Images: func(o experiment.Outline) bool { return o.Images },
+	Robots: func(o experiment.Outline) bool { return o.Group == experiment.MeasuredGroup },
+	All:    func(o experiment.Outline) bool { return o.Backend },
+	None:   func(experiment.Outline) bool { return false },
 }
 
 // CheckGPUFor returns a usage error for a name that is neither a scenario nor a group of them.
@@ -57,7 +56,7 @@ func CheckGPUFor(c lab.Catalog, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return usage.Errorf("%q is neither a scenario nor a group of them; did you mean %q? (%s)",
-				name, settings.Nearest(name, known), strings.Join(known, ", "))
+				name, experiment.Nearest(name, known), strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -77,7 +76,7 @@ type planner struct {
 
 // wanted are the runs of a series under the same settings that panels want, of all figures.
 type wanted struct {
-	protocol.Outline
+	experiment.Outline
 	scenario, measure string
 	settings          map[string]string
 	gpu               bool
@@ -151,7 +150,7 @@ func (p *planner) changed(panel lab.PanelPlan) (map[string]string, error) {
 }
 
 // add adds the runs of a series. A run that several panels want is computed once, with the steps of all.
-func (p *planner) add(o protocol.Outline, panel lab.PanelPlan, changed map[string]string) {
+func (p *planner) add(o experiment.Outline, panel lab.PanelPlan, changed map[string]string) {
 	key := fmt.Sprint(o.Data, o.Learner, o.Settings)
 	w := p.byKey[key]
 	if w == nil {
@@ -170,7 +169,7 @@ func (p *planner) add(o protocol.Outline, panel lab.PanelPlan, changed map[strin
 }
 
 // onGPU tells whether runs are for a GPU.
-func (p *planner) onGPU(scenario string, o protocol.Outline) bool {
+func (p *planner) onGPU(scenario string, o experiment.Outline) bool {
 	return slices.ContainsFunc(p.GPUFor, func(name string) bool {
 		group, ok := gpuGroups[name]
 		return name == scenario || ok && group(o)
@@ -193,7 +192,7 @@ func (p *planner) choose() {
 	if p.shelf == nil {
 		return
 	}
-	outlines, seeds := map[string][]protocol.Outline{}, map[string][]int64{}
+	outlines, seeds := map[string][]experiment.Outline{}, map[string][]int64{}
 	for _, w := range p.order {
 		key := w.environment()
 		outlines[key] = append(outlines[key], w.Outline)

@@ -7,20 +7,22 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/catalog"
+	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/protocol"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
+var testCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
+
 // optionsOf returns the options of a plan of all figures at a scale, on a machine without data and checkpoints.
-func optionsOf(t *testing.T, scale settings.Scale, overrides ...string) Options {
+func optionsOf(t *testing.T, scale experiment.Scale, overrides ...string) Options {
 	t.Helper()
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CLEAR", "")
-	return Options{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: catalog.Paper().At(scale),
+	return Options{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: testCatalog.At(scale),
 		TaskSeconds: 3600, GPUFor: []string{Images}, GPUBackend: backend.XLACUDA, CacheDir: t.TempDir()}
 }
 
@@ -34,7 +36,7 @@ func makePlan(t *testing.T, store *runs.Store, o Options) Plan {
 			t.Fatal(err)
 		}
 	}
-	p, err := Make(catalog.Paper(), shelf, o)
+	p, err := Make(testCatalog, shelf, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +68,13 @@ func stepsOf(t *testing.T, p Plan) map[string][]int {
 // At the paper's scale every run that the lab would compute is in the plan, and each of its steps once. The lab needs
 // checkpoints: it gets the committed one, as does another plan.
 func TestPaperPlan(t *testing.T) {
-	p := makePlan(t, nil, optionsOf(t, settings.Paper))
-	committed := optionsOf(t, settings.Paper, "width=16", "checkpoint=committed")
+	p := makePlan(t, nil, optionsOf(t, experiment.Paper))
+	committed := optionsOf(t, experiment.Paper, "width=16", "checkpoint=committed")
 	committed.AllFigures = true
 	other := stepsOf(t, makePlan(t, nil, committed))
 	steps := stepsOf(t, p)
 
-	l := &lab.Lab{Catalog: catalog.Paper(), Host: &protocol.Host{CacheDir: t.TempDir(),
+	l := &lab.Lab{Catalog: testCatalog, Host: &experiment.Host{CacheDir: t.TempDir(),
 		Backend: &backend.Backend{Info: backend.Info{Name: backend.XLACPU}}}}
 	wanted := map[string][]int{}
 	for _, f := range committed.Figures {
@@ -112,7 +114,7 @@ func TestPaperPlan(t *testing.T) {
 
 // Every split whose checkpoint is missing is pre-trained, before its features, before the runs of its seeds.
 func TestStagesOfAPlan(t *testing.T) {
-	o := optionsOf(t, settings.Paper)
+	o := optionsOf(t, experiment.Paper)
 	p := makePlan(t, nil, o)
 	var splits []int64
 	for _, task := range p.Tasks {
@@ -160,7 +162,7 @@ func TestStagesOfAPlan(t *testing.T) {
 // The groups of seeds are those that a run on one machine would make.
 func TestGroups(t *testing.T) {
 	p := &planner{}
-	robots := &wanted{Outline: protocol.Outline{Group: protocol.MeasuredGroup}}
+	robots := &wanted{Outline: experiment.Outline{Group: experiment.MeasuredGroup}}
 	for seeds, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 5, 10: 5} {
 		if got := p.group(robots, seeds); got != want {
 			t.Errorf("%d seeds: groups of %d, want %d", seeds, got, want)
@@ -187,7 +189,7 @@ func TestProcessors(t *testing.T) {
 		{"claw", "threads=1", nil, 1}, {"cheetah", "threads=1", nil, 1}, {"claw", "threads=0", nil, 2},
 		{"gaussian", "threads=1", nil, 2}, {"cifar10b", "threads=1", nil, 4}, {"cifar10b", "threads=1", []string{Images}, 2},
 	} {
-		o := optionsOf(t, settings.Small, c.set)
+		o := optionsOf(t, experiment.Small, c.set)
 		o.AllFigures, o.GPUFor, o.TaskSeconds = true, c.gpuFor, 60
 		seen := map[int]int{}
 		for _, task := range makePlan(t, nil, o).Tasks {
@@ -202,10 +204,10 @@ func TestProcessors(t *testing.T) {
 }
 
 func TestCheckGPUFor(t *testing.T) {
-	if err := CheckGPUFor(catalog.Paper(), []string{"claw", "images", "none"}); err != nil {
+	if err := CheckGPUFor(testCatalog, []string{"claw", "images", "none"}); err != nil {
 		t.Error(err)
 	}
-	if err := CheckGPUFor(catalog.Paper(), []string{"imags"}); err == nil || !strings.Contains(err.Error(), `"images"`) {
+	if err := CheckGPUFor(testCatalog, []string{"imags"}); err == nil || !strings.Contains(err.Error(), `"images"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 )
 
 // rate is the measured time of stored runs.
@@ -45,7 +45,7 @@ func (p *planner) measured(w *wanted) rate {
 	}
 	backends, count := p.backends(w.gpu), 0
 	for _, spec := range p.shelf.Of(w.Learner) {
-		if !slices.ContainsFunc(w.Data, func(d protocol.Data) bool { return d.Experiment == spec.Experiment }) ||
+		if !slices.ContainsFunc(w.Data, func(d experiment.Data) bool { return d.Experiment == spec.Experiment }) ||
 			w.Backend && !slices.Contains(backends, spec.Settings["backend"]) ||
 			spec.Settings["measure"] != w.Outline.Settings["measure"] {
 			continue
@@ -68,10 +68,10 @@ func (p *planner) measured(w *wanted) rate {
 }
 
 // outlineOf returns the outline of a stored run of the same series, from its settings.
-func (p *planner) outlineOf(w *wanted, stored map[string]string) (protocol.Outline, bool) {
+func (p *planner) outlineOf(w *wanted, stored map[string]string) (experiment.Outline, bool) {
 	setup, err := p.catalog.Setup(w.scenario, p.Scale, nil)
 	if err != nil {
-		return protocol.Outline{}, false
+		return experiment.Outline{}, false
 	}
 	for _, field := range setup.Fields() {
 		value, ok := stored[field.Name]
@@ -79,12 +79,12 @@ func (p *planner) outlineOf(w *wanted, stored map[string]string) (protocol.Outli
 			continue
 		}
 		if setup, err = setup.With(field.Name, value); err != nil {
-			return protocol.Outline{}, false
+			return experiment.Outline{}, false
 		}
 	}
 	outlines, err := setup.Outlines([]string{w.Series}, w.measure)
 	if err != nil {
-		return protocol.Outline{}, false
+		return experiment.Outline{}, false
 	}
 	return outlines[0], true
 }

@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/catalog"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // onPanelA are the options of panel a of Figure 1 at the tiny scale, with a group of three seeds for each learner.
 func onPanelA(t *testing.T) Options {
-	o := optionsOf(t, settings.Tiny)
+	o := optionsOf(t, experiment.Tiny)
 	o.Figures, o.Panels, o.Learners = o.Figures[:1], []string{"a"}, []string{"ours"}
 	return o
 }
@@ -26,7 +24,7 @@ func onPanelA(t *testing.T) Options {
 // that it returns.
 func store(t *testing.T, s *runs.Store, o Options, name, plugin string, chosen func(job runs.Wanted) []int) {
 	t.Helper()
-	l := &lab.Lab{Catalog: catalog.Paper(), Store: s, Host: &protocol.Host{CacheDir: t.TempDir(),
+	l := &lab.Lab{Catalog: testCatalog, Store: s, Host: &experiment.Host{CacheDir: t.TempDir(),
 		Backend: &backend.Backend{Info: backend.Info{Name: name, PluginSHA256: strings.Repeat(plugin, 64)}}}}
 	plan, err := l.Plan(o.Figures[0], o.Options)
 	if err != nil {
@@ -131,7 +129,7 @@ func TestMeasuredRate(t *testing.T) {
 		}
 		return nil
 	})
-	p := &planner{Options: o, catalog: catalog.Paper(), byKey: map[string]*wanted{}, rates: map[string]rate{}}
+	p := &planner{Options: o, catalog: testCatalog, byKey: map[string]*wanted{}, rates: map[string]rate{}}
 	if p.shelf, err = lab.NewShelf(s); err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // tasks packs units into tasks, and puts those before them whose results they need.
@@ -165,7 +165,7 @@ func (t Task) resources() string {
 }
 
 // Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
-func Checkpoints(c lab.Catalog, scale settings.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
+func Checkpoints(c lab.Catalog, scale experiment.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
 	plan, err := Make(c, nil, Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
 	if err != nil {
 		return nil, nil, err

@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
 // unit is what cannot be divided between tasks: a group of batched seeds, or a run or shard of it.
 type unit struct {
 	Runs
-	trunk        *protocol.Trunk
+	trunk        *experiment.Trunk
 	gpu          bool
 	cpus, memory int
 	seconds      float64
@@ -55,7 +55,7 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 
 // group returns the largest group of batched seeds; 0 for none.
 func (p *planner) group(w *wanted, seeds int) int {
-	if w.Group != protocol.MeasuredGroup {
+	if w.Group != experiment.MeasuredGroup {
 		return w.Group
 	}
 	size := min(cmp.Or(p.Group, DefaultGroup), seeds)

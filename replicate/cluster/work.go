@@ -6,10 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
@@ -39,12 +38,12 @@ func NewWorker(l *lab.Lab, p Plan, task Task) (*Worker, error) {
 }
 
 // setup returns the settings of a scenario under changes.
-func (w *Worker) setup(p Plan, scenario string, changed map[string]string, more ...string) (protocol.Setup, error) {
+func (w *Worker) setup(p Plan, scenario string, changed map[string]string, more ...string) (experiment.Setup, error) {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		list = append(list, name+"="+changed[name])
 	}
-	return w.lab.Setup(scenario, settings.Scale(p.Scale), append(list, more...))
+	return w.lab.Setup(scenario, experiment.Scale(p.Scale), append(list, more...))
 }
 
 // resolve returns the jobs of runs of a series.
@@ -97,7 +96,7 @@ func (w *Worker) prepare(p Plan, f Features) error {
 	if err != nil {
 		return err
 	}
-	preparer, ok := setup.(protocol.Preparer)
+	preparer, ok := setup.(experiment.Preparer)
 	if !ok {
 		return fmt.Errorf("scenario %s has no features", f.Scenario)
 	}

@@ -8,11 +8,9 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/catalog"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
@@ -23,14 +21,14 @@ func labOf(t *testing.T) *lab.Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
-	return &lab.Lab{Catalog: catalog.Paper(), Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
+	return &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 }
 
 // The tasks of a panel of images, features first and runs in shards, give the rows of one machine.
 func TestWorkOnImages(t *testing.T) {
 	b := backendtest.Open(t, "") // before the cache is another one
-	o := optionsOf(t, settings.Tiny, "steps=6", "first=2", "stride=1", "n=8", "images=100", "test-n=20", "max-updates=1",
+	o := optionsOf(t, experiment.Tiny, "steps=6", "first=2", "stride=1", "n=8", "images=100", "test-n=20", "max-updates=1",
 		"batch=8", "g-updates=2", "g-batch=8")
 	o.Figures, o.Panels, o.Seeds, o.Learners = o.Figures[:1], []string{"b"}, []int64{0, 1}, []string{"everything", "ours"}
 	o.GPUFor, o.Backend = nil, b.Info.Name
@@ -38,7 +36,7 @@ func TestWorkOnImages(t *testing.T) {
 	local, here := labOf(t), labOf(t)
 	want := execute(t, local, o)
 
-	p, err := Make(catalog.Paper(), nil, o)
+	p, err := Make(testCatalog, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 	"tvps/ci/demand"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
 // batchedFit trains the classifiers of several seeds in a group, on step 3 and weights that differ by seed.
-func batchedFit(t *testing.T, h *protocol.Host, s Settings, seeds ...int64) []net.Values {
+func batchedFit(t *testing.T, h *experiment.Host, s Settings, seeds ...int64) []net.Values {
 	t.Helper()
-	x, err := s.experiment(h, "everything", "")
+	x, err := s.config(h, "everything", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestBatchedSeedsTrainAsAlone(t *testing.T) {
 }
 
 // batchedJobs returns the jobs of three learners for three seeds in groups of the given size.
-func batchedJobs(t *testing.T, h *protocol.Host, s Settings, size int, first, stride int) []runs.Job {
+func batchedJobs(t *testing.T, h *experiment.Host, s Settings, size int, first, stride int) []runs.Job {
 	t.Helper()
 	s.Stack, s.First, s.Stride = size, first, stride
 	all, err := s.Jobs(h, []string{"finetune", "method1", "standard"}, []int64{3, 0, 2}, "")
@@ -155,7 +155,7 @@ func faulty(t *testing.T) Settings {
 	before := scenarios
 	t.Cleanup(func() { scenarios = before })
 	DeclareScenario(Scenario{Name: "faulty", Networks: vectorModels, Batched: true,
-		Open: func(_ *protocol.Host, _ Scenario, s Settings) Source {
+		Open: func(_ *experiment.Host, _ Scenario, s Settings) Source {
 			return Simulated{Settings: s, Dim: 1, Classes: 2,
 				Draw: func(_ int64, _ string, t, n int) (x []float32, labels []int32) {
 					for i := range n {

@@ -61,7 +61,7 @@ func benchmarkBatch(b *testing.B, name string, workers, size int) {
 	h := newHost(b, "")
 	s := paperGaussian()
 	s.Stack = size
-	x, err := s.experiment(h, name, "")
+	x, err := s.config(h, name, "")
 	if err != nil {
 		b.Fatal(err)
 	}

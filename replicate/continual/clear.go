@@ -6,13 +6,13 @@ import (
 
 	"tvps/data/clear"
 	"tvps/data/labelshift"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // openClear returns CLEAR's published features, or their stand-in if those are not found or setting features says so.
-func openClear(h *protocol.Host, c Scenario, s Settings) Source {
+func openClear(h *experiment.Host, c Scenario, s Settings) Source {
 	path, err := clear.Find()
 	if s.Features == "stand-in" || err == nil && path == "" {
 		return standInSource{libraryOf(h), s, c.shift(s)}
@@ -21,12 +21,12 @@ func openClear(h *protocol.Host, c Scenario, s Settings) Source {
 }
 
 // dataOfClear lists CLEAR's published features, and what can stand in for them.
-func dataOfClear(s Settings) []protocol.Data {
+func dataOfClear(s Settings) []experiment.Data {
 	standIns := s.imagesAs(StandIn)
 	if s.Features == "stand-in" {
 		return standIns
 	}
-	return append([]protocol.Data{{Experiment: s.folder(""), Name: clearPrefix}}, standIns...)
+	return append([]experiment.Data{{Experiment: s.folder(""), Name: clearPrefix}}, standIns...)
 }
 
 // clearSource is CLEAR's published features.
@@ -37,12 +37,12 @@ type clearSource struct {
 }
 
 // About names the files of the features.
-func (src clearSource) About() protocol.Source {
+func (src clearSource) About() experiment.Source {
 	set, err := src.library.clear(context.Background())
 	if err != nil {
-		return protocol.Source{}
+		return experiment.Source{}
 	}
-	return protocol.Source{Note: set.Source.Note, Name: nameOfClear(set)}
+	return experiment.Source{Note: set.Source.Note, Name: nameOfClear(set)}
 }
 
 // Identity is the hash of the features.
@@ -78,8 +78,8 @@ type standInSource struct {
 }
 
 // About says that it is a stand-in, and of which images.
-func (src standInSource) About() protocol.Source {
-	about := protocol.Source{StandIn: StandIn}
+func (src standInSource) About() experiment.Source {
+	about := experiment.Source{StandIn: StandIn}
 	if data, err := src.library.testImages(src.settings); err == nil {
 		about.Note, about.Name = data.Source.Note, nameOf(data)
 	}

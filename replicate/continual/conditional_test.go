@@ -43,7 +43,7 @@ func (r noisyRule) run(t *testing.T, series string, classes int) (*RunContext, e
 	t.Helper()
 	h, s := newHost(t, ""), gaussianSettings()
 	s.Steps, s.N, s.TestN, s.GHidden, s.GUpdates, s.GBatch, s.MaxUpdates = 6, 500, 4000, 32, 600, 512, 300
-	x, err := s.experiment(h, series, "")
+	x, err := s.config(h, series, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // version is part of every run's identity. Raise it when the same settings get another meaning: results of an older
@@ -26,21 +25,21 @@ const versionOfPast = "2"
 const StandIn = "stand-in, not CLEAR"
 
 // Protocol is what figures know of this package.
-var Protocol = protocol.Protocol{
+var Protocol = experiment.Protocol{
 	Base:      "everything",
 	Measure:   MeasureAccuracy,
 	XLabel:    "time step t",
 	Unit:      "steps",
 	Scenarios: Scenarios,
 	Learners:  Learners,
-	Fields:    func() []settings.Field { return Settings{}.Fields() },
+	Fields:    func() []experiment.Field { return Settings{}.Fields() },
 	At:        At,
 }
 
 // At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
-func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
+func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	if !slices.Contains(Scenarios(), scenario) {
-		nearest := settings.Nearest(scenario, Scenarios())
+		nearest := experiment.Nearest(scenario, Scenarios())
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	}
 	s := Settings{Scenario: scenario}
@@ -48,7 +47,7 @@ func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	setup, err := protocol.Apply(s, list)
+	setup, err := experiment.Apply(s, list)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
 	}

@@ -3,7 +3,7 @@ package continual
 import (
 	"math"
 
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 )
 
 // cost estimates the relative work of a learner's step, for the order of runs and the time left.
@@ -53,11 +53,11 @@ func (l Learner) costOfG(s Settings) float64 {
 }
 
 // seconds guesses the time of a step from its cost. On the CPU the units were measured; on a GPU nothing was measured.
-func (s Settings) seconds(cost float64) protocol.Guess {
+func (s Settings) seconds(cost float64) experiment.Guess {
 	if s.model() == PretrainedHead {
-		return protocol.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
+		return experiment.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
 	}
-	return protocol.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
+	return experiment.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
 }
 
 // Seconds for each unit of cost. Those of the CPU were measured next to another run. That of a GPU was not measured: it

@@ -7,15 +7,14 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // TestScales: each scenario has all scales but that of the robots, each scale gives every setting, and the result is
 // valid.
 func TestScales(t *testing.T) {
 	for _, c := range scenarios {
-		for _, scale := range []settings.Scale{settings.Tiny, settings.Small, settings.Paper} {
+		for _, scale := range []experiment.Scale{experiment.Tiny, experiment.Small, experiment.Paper} {
 			s, err := At(c.Name, scale)
 			if err != nil {
 				t.Fatal(err)
@@ -41,7 +40,7 @@ func TestScales(t *testing.T) {
 
 // At names the nearest scenario and scale.
 func TestAtErrors(t *testing.T) {
-	_, err := At("gausian", settings.Tiny)
+	_, err := At("gausian", experiment.Tiny)
 	demand.Error(t, err, `no scenario "gausian"`, `did you mean "gaussian"`)
 	_, err = At("gaussian", "smal")
 	demand.Error(t, err, `no scale "smal"`, `did you mean "small"`)
@@ -108,7 +107,7 @@ func TestDeclareTwice(t *testing.T) {
 // TestNotes: the notes say what differs from one scenario and measure to another.
 func TestNotes(t *testing.T) {
 	h := newHost(t, "go")
-	var setup protocol.Setup = gaussianSettings()
+	var setup experiment.Setup = gaussianSettings()
 	want := []string{
 		"N = 40 samples a step, 5 epochs (at most 30 minibatches of 16), every single step of 5, clip min1, method2.",
 		"g: mlp of width 8, onehot time, 20 minibatches of 32 at rate 0.003.",
@@ -134,7 +133,7 @@ func TestNotes(t *testing.T) {
 
 func TestOrdinal(t *testing.T) {
 	for n, want := range map[int]string{1: "single", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 21: "21st", 112: "112th"} {
-		if got := protocol.Ordinal(n); got != want {
+		if got := experiment.Ordinal(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}

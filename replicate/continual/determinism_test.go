@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -37,7 +37,7 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 }
 
 // jobs returns the jobs of learners for seeds 0 and 1.
-func jobs(t *testing.T, h *protocol.Host, s Settings, learners ...string) []runs.Job {
+func jobs(t *testing.T, h *experiment.Host, s Settings, learners ...string) []runs.Job {
 	t.Helper()
 	all, err := s.Jobs(h, learners, []int64{0, 1}, "")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -62,15 +62,15 @@ func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method)
 // batched seeds share one; no number depends on which. All other runs share the first engine: a step of ResNet-18
 // uses every processor, and a GPU has one memory.
 type engines struct {
-	host  *protocol.Host
+	host  *experiment.Host
 	mu    sync.Mutex
 	first *Engine
 	idle  []*Engine
 }
 
 // enginesOf returns the engines of a host.
-func enginesOf(h *protocol.Host) *engines {
-	return protocol.Local(h, func() *engines { return &engines{host: h} })
+func enginesOf(h *experiment.Host) *engines {
+	return experiment.Local(h, func() *engines { return &engines{host: h} })
 }
 
 // take returns an engine for a run and a function that gives it back.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -15,7 +15,7 @@ import (
 // fixedSource is a source of one stream.
 type fixedSource struct{ stream *Stream }
 
-func (fixedSource) About() protocol.Source                                    { return protocol.Source{} }
+func (fixedSource) About() experiment.Source                                  { return experiment.Source{} }
 func (fixedSource) Identity(int64) (map[string]string, error)                 { return nil, nil }
 func (f fixedSource) Stream(context.Context, *Engine, int64) (*Stream, error) { return f.stream, nil }
 
@@ -25,7 +25,7 @@ func runOn(t *testing.T, engine *Engine, s Settings, series string, stream *Stre
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.experiment(nil, series, "")
+	x, err := s.config(nil, series, "")
 	if err != nil {
 		t.Fatal(err)
 	}

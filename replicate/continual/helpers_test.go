@@ -11,7 +11,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 
 	"github.com/gomlx/compute/dtypes/float16"
@@ -41,8 +41,8 @@ func imageSettings() Settings {
 }
 
 // newHost returns a host of which nothing is loaded or compiled.
-func newHost(tb testing.TB, backend string) *protocol.Host {
-	return &protocol.Host{Backend: open(tb, backend), CacheDir: tb.TempDir()}
+func newHost(tb testing.TB, backend string) *experiment.Host {
+	return &experiment.Host{Backend: open(tb, backend), CacheDir: tb.TempDir()}
 }
 
 // named returns the learner of a series that must exist.
@@ -55,12 +55,12 @@ func named(series string) Learner {
 }
 
 // newRun prepares a run on an engine that is not given back.
-func newRun(tb testing.TB, h *protocol.Host, s Settings, series string, seed int64, measure string) *RunContext {
+func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed int64, measure string) *RunContext {
 	tb.Helper()
 	if err := s.Validate(); err != nil {
 		tb.Fatal(err)
 	}
-	x, err := s.experiment(h, series, measure)
+	x, err := s.config(h, series, measure)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -22,31 +22,31 @@ type imageSource struct {
 	shift    labelshift.Shift
 }
 
-func openImages(h *protocol.Host, c Scenario, s Settings) Source {
+func openImages(h *experiment.Host, c Scenario, s Settings) Source {
 	return imageSource{libraryOf(h), s, c.shift(s)}
 }
 
 // dataOfImages lists the sets of images: all of CIFAR-10, or the embedded sample.
-func dataOfImages(s Settings) []protocol.Data { return s.imagesAs("") }
+func dataOfImages(s Settings) []experiment.Data { return s.imagesAs("") }
 
 // imagesAs lists the sets of images that the settings allow, for runs in which they are a stand-in or not.
-func (s Settings) imagesAs(standIn string) []protocol.Data {
-	sample := protocol.Data{Experiment: s.folder(standIn), Name: "sample", StandIn: standIn}
+func (s Settings) imagesAs(standIn string) []experiment.Data {
+	sample := experiment.Data{Experiment: s.folder(standIn), Name: "sample", StandIn: standIn}
 	if s.Data == "sample" {
-		return []protocol.Data{sample}
+		return []experiment.Data{sample}
 	}
 	full := sample
 	full.Name = "full"
-	return []protocol.Data{full, sample}
+	return []experiment.Data{full, sample}
 }
 
 // About says which images they are.
-func (src imageSource) About() protocol.Source {
+func (src imageSource) About() experiment.Source {
 	data, err := src.library.cifar10(src.settings)
 	if err != nil {
-		return protocol.Source{}
+		return experiment.Source{}
 	}
-	return protocol.Source{Note: data.Source.Note, Name: nameOf(data)}
+	return experiment.Source{Note: data.Source.Note, Name: nameOf(data)}
 }
 
 // Identity names the images and the checkpoint.

@@ -8,13 +8,13 @@ import (
 
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
-// experiment is what the runs of a learner have in common: all but the seed.
-type experiment struct {
-	host     *protocol.Host
+// config is what the runs of a learner have in common: all but the seed.
+type config struct {
+	host     *experiment.Host
 	settings Settings
 	source   Source
 	learner  Learner
@@ -23,13 +23,13 @@ type experiment struct {
 
 // Outlines returns what the settings say of the runs of each series; measure is that of Jobs. Errors: impossible
 // settings.
-func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline, error) {
+func (s Settings) Outlines(series []string, measure string) ([]experiment.Outline, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var out []protocol.Outline
+	var out []experiment.Outline
 	for _, name := range series {
-		x, err := s.experiment(nil, name, measure)
+		x, err := s.config(nil, name, measure)
 		if err != nil {
 			return nil, err
 		}
@@ -40,13 +40,13 @@ func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline,
 
 // Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
 // empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
-func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
+func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	var out []runs.Wanted
 	for _, name := range series {
-		x, err := s.experiment(h, name, measure)
+		x, err := s.config(h, name, measure)
 		if err != nil {
 			return nil, err
 		}
@@ -61,20 +61,20 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 	return out, nil
 }
 
-// experiment returns that of a series. Without a host (nil) it has no source.
-func (s Settings) experiment(h *protocol.Host, series, measure string) (experiment, error) {
+// config returns that of a series. Without a host (nil) it has no source.
+func (s Settings) config(h *experiment.Host, series, measure string) (config, error) {
 	if err := s.CheckSeries(series, measure); err != nil {
-		return experiment{}, err
+		return config{}, err
 	}
 	learner, s, err := resolve(series, s)
 	if err != nil {
-		return experiment{}, err
+		return config{}, err
 	}
 	m, err := measureOf(measure)
 	if err != nil {
-		return experiment{}, err
+		return config{}, err
 	}
-	x := experiment{host: h, settings: s, learner: learner, measure: m}
+	x := config{host: h, settings: s, learner: learner, measure: m}
 	if h != nil {
 		x.source = s.open(h)
 	}
@@ -82,9 +82,9 @@ func (s Settings) experiment(h *protocol.Host, series, measure string) (experime
 }
 
 // outline describes the runs without a host.
-func (x experiment) outline(series string) protocol.Outline {
+func (x config) outline(series string) experiment.Outline {
 	s := x.settings
-	out := protocol.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
+	out := experiment.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
 		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
 		Memory: func(int) int { return s.memory() }}
 	out.Seconds = s.seconds(out.Cost)
@@ -96,14 +96,14 @@ func (x experiment) outline(series string) protocol.Outline {
 		out.Group = s.Stack
 	}
 	if s.scenario().Pretrained {
-		out.Trunk = &protocol.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split",
+		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split",
 			Features: fmt.Sprint(s.Width, s.Checkpoint, s.Data, s.Images, s.TestN, s.Block, s.Scenario == "clear")}
 	}
 	return out
 }
 
 // jobs returns the runs of the seeds.
-func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
+func (x config) jobs(seeds []int64) ([]runs.Job, error) {
 	var batch *runs.Batch
 	if x.batchable() {
 		batch = &runs.Batch{
@@ -134,12 +134,12 @@ func (x experiment) jobs(seeds []int64) ([]runs.Job, error) {
 
 // batchable tells whether several seeds can train in one program: where a small network is trained by the
 // classifier's own loop. Nothing else gains: see BenchmarkBatchedSeeds.
-func (x experiment) batchable() bool {
+func (x config) batchable() bool {
 	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
 }
 
 // spec is the identity of a seed's run: the settings, data and programs that can change its numbers.
-func (x experiment) spec(seed int64) (runs.Spec, error) {
+func (x config) spec(seed int64) (runs.Spec, error) {
 	ofSource, err := x.source.Identity(seed)
 	if err != nil {
 		return runs.Spec{}, err
@@ -163,7 +163,7 @@ func (s Settings) folder(standIn string) string {
 }
 
 // identity returns the settings that can change the numbers, as text by name, and the protocol's number.
-func (x experiment) identity() map[string]string {
+func (x config) identity() map[string]string {
 	s := x.settings
 	groups := slices.Concat([]string{"stream"}, s.scenario().Groups, x.measure.groups, x.learner.Groups)
 	if x.measure.trains {
@@ -183,7 +183,7 @@ func (x experiment) identity() map[string]string {
 }
 
 // version is the protocol's number: another one for runs whose g sees features or pixels.
-func (x experiment) version() string {
+func (x config) version() string {
 	if x.learner.fits() && x.settings.scenario().Pretrained {
 		return versionOfPast
 	}
@@ -191,7 +191,7 @@ func (x experiment) version() string {
 }
 
 // start prepares the run of a seed that trains alone.
-func (x experiment) start(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
+func (x config) start(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
@@ -206,7 +206,7 @@ func (x experiment) start(ctx context.Context, seed int64) (runs.StepFunc, func(
 
 // startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
 // that are not among the members. A single seed trains alone.
-func (x experiment) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
+func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
 	_ runs.Files) (runs.GroupStep, func(), error) {
 	if len(seeds) == 1 {
 		step, stop, err := x.start(ctx, seeds[0])

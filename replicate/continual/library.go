@@ -9,18 +9,18 @@ import (
 	"tvps/data/cifar10"
 	"tvps/data/clear"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 )
 
 // library loads data, checkpoints and features of the frozen trunk, each once for a process.
 type library struct {
-	host *protocol.Host
+	host *experiment.Host
 	kept kept
 }
 
 // libraryOf returns the library of a host.
-func libraryOf(h *protocol.Host) *library {
-	return protocol.Local(h, func() *library { return &library{host: h} })
+func libraryOf(h *experiment.Host) *library {
+	return experiment.Local(h, func() *library { return &library{host: h} })
 }
 
 // cifar10 loads the images that the settings name. With a limit on the images, features are computed of no more than

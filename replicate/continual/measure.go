@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Measures by name. Accuracy is that of Section 3.1; the others look at omega and at the data themselves.
@@ -80,7 +80,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 	valid := m.series()
 	if !slices.Contains(valid, name) {
 		return fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
-			name, m.name, settings.Nearest(name, valid), strings.Join(valid, ", "))
+			name, m.name, experiment.Nearest(name, valid), strings.Join(valid, ", "))
 	}
 	l, _, err := resolve(name, s)
 	if err != nil {

@@ -27,7 +27,7 @@ type RunContext struct {
 }
 
 // newRunContext prepares the run of a seed on an engine: it loads data and compiles programs.
-func (x experiment) newRunContext(ctx context.Context, engine *Engine, seed int64) (*RunContext, error) {
+func (x config) newRunContext(ctx context.Context, engine *Engine, seed int64) (*RunContext, error) {
 	stream, err := x.source.Stream(ctx, engine, seed)
 	if err != nil {
 		return nil, err

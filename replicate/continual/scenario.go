@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"tvps/data/labelshift"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // Scenario is the declaration of a stream: what it is made from, which settings and models concern it, and their
@@ -22,18 +21,18 @@ type Scenario struct {
 
 	Pretrained bool // its samples are features of images, of a pre-trained network
 	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].
-	Data func(s Settings) []protocol.Data
+	Data func(s Settings) []experiment.Data
 
-	Scales settings.ByScale // every setting at every scale
+	Scales experiment.ByScale // every setting at every scale
 
 	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
-	Open  func(h *protocol.Host, c Scenario, s Settings) Source
+	Open  func(h *experiment.Host, c Scenario, s Settings) Source
 }
 
 // Source is where the samples of a scenario come from under given settings.
 type Source interface {
 	// About says which data they are; the note is empty if samples are simulated or the data cannot be read.
-	About() protocol.Source
+	About() experiment.Source
 	// Identity returns what can change the samples of a seed besides the settings, such as a hash of files.
 	Identity(seed int64) (map[string]string, error)
 	// Stream prepares the samples of a seed for an engine. It may be called several times: see [Engine.Stream].
@@ -52,8 +51,8 @@ func DeclareScenario(c Scenario) Scenario {
 
 // ScalesOf returns the settings of a declared scenario at every scale, with others of the form name=value on top: a
 // start for a scenario that resembles it.
-func ScalesOf(name string, over ...string) settings.ByScale {
-	out := settings.ByScale{}
+func ScalesOf(name string, over ...string) experiment.ByScale {
+	out := experiment.ByScale{}
 	for scale, list := range (Settings{Scenario: name}).scenario().Scales {
 		out[scale] = slices.Concat(list, over)
 	}
@@ -80,15 +79,15 @@ func (s Settings) scenario() Scenario {
 }
 
 // data lists the data that runs can be made of.
-func (s Settings) data() []protocol.Data {
+func (s Settings) data() []experiment.Data {
 	if data := s.scenario().Data; data != nil {
 		return data(s)
 	}
-	return []protocol.Data{{Experiment: s.folder("")}}
+	return []experiment.Data{{Experiment: s.folder("")}}
 }
 
 // open returns the source of the scenario's samples.
-func (s Settings) open(h *protocol.Host) Source {
+func (s Settings) open(h *experiment.Host) Source {
 	c := s.scenario()
 	return c.Open(h, c, s)
 }

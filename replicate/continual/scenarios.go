@@ -4,24 +4,24 @@ import (
 	"slices"
 
 	"tvps/data/labelshift"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
 var scenarios = []Scenario{
 	{Name: "gaussian", Groups: ofGaussian, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
-		Scales: settings.ByScale{
-			settings.Paper: gaussianPaper,
-			settings.Small: slices.Concat(gaussianPaper, []string{"stride=3"}),
-			settings.Tiny:  slices.Concat(gaussianPaper, gaussianTiny, []string{"stride=31", "first=20"}),
+		Scales: experiment.ByScale{
+			experiment.Paper: gaussianPaper,
+			experiment.Small: slices.Concat(gaussianPaper, []string{"stride=3"}),
+			experiment.Tiny:  slices.Concat(gaussianPaper, gaussianTiny, []string{"stride=31", "first=20"}),
 		}},
 	{Name: "periodic", Groups: ofGaussian, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
-		Scales: settings.ByScale{
-			settings.Paper: slices.Concat(gaussianPaper, periodic),
-			settings.Small: slices.Concat(gaussianPaper, periodic),
-			settings.Tiny:  slices.Concat(gaussianPaper, periodic, gaussianTiny),
+		Scales: experiment.ByScale{
+			experiment.Paper: slices.Concat(gaussianPaper, periodic),
+			experiment.Small: slices.Concat(gaussianPaper, periodic),
+			experiment.Tiny:  slices.Concat(gaussianPaper, periodic, gaussianTiny),
 		}},
 	{Name: "cifar10a", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10a, Pretrained: true,
 		Data: dataOfImages, Open: openImages,
@@ -37,10 +37,10 @@ var scenarios = []Scenario{
 		Scales: cifar("steps=180", "stride=17", "first=7")},
 	{Name: "clear", Groups: ofClear, Networks: vectorModels, Shift: labelshift.CLEAR, Pretrained: true,
 		Data: dataOfClear, Open: openClear,
-		Scales: settings.ByScale{
-			settings.Paper: clearPaper,
-			settings.Small: slices.Concat(clearPaper, clearSmall, []string{"stride=13", "first=8"}),
-			settings.Tiny:  slices.Concat(clearPaper, clearTiny),
+		Scales: experiment.ByScale{
+			experiment.Paper: clearPaper,
+			experiment.Small: slices.Concat(clearPaper, clearSmall, []string{"stride=13", "first=8"}),
+			experiment.Tiny:  slices.Concat(clearPaper, clearTiny),
 		}},
 }
 
@@ -101,10 +101,10 @@ var (
 )
 
 // cifar returns the scales of a label shift over CIFAR-10: its steps, and what the small scale takes of them.
-func cifar(steps string, smallSteps ...string) settings.ByScale {
-	return settings.ByScale{
-		settings.Paper: slices.Concat(cifarPaper, []string{steps}),
-		settings.Small: slices.Concat(cifarPaper, []string{steps}, smallSteps, cifarSmall),
-		settings.Tiny:  slices.Concat(cifarPaper, cifarTiny),
+func cifar(steps string, smallSteps ...string) experiment.ByScale {
+	return experiment.ByScale{
+		experiment.Paper: slices.Concat(cifarPaper, []string{steps}),
+		experiment.Small: slices.Concat(cifarPaper, []string{steps}, smallSteps, cifarSmall),
+		experiment.Tiny:  slices.Concat(cifarPaper, cifarTiny),
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"tvps/data/gaussian"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // Settings are all numbers and choices of one scenario. A scale sets them, --set overrides one by name, --show-config
@@ -74,8 +74,8 @@ type Settings struct {
 }
 
 // rules returns which values the settings may take.
-func rules() settings.Rules {
-	r := settings.Rules{Choices: maps.Clone(choices), Minimum: minimum, Maximum: maximum}
+func rules() experiment.Rules {
+	r := experiment.Rules{Choices: maps.Clone(choices), Minimum: minimum, Maximum: maximum}
 	r.Choices["scenario"] = Scenarios()
 	return r
 }
@@ -135,9 +135,9 @@ func (s Settings) Validate() error {
 			s.Turn, gaussian.Paper().Flip)
 	case s.First >= s.Steps:
 		return fmt.Errorf("setting first=%d is after the last of %d steps", s.First, s.Steps)
-	case s.Steps*(s.N+s.TestN) > settings.Largest:
+	case s.Steps*(s.N+s.TestN) > experiment.Largest:
 		return fmt.Errorf("settings steps=%d n=%d test-n=%d: these are more than %d samples", s.Steps, s.N, s.TestN,
-			settings.Largest)
+			experiment.Largest)
 	case s.Target >= s.Steps:
 		return fmt.Errorf("setting target=%d is after the last of %d steps", s.Target, s.Steps)
 	}
@@ -153,7 +153,7 @@ func (s Settings) model() Need {
 }
 
 // of returns the settings of some groups, as text by name.
-func (s Settings) of(groups ...string) map[string]string { return settings.Of(s, groups...) }
+func (s Settings) of(groups ...string) map[string]string { return experiment.Of(s, groups...) }
 
 // layersOfDeep is the number of layers of the network deep (Table 1).
 const layersOfDeep = 4

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -207,12 +207,12 @@ func identityOf(t *testing.T, s Settings, learner string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return experiment{settings: s, learner: named(learner), measure: m}.identity()
+	return config{settings: s, learner: named(learner), measure: m}.identity()
 }
 
 // specOf returns the identity of a run.
-func specOf(h *protocol.Host, s Settings, learner string, seed int64) (runs.Spec, error) {
-	x, err := s.experiment(h, learner, "")
+func specOf(h *experiment.Host, s Settings, learner string, seed int64) (runs.Spec, error) {
+	x, err := s.config(h, learner, "")
 	if err != nil {
 		return runs.Spec{}, err
 	}

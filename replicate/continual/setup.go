@@ -6,17 +6,16 @@ import (
 	"fmt"
 
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
-var _ protocol.Setup = Settings{}
+var _ experiment.Setup = Settings{}
 
 // Fields lists the settings in their order.
-func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
+func (s Settings) Fields() []experiment.Field { return experiment.Fields(s) }
 
 // With returns a copy with another value of one setting. Errors are those of Set.
-func (s Settings) With(name, value string) (protocol.Setup, error) {
+func (s Settings) With(name, value string) (experiment.Setup, error) {
 	if err := s.Set(name, value); err != nil {
 		return nil, err
 	}
@@ -48,17 +47,17 @@ func (s Settings) Strides() []int {
 }
 
 // Thin multiplies the stride.
-func (s Settings) Thin(factor int) protocol.Setup {
+func (s Settings) Thin(factor int) experiment.Setup {
 	s.Stride *= factor
 	return s
 }
 
 // Source says which data the scenario is made of.
-func (s Settings) Source(h *protocol.Host) protocol.Source { return s.open(h).About() }
+func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h).About() }
 
 // Prepare returns the function that computes the features that the runs of a seed share; it does nothing where samples
 // are no features. Errors: missing data or checkpoints.
-func (s Settings) Prepare(h *protocol.Host, seed int64) (func(ctx context.Context) error, error) {
+func (s Settings) Prepare(h *experiment.Host, seed int64) (func(ctx context.Context) error, error) {
 	source := s.open(h)
 	if _, err := source.Identity(seed); err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func (s Settings) Prepare(h *protocol.Host, seed int64) (func(ctx context.Contex
 }
 
 // Notes says what a panel was made from, in sentences.
-func (s Settings) Notes(source protocol.Source, _ []string, measure string) []string {
+func (s Settings) Notes(source experiment.Source, _ []string, measure string) []string {
 	measure = cmp.Or(measure, MeasureAccuracy)
 	out := []string{s.noteOfTraining(measure)}
 	if measure != MeasureMean {
@@ -112,7 +111,7 @@ func (s Settings) noteOfTraining(measure string) string {
 		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
 	}
 	return fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
-		s.N, s.Epochs, limit, protocol.Ordinal(s.Stride), s.Steps, s.Clip, s.Method)
+		s.N, s.Epochs, limit, experiment.Ordinal(s.Stride), s.Steps, s.Clip, s.Method)
 }
 
 // noteOfG says how g is trained.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -23,7 +23,7 @@ type Simulated struct {
 }
 
 // About is empty: the samples are simulated.
-func (Simulated) About() protocol.Source { return protocol.Source{} }
+func (Simulated) About() experiment.Source { return experiment.Source{} }
 
 // Identity is empty: the settings say everything.
 func (Simulated) Identity(int64) (map[string]string, error) { return nil, nil }

@@ -13,8 +13,8 @@ import (
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -44,7 +44,7 @@ func newCollection(t *testing.T, overrides ...string) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
 	w.Lab = &Lab{Catalog: smallCatalog(), Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",

@@ -3,17 +3,20 @@ package lab
 import (
 	"slices"
 
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
-// Catalog holds the figures that a lab can make, and the protocols of their scenarios. Package catalog has the
-// paper's.
+// Catalog holds the figures that a lab can make, and the protocols of their scenarios.
 type Catalog struct {
 	Figures   []paper.Figure // by number
-	Protocols []*protocol.Protocol
+	Protocols []*experiment.Protocol
+}
+
+// PaperCatalog has the paper's figures. The protocols are passed in, as this package imports none.
+func PaperCatalog(protocols ...*experiment.Protocol) Catalog {
+	return Catalog{Figures: paper.Figures(), Protocols: protocols}
 }
 
 // Figure returns the figure of that number.
@@ -27,7 +30,7 @@ func (c Catalog) Figure(number int) (f paper.Figure, ok bool) {
 
 // protocolOf returns the protocol of a scenario. If none has it, it returns the first one, whose At reports the
 // scenario.
-func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
+func (c Catalog) protocolOf(scenario string) *experiment.Protocol {
 	for _, p := range c.Protocols {
 		if slices.Contains(p.Scenarios(), scenario) {
 			return p
@@ -37,7 +40,7 @@ func (c Catalog) protocolOf(scenario string) *protocol.Protocol {
 }
 
 // At lists the figures whose scenarios all have the scale, or all figures if none has.
-func (c Catalog) At(scale settings.Scale) []paper.Figure {
+func (c Catalog) At(scale experiment.Scale) []paper.Figure {
 	var out []paper.Figure
 	for _, f := range c.Figures {
 		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.HasScale(p.Scenario, scale) }) {
@@ -51,19 +54,19 @@ func (c Catalog) At(scale settings.Scale) []paper.Figure {
 }
 
 // HasScale tells whether a scenario has a scale.
-func (c Catalog) HasScale(scenario string, scale settings.Scale) bool {
+func (c Catalog) HasScale(scenario string, scale experiment.Scale) bool {
 	_, err := c.protocolOf(scenario).At(scenario, scale)
 	return err == nil
 }
 
 // Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors
 // are usage errors.
-func (c Catalog) Setup(scenario string, scale settings.Scale, overrides []string) (protocol.Setup, error) {
+func (c Catalog) Setup(scenario string, scale experiment.Scale, overrides []string) (experiment.Setup, error) {
 	s, err := c.protocolOf(scenario).At(scenario, scale)
 	if err != nil {
 		return nil, usage.Error(err)
 	}
-	if s, err = protocol.Apply(s, overrides); err != nil {
+	if s, err = experiment.Apply(s, overrides); err != nil {
 		return nil, usage.Error(err)
 	}
 	if err := s.Validate(); err != nil {
@@ -85,20 +88,20 @@ func (c Catalog) Learners(figures ...paper.Figure) []string {
 }
 
 // ofOthers tells whether another protocol has something that this one does not; known tells whether a protocol has it.
-func (c Catalog) ofOthers(p *protocol.Protocol, known func(p *protocol.Protocol) bool) bool {
+func (c Catalog) ofOthers(p *experiment.Protocol, known func(p *experiment.Protocol) bool) bool {
 	return !known(p) && slices.ContainsFunc(c.Protocols, known)
 }
 
 // supported drops the overrides and learners that only another protocol has: see Options.AllFigures.
-func (c Catalog) supported(p *protocol.Protocol, overrides, learners []string) (ownOverrides, ownLearners []string) {
+func (c Catalog) supported(p *experiment.Protocol, overrides, learners []string) (ownOverrides, ownLearners []string) {
 	ownOverrides = slices.DeleteFunc(slices.Clone(overrides), func(override string) bool {
-		name, _, err := settings.Split(override)
-		return err == nil && c.ofOthers(p, func(p *protocol.Protocol) bool {
-			return slices.ContainsFunc(p.Fields(), func(f settings.Field) bool { return f.Name == name })
+		name, _, err := experiment.Split(override)
+		return err == nil && c.ofOthers(p, func(p *experiment.Protocol) bool {
+			return slices.ContainsFunc(p.Fields(), func(f experiment.Field) bool { return f.Name == name })
 		})
 	})
 	ownLearners = slices.DeleteFunc(slices.Clone(learners), func(name string) bool {
-		return c.ofOthers(p, func(p *protocol.Protocol) bool { return slices.Contains(p.Learners(), name) })
+		return c.ofOthers(p, func(p *experiment.Protocol) bool { return slices.Contains(p.Learners(), name) })
 	})
 	return ownOverrides, ownLearners
 }

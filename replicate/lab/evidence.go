@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -243,7 +243,7 @@ func (s Sample) judges(what string) string {
 	case 1:
 		text += " at every step"
 	default:
-		text += fmt.Sprintf(" at every %s step", protocol.Ordinal(s.Stride))
+		text += fmt.Sprintf(" at every %s step", experiment.Ordinal(s.Stride))
 	}
 	return text + ", which are more than are drawn."
 }

@@ -16,8 +16,8 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -38,7 +38,7 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: testCatalog, Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()},
+	w.Lab = &Lab{Catalog: testCatalog, Host: &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()},
 		Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2,
 		Out: filepath.Join(t.TempDir(), "new", "out"),

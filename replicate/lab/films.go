@@ -8,7 +8,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -46,7 +46,7 @@ func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 		}
 		last := slices.Max(job.Steps)
 		later := func(step int) bool { return step > last }
-		film := store.Attached(job.Spec, protocol.Film)
+		film := store.Attached(job.Spec, experiment.Film)
 		if film != nil && !slices.ContainsFunc(store.Steps(job.Spec), later) {
 			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
 		}

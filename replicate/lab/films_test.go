@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 )
 
@@ -62,7 +62,7 @@ func TestFilmOfLongerRun(t *testing.T) {
 	batch := &runs.Batch{Seeds: []int64{0}, GroupSize: func(context.Context) (int, error) { return 1, nil },
 		Start: func(_ context.Context, _ []int64, _ []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			step := func(_ context.Context, at int) ([][]runs.Row, error) {
-				return [][]runs.Row{{{T: at, Metric: "return"}}}, files.Attach(spec, protocol.Film, []byte("<svg/>"))
+				return [][]runs.Row{{{T: at, Metric: "return"}}}, files.Attach(spec, experiment.Film, []byte("<svg/>"))
 			}
 			return step, nil, nil
 		}}

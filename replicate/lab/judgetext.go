@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 )
 
 // Result is the verdict, with the margin of a single part, whose own result tables do not show, and a remark if Holm's
@@ -76,7 +76,7 @@ func (p JudgedPart) steps() string {
 	case p.OverSeeds == nil:
 		return ", every step"
 	}
-	text := fmt.Sprintf(", every %s step (these alone: %s", protocol.Ordinal(p.Stride), ends(*p.OverSeeds))
+	text := fmt.Sprintf(", every %s step (these alone: %s", experiment.Ordinal(p.Stride), ends(*p.OverSeeds))
 	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
 		text += ", " + string(alone) + ": more steps would tell"
 	}

@@ -1,6 +1,6 @@
 // Package lab makes figures: it turns a declaration of package paper into runs, charts, tables and verdicts. It plans
 // the runs of a figure, lets package runs compute the missing ones, summarises their rows, judges the claims and
-// describes the charts that package figures draws. It uses scenarios and learners only through package protocol.
+// describes the charts that package figures draws. It uses scenarios and learners only through package experiment.
 // Figures are passed in as declarations, so other figures are made like those of the paper.
 package lab
 
@@ -16,16 +16,15 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
 // Lab computes, draws and judges the figures of a catalog.
 type Lab struct {
 	Catalog
-	Host   *protocol.Host
+	Host   *experiment.Host
 	Store  *runs.Store
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
@@ -65,7 +64,7 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := &protocol.Host{Backend: b, CacheDir: cache, Log: o.Stderr}
+	host := &experiment.Host{Backend: b, CacheDir: cache, Log: o.Stderr}
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
@@ -97,7 +96,7 @@ func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	if o.Backend != backend.Default {
 		shelf.backends = []string{o.Backend}
 	}
-	host := &protocol.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
+	host := &experiment.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
 	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr, shelf: shelf, tables: tables}, nil
 }
 
@@ -111,7 +110,7 @@ func CheckBackend(name string) error {
 		return nil
 	}
 	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?",
-		name, strings.Join(known, ", "), settings.Nearest(name, known))
+		name, strings.Join(known, ", "), experiment.Nearest(name, known))
 }
 
 // ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.

@@ -8,16 +8,15 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
 // Options are what a user chooses for a figure, or for all figures.
 type Options struct {
-	Scale      settings.Scale
+	Scale      experiment.Scale
 	Panels     []string // keys; empty for all
 	Seeds      []int64  // empty for those of the figure
 	Learners   []string // shown instead of the declared ones in open panels; empty for these; b.name for panel b alone
@@ -30,11 +29,11 @@ type Options struct {
 // PanelPlan is a panel with its settings and runs.
 type PanelPlan struct {
 	paper.Panel
-	Protocol *protocol.Protocol
-	Settings protocol.Setup
+	Protocol *experiment.Protocol
+	Settings experiment.Setup
 	Seeds    []int64
 	Jobs     []runs.Wanted
-	Source   protocol.Source
+	Source   experiment.Source
 	Shown    string   // name of the metric in tables and files
 	Absent   []string // series that are not drawn, because runs are missing
 }
@@ -95,7 +94,7 @@ func checkPanels(f paper.Figure, keys []string) error {
 	for _, k := range keys {
 		if !slices.Contains(known, k) {
 			return usage.Errorf("%s has no panel %q; did you mean %q? (it has %s)",
-				f.Name(), k, settings.Nearest(k, known), strings.Join(known, ", "))
+				f.Name(), k, experiment.Nearest(k, known), strings.Join(known, ", "))
 		}
 	}
 	return nil

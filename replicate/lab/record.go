@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"tvps/data/artifact"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Record is the contents of provenance.json: how the figure was made, and the provenance of each run.
 type Record struct {
 	MadeBy   runs.Provenance              `json:"made-by"`
 	Runs     []RunRecord                  `json:"runs"`
-	Scale    settings.Scale               `json:"scale"`
+	Scale    experiment.Scale             `json:"scale"`
 	Seeds    []int64                      `json:"seeds"`
 	Settings map[string]map[string]string `json:"settings"`         // by panel and name
 	Judged   map[string]JudgedSample      `json:"judged,omitempty"` // by panel, where it is more than is drawn

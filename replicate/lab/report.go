@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // BibTeX is how the paper is cited.
@@ -130,7 +130,7 @@ func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (rep
 }
 
 func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPlan,
-	scale settings.Scale) (reportPanel, error) {
+	scale experiment.Scale) (reportPanel, error) {
 	part, err := figures.NewPanelPart(f, p.Key)
 	if err != nil {
 		return reportPanel{}, err
@@ -146,7 +146,7 @@ func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPla
 }
 
 // changesOf lists the settings of a panel that differ from its scenario's at the scale.
-func (c Catalog) changesOf(p PanelPlan, scale settings.Scale) ([]string, error) {
+func (c Catalog) changesOf(p PanelPlan, scale experiment.Scale) ([]string, error) {
 	base, err := c.Setup(p.Scenario, scale, nil)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (c Catalog) changesOf(p PanelPlan, scale settings.Scale) ([]string, error) 
 }
 
 // scenarioTable lists the settings of each scenario of the catalog at a scale, one row a setting.
-func (c Catalog) scenarioTable(scale settings.Scale) (head []string, rows [][]string, err error) {
+func (c Catalog) scenarioTable(scale experiment.Scale) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
 	at := map[string]int{} // of a setting's row
 	for _, f := range c.At(scale) {

@@ -12,20 +12,17 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/labelshift"
 	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/reinforce"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
-// testCatalog is the catalog of the paper. Package catalog has it, too, but imports this package.
-var testCatalog = Catalog{Figures: paper.Figures(),
-	Protocols: []*protocol.Protocol{&continual.Protocol, &reinforce.Protocol}}
+var testCatalog = PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 // scalesOf lists the scales that the scenarios of a figure have.
-func scalesOf(f paper.Figure) []settings.Scale {
-	return slices.DeleteFunc(slices.Clone(settings.Scales), func(s settings.Scale) bool {
+func scalesOf(f paper.Figure) []experiment.Scale {
+	return slices.DeleteFunc(slices.Clone(experiment.Scales), func(s experiment.Scale) bool {
 		return !slices.ContainsFunc(testCatalog.At(s), func(at paper.Figure) bool { return at.Number == f.Number })
 	})
 }
@@ -51,7 +48,7 @@ func TestEveryScale(t *testing.T) {
 }
 
 // continualOf returns the settings of a supervised scenario.
-func continualOf(t *testing.T, s protocol.Setup) continual.Settings {
+func continualOf(t *testing.T, s experiment.Setup) continual.Settings {
 	t.Helper()
 	of, ok := s.(continual.Settings)
 	if !ok {
@@ -83,7 +80,7 @@ func TestSetup(t *testing.T) {
 	}
 	for _, c := range []struct {
 		scenario string
-		scale    settings.Scale
+		scale    experiment.Scale
 		override string
 		words    []string
 	}{
@@ -232,7 +229,7 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 }
 
 // checkPanel checks that the series of a panel exist and fit its scenario and measure.
-func checkPanel(t *testing.T, p paper.Panel, scale settings.Scale) {
+func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 	t.Helper()
 	s, err := testCatalog.Setup(p.Scenario, scale, p.Set)
 	if err != nil {
@@ -303,7 +300,7 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 // TestLargestNumber: no setting takes a number that has no meaning, such as the largest of 64 bits.
 func TestLargestNumber(t *testing.T) {
 	for _, scenario := range []string{"gaussian", "cifar10b", "clear", "claw", "cheetah"} {
-		setup, err := testCatalog.Setup(scenario, settings.Tiny, nil)
+		setup, err := testCatalog.Setup(scenario, experiment.Tiny, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +315,7 @@ func TestLargestNumber(t *testing.T) {
 // TestAt: the figures of the robots alone have the medium scale.
 func TestAt(t *testing.T) {
 	c := newWorkplace(t).Catalog
-	for scale, want := range map[settings.Scale][]int{settings.Medium: {2, 10, 11}, settings.Small: nil} {
+	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {2, 10, 11}, experiment.Small: nil} {
 		var got []int
 		for _, f := range c.At(scale) {
 			got = append(got, f.Number)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -48,7 +48,7 @@ func (s *Shelf) add(specs ...runs.Spec) {
 // Choice is an environment: what the machine adds to the identity of runs, as it is for all seeds.
 type Choice struct {
 	Environment map[string]string
-	Data        protocol.Data
+	Data        experiment.Data
 	Runs        int // stored runs of this environment
 	Others      int // number of other environments with stored runs
 }
@@ -66,7 +66,7 @@ func (c Choice) String() string {
 
 // Choose returns the environment in which most runs of the outlines and seeds are stored, of some backends (nil: of
 // all). Runs that use no backend have no part in the choice. Without any stored run it is the zero value.
-func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64, backends []string) Choice {
+func (s *Shelf) Choose(outlines []experiment.Outline, seeds []int64, backends []string) Choice {
 	found := map[string]*Choice{}
 	for _, o := range outlines {
 		for _, spec := range s.byLearner[o.Learner] {
@@ -94,8 +94,8 @@ func (s *Shelf) Choose(outlines []protocol.Outline, seeds []int64, backends []st
 }
 
 // ofAllSeeds is a spec's environment, without the checkpoint of a seed's own split.
-func ofAllSeeds(o protocol.Outline, spec runs.Spec) map[string]string {
-	out := protocol.Environment(spec)
+func ofAllSeeds(o experiment.Outline, spec runs.Spec) map[string]string {
+	out := experiment.Environment(spec)
 	if o.Trunk != nil && o.Trunk.PerSplit {
 		delete(out, "checkpoint-hash")
 	}
@@ -103,7 +103,7 @@ func ofAllSeeds(o protocol.Outline, spec runs.Spec) map[string]string {
 }
 
 // Find returns the stored run of an outline and seed in an environment. ok is false if there is none.
-func (s *Shelf) Find(o protocol.Outline, seed int64, c Choice) (spec runs.Spec, ok bool) {
+func (s *Shelf) Find(o experiment.Outline, seed int64, c Choice) (spec runs.Spec, ok bool) {
 	for _, spec := range s.byLearner[o.Learner] {
 		data, ok := o.Matches(spec)
 		if !ok || spec.Seed != seed {
@@ -118,7 +118,7 @@ func (s *Shelf) Find(o protocol.Outline, seed int64, c Choice) (spec runs.Spec, 
 
 // fill sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
 // placeholders for the others, which no store has.
-func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
+func (s *Shelf) fill(p *PanelPlan, h *experiment.Host) error {
 	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *Shelf) fill(p *PanelPlan, h *protocol.Host) error {
 	}
 	p.Source = p.Settings.Source(h)
 	if name := choice.Environment["data"]; choice.Runs > 0 && name != p.Source.Name {
-		p.Source = protocol.Source{Name: name, StandIn: choice.Data.StandIn,
+		p.Source = experiment.Source{Name: name, StandIn: choice.Data.StandIn,
 			Note: fmt.Sprintf("Data of the machine that computed the runs: %s", name)}
 	}
 	return nil

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // storeIn stores a run of the outline with the identity that a machine adds.
-func storeIn(t *testing.T, s *runs.Store, o protocol.Outline, experiment string, seed int64,
+func storeIn(t *testing.T, s *runs.Store, o experiment.Outline, experiment string, seed int64,
 	machine map[string]string) {
 	t.Helper()
 	identity := maps.Clone(o.Settings)
@@ -40,7 +39,7 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := continual.At("clear", settings.Small)
+	setup, err := continual.At("clear", experiment.Small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func TestShelf(t *testing.T) {
 		shelf.backends = backends
 		p := PanelPlan{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
 			Seeds: []int64{0, 1, 2}}
-		if err := shelf.fill(&p, &protocol.Host{}); err != nil {
+		if err := shelf.fill(&p, &experiment.Host{}); err != nil {
 			t.Fatal(err)
 		}
 		return p

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
 )
 
 // Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of
@@ -19,10 +18,10 @@ import (
 // by the runs of both stages, with intervals at secondLook. The user may ask for another size; it has no parts. It is
 // judged at figures.Level unless there was a second look at the panel.
 type Size struct {
-	Scale  settings.Scale `json:"scale"`
-	Figure string         `json:"figure"`
-	Panel  string         `json:"panel"`
-	Set    []string       `json:"set,omitempty"` // settings that override those of the scale
+	Scale  experiment.Scale `json:"scale"`
+	Figure string           `json:"figure"`
+	Panel  string           `json:"panel"`
+	Set    []string         `json:"set,omitempty"` // settings that override those of the scale
 	Sample
 	Series  []string    `json:"series,omitempty"` // of the panel, those that its parts compare; empty for all
 	Parts   []SizedPart `json:"parts"`
@@ -154,7 +153,7 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget t
 			}
 			if budget > 0 && minutes > budget.Minutes() {
 				far = append(far, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
-					sized.What, len(larger.Seeds), protocol.Ordinal(larger.Stride), minutes))
+					sized.What, len(larger.Seeds), experiment.Ordinal(larger.Stride), minutes))
 				continue
 			}
 			s.Sample, s.Series = larger.Sample, larger.Series
@@ -297,7 +296,7 @@ func (s Size) String() string {
 	}
 	text += "seeds " + seedText(s.Seeds, ",")
 	if s.Stride > 0 {
-		text += fmt.Sprintf(", every %s step", protocol.Ordinal(s.Stride))
+		text += fmt.Sprintf(", every %s step", experiment.Ordinal(s.Stride))
 	}
 	text += fmt.Sprintf(", about %.0f min", s.Minutes)
 	for _, p := range s.Parts {

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/settings"
 )
 
 // verified judges all claims by what a lab has.
-func verified(t *testing.T, l *Lab, scale settings.Scale, seeds ...int64) Verification {
+func verified(t *testing.T, l *Lab, scale experiment.Scale, seeds ...int64) Verification {
 	t.Helper()
 	v, err := l.Verify(t.Context(), Options{Scale: scale, Seeds: seeds})
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Verification is the table of all claims with their verdicts by the stored runs. It contains no path, host or time:
 // the same runs give the same bytes.
 type Verification struct {
-	Scale   settings.Scale `json:"scale"`
-	Set     []string       `json:"set,omitempty"` // settings that override those of the scale
-	Backend string         `json:"backend"`
-	Data    []string       `json:"data"`    // a sentence for each kind of data used, without its full stop
-	Command string         `json:"command"` // the command that makes this table
-	Figures []State        `json:"figures"`
-	Claims  []Judged       `json:"claims"` // by figure
+	Scale   experiment.Scale `json:"scale"`
+	Set     []string         `json:"set,omitempty"` // settings that override those of the scale
+	Backend string           `json:"backend"`
+	Data    []string         `json:"data"`    // a sentence for each kind of data used, without its full stop
+	Command string           `json:"command"` // the command that makes this table
+	Figures []State          `json:"figures"`
+	Claims  []Judged         `json:"claims"` // by figure
 }
 
 // Verify judges every claim of the catalog by the runs that are stored for these options. It computes nothing. A

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tvps/replicate/blocks"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/settings"
 )
 
 // Markdown returns the table in Markdown: a paragraph with the basis of the verdicts, then a row for each claim.
@@ -115,7 +115,7 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 		}
 		declared := figures[i]
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n`%s`", f.Title, declared.Caption, f.Command)
-		if v.Scale == settings.Small {
+		if v.Scale == experiment.Small {
 			fmt.Fprintf(&b, ": %s on two cores", declared.Time)
 		}
 		if declared.Shares != "" {

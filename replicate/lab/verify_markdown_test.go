@@ -11,8 +11,8 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/blocks"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/settings"
 )
 
 // handMade returns a table of three claims: one with three parts, one that is not run, one without parts.
@@ -100,10 +100,10 @@ func TestGallery(t *testing.T) {
 	}
 	links := "\n[Page](fig01/index.html), [claims](fig01/claims.json), [provenance](fig01/provenance.json).\n\n" +
 		"![fig01-a](fig01/fig01-a.png)\n"
-	for scale, want := range map[settings.Scale][]string{
-		settings.Small: {"`go run ./replicate fig1 --scale small`: 28 min on two cores." + links,
+	for scale, want := range map[experiment.Scale][]string{
+		experiment.Small: {"`go run ./replicate fig1 --scale small`: 28 min on two cores." + links,
 			"`go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n\n| claim"},
-		settings.Medium: {"`go run ./replicate fig1 --scale small`." + links,
+		experiment.Medium: {"`go run ./replicate fig1 --scale small`." + links,
 			"`go run ./replicate fig3 --scale small`, with runs of figure 1.\n\n| claim"},
 	} {
 		v := handMade()

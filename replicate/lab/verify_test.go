@@ -20,8 +20,8 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -45,7 +45,7 @@ func newArchive(t *testing.T) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
 	a.Lab = &Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
@@ -269,7 +269,7 @@ func TestVerifyWithoutCheckpoints(t *testing.T) {
 		t.Errorf("figure 1: %+v", s)
 	}
 	t.Setenv("TVPS_DATA", filepath.Join(t.TempDir(), "none"))
-	a.Host = &protocol.Host{Backend: a.Host.Backend, CacheDir: a.Host.CacheDir}
+	a.Host = &experiment.Host{Backend: a.Host.Backend, CacheDir: a.Host.CacheDir}
 	v = a.verify(t)
 	if s := v.Figures[0]; !strings.Contains(s.Note, "panel b: ") || !strings.Contains(s.Note, "none") {
 		t.Errorf("without data: %+v", s)

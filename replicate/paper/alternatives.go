@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // Table declares a table of the study: a scenario with the default settings and with alternatives to them.
@@ -86,9 +86,9 @@ var (
 
 // StudySteps are the strides of the study, at scales where the steps of the figure are too many for so many rows. Like
 // the figures' strides they are coprime to T.
-var StudySteps = settings.ByScale{
-	settings.Small: slices.Concat([]string{"cifar10b.stride=35"}, stepsOfG), // 8, 43, 78, 113
-	settings.Paper: slices.Concat([]string{"cifar10b.stride=11"}, stepsOfG),
+var StudySteps = experiment.ByScale{
+	experiment.Small: slices.Concat([]string{"cifar10b.stride=35"}, stepsOfG), // 8, 43, 78, 113
+	experiment.Paper: slices.Concat([]string{"cifar10b.stride=11"}, stepsOfG),
 }
 
 // stepsOfG are the strides of the tables about g alone.

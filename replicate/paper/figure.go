@@ -11,17 +11,17 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // Figure declares a figure of the paper.
 type Figure struct {
 	Number         int
 	Title, Caption string
-	Time           string                    // time at the small scale on two cores, as "28 min"
-	Shares         string                    // figures with which it shares runs; Time is measured after them
-	Seeds          string                    // as "0,1,2" or "0-7"; DefaultSeeds if empty
-	SeedsAt        map[settings.Scale]string // seeds of a scale, instead of Seeds
+	Time           string                      // time at the small scale on two cores, as "28 min"
+	Shares         string                      // figures with which it shares runs; Time is measured after them
+	Seeds          string                      // as "0,1,2" or "0-7"; DefaultSeeds if empty
+	SeedsAt        map[experiment.Scale]string // seeds of a scale, instead of Seeds
 	Panels         []Panel
 	Claims         []Claim
 }
@@ -36,7 +36,7 @@ func (f Figure) Name() string { return fmt.Sprintf("fig%02d", f.Number) }
 func (f Figure) Command() string { return fmt.Sprint("fig", f.Number) }
 
 // SeedsFor returns the figure's seeds at a scale.
-func (f Figure) SeedsFor(scale settings.Scale) string {
+func (f Figure) SeedsFor(scale experiment.Scale) string {
 	return cmp.Or(f.SeedsAt[scale], f.Seeds, DefaultSeeds)
 }
 

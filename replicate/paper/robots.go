@@ -1,6 +1,6 @@
 package paper
 
-import "tvps/replicate/settings"
+import "tvps/replicate/experiment"
 
 const (
 	returnLabel  = "average undiscounted return"
@@ -20,7 +20,7 @@ const (
 )
 
 // robotSeeds are the seeds of the paper's Table 1, at its scale.
-var robotSeeds = map[settings.Scale]string{settings.Medium: "0-9", settings.Paper: "0-9"}
+var robotSeeds = map[experiment.Scale]string{experiment.Medium: "0-9", experiment.Paper: "0-9"}
 
 // returnPanel shows the return of agents on a robot.
 func returnPanel(key, title, scenario string, series ...string) Panel {

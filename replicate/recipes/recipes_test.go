@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/catalog"
+	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/protocol"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // TestRecipes makes the example figure of the example learner on the example scenario, at the tiny scale: all files,
@@ -26,12 +26,12 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := catalog.Paper()
+	c := lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 	c.Figures = append(c.Figures, Fig15())
 	var stdout bytes.Buffer
 	l := &lab.Lab{Catalog: c, Store: store, Stdout: &stdout, Stderr: io.Discard,
-		Host: &protocol.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}}
-	options := lab.Options{Scale: settings.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
+		Host: &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}}
+	options := lab.Options{Scale: experiment.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
 	r, err := l.Make(context.Background(), Fig15(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-func protocolOf(c lab.Catalog, scenario string) *protocol.Protocol {
-	i := slices.IndexFunc(c.Protocols, func(p *protocol.Protocol) bool { return slices.Contains(p.Scenarios(), scenario) })
+func protocolOf(c lab.Catalog, scenario string) *experiment.Protocol {
+	i := slices.IndexFunc(c.Protocols, func(p *experiment.Protocol) bool { return slices.Contains(p.Scenarios(), scenario) })
 	return c.Protocols[max(0, i)]
 }
 

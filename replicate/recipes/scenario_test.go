@@ -3,7 +3,7 @@ package recipes
 import (
 	"tvps/data/random"
 	"tvps/replicate/continual"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 )
 
 // threshold is a scenario in which x does not drift, but the rule from x to y does: y is 1 where x is above t / steps.
@@ -11,7 +11,7 @@ var threshold = continual.DeclareScenario(continual.Scenario{
 	Name:     "threshold",
 	Networks: []string{"linear", "mlp"},
 	Scales:   continual.ScalesOf("gaussian", "steps=40"),
-	Open: func(_ *protocol.Host, _ continual.Scenario, s continual.Settings) continual.Source {
+	Open: func(_ *experiment.Host, _ continual.Scenario, s continual.Settings) continual.Source {
 		return continual.Simulated{Settings: s, Dim: 1, Classes: 2,
 			Draw: func(seed int64, part string, t, n int) (x []float32, labels []int32) {
 				rng := random.New(seed, "threshold", part, t)

@@ -8,9 +8,8 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // BenchmarkTrain times steps of Half-Cheetah, each with an action, the simulation and an update, with SAC as in
@@ -36,7 +35,7 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	t, stop, err := experimentOf(&protocol.Host{Backend: backendtest.Open(b, "")}, s, name).training(b.Context(), list)
+	t, stop, err := configOf(&experiment.Host{Backend: backendtest.Open(b, "")}, s, name).training(b.Context(), list)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func BenchmarkEncodings(b *testing.B) {
 		for _, time := range propensity.BatchedEncodings() {
 			for _, rate := range []float64{1e-4, 3e-4, 1e-3} {
 				b.Run(fmt.Sprintf("%s/%s/%g", scenario, time, rate), func(b *testing.B) {
-					setup, err := At(scenario, settings.Paper)
+					setup, err := At(scenario, experiment.Paper)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -83,7 +82,7 @@ func BenchmarkEncodings(b *testing.B) {
 
 func benchmarkEncoding(b *testing.B, s Settings, seeds ...int64) {
 	for b.Loop() {
-		t, stop, err := experimentOf(&protocol.Host{Backend: backendtest.Open(b, "")}, s, "sac-omega").training(b.Context(), seeds)
+		t, stop, err := configOf(&experiment.Host{Backend: backendtest.Open(b, "")}, s, "sac-omega").training(b.Context(), seeds)
 		if err != nil {
 			b.Fatal(err)
 		}

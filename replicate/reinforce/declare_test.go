@@ -11,8 +11,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/figures"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // A learner is one declaration.
@@ -31,7 +30,7 @@ func TestDeclaredLearner(t *testing.T) {
 	if got := run(t, h, open(t), s, "test-omega", 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
-	if notes := s.Notes(protocol.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
+	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
 		t.Errorf("notes %q", notes)
 	}
 }
@@ -47,7 +46,7 @@ func TestDeclaredScenario(t *testing.T) {
 	DeclareScenario(Scenario{
 		Name:    "test-reach",
 		New:     func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &reaching{}, nil },
-		Scales:  settings.ByScale{settings.Tiny: append(slices.Clone(robotTiny), "horizon=5")},
+		Scales:  experiment.ByScale{experiment.Tiny: append(slices.Clone(robotTiny), "horizon=5")},
 		Parts:   []string{"claw"},
 		Success: true,
 		Note:    func(Settings) string { return "One place." },
@@ -64,14 +63,14 @@ func TestDeclaredScenario(t *testing.T) {
 	if got := jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"]; got != "2" {
 		t.Errorf("repeat is %q", got)
 	}
-	if notes := s.Notes(protocol.Source{}, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
+	if notes := s.Notes(experiment.Source{}, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
 		t.Errorf("notes %q", notes)
 	}
-	setup, err := At("test-reach", settings.Tiny)
+	setup, err := At("test-reach", experiment.Tiny)
 	if err != nil || setup.Length() != 24 {
 		t.Errorf("%+v, %v", setup, err)
 	}
-	_, err = At("test-reach", settings.Paper)
+	_, err = At("test-reach", experiment.Paper)
 	demand.Error(t, err, "no scale paper here")
 }
 
@@ -124,7 +123,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 		if scenario.Scales == nil {
 			continue
 		}
-		for _, scale := range settings.Scales {
+		for _, scale := range experiment.Scales {
 			s, err := At(scenario.Name, scale)
 			if err != nil {
 				t.Errorf("%s, %s: %v", scenario.Name, scale, err)
@@ -135,7 +134,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 			}
 			named := []string{"scenario"}
 			for _, entry := range scenario.Scales[scale] {
-				name, _, err := settings.Split(entry)
+				name, _, err := experiment.Split(entry)
 				if err != nil {
 					t.Error(err)
 				}
@@ -156,7 +155,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 		{"halfcheetah", "tiny", []string{`"halfcheetah"`, "no scale"}},
 		{"claw", "papr", []string{`no scale "papr"`, `did you mean "paper"`}},
 	} {
-		s, err := At(c.scenario, settings.Scale(c.scale))
+		s, err := At(c.scenario, experiment.Scale(c.scale))
 		if demand.Error(t, err, c.words...); s != nil {
 			t.Errorf("%s, %s: settings with an error", c.scenario, c.scale)
 		}
@@ -165,7 +164,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 
 // The notes of the paper's claw, in full.
 func TestNotes(t *testing.T) {
-	s, err := At("claw", settings.Paper)
+	s, err := At("claw", experiment.Paper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,20 +173,20 @@ func TestNotes(t *testing.T) {
 			"batches of 256, an update every single step after 10000 random ones, alpha fixed at 0.2.",
 		"10 valves, each 2 times before the next.",
 	}
-	if got := s.Notes(protocol.Source{}, []string{"sac"}, ""); !slices.Equal(got, want) {
+	if got := s.Notes(experiment.Source{}, []string{"sac"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}
 	want = append(want, "g: 4 layers of 64 units, fourier time, "+
 		"4 minibatches of 512 at rate 0.0001 after every episode, clip min1, method2.")
-	if got := s.Notes(protocol.Source{}, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
+	if got := s.Notes(experiment.Source{}, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}
 	coming, err := s.With("evaluate", "coming")
-	if err != nil || !strings.Contains(coming.Notes(protocol.Source{}, nil, "")[0], "evaluated on the 5 coming ones every 100") {
-		t.Errorf("notes %q, %v", coming.Notes(protocol.Source{}, nil, ""), err)
+	if err != nil || !strings.Contains(coming.Notes(experiment.Source{}, nil, "")[0], "evaluated on the 5 coming ones every 100") {
+		t.Errorf("notes %q, %v", coming.Notes(experiment.Source{}, nil, ""), err)
 	}
-	if one, _ := s.With("valves", "1"); one.Notes(protocol.Source{}, nil, "")[1] != "One valve, the same in every episode." {
-		t.Errorf("notes %q", one.Notes(protocol.Source{}, nil, ""))
+	if one, _ := s.With("valves", "1"); one.Notes(experiment.Source{}, nil, "")[1] != "One valve, the same in every episode." {
+		t.Errorf("notes %q", one.Notes(experiment.Source{}, nil, ""))
 	}
 	if got, want := s.Thin(3).PlannedSteps()[0], 300; got != want {
 		t.Errorf("thinned, the first evaluation is at %d, want %d", got, want)

@@ -56,7 +56,7 @@ type outcome struct {
 
 // report returns the rows of an evaluation: the mean over tasks, the next episode, and each task. Tasks have equally
 // many trials.
-func (e experiment) report(at int, starts []start, outcomes []outcome) []runs.Row {
+func (e config) report(at int, starts []start, outcomes []outcome) []runs.Row {
 	counted := slices.ContainsFunc(starts, func(b start) bool { return b.trial >= 0 })
 	var all, reached []float64
 	var tasks []string

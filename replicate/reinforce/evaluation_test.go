@@ -16,7 +16,7 @@ import (
 	"tvps/data/env/mujoco/mujocotest"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -34,7 +34,7 @@ func value(t *testing.T, rows []runs.Row, metric string, at int) float64 {
 
 // The rows of an evaluation are means of made-up episodes, computed by hand.
 func TestReport(t *testing.T) {
-	e := experiment{scenario: Scenario{Success: true}, settings: miniature()}
+	e := config{scenario: Scenario{Success: true}, settings: miniature()}
 	tasks := []start{{trial: 0, task: "a"}, {trial: 1, task: "a"}, {trial: 2, task: "b"}, {trial: 3, task: "b"},
 		{trial: -1, episode: 8}}
 	got := e.report(8, tasks, []outcome{{1, true}, {3, false}, {10, true}, {20, true}, {-5, false}})
@@ -121,10 +121,10 @@ func TestFilmsAreNamed(t *testing.T) {
 	}
 	claw.Close()
 	declareCart(newTestClaw)
-	h, s, store := &protocol.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}, miniature(), open(t)
+	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}, miniature(), open(t)
 	s.Episodes = 4
 	run(t, h, store, s, "sac-omega", 0, 1)
-	paths, err := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+protocol.Film))
+	paths, err := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+experiment.Film))
 	if err != nil || len(paths) != 2 {
 		t.Fatalf("films %v, %v", paths, err)
 	}

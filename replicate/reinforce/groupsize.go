@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -62,7 +62,7 @@ func candidates(n int) []int {
 // groupSize returns the largest number of batched seeds: Settings.Stack, or if that is 0 the one with which n seeds
 // take the least time. It measures what is not in the cache, with as many parallel programs as the host has workers,
 // which takes half a minute, and reports it on the host's log.
-func (e experiment) groupSize(ctx context.Context, n int) (int, error) {
+func (e config) groupSize(ctx context.Context, n int) (int, error) {
 	if e.settings.Stack > 0 {
 		return e.settings.Stack, nil
 	}
@@ -125,7 +125,7 @@ func (m measurements) perSec(k int) float64 {
 }
 
 // measure trains k seeds in each of the parallel programs for a moment and returns the throughput.
-func (e experiment) measure(ctx context.Context, k int) (perSec float64, err error) {
+func (e config) measure(ctx context.Context, k int) (perSec float64, err error) {
 	e.settings.Horizon = min(e.settings.Horizon, throughputEpisode)
 	e.settings.BurnIn = e.settings.Horizon
 	e.learner = e.learner.plain()
@@ -190,7 +190,7 @@ func parallel(trainings []*training, do func(t *training) (int, error)) (sum int
 }
 
 // throughputFile returns the path of the measurements, and everything on which they can depend.
-func (e experiment) throughputFile() (path string, key map[string]string) {
+func (e config) throughputFile() (path string, key map[string]string) {
 	s, name := e.settings, e.learner.plain().Name
 	key = e.host.Backend.Info.Identity()
 	maps.Copy(key, map[string]string{
@@ -211,7 +211,7 @@ const longestMeasurements = 1 << 20
 
 // readThroughput reads the cached measurements. It returns none if the file is missing, too long or does not match its
 // checksum.
-func (e experiment) readThroughput() measurements {
+func (e config) readThroughput() measurements {
 	path, key := e.throughputFile()
 	var out measurements
 	text, err := artifact.ReadFile(path, longestMeasurements)
@@ -223,7 +223,7 @@ func (e experiment) readThroughput() measurements {
 }
 
 // writeThroughput writes the measurements to the cache.
-func (e experiment) writeThroughput(m measurements) error {
+func (e config) writeThroughput(m measurements) error {
 	path, _ := e.throughputFile()
 	m.Sum = m.sum()
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -234,7 +234,7 @@ func (e experiment) writeThroughput(m measurements) error {
 		err = artifact.Replace(path, append(text, '\n'), 0o644)
 	}
 	if err != nil {
-		return &settings.AvoidableError{Setting: "stack",
+		return &experiment.AvoidableError{Setting: "stack",
 			Err: fmt.Errorf("cannot cache the fastest number of batched seeds (%w): make the cache writable", err)}
 	}
 	return nil

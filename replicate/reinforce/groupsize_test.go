@@ -14,8 +14,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/env"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // measured are settings that leave the group size to a measurement.
@@ -27,7 +26,7 @@ func measured() Settings {
 
 // counting is a Host with a cache of its own that measures for a millisecond. made counts the carts, each of which has
 // to begin three episodes at least.
-func counting(t *testing.T) (h *protocol.Host, made *int, log *strings.Builder) {
+func counting(t *testing.T) (h *experiment.Host, made *int, log *strings.Builder) {
 	h, made, log = carts(t), new(int), new(strings.Builder)
 	h.CacheDir, h.Log = t.TempDir(), log
 	timingOf(h).throughput = time.Millisecond
@@ -48,7 +47,7 @@ func counting(t *testing.T) (h *protocol.Host, made *int, log *strings.Builder) 
 }
 
 // groupSize is that of a learner's batch of several seeds.
-func groupSize(t *testing.T, h *protocol.Host, s Settings, series string, seeds int) int {
+func groupSize(t *testing.T, h *experiment.Host, s Settings, series string, seeds int) int {
 	t.Helper()
 	list := make([]int64, seeds)
 	for i := range list {
@@ -151,7 +150,7 @@ func TestFastestGroupSize(t *testing.T) {
 func TestDamagedThroughput(t *testing.T) {
 	h, made, _ := counting(t)
 	s := measured()
-	e := experimentOf(h, s, "sac")
+	e := configOf(h, s, "sac")
 	path, _ := e.throughputFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -192,7 +191,7 @@ func TestDamagedThroughput(t *testing.T) {
 	}
 	_, err = e.groupSize(t.Context(), 1)
 	demand.Error(t, err, "cannot cache", "make the cache writable")
-	var avoidable *settings.AvoidableError
+	var avoidable *experiment.AvoidableError
 	if !errors.As(err, &avoidable) || avoidable.Setting != "stack" {
 		t.Errorf("error %v, want one that names the setting", err)
 	}
@@ -204,7 +203,7 @@ func TestMeasurementIsInterrupted(t *testing.T) {
 	s := measured()
 	ctx, cancel := context.WithCancel(t.Context())
 	declareCart(func(context.Context, Settings, int64, io.Writer) (env.Env, error) { cancel(); return &cart{}, nil })
-	e := experimentOf(h, s, "sac")
+	e := configOf(h, s, "sac")
 	if _, err := e.groupSize(ctx, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

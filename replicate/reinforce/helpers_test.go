@@ -12,7 +12,7 @@ import (
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -84,19 +84,19 @@ func declareCart(build newEnv) {
 }
 
 // carts is a Host on the Go backend, which compiles nothing, with carts as environments.
-func carts(t *testing.T) *protocol.Host { return cartsOn(t, backend.Go) }
+func carts(t *testing.T) *experiment.Host { return cartsOn(t, backend.Go) }
 
-func cartsOn(t *testing.T, name string) *protocol.Host {
+func cartsOn(t *testing.T, name string) *experiment.Host {
 	t.Helper()
 	declareCart(newCart)
-	return &protocol.Host{Backend: backendtest.Open(t, name), Workers: 2}
+	return &experiment.Host{Backend: backendtest.Open(t, name), Workers: 2}
 }
 
-// experimentOf is the experiment of a learner.
-func experimentOf(h *protocol.Host, s Settings, name string) experiment {
+// configOf is the config of a learner.
+func configOf(h *experiment.Host, s Settings, name string) config {
 	scenario, _ := scenarioOf(s.Scenario)
 	learner, _ := learnerOf(name)
-	return experiment{h, s, scenario, learner}
+	return config{h, s, scenario, learner}
 }
 
 // miniature are settings that take a second.
@@ -119,7 +119,7 @@ func agents() []string {
 }
 
 // jobs plans the runs of a learner.
-func jobs(t *testing.T, h *protocol.Host, s Settings, series string, seeds ...int64) []runs.Job {
+func jobs(t *testing.T, h *experiment.Host, s Settings, series string, seeds ...int64) []runs.Job {
 	t.Helper()
 	wanted, err := s.Jobs(h, []string{series}, seeds, MeasureReturn)
 	if err != nil {
@@ -134,7 +134,7 @@ func jobs(t *testing.T, h *protocol.Host, s Settings, series string, seeds ...in
 
 // run computes the runs of a learner and returns their rows by seed.
 func run(
-	t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, seeds ...int64,
+	t *testing.T, h *experiment.Host, store *runs.Store, s Settings, series string, seeds ...int64,
 ) map[int64][]runs.Row {
 	t.Helper()
 	report, err := runs.Execute(t.Context(), store, jobs(t, h, s, series, seeds...), runs.Options{Workers: 2})

@@ -20,7 +20,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -126,7 +126,7 @@ func TestInterruptedRunsEndAlike(t *testing.T) {
 
 // interrupt cancels runs when each has begun that many episodes.
 func interrupt(
-	t *testing.T, h *protocol.Host, store *runs.Store, s Settings, series string, episodes int, seeds ...int64,
+	t *testing.T, h *experiment.Host, store *runs.Store, s Settings, series string, episodes int, seeds ...int64,
 ) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

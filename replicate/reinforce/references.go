@@ -58,7 +58,7 @@ func following(
 }
 
 // referenceJobs returns a reference's run for each seed.
-func (e experiment) referenceJobs(seeds []int64) []runs.Wanted {
+func (e config) referenceJobs(seeds []int64) []runs.Wanted {
 	var jobs []runs.Wanted
 	for _, seed := range seeds {
 		jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{
@@ -72,7 +72,7 @@ func (e experiment) referenceJobs(seeds []int64) []runs.Wanted {
 }
 
 // startReference returns the step of a reference's run. Trials are the same in every evaluation and played once.
-func (e experiment) startReference(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
+func (e config) startReference(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
 	robot, err := e.scenario.New(ctx, e.settings, seed, e.host.Log)
 	if err != nil {
 		return nil, nil, fmt.Errorf("seed %d: %w", seed, err)

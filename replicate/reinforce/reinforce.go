@@ -15,18 +15,17 @@ import (
 
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Protocol is this kind of experiment, for figures.
-var Protocol = protocol.Protocol{
+var Protocol = experiment.Protocol{
 	Base: "sac", Floors: []string{"nothing", "random"}, TrueWeights: "sac-task", Measure: MeasureReturn,
 	XLabel: "episode", Unit: "episodes", IsTask: isTask,
 	Scenarios: Scenarios,
 	Learners:  Learners,
-	Fields:    func() []settings.Field { return Settings{}.Fields() },
+	Fields:    func() []experiment.Field { return Settings{}.Fields() },
 	At:        At,
 }
 
@@ -46,56 +45,56 @@ const (
 // isTask tells whether a metric is the return of one task.
 func isTask(metric string) bool { return strings.HasPrefix(metric, TaskReturn) && metric != NextReturn }
 
-// experiment is a learner on a scenario.
-type experiment struct {
-	host     *protocol.Host
+// config is a learner on a scenario.
+type config struct {
+	host     *experiment.Host
 	settings Settings
 	scenario Scenario
 	learner  Learner
 }
 
 // Outlines returns what the settings say of the runs of each series. Errors: impossible settings, series or measures.
-func (s Settings) Outlines(series []string, measure string) ([]protocol.Outline, error) {
+func (s Settings) Outlines(series []string, measure string) ([]experiment.Outline, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var out []protocol.Outline
+	var out []experiment.Outline
 	for _, name := range series {
-		e, err := s.experiment(name, measure)
+		e, err := s.config(name, measure)
 		if err != nil {
 			return nil, err
 		}
-		outline := protocol.Outline{Series: name, Learner: name, Settings: e.identity(),
-			Data: []protocol.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
-			Group: cmp.Or(s.Stack, protocol.MeasuredGroup), Backend: true, Memory: e.memory, CPUs: s.Threads}
+		outline := experiment.Outline{Series: name, Learner: name, Settings: e.identity(),
+			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
+			Group: cmp.Or(s.Stack, experiment.MeasuredGroup), Backend: true, Memory: e.memory, CPUs: s.Threads}
 		if e.learner.Reference != nil {
 			outline.Cost, outline.Group, outline.Backend = e.evaluationCost(), 0, false
 		}
-		outline.Seconds = protocol.Guess{CPU: outline.Cost * perMillisecond, GPU: outline.Cost * perMillisecond}
+		outline.Seconds = experiment.Guess{CPU: outline.Cost * perMillisecond, GPU: outline.Cost * perMillisecond}
 		out = append(out, outline)
 	}
 	return out, nil
 }
 
-// experiment returns that of a series, without a host.
-func (s Settings) experiment(series, measure string) (experiment, error) {
+// config returns that of a series, without a host.
+func (s Settings) config(series, measure string) (config, error) {
 	if err := s.CheckSeries(series, measure); err != nil {
-		return experiment{}, err
+		return config{}, err
 	}
 	scenario, _ := scenarioOf(s.Scenario)
 	learner, _ := learnerOf(series)
-	return experiment{settings: s, scenario: scenario, learner: learner}, nil
+	return config{settings: s, scenario: scenario, learner: learner}, nil
 }
 
 // Jobs returns one run for each series and seed. The runs of a learner are a batch: at most Settings.Stack seeds train
 // in one program, or as many as are fastest. Errors: impossible settings, series or measures.
-func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
+func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	var jobs []runs.Wanted
 	for _, name := range series {
-		e, err := s.experiment(name, measure)
+		e, err := s.config(name, measure)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +122,7 @@ func (s Settings) Jobs(h *protocol.Host, series []string, seeds []int64, measure
 }
 
 // spec is the identity of a seed's run. References use no backend.
-func (e experiment) spec(seed int64) runs.Spec {
+func (e config) spec(seed int64) runs.Spec {
 	settings := e.identity()
 	if e.learner.Reference == nil {
 		maps.Copy(settings, e.host.Backend.Info.Identity())
@@ -133,7 +132,7 @@ func (e experiment) spec(seed int64) runs.Spec {
 
 // cost estimates the milliseconds of a seed between two evaluations on one core. An update's are those of figures 2, 10
 // and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
-func (e experiment) cost() float64 {
+func (e config) cost() float64 {
 	s := e.settings
 	update, waits := 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers), 6.
 	if e.learner.Context { // two GRUs, at s and at s'
@@ -152,7 +151,7 @@ func (e experiment) cost() float64 {
 }
 
 // evaluationCost estimates the milliseconds of an evaluation on one core.
-func (e experiment) evaluationCost() float64 {
+func (e config) evaluationCost() float64 {
 	s := e.settings
 	episodes := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {
@@ -166,14 +165,14 @@ func (e experiment) evaluationCost() float64 {
 const perMillisecond = 6e-4
 
 // memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
-func (e experiment) memory(seeds int) int {
+func (e config) memory(seeds int) int {
 	const transition = 220 // bytes, of the larger robot
 	return 1500 + seeds*2*transition*e.settings.Replay>>20
 }
 
 // start prepares the agents of a group, from their checkpoints if there are any. All seeds train, members are those
 // whose runs are missing.
-func (e experiment) start(
+func (e config) start(
 	ctx context.Context, seeds []int64, members []runs.Spec, files runs.Files,
 ) (step runs.GroupStep, stop func(), err error) {
 	t, stop, err := e.training(ctx, seeds)
@@ -190,7 +189,7 @@ func (e experiment) start(
 
 // training makes an environment for each seed and takes a client of the backend. Agents come with training.begin or
 // training.restart. stop frees all of it.
-func (e experiment) training(ctx context.Context, seeds []int64) (t *training, stop func(), err error) {
+func (e config) training(ctx context.Context, seeds []int64) (t *training, stop func(), err error) {
 	engine, free, err := engineOf(e.host.Backend, e.settings.Threads)
 	if err != nil {
 		return nil, nil, err
@@ -202,7 +201,7 @@ func (e experiment) training(ctx context.Context, seeds []int64) (t *training, s
 		free()
 		return nil, nil, err
 	}
-	t = &training{experiment: e, engine: engine, seeds: seeds, envs: envs}
+	t = &training{config: e, engine: engine, seeds: seeds, envs: envs}
 	return t, func() {
 		t.close()
 		envs.close()
@@ -228,6 +227,6 @@ type timing struct {
 }
 
 // timingOf returns those of a host; tests shorten them.
-func timingOf(h *protocol.Host) *timing {
-	return protocol.Local(h, func() *timing { return &timing{throughput: 2 * time.Second} })
+func timingOf(h *experiment.Host) *timing {
+	return experiment.Local(h, func() *timing { return &timing{throughput: 2 * time.Second} })
 }

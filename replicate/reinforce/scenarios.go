@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"tvps/data/env"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
 // Scenario is a robot whose task changes from episode to episode.
@@ -17,7 +16,7 @@ type Scenario struct {
 	// New makes the environment of one seed. The first call on a machine may fetch the simulator and its models.
 	New func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error)
 	// Scales are its settings. Without any it belongs to no figure: the caller sets every one.
-	Scales settings.ByScale
+	Scales experiment.ByScale
 
 	Parts    []string // tags `of` in Settings of the settings that only such scenarios have
 	Success  bool     // whether runs report Success; its environments then have a method Success() bool
@@ -30,20 +29,20 @@ type Scenario struct {
 var scenarios = []Scenario{
 	{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
-		Scales: settings.ByScale{
-			settings.Paper:  cheetahPaper,
-			settings.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40"}),
-			settings.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40"}),
-			settings.Tiny:   slices.Concat(cheetahPaper, robotTiny),
+		Scales: experiment.ByScale{
+			experiment.Paper:  cheetahPaper,
+			experiment.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40"}),
+			experiment.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40"}),
+			experiment.Tiny:   slices.Concat(cheetahPaper, robotTiny),
 		},
 	},
 	{
 		Name: "claw", New: newClaw, Parts: []string{"claw"}, Success: true, StepCost: 1.8, Note: clawNote,
-		Scales: settings.ByScale{
-			settings.Paper:  clawPaper,
-			settings.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000"}),
-			settings.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000"}),
-			settings.Tiny:   slices.Concat(clawPaper, robotTiny, fewValves),
+		Scales: experiment.ByScale{
+			experiment.Paper:  clawPaper,
+			experiment.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000"}),
+			experiment.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000"}),
+			experiment.Tiny:   slices.Concat(clawPaper, robotTiny, fewValves),
 		},
 	},
 	{Name: "halfcheetah", New: newCheetah(true), StepCost: .3},
@@ -103,11 +102,11 @@ func scenarioOf(name string) (s Scenario, ok bool) {
 }
 
 // At returns the settings of a scenario at a scale. Errors: an unknown scenario, one without scales, an unknown scale.
-func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
+func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	s, ok := scenarioOf(scenario)
 	switch {
 	case !ok:
-		nearest := settings.Nearest(scenario, Scenarios())
+		nearest := experiment.Nearest(scenario, Scenarios())
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	case s.Scales == nil:
 		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)
@@ -116,7 +115,7 @@ func At(scenario string, scale settings.Scale) (protocol.Setup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	setup, err := protocol.Apply(Settings{Scenario: scenario}, list)
+	setup, err := experiment.Apply(Settings{Scenario: scenario}, list)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
 	}

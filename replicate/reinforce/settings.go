@@ -9,11 +9,10 @@ import (
 	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/sac"
-	"tvps/replicate/protocol"
-	"tvps/replicate/settings"
+	"tvps/replicate/experiment"
 )
 
-// Settings are all numbers and choices of one scenario; see package settings for the tags. The tag `of` names what a
+// Settings are all numbers and choices of one scenario; see experiment.Field for the tags. The tag `of` names what a
 // setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
 // "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have
 // them, "threads" agents where it is not 0, "plan" no run's numbers.
@@ -61,11 +60,11 @@ type Settings struct {
 	Stack    int `set:"stack" of:"plan" doc:"largest number of batched seeds, on which rounding depends; 0 measures once which is fastest on this machine"`
 }
 
-var _ protocol.Setup = Settings{}
+var _ experiment.Setup = Settings{}
 
 // rules say which values the settings may take.
-func rules() settings.Rules {
-	return settings.Rules{
+func rules() experiment.Rules {
+	return experiment.Rules{
 		Choices: map[string][]string{
 			"scenario": Scenarios(),
 			"evaluate": {EvaluateTasks, EvaluateComing},
@@ -83,11 +82,11 @@ func rules() settings.Rules {
 }
 
 // Fields lists the settings in their order.
-func (s Settings) Fields() []settings.Field { return settings.Fields(s) }
+func (s Settings) Fields() []experiment.Field { return experiment.Fields(s) }
 
 // With returns a copy with another value of one setting. Errors name the setting, the valid values and, for an unknown
 // name, the nearest one.
-func (s Settings) With(name, value string) (protocol.Setup, error) {
+func (s Settings) With(name, value string) (experiment.Setup, error) {
 	if err := rules().Set(&s, name, value); err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (s Settings) PlannedSteps() []int {
 }
 
 // Thin multiplies the evaluation interval.
-func (s Settings) Thin(factor int) protocol.Setup {
+func (s Settings) Thin(factor int) experiment.Setup {
 	s.Every *= factor
 	return s
 }
@@ -142,7 +141,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 	l, ok := learnerOf(name)
 	if !ok {
 		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)",
-			name, settings.Nearest(name, Learners()), strings.Join(Learners(), ", "))
+			name, experiment.Nearest(name, Learners()), strings.Join(Learners(), ", "))
 	}
 	if l.Scenario != "" && l.Scenario != s.Scenario {
 		return fmt.Errorf("%q is of the scenario %s and cannot be shown on %s", name, l.Scenario, s.Scenario)
@@ -151,10 +150,10 @@ func (s Settings) CheckSeries(name, measure string) error {
 }
 
 // Source is empty: samples are simulated.
-func (s Settings) Source(*protocol.Host) protocol.Source { return protocol.Source{} }
+func (s Settings) Source(*experiment.Host) experiment.Source { return experiment.Source{} }
 
 // Notes says what a panel was made from, in sentences.
-func (s Settings) Notes(_ protocol.Source, series []string, _ string) []string {
+func (s Settings) Notes(_ experiment.Source, series []string, _ string) []string {
 	alpha := fmt.Sprintf("fixed at %g", s.Alpha)
 	if s.LearnAlpha {
 		alpha = fmt.Sprintf("learned from %g", s.Alpha)
@@ -167,7 +166,7 @@ func (s Settings) Notes(_ protocol.Source, series []string, _ string) []string {
 		fmt.Sprintf("%d episodes of %d steps, evaluated on %s every %d episodes; "+
 			"%d layers of %d units, batches of %d, an update every %s step after %d random ones, alpha %s.",
 			s.Episodes, s.Horizon, evaluated, s.Every,
-			s.Layers, s.Hidden, s.Batch, protocol.Ordinal(s.UpdateEvery), s.BurnIn, alpha),
+			s.Layers, s.Hidden, s.Batch, experiment.Ordinal(s.UpdateEvery), s.BurnIn, alpha),
 	}
 	if scenario, _ := scenarioOf(s.Scenario); scenario.Note != nil {
 		out = append(out, scenario.Note(s))
@@ -197,7 +196,7 @@ func often(every int) string {
 // identity returns the settings that can change the numbers of a learner's run, and what else can: the simulator and
 // the protocol's number; spec adds the backend. References use no agent. The seed is not among them, nor the group
 // size, on which only rounding depends (runs.Batch).
-func (e experiment) identity() map[string]string {
+func (e config) identity() map[string]string {
 	parts := append([]string{"task", "evaluate"}, e.scenario.Parts...)
 	if e.settings.Evaluate == EvaluateComing {
 		parts = append(parts, "coming")
@@ -217,7 +216,7 @@ func (e experiment) identity() map[string]string {
 			parts = append(parts, "threads")
 		}
 	}
-	id := settings.Of(e.settings, parts...)
+	id := experiment.Of(e.settings, parts...)
 	id["protocol"], id["mujoco"] = version, mujoco.Version
 	return id
 }

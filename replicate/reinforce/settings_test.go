@@ -63,7 +63,7 @@ func TestThreadsInIdentity(t *testing.T) {
 		want    string
 	}{{"sac", 0, ""}, {"sac", 1, "1"}, {"nothing", 1, ""}} {
 		s.Threads = c.threads
-		e, err := s.experiment(c.series, MeasureReturn)
+		e, err := s.config(c.series, MeasureReturn)
 		if err != nil {
 			t.Fatal(err)
 		}

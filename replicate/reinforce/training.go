@@ -13,7 +13,7 @@ import (
 	"tvps/data/env/film"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
-	"tvps/replicate/protocol"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,7 +22,7 @@ import (
 
 // training trains the agents of a group.
 type training struct {
-	experiment
+	config
 	engine  *backend.Backend
 	seeds   []int64
 	envs    *environments
@@ -250,7 +250,7 @@ func (t *training) attach(films []*film.Film) error {
 		if err := f.WriteSVG(&svg); err != nil {
 			return err
 		}
-		if err := t.files.Attach(t.members[member], protocol.Film, svg.Bytes()); err != nil {
+		if err := t.files.Attach(t.members[member], experiment.Film, svg.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -13,10 +13,10 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
@@ -78,7 +78,7 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	for _, key := range o.Panels {
 		if !slices.Contains(keys, key) {
 			return nil, usage.Errorf("the study has no scenario %q; did you mean %q? (%s)",
-				key, settings.Nearest(key, keys), strings.Join(keys, ", "))
+				key, experiment.Nearest(key, keys), strings.Join(keys, ", "))
 		}
 	}
 	if len(o.Rows) > 0 && o.Update != "" {
@@ -121,7 +121,7 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 }
 
 // stepsOf returns those of paper.StudySteps that concern tables.
-func stepsOf(keys []string, scale settings.Scale) (out []string) {
+func stepsOf(keys []string, scale experiment.Scale) (out []string) {
 	for _, set := range paper.StudySteps[scale] {
 		if key, _, _ := strings.Cut(set, "."); slices.Contains(keys, key) {
 			out = append(out, set)
@@ -142,7 +142,7 @@ func checkRows(plans []Plan, names []string) error {
 		if !slices.Contains(known, name) {
 			slices.Sort(known)
 			return usage.Errorf("there is no row %q here; did you mean %q? (%s)",
-				name, settings.Nearest(name, known), strings.Join(slices.Compact(known), ", "))
+				name, experiment.Nearest(name, known), strings.Join(slices.Compact(known), ", "))
 		}
 	}
 	return nil
@@ -180,7 +180,7 @@ func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
 		row.Series = slices.Concat(row.Series[:1], a.Series)
 	}
 	for _, o := range a.Set {
-		name, value, err := settings.Split(o)
+		name, value, err := experiment.Split(o)
 		if err != nil {
 			return RowPlan{}, err
 		}
@@ -218,7 +218,7 @@ func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 		}
 		rows := plan.Rows
 		plan.Rows = nil
-		skipSlow := o.Scale != settings.Paper && len(o.Rows) == 0
+		skipSlow := o.Scale != experiment.Paper && len(o.Rows) == 0
 		for _, row := range rows {
 			if err := row.AddJobs(l); err != nil {
 				return nil, err

@@ -18,23 +18,22 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/catalog"
 	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/protocol"
+	"tvps/replicate/reinforce"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 	"tvps/replicate/usage"
 )
 
 // testCatalog is the catalog of the paper.
-var testCatalog = catalog.Paper()
+var testCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
 
 // fieldsOf returns the settings by name.
-func fieldsOf(s protocol.Setup) map[string]string {
+func fieldsOf(s experiment.Setup) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Fields() {
 		out[f.Name] = f.Value
@@ -49,13 +48,13 @@ func TestAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scale := range settings.Scales {
+	for _, scale := range experiment.Scales {
 		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ofG, err := Plans(testCatalog, paper.StudyOfG(), Options{Options: lab.Options{Scale: scale}})
-		if err != nil && scale != settings.Medium { // the scale of robots alone
+		if err != nil && scale != experiment.Medium { // the scale of robots alone
 			t.Fatal(err)
 		}
 		for _, plan := range slices.Concat(plans, ofG) {
@@ -78,7 +77,7 @@ func TestAlternatives(t *testing.T) {
 			if len(seen) != len(plan.Table.Alternatives) {
 				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(plan.Table.Alternatives))
 			}
-			if scale == settings.Small && len(plan.Left) > 0 && !plan.Table.ByRow { // there a row is the default
+			if scale == experiment.Small && len(plan.Left) > 0 && !plan.Table.ByRow { // there a row is the default
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
 			if s, ok := plan.Default.Settings.(continual.Settings); ok && s.CheckStride() != nil {
@@ -89,12 +88,12 @@ func TestAlternatives(t *testing.T) {
 }
 
 // checkAlternative checks that a row differs from the default in the settings that it names and in no other.
-func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, row RowPlan) {
+func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row RowPlan) {
 	t.Helper()
 	a := row.Alternative
 	named := map[string]string{}
 	for _, o := range a.Set {
-		name, value, err := settings.Split(o)
+		name, value, err := experiment.Split(o)
 		if err != nil || named[name] != "" {
 			t.Errorf("%s sets %s twice, %v", row.Key, name, err)
 		}
@@ -114,7 +113,7 @@ func checkAlternative(t *testing.T, scale settings.Scale, base protocol.Setup, r
 			}
 		}
 	}
-	same := a.Literal && scale == settings.Paper || len(a.Set) == 0 && a.Series != nil
+	same := a.Literal && scale == experiment.Paper || len(a.Set) == 0 && a.Series != nil
 	if differ != len(row.Changed) || differ == 0 && !same {
 		t.Errorf("%s, %s: %d settings differ, but the row names %v", scale, row.Key, differ, row.Changed)
 	}
@@ -179,7 +178,7 @@ func TestLiteralRows(t *testing.T) {
 		want[robot+"/table1"] = []map[string]string{table1, {"g-every": "1"}}
 		want[robot+"/table1-updates"] = []map[string]string{table1, {"g-every": "0"}}
 	}
-	for _, scale := range settings.Scales {
+	for _, scale := range experiment.Scales {
 		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
@@ -278,9 +277,9 @@ func newStudy(t *testing.T) (*workplace, Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := &protocol.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
 	w.Lab = &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
-	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: settings.Tiny,
+	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: experiment.Tiny,
 		Panels: []string{"gaussian"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
 			"g-updates=3", "batch=16", "g-batch=16"}}}
@@ -449,7 +448,7 @@ func TestSlowRows(t *testing.T) {
 		return len(plans[0].Rows)
 	}
 	large, named := o, o
-	large.Scale, named.Rows = settings.Paper, []string{"slow"}
+	large.Scale, named.Rows = experiment.Paper, []string{"slow"}
 	if rows(o) != 0 || rows(large) != 1 || rows(named) != 1 {
 		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
 	}

@@ -1,9 +1,4 @@
-// Package settings reads, changes and checks structs of settings by name.
-//
-// A struct of settings has fields of type string, int, float64 or bool, each with three tags: `set` is the setting's
-// name, `doc` its meaning and source (a place in the paper or the number of an interpretation), and `of` the part of a
-// run that it can change.
-package settings
+package experiment
 
 import (
 	"cmp"
@@ -16,7 +11,9 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Field is one setting as text.
+// Field is one setting as text. A struct of settings has fields of type string, int, float64 or bool, each with three
+// tags: `set` is the setting's name, `doc` its meaning and source (a place in the paper or the number of an
+// interpretation), and `of` the part of a run that it can change.
 type Field struct {
 	Name, Value, Doc, Of string
 }

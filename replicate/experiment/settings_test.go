@@ -1,4 +1,4 @@
-package settings
+package experiment
 
 import (
 	"errors"
@@ -52,14 +52,21 @@ func TestSetErrors(t *testing.T) {
 		{"sides", "2.5", []string{"sides=2.5", "whole number"}},
 		{"sides", "-1", []string{"sides=-1", "at least 0"}},
 		{"sides", "13", []string{"sides=13", "at most 12"}},
+		{"sides", "9223372036854775808", []string{"whole number"}},
 		{"size", "1e300", []string{"at most 100000000"}},
 		{"size", "0", []string{"size=0", "positive"}},
 		{"size", "large", []string{"size=large", "a number"}},
 		{"size", "NaN", []string{"finite"}},
+		{"size", "Inf", []string{"finite"}},
+		{"size", "-0", []string{"positive"}},
 		{"empty", "perhaps", []string{"true or false"}},
 	} {
-		s := sample{Shape: "round", Size: 1}
+		before := sample{Shape: "round", Size: 1}
+		s := before
 		demand.Error(t, rules.Set(&s, c.name, c.value), c.words...)
+		if s != before {
+			t.Errorf("%s=%s changed the settings to %+v", c.name, c.value, s)
+		}
 	}
 	var unknown *UnknownError
 	if err := rules.Set(new(sample), "colour", "red"); !errors.As(err, &unknown) || unknown.Name != "colour" {

@@ -1,6 +1,7 @@
-// Package protocol is the interface between figures and experiments. The paper has two kinds of experiment, that of
-// Section 3.1 (package continual) and that of Section 3.2 (package reinforce). Both implement Setup.
-package protocol
+// Package experiment is what a figure asks of an experiment: settings that are changed by name, scales, and runs. The
+// paper has two kinds of experiment, that of Section 3.1 (package continual) and that of Section 3.2 (package
+// reinforce). Each is a [Protocol], whose settings implement [Setup].
+package experiment
 
 import (
 	"cmp"
@@ -12,7 +13,6 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/runs"
-	"tvps/replicate/settings"
 )
 
 // Protocol is a kind of experiment: its scenarios and learners, and how their results are shown.
@@ -30,14 +30,14 @@ type Protocol struct {
 
 	Scenarios func() []string
 	Learners  func() []string
-	Fields    func() []settings.Field // names and meanings of its settings; the values are not used
+	Fields    func() []Field // names and meanings of its settings; the values are not used
 	// At returns the settings of a scenario at a scale. Errors: an unknown scenario or scale.
-	At func(scenario string, scale settings.Scale) (Setup, error)
+	At func(scenario string, scale Scale) (Setup, error)
 }
 
 // Setup holds the settings of a scenario. It is a comparable value: With and Thin return changed copies.
 type Setup interface {
-	Fields() []settings.Field
+	Fields() []Field
 	With(name, value string) (Setup, error) // changes one setting; errors name the nearest setting or the valid values
 	Validate() error                        // checks that all settings fit together
 
@@ -74,7 +74,7 @@ type Preparer interface {
 // Apply returns setup with settings of the form name=value; of two with the same name, the last one counts.
 func Apply(setup Setup, list []string) (Setup, error) {
 	for _, entry := range list {
-		name, value, err := settings.Split(entry)
+		name, value, err := Split(entry)
 		if err != nil {
 			return nil, err
 		}
