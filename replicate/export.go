@@ -52,7 +52,7 @@ func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	var done export.Exported
 	write := func(w io.Writer) (err error) {
-		done, err = export.Export(ctx, store, w, export.Format(e.format))
+		done, err = export.Export(ctx, store, w, e.format)
 		return err
 	}
 	if e.out == "-" {
@@ -70,23 +70,19 @@ func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 // for a terminal.
 func (e *exportFlags) resolve(terminal bool) error {
 	if e.format == "" {
-		e.format = string(export.CSV)
+		e.format = export.CSV
 		if strings.HasSuffix(e.out, ".parquet") {
-			e.format = string(export.Parquet)
+			e.format = export.Parquet
 		}
 	}
-	known := make([]string, len(export.Formats))
-	for i, f := range export.Formats {
-		known[i] = string(f)
-	}
-	if !slices.Contains(known, e.format) {
+	if !slices.Contains(export.Formats, e.format) {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
-			e.format, strings.Join(known, ", "), experiment.Nearest(e.format, known))
+			e.format, strings.Join(export.Formats, ", "), experiment.Nearest(e.format, export.Formats))
 	}
 	if err := usage.File(e.out); err != nil {
 		return err
 	}
-	parquet := e.format == string(export.Parquet)
+	parquet := e.format == export.Parquet
 	if e.out == "" {
 		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]
 	}

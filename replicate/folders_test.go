@@ -68,7 +68,7 @@ func contents(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// TestFolderErrors: export, compare and merge reject wrong arguments and create no folder.
+// TestFolderErrors: export and merge reject wrong arguments and create no folder.
 func TestFolderErrors(t *testing.T) {
 	s := newSandbox(t)
 	have, empty := toyRuns(t, 0, 0), t.TempDir()
@@ -89,14 +89,6 @@ func TestFolderErrors(t *testing.T) {
 		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
 		{[]string{"export", "--results", have, "--out", empty}, 2, []string{empty + " is a folder", "name a file"}},
-		{[]string{"compare", have}, 2, []string{"compare A B", "got 1", "--help"}},
-		{[]string{"compare", have, have, have}, 2, []string{"got 3"}},
-		{[]string{"compare", have, none}, 2, []string{"there is no results folder " + none}},
-		{[]string{"compare", have, have, "--a", "epochs"}, 2, []string{"--a epochs", "name=value"}},
-		{[]string{"compare", have, have, "--b", "epochs=1", "--b", "epochs=2"}, 2, []string{"--b epochs=2", "once"}},
-		{[]string{"compare", have, have, "--a", "epohcs=20"}, 2, []string{"no run of A", `did you mean "epochs"`}},
-		{[]string{"compare", have, have, "--b", "epochs=21"}, 2, []string{"no run of B", "there are 20"}},
-		{[]string{"compare", empty, have, "--a", "epochs=20"}, 2, []string{"no run of A", "no finished run"}},
 		{[]string{"merge", have}, 2, []string{"merge INTO FROM...", "got 1"}},
 		{[]string{"merge", empty, none}, 2, []string{"there is no results folder " + none}},
 		{[]string{"merge", have, link}, 2, []string{"same folder"}},
@@ -256,60 +248,6 @@ func TestParquetIsNotForTerminals(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	s := newSandbox(t)
-	a, b := toyRuns(t, 0, 0, 1, 2), toyRuns(t, .25, 0, 1, 5)
-	code, stdout, stderr := s.run(t, "compare", a, b)
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, %s", code, stderr)
-	}
-	for _, words := range []string{"A is " + a + " (finished runs: 3), B is " + b + " (3)", "toy/ours: 2 seeds",
-		"+0.25", "0 of 8 rows", "Only in A: 1 run (toy/ours 1)", "Only in B: 1 run"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("%q is missing in\n%s", words, stdout)
-		}
-	}
-	if strings.Contains(stdout, toy(5).ID()) {
-		t.Errorf("without --all it lists runs:\n%s", stdout)
-	}
-	if _, stdout, _ = s.run(t, "compare", a, b, "--all"); !strings.Contains(stdout, toy(5).ID()) ||
-		!strings.Contains(stdout, toy(2).ID()) {
-		t.Errorf("with --all:\n%s", stdout)
-	}
-	code, stdout, _ = s.run(t, "compare", a, b, "--json")
-	var parsed struct {
-		A      string `json:"folder_a"`
-		Groups []struct {
-			Metrics []struct{ Difference, Low float64 }
-		}
-		Problems []string
-	}
-	if err := json.Unmarshal([]byte(stdout), &parsed); err != nil || code != 0 || parsed.A != a ||
-		parsed.Problems == nil || parsed.Groups[0].Metrics[0].Low != .25 {
-		t.Errorf("exit code %d, %v, %+v", code, err, parsed)
-	}
-}
-
-// TestCompareFails: the exit code is 1 if there is nothing to compare or a file is damaged.
-func TestCompareFails(t *testing.T) {
-	s := newSandbox(t)
-	a, b := toyRuns(t, 0, 0), toyRuns(t, 0, 1)
-	code, stdout, stderr := s.run(t, "compare", a, b)
-	if code != 1 || !strings.Contains(stdout, "Only in B") {
-		t.Errorf("exit code %d, %s", code, stdout)
-	}
-	oneSentence(t, stderr, "none of the finished runs has a partner", "toy/ours: seed 0 -> 1")
-	both := toyRuns(t, 0, 0, 1)
-	if err := os.Truncate(toyFile(both, 1), 100); err != nil {
-		t.Fatal(err)
-	}
-	code, stdout, stderr = s.run(t, "compare", both, a)
-	if code != 1 || !strings.Contains(stdout, "4 of 4 rows") ||
-		!strings.Contains(stderr, toyFile(both, 1)+" is damaged") {
-		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
-	}
-}
-
 func TestMerge(t *testing.T) {
 	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)
@@ -356,9 +294,5 @@ func TestFigureOfMergedFolders(t *testing.T) {
 	}
 	if got := s.csv(t); got != whole.csv(t) {
 		t.Errorf("the figure differs:\n%s", got)
-	}
-	if code, stdout, _ := s.run(t, "compare", s.results, whole.results); code != 0 ||
-		strings.Contains(stdout, "Only in") || strings.Count(stdout, "6 of 6 rows") != 6 {
-		t.Errorf("compared with the whole: exit code %d\n%s", code, stdout)
 	}
 }

@@ -30,7 +30,7 @@ func root(c lab.Catalog) *cobra.Command {
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
 		doctorCommand(c), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
-		exportCommand(), compareCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
+		exportCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
 		cancelCommand(), probeCommand())
 	return cmd
 }

@@ -18,7 +18,13 @@ func mergeCommand() *cobra.Command {
 			"INTO is created if it does not exist; FROM folders are only read. Merging twice changes nothing,\n" +
 			"and an interrupted merge continues when it is called again. Exit 1 if a run is left out, because\n" +
 			"it is being computed, has other values at the same step, or its file is damaged.",
-		Args: folders(2, 0),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage.Errorf("`%s` takes results folders, but got %d of them (see `%s --help`)",
+					cmd.UseLine(), len(args), cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return merge(cmd, args[0], args[1:]) },
 	}
 }

@@ -1,8 +1,11 @@
+// Package export writes the measurements of a whole folder of runs as one table, for pandas, DuckDB, polars or a
+// spreadsheet.
 package export
 
 import (
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -16,17 +19,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Format is how a table is written.
-type Format string
-
-// Formats of Export.
+// Formats of a table.
 const (
-	CSV     Format = "csv"     // with a header; an unknown value is an empty field
-	Parquet Format = "parquet" // typed columns, dictionaries for text, zstd; an unknown value is null
+	CSV     = "csv"     // with a header; an unknown value is an empty field
+	Parquet = "parquet" // typed columns, dictionaries for text, zstd; an unknown value is null
 )
 
 // Formats lists them.
-var Formats = []Format{CSV, Parquet}
+var Formats = []string{CSV, Parquet}
 
 // measurement is one line of the table. The tags are the columns of both formats; an empty optional value is unknown.
 type measurement struct {
@@ -59,20 +59,30 @@ type Exported struct {
 // Export writes the rows of all finished runs of a folder as one table in long form: sorted by experiment, learner,
 // seed and ID, and within a run in its own order. Equal runs give equal bytes. Only one run is in memory at a time.
 // Errors: a folder that cannot be listed, a writer that fails, or ctx cancelled.
-func Export(ctx context.Context, store *runs.Store, w io.Writer, format Format) (Exported, error) {
+func Export(ctx context.Context, store *runs.Store, w io.Writer, format string) (Exported, error) {
 	var out Exported
-	table := newTable(w, format)
-	finished := map[string]bool{}
-	problems, err := each(ctx, store, func(result *runs.Result) error {
-		rows := measurements(result)
-		finished[result.Spec.ID()] = true
-		out.Runs, out.Rows = out.Runs+1, out.Rows+len(rows)
-		_, err := table.Write(rows)
-		return err
-	})
-	out.Problems = problems
+	specs, problems, err := store.Finished()
 	if err != nil {
 		return out, err
+	}
+	out.Problems = problems
+	table := newTable(w, format)
+	finished := map[string]bool{}
+	for _, spec := range specs {
+		if ctx.Err() != nil {
+			return out, fmt.Errorf("interrupted: %w", ctx.Err())
+		}
+		result, err := store.Read(spec)
+		if err != nil {
+			out.Problems = append(out.Problems, err)
+			continue
+		}
+		rows := measurements(result)
+		if _, err := table.Write(rows); err != nil {
+			return out, err
+		}
+		finished[spec.ID()] = true
+		out.Runs, out.Rows = out.Runs+1, out.Rows+len(rows)
 	}
 	unfinished, _, err := store.Unfinished()
 	if err != nil {
@@ -86,13 +96,13 @@ func Export(ctx context.Context, store *runs.Store, w io.Writer, format Format) 
 // measurements are the lines of one run.
 func measurements(result *runs.Result) []measurement {
 	spec, from := result.Spec, result.Provenance
-	settings := canonical(spec.Settings)
+	settings, _ := json.Marshal(spec.Settings) // texts always encode
 	rows := make([]measurement, len(result.Rows))
 	for i, row := range result.Rows {
 		rows[i] = measurement{
 			Experiment: spec.Experiment, Learner: spec.Learner, Seed: spec.Seed,
 			T: int64(row.T), Metric: row.Metric, Value: row.Value,
-			Run: spec.ID(), Settings: settings,
+			Run: spec.ID(), Settings: string(settings),
 			Backend: from.Backend, Plugin: from.Versions["plugin"], Commit: from.Commit, Dirty: from.Dirty,
 			Started: from.Start.UTC(), Seconds: from.Seconds,
 		}
@@ -106,7 +116,7 @@ type tableWriter interface {
 	Close() error
 }
 
-func newTable(w io.Writer, format Format) tableWriter {
+func newTable(w io.Writer, format string) tableWriter {
 	if format == Parquet {
 		return parquet.NewGenericWriter[measurement](w, parquet.Compression(&parquet.Zstd),
 			parquet.MaxRowsPerRowGroup(rowGroup))

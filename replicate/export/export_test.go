@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func sample(t *testing.T) folder {
 	return f
 }
 
-func export(t *testing.T, f folder, format Format) ([]byte, Exported) {
+func export(t *testing.T, f folder, format string) ([]byte, Exported) {
 	t.Helper()
 	var out bytes.Buffer
 	done, err := Export(t.Context(), f.store, &out, format)
@@ -187,15 +188,20 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	whole, _ := export(t, f, CSV)
 	f.damage(head, false)
 	f.damage(tail, true)
-	if err := os.WriteFile(filepath.Join(f.store.Dir(), "toy", spec("exact", 0).ID()+".partial.jsonl"),
-		[]byte(`{"spec":`+canonical(spec("exact", 0))+"}\n"), 0o644); err != nil {
+	unfinished := spec("exact", 0)
+	text, err := json.Marshal(unfinished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), "toy", unfinished.ID()+".partial.jsonl"),
+		fmt.Appendf(nil, "{\"spec\":%s}\n", text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before := f.files()
-	text, done := export(t, f, CSV)
+	table, done := export(t, f, CSV)
 	if want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(whole), "\n"),
-		func(line string) bool { return strings.HasPrefix(line, "toy,recent,") }), ""); string(text) != want {
-		t.Errorf("got\n%s\nwant\n%s", text, want)
+		func(line string) bool { return strings.HasPrefix(line, "toy,recent,") }), ""); string(table) != want {
+		t.Errorf("got\n%s\nwant\n%s", table, want)
 	}
 	if done.Runs != 3 || done.Unfinished != 1 || len(done.Problems) != 2 {
 		t.Errorf("exported %+v", done)
