@@ -42,14 +42,10 @@ func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 		nearest := experiment.Nearest(scenario, Scenarios())
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	}
-	s := Settings{Scenario: scenario}
-	list, err := s.scenario().Scales.At(scale)
+	s, err := Settings{Scenario: scenario}.scenario().Scales.At(scale)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	setup, err := experiment.Apply(s, list)
-	if err != nil {
-		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
-	}
-	return setup, nil
+	s.Scenario = scenario
+	return s, nil
 }

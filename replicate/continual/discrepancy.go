@@ -7,7 +7,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/mmd"
-	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
 )
 
@@ -108,7 +107,7 @@ func (run *RunContext) sampledPast(ctx context.Context, t int) (past []int32, we
 			return nil, nil, nil, err
 		}
 		rows = omega.Rows
-		all := propensity.ClipPolicy(run.Settings.Clip).Weights(omega.Log)
+		all := run.Settings.Clip.Weights(omega.Log)
 		for _, i := range chosen {
 			weights = append(weights, all[i])
 		}

@@ -44,7 +44,7 @@ func (e *Engine) Stream(key string, make func() (*Stream, error)) (*Stream, erro
 // estimator returns the estimator of a learner's g on a stream.
 func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
 	if method == MethodOfSettings {
-		method = propensity.Method(s.Method)
+		method = s.Method
 	}
 	cfg := s.propensity(stream.Classes, method)
 	key := fmt.Sprint(cfg, s.Steps, stream.GPool.X.Shape())

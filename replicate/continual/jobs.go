@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/loop"
-	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -151,9 +150,6 @@ func (x config) spec(seed int64) (runs.Spec, error) {
 		Settings: identity}, nil
 }
 
-// formerly has, for settings that came later, the value that runs had until then: with it they keep their identity.
-var formerly = map[string]string{"g-schedule": string(propensity.ScheduleConstant), "mmd-samples": "fitted"}
-
 // folder names the experiment of runs, which is another one if a stand-in replaces the scenario's data.
 func (s Settings) folder(standIn string) string {
 	if standIn != "" {
@@ -170,11 +166,6 @@ func (x config) identity() map[string]string {
 		groups = append(groups, "classifier", string(s.model()))
 	}
 	out := s.of(groups...)
-	for name, value := range formerly {
-		if out[name] == value {
-			delete(out, name)
-		}
-	}
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}

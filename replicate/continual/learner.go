@@ -27,10 +27,11 @@ type Learner struct {
 	Method propensity.Method // of the g that it fits; empty if it fits none
 	Needs  Need              // the kind of model that it can train
 
-	Covariate        bool    // it also fits a g that sees x alone, next to the one that sees (x, y)
-	StartsPretrained bool    // it starts from the pre-trained head whatever setting start says
-	Of               Variant // the learner that it is under a fixed setting; empty if it is one of its own
-	Only             string  // the one measure that it is a series of; empty for a learner
+	Covariate        bool              // it also fits a g that sees x alone, next to the one that sees (x, y)
+	StartsPretrained bool              // it starts from the pre-trained head whatever setting start says
+	Of               string            // the learner that it is under a fixed setting; empty if it is one of its own
+	Under            func(s *Settings) // fixes the setting
+	Only             string            // the one measure that it is a series of; empty for a learner
 }
 
 // Phase is a training on the samples of some steps.
@@ -65,9 +66,6 @@ const (
 	PretrainedHead Need = "head"
 	VectorModel    Need = "vector"
 )
-
-// Variant is a learner under a fixed setting.
-type Variant struct{ Learner, Setting, Value string }
 
 // Declare adds a learner to those that figures and the command line know, and returns it. Call it from a package's
 // initialisation. It panics on a name that is empty or taken.
@@ -116,11 +114,9 @@ func lookUp(name string) (l Learner, ok bool) {
 // resolve returns the learner that a series trains and the settings under which it does.
 func resolve(series string, s Settings) (Learner, Settings, error) {
 	l, ok := lookUp(series)
-	if ok && l.Of.Learner != "" {
-		if err := s.Set(l.Of.Setting, l.Of.Value); err != nil {
-			return Learner{}, s, err
-		}
-		l, ok = lookUp(l.Of.Learner)
+	if ok && l.Of != "" {
+		l.Under(&s)
+		l, ok = lookUp(l.Of)
 	}
 	if !ok {
 		return Learner{}, s, fmt.Errorf("there is no learner %q", series)
@@ -130,7 +126,7 @@ func resolve(series string, s Settings) (Learner, Settings, error) {
 
 // weighs tells whether the learner gives samples weights.
 func (l Learner) weighs() bool {
-	if base, ok := lookUp(l.Of.Learner); ok {
+	if base, ok := lookUp(l.Of); ok {
 		return base.weighs()
 	}
 	return len(l.Phases) > 0 && l.Phases[0].Weigh != nil
@@ -138,7 +134,7 @@ func (l Learner) weighs() bool {
 
 // fits tells whether the learner fits a g.
 func (l Learner) fits() bool {
-	if base, ok := lookUp(l.Of.Learner); ok {
+	if base, ok := lookUp(l.Of); ok {
 		return base.fits()
 	}
 	return l.Method != ""

@@ -45,11 +45,13 @@ var learners = []Learner{
 	}, {
 		Look:     figures.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"},
 		Equation: "eq:exp_family",
-		Of:       Variant{Learner: "ours", Setting: "method", Value: string(propensity.Method1)},
+		Of:       "ours",
+		Under:    func(s *Settings) { s.Method = propensity.Method1 },
 	}, {
 		Look:     figures.Look{Name: "method2", Label: "Method 2", Color: "#d62728"},
 		Equation: "eq:deviations",
-		Of:       Variant{Learner: "ours", Setting: "method", Value: string(propensity.Method2)},
+		Of:       "ours",
+		Under:    func(s *Settings) { s.Method = propensity.Method2 },
 	}, {
 		Look:     figures.Look{Name: "ours", Label: "Ours", Color: "#d62728"},
 		Equation: "eq:our_suprvised",

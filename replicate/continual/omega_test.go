@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/gomlx_models/propensity"
 )
 
 // weighing returns Ours with the given log omega of a sample of step s at step t.
@@ -40,7 +41,7 @@ func TestOmegaIsTheOnlyDifference(t *testing.T) {
 			everything := named("everything")
 			want := trained(t, c.run, everything, at)
 			accuracy := accuracyOf(t, c.run, everything, at)
-			for _, clip := range choices["clip"] {
+			for _, clip := range propensity.Clips() {
 				c.run.Settings.Clip = clip
 				if err := sameBits(trained(t, c.run, constant(0), at), want); err != nil {
 					t.Errorf("clip %s: with omega = 1 the parameters differ: %v", clip, err)

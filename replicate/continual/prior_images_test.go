@@ -6,6 +6,7 @@ import (
 
 	"tvps/data/labelshift"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
 
 	"github.com/gomlx/compute/dtypes"
@@ -75,8 +76,9 @@ func TestLabelPriorOnImages(t *testing.T) {
 	type outcome struct{ accuracy, predicted float64 }
 	found := map[labelshift.Kind]outcome{}
 	for _, k := range []struct {
-		learner, clip string
-		kind          labelshift.Kind
+		learner string
+		clip    propensity.ClipPolicy
+		kind    labelshift.Kind
 	}{
 		{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne},
 		{"exact", "none", labelshift.NoClip},

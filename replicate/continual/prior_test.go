@@ -7,6 +7,7 @@ import (
 	"tvps/data/labelshift"
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -84,8 +85,9 @@ func TestLabelPriorPrediction(t *testing.T) {
 	for _, at := range []int{15, 22} {
 		predictions := map[labelshift.Kind]float64{}
 		for _, k := range []struct {
-			learner, clip string
-			kind          labelshift.Kind
+			learner string
+			clip    propensity.ClipPolicy
+			kind    labelshift.Kind
 		}{
 			{"everything", "none", labelshift.Everything}, {"exact", "min1", labelshift.ClipOne},
 			{"exact", "exp1", labelshift.ClipE}, {"exact", "none", labelshift.NoClip},

@@ -116,7 +116,7 @@ func (run *RunContext) fit(ctx context.Context, t int) (net.Values, []runs.Row, 
 			if err != nil {
 				return nil, nil, err
 			}
-			data.Weight = propensity.ClipPolicy(run.Settings.Clip).Weights(omega.Log)
+			data.Weight = run.Settings.Clip.Weights(omega.Log)
 			share := propensity.EffectiveSampleSize(data.Weight) / float64(data.Len())
 			rows = append(rows, runs.Row{T: t, Metric: "ess", Value: share})
 			rows = append(rows, omega.Rows...)

@@ -23,7 +23,7 @@ type Scenario struct {
 	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].
 	Data func(s Settings) []experiment.Data
 
-	Scales experiment.ByScale // every setting at every scale
+	Scales experiment.ByScale[Settings] // every setting at every scale
 
 	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
 	Open  func(h *experiment.Host, c Scenario, s Settings) Source
@@ -49,12 +49,12 @@ func DeclareScenario(c Scenario) Scenario {
 	return c
 }
 
-// ScalesOf returns the settings of a declared scenario at every scale, with others of the form name=value on top: a
-// start for a scenario that resembles it.
-func ScalesOf(name string, over ...string) experiment.ByScale {
-	out := experiment.ByScale{}
-	for scale, list := range (Settings{Scenario: name}).scenario().Scales {
-		out[scale] = slices.Concat(list, over)
+// ScalesOf returns the settings of a declared scenario at every scale, each changed: a start for a scenario that
+// resembles it.
+func ScalesOf(name string, change func(s *Settings)) experiment.ByScale[Settings] {
+	out := experiment.ByScale[Settings]{}
+	for scale, s := range (Settings{Scenario: name}).scenario().Scales {
+		out[scale] = s.with(change)
 	}
 	return out
 }

@@ -1,9 +1,8 @@
 package continual
 
 import (
-	"slices"
-
 	"tvps/data/labelshift"
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
 
@@ -11,36 +10,32 @@ import (
 var scenarios = []Scenario{
 	{Name: "gaussian", Groups: ofGaussian, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
-		Scales: experiment.ByScale{
+		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: gaussianPaper,
-			experiment.Small: slices.Concat(gaussianPaper, []string{"stride=3"}),
-			experiment.Tiny:  slices.Concat(gaussianPaper, gaussianTiny, []string{"stride=31", "first=20"}),
+			experiment.Small: gaussianPaper.with(stride(3, 1)),
+			experiment.Tiny:  gaussianPaper.with(gaussianTiny, stride(31, 20)),
 		}},
 	{Name: "periodic", Groups: ofGaussian, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
-		Scales: experiment.ByScale{
-			experiment.Paper: slices.Concat(gaussianPaper, periodic),
-			experiment.Small: slices.Concat(gaussianPaper, periodic),
-			experiment.Tiny:  slices.Concat(gaussianPaper, periodic, gaussianTiny),
+		Scales: experiment.ByScale[Settings]{
+			experiment.Paper: periodicPaper,
+			experiment.Small: periodicPaper,
+			experiment.Tiny:  periodicPaper.with(gaussianTiny),
 		}},
 	{Name: "cifar10a", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10a, Pretrained: true,
-		Data: dataOfImages, Open: openImages,
-		Scales: cifar("steps=180", "stride=17", "first=7")},
+		Data: dataOfImages, Open: openImages, Scales: cifar(180, stride(17, 7))},
 	{Name: "cifar10b", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10b, Pretrained: true,
-		Data: dataOfImages, Open: openImages,
-		Scales: cifar("steps=120", "stride=11", "first=8")},
+		Data: dataOfImages, Open: openImages, Scales: cifar(120, stride(11, 8))},
 	{Name: "cifar10c", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10c, Pretrained: true,
-		Data: dataOfImages, Open: openImages,
-		Scales: cifar("steps=300", "stride=29", "first=8")},
+		Data: dataOfImages, Open: openImages, Scales: cifar(300, stride(29, 8))},
 	{Name: "noshift", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.NoShift, Pretrained: true,
-		Data: dataOfImages, Open: openImages,
-		Scales: cifar("steps=180", "stride=17", "first=7")},
+		Data: dataOfImages, Open: openImages, Scales: cifar(180, stride(17, 7))},
 	{Name: "clear", Groups: ofClear, Networks: vectorModels, Shift: labelshift.CLEAR, Pretrained: true,
 		Data: dataOfClear, Open: openClear,
-		Scales: experiment.ByScale{
+		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: clearPaper,
-			experiment.Small: slices.Concat(clearPaper, clearSmall, []string{"stride=13", "first=8"}),
-			experiment.Tiny:  slices.Concat(clearPaper, clearTiny),
+			experiment.Small: clearPaper.with(clearSmall, stride(13, 8)),
+			experiment.Tiny:  clearPaper.with(clearSmall, clearTiny),
 		}},
 }
 
@@ -55,56 +50,85 @@ var (
 // The settings of every scenario at the paper's size. INTERPRETATIONS.md in replicate/paper explains what the paper
 // leaves open.
 var (
-	common = []string{
-		"turn=50", "period=0", "amplitude=0", "reading=listing", "data=auto", "features=auto", "images=0",
-		"hidden=32", "start=pretrained", "block=basic", "batch-norm=batch", "rate=9e-4", "batch=128",
-		"method=method2", "g-label=true", "g-join=first", "g-start=scratch", "g-time=onehot", "g-frequencies=8",
-		"g-schedule=constant", "g-batch=512", "window=1", "clip=min1",
-		"target=-1", "mmd-past=2000", "mmd-samples=held-out", "permutations=500", "stride=1", "first=1", "stack=1",
+	gaussianPaper = Settings{
+		Steps: 160, N: 2000, TestN: 2000,
+		Turn: 50, Period: 0, Amplitude: 0,
+		Features: "auto", Data: "auto", Images: 0, Reading: "listing", Evaluate: "draw",
+		Network: "mlp", Hidden: 32, Width: 16, Checkpoint: "committed", Start: "pretrained", Block: "basic",
+		BatchNorm: "batch", Rate: 9e-4, Batch: 128, Epochs: 25, MaxUpdates: 1000,
+		FinetuneEpochs: 25,
+		Method:         propensity.Method2, GNetwork: propensity.MLP, GInput: "features", GHidden: 32,
+		GLabel: true, GJoin: propensity.JoinFirst, GStart: "scratch", GTime: propensity.TimeOneHot,
+		Frequencies: 8, GRate: 1e-2, GSchedule: propensity.ScheduleConstant, GUpdates: 1000, GEpochs: 0,
+		GBatch: 512, Window: 1,
+		Clip:   propensity.ClipOne,
+		Target: -1, MMDPast: 2000, MMDSamples: heldOut, Permutations: 500,
+		Stride: 1, First: 1, Stack: 3,
 	}
-	gaussianPaper = slices.Concat(common, []string{
-		"steps=160", "n=2000", "test-n=2000", "evaluate=draw", "network=mlp", "width=16", "checkpoint=committed",
-		"epochs=25", "max-updates=1000", "finetune-epochs=25",
-		"g-network=mlp", "g-input=features", "g-hidden=32", "g-rate=1e-2", "g-updates=1000", "g-epochs=0", "stack=3",
+	periodicPaper = gaussianPaper.with(func(s *Settings) { s.Steps, s.Period, s.Amplitude = 100, 5, 2 })
+	cifarPaper    = gaussianPaper.with(func(s *Settings) {
+		s.N, s.TestN, s.Evaluate, s.Stack = 200, 0, "weighted", 1
+		s.Network, s.Width, s.Checkpoint = "head", 64, "split"
+		s.Epochs, s.MaxUpdates, s.FinetuneEpochs = 20, 0, 20
+		s.GNetwork, s.GInput = propensity.Conv5, "pixels"
+		s.GRate, s.GEpochs = 1e-4, 200
 	})
-	periodic   = []string{"steps=100", "period=5", "amplitude=2"}
-	cifarPaper = slices.Concat(common, []string{
-		"n=200", "test-n=0", "evaluate=weighted", "network=head", "width=64", "checkpoint=split",
-		"epochs=20", "max-updates=0", "finetune-epochs=20",
-		"g-network=conv5", "g-input=pixels", "g-hidden=32", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
-	})
-	clearPaper = slices.Concat(common, []string{
-		"steps=500", "n=200", "test-n=0", "evaluate=weighted", "network=linear", "width=16", "checkpoint=committed",
-		"epochs=25", "max-updates=0", "finetune-epochs=25",
-		"g-network=fc3", "g-join=even", "g-input=features", "g-hidden=64", "g-rate=1e-4", "g-updates=1000", "g-epochs=200",
+	clearPaper = gaussianPaper.with(func(s *Settings) {
+		s.Steps, s.N, s.TestN, s.Evaluate, s.Stack = 500, 200, 0, "weighted", 1
+		s.Network, s.MaxUpdates = "linear", 0
+		s.GNetwork, s.GJoin, s.GHidden = propensity.FC3, propensity.JoinEven, 64
+		s.GRate, s.GEpochs = 1e-4, 200
 	})
 )
+
+// with returns changed settings.
+func (s Settings) with(changes ...func(s *Settings)) Settings {
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+func stride(n, first int) func(s *Settings) {
+	return func(s *Settings) { s.Stride, s.First = n, first }
+}
 
 // What the smaller scales change: a narrow network with one committed checkpoint, a g on the trunk's features that
 // trains in a second, fewer minibatches and steps.
-var (
-	gaussianTiny = []string{"n=300", "test-n=1000", "max-updates=300", "g-updates=300"}
-	cifarSmall   = []string{
-		"width=16", "checkpoint=committed", "test-n=2000", "max-updates=100",
-		"g-network=mlp", "g-input=features", "g-hidden=64", "g-join=even",
-		"g-rate=3e-3", "g-schedule=cosine", "g-updates=1000", "g-epochs=0",
-	}
-	cifarTiny = slices.Concat(cifarSmall, []string{
-		"data=sample", "images=1500", "n=100", "test-n=500", "max-updates=8", "g-updates=150", "g-hidden=32",
-		"steps=30", "first=13", "stride=13", "mmd-past=500", "permutations=100",
-	})
-	clearSmall = []string{"max-updates=1000", "g-rate=3e-3", "g-schedule=cosine", "g-epochs=0"}
-	clearTiny  = slices.Concat(clearSmall, []string{
-		"features=stand-in", "data=sample", "images=1500", "n=100", "max-updates=100", "g-updates=150", "g-hidden=32",
-		"steps=60", "first=13", "stride=23",
-	})
-)
 
-// cifar returns the scales of a label shift over CIFAR-10: its steps, and what the small scale takes of them.
-func cifar(steps string, smallSteps ...string) experiment.ByScale {
-	return experiment.ByScale{
-		experiment.Paper: slices.Concat(cifarPaper, []string{steps}),
-		experiment.Small: slices.Concat(cifarPaper, []string{steps}, smallSteps, cifarSmall),
-		experiment.Tiny:  slices.Concat(cifarPaper, cifarTiny),
+func gaussianTiny(s *Settings) { s.N, s.TestN, s.MaxUpdates, s.GUpdates = 300, 1000, 300, 300 }
+
+func cifarSmall(s *Settings) {
+	s.Width, s.Checkpoint, s.TestN, s.MaxUpdates = 16, "committed", 2000, 100
+	s.GNetwork, s.GInput, s.GHidden, s.GJoin = propensity.MLP, "features", 64, propensity.JoinEven
+	s.GRate, s.GSchedule, s.GEpochs = 3e-3, propensity.ScheduleCosine, 0
+}
+
+func cifarTiny(s *Settings) {
+	s.Data, s.Images, s.N, s.TestN = "sample", 1500, 100, 500
+	s.MaxUpdates, s.GUpdates, s.GHidden = 8, 150, 32
+	s.Steps, s.First, s.Stride = 30, 13, 13
+	s.MMDPast, s.Permutations = 500, 100
+}
+
+func clearSmall(s *Settings) {
+	s.MaxUpdates = 1000
+	s.GRate, s.GSchedule, s.GEpochs = 3e-3, propensity.ScheduleCosine, 0
+}
+
+func clearTiny(s *Settings) {
+	s.Features, s.Data, s.Images, s.N = "stand-in", "sample", 1500, 100
+	s.MaxUpdates, s.GUpdates, s.GHidden = 100, 150, 32
+	s.Steps, s.First, s.Stride = 60, 13, 23
+}
+
+// cifar returns the scales of a label shift over CIFAR-10: its steps, and which of them the small scale takes.
+func cifar(steps int, few func(s *Settings)) experiment.ByScale[Settings] {
+	paper := cifarPaper
+	paper.Steps = steps
+	return experiment.ByScale[Settings]{
+		experiment.Paper: paper,
+		experiment.Small: paper.with(few, cifarSmall),
+		experiment.Tiny:  paper.with(cifarSmall, cifarTiny),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/stat"
@@ -39,7 +38,7 @@ func scores(run *RunContext) runs.StepFunc {
 			return nil, failure
 		}
 		logs := byStep[t]
-		weights := propensity.ClipPolicy(run.Settings.Clip).Weights(logs)
+		weights := run.Settings.Clip.Weights(logs)
 		for i, v := range logs {
 			logs[i] = min(max(v, -60), 60)
 		}

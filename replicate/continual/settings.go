@@ -45,27 +45,27 @@ type Settings struct {
 
 	FinetuneEpochs int `set:"finetune-epochs" of:"finetune" doc:"epochs over the latest step's data in Fine-tune (I7)"`
 
-	Method      string  `set:"method" of:"omega" doc:"parametrisation of g: method1 or method2 (Eq. exp_family, Eq. deviations)"`
-	GNetwork    string  `set:"g-network" of:"omega" doc:"network of g: mlp, fc3, conv5 or deep (Table 2; I4)"`
-	GInput      string  `set:"g-input" of:"omega" doc:"input of g under label shift: features (the trunk's, pooled) or pixels (I4)"`
-	GHidden     int     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
-	GLabel      bool    `set:"g-label" of:"omega" doc:"label as an input of g (Appendix B: inputs are (x,y,t); I2)"`
-	GJoin       string  `set:"g-join" of:"omega" doc:"relative scale of x, label and time in the first layer's pre-activations: first (x as it is) or even (x divided by its dimensions) (I2, I16)"`
-	GStart      string  `set:"g-start" of:"omega" doc:"initial g at every step: scratch, or previous (a fit from scratch on the samples up to t-1) (I1)"`
-	GTime       string  `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, periods, embedding or onehot (I2)"`
-	Frequencies int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of the time encodings fourier and periods (I2)"`
-	GRate       float64 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
-	GSchedule   string  `set:"g-schedule" of:"omega" doc:"learning rate of g over its updates: constant, or cosine (falls to 0 as half a cosine; I1)"`
-	GUpdates    int     `set:"g-updates" of:"omega" doc:"minibatches of g per step (M = 200, Table 2; I1)"`
-	GEpochs     int     `set:"g-epochs" of:"omega" doc:"epochs of g over the samples instead of g-updates, 0 for g-updates (M = 200, \"number of epochs\" in Algorithm 2; I1)"`
-	GBatch      int     `set:"g-batch" of:"omega" doc:"minibatch size of g (512, Table 2)"`
-	Window      int     `set:"window" of:"omega" doc:"standard score: number of last steps that count as current (I8)"`
+	Method      propensity.Method       `set:"method" of:"omega" doc:"parametrisation of g: method1 or method2 (Eq. exp_family, Eq. deviations)"`
+	GNetwork    propensity.Network      `set:"g-network" of:"omega" doc:"network of g: mlp, fc3, conv5 or deep (Table 2; I4)"`
+	GInput      string                  `set:"g-input" of:"omega" doc:"input of g under label shift: features (the trunk's, pooled) or pixels (I4)"`
+	GHidden     int                     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
+	GLabel      bool                    `set:"g-label" of:"omega" doc:"label as an input of g (Appendix B: inputs are (x,y,t); I2)"`
+	GJoin       propensity.Join         `set:"g-join" of:"omega" doc:"relative scale of x, label and time in the first layer's pre-activations: first (x as it is) or even (x divided by its dimensions) (I2, I16)"`
+	GStart      string                  `set:"g-start" of:"omega" doc:"initial g at every step: scratch, or previous (a fit from scratch on the samples up to t-1) (I1)"`
+	GTime       propensity.TimeEncoding `set:"g-time" of:"omega" doc:"time encoding of g: scalar, fourier, periods, embedding or onehot (I2)"`
+	Frequencies int                     `set:"g-frequencies" of:"omega" doc:"number of frequencies of the time encodings fourier and periods (I2)"`
+	GRate       float64                 `set:"g-rate" of:"omega" doc:"learning rate of g (1e-4, Table 2; I1)"`
+	GSchedule   propensity.Schedule     `set:"g-schedule" of:"omega" was:"constant" doc:"learning rate of g over its updates: constant, or cosine (falls to 0 as half a cosine; I1)"`
+	GUpdates    int                     `set:"g-updates" of:"omega" doc:"minibatches of g per step (M = 200, Table 2; I1)"`
+	GEpochs     int                     `set:"g-epochs" of:"omega" doc:"epochs of g over the samples instead of g-updates, 0 for g-updates (M = 200, \"number of epochs\" in Algorithm 2; I1)"`
+	GBatch      int                     `set:"g-batch" of:"omega" doc:"minibatch size of g (512, Table 2)"`
+	Window      int                     `set:"window" of:"omega" doc:"standard score: number of last steps that count as current (I8)"`
 
-	Clip string `set:"clip" of:"clip" doc:"clip of omega: min1, exp1 or none (omega clip 1, Table 2; I2)"`
+	Clip propensity.ClipPolicy `set:"clip" of:"clip" doc:"clip of omega: min1, exp1 or none (omega clip 1, Table 2; I2)"`
 
 	Target       int    `set:"target" of:"score" doc:"scores by time: target step T, -1 for the last (Fig. 3b, 5b, 6b)"`
 	MMDPast      int    `set:"mmd-past" of:"mmd" doc:"MMD: samples of the past in one comparison, drawn from all earlier steps (I17)"`
-	MMDSamples   string `set:"mmd-samples" of:"mmd" doc:"MMD: compared images: held-out ones (of the test set) or those that g is fitted on (I17)"`
+	MMDSamples   string `set:"mmd-samples" of:"mmd" was:"fitted" doc:"MMD: compared images: held-out ones (of the test set) or those that g is fitted on (I17)"`
 	Permutations int    `set:"permutations" of:"mmd" doc:"MMD: permutations of the two-sample test (I17)"`
 
 	Stride int `set:"stride" of:"plan" doc:"stride: train every N-th step; choose N coprime to T (I12)"`
@@ -115,10 +115,6 @@ var maximum = map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 <
 	"width": 1 << 10, "g-frequencies": 1 << 12, "steps": 100_000, "n": 1_000_000, "test-n": 1_000_000,
 	"mmd-past": 100_000, "permutations": 1_000_000, "stack": 1 << 10}
 
-// Set overrides one setting by name. Errors name the setting, the valid values and, for an unknown name, the nearest
-// one.
-func (s *Settings) Set(name, value string) error { return rules().Set(s, name, value) }
-
 // Validate checks every setting and those that must fit together.
 func (s Settings) Validate() error {
 	if err := rules().Check(s); err != nil {
@@ -153,7 +149,7 @@ func (s Settings) model() Need {
 }
 
 // of returns the settings of some groups, as text by name.
-func (s Settings) of(groups ...string) map[string]string { return experiment.Of(s, groups...) }
+func (s Settings) of(groups ...string) map[string]string { return experiment.Identity(s, groups...) }
 
 // layersOfDeep is the number of layers of the network deep (Table 1).
 const layersOfDeep = 4
@@ -170,10 +166,10 @@ func (s Settings) propensity(classes int, method propensity.Method) propensity.C
 		classes = 0
 	}
 	return propensity.Config{
-		Method: method, Network: propensity.Network(s.GNetwork), Join: propensity.Join(s.GJoin),
+		Method: method, Network: s.GNetwork, Join: s.GJoin,
 		Hidden: s.GHidden, Layers: layersOfDeep,
-		Time: propensity.TimeEncoding(s.GTime), Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
-		LearningRate: s.GRate, Schedule: propensity.Schedule(s.GSchedule),
-		Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: propensity.ClipPolicy(s.Clip),
+		Time: s.GTime, Frequencies: s.Frequencies, Classes: classes, Window: s.Window,
+		LearningRate: s.GRate, Schedule: s.GSchedule,
+		Updates: s.GUpdates, Epochs: s.GEpochs, Batch: s.GBatch, Clip: s.Clip,
 	}
 }

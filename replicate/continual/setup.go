@@ -14,9 +14,9 @@ var _ experiment.Setup = Settings{}
 // Fields lists the settings in their order.
 func (s Settings) Fields() []experiment.Field { return experiment.Fields(s) }
 
-// With returns a copy with another value of one setting. Errors are those of Set.
+// With returns a copy with another value of one setting.
 func (s Settings) With(name, value string) (experiment.Setup, error) {
-	if err := s.Set(name, value); err != nil {
+	if err := rules().Set(&s, name, value); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -121,7 +121,7 @@ func (s Settings) noteOfG() string {
 		training = fmt.Sprintf("%d epochs", s.GEpochs)
 	}
 	rate := fmt.Sprintf("rate %g", s.GRate)
-	if s.GSchedule == string(propensity.ScheduleCosine) {
+	if s.GSchedule == propensity.ScheduleCosine {
 		rate += ", which falls to 0"
 	}
 	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at %s.",

@@ -30,24 +30,25 @@ func ParseScale(name string) (Scale, error) {
 	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%v)", name, Nearest(name, names), Scales)
 }
 
-// ByScale lists settings as name=value for each scale; a later entry overrides an earlier one of the same name.
-type ByScale map[Scale][]string
+// ByScale holds settings of type S for each declared scale.
+type ByScale[S any] map[Scale]S
 
 // At returns the settings of a scale. Errors: an unknown scale, or one that is not declared.
-func (b ByScale) At(scale Scale) ([]string, error) {
-	if list, ok := b[scale]; ok {
-		return list, nil
+func (b ByScale[S]) At(scale Scale) (S, error) {
+	s, ok := b[scale]
+	if ok {
+		return s, nil
 	}
 	if _, err := ParseScale(string(scale)); err != nil {
-		return nil, err
+		return s, err
 	}
 	var declared []string
-	for _, s := range Scales {
-		if b[s] != nil {
-			declared = append(declared, string(s))
+	for _, known := range Scales {
+		if _, ok := b[known]; ok {
+			declared = append(declared, string(known))
 		}
 	}
-	return nil, fmt.Errorf("there is no scale %s here; use %s", scale, strings.Join(declared, ", "))
+	return s, fmt.Errorf("there is no scale %s here; use %s", scale, strings.Join(declared, ", "))
 }
 
 // Split splits a setting of the form name=value. The name must not be empty.

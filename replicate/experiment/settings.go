@@ -11,9 +11,9 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Field is one setting as text. A struct of settings has fields of type string, int, float64 or bool, each with three
-// tags: `set` is the setting's name, `doc` its meaning and source (a place in the paper or the number of an
-// interpretation), and `of` the part of a run that it can change.
+// Field is one setting as text. A struct of settings has fields of type string, int, float64 or bool with these tags:
+// `set` is the setting's name, `doc` its meaning and source (a place in the paper or the number of an interpretation),
+// and `of` the part of a run that it can change. A setting that came later has `was`: the value that runs had before.
 type Field struct {
 	Name, Value, Doc, Of string
 }
@@ -29,11 +29,13 @@ func Fields(s any) []Field {
 	return out
 }
 
-// Of returns the values of the settings whose tag `of` is one of the parts, by name.
-func Of(s any, parts ...string) map[string]string {
+// Identity returns the values of the settings whose tag `of` is one of the parts, by name. A setting with the value of
+// its tag `was` is not among them, so that runs from before the setting keep their identity.
+func Identity(s any, parts ...string) map[string]string {
 	out := map[string]string{}
-	for _, f := range Fields(s) {
-		if slices.Contains(parts, f.Of) {
+	for i, f := range Fields(s) {
+		was, later := reflect.TypeOf(s).Field(i).Tag.Lookup("was")
+		if slices.Contains(parts, f.Of) && !(later && f.Value == was) {
 			out[f.Name] = f.Value
 		}
 	}
@@ -61,7 +63,7 @@ func (r Rules) Set(s any, name, value string) error {
 			if err := parse(changed, value); err != nil {
 				return fmt.Errorf("setting %s=%s: %w", name, value, err)
 			}
-			if err := r.check(name, fmt.Sprint(changed.Interface())); err != nil {
+			if err := r.check(name, changed); err != nil {
 				return err
 			}
 			v.Field(i).Set(changed)
@@ -100,8 +102,9 @@ func (e *AvoidableError) Unwrap() error { return e.Err }
 
 // Check returns an error if a setting of the struct has an invalid value. It names the first one.
 func (r Rules) Check(s any) error {
-	for _, f := range Fields(s) {
-		if err := r.check(f.Name, f.Value); err != nil {
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		if err := r.check(v.Type().Field(i).Tag.Get("set"), v.Field(i)); err != nil {
 			return err
 		}
 	}
@@ -136,27 +139,33 @@ func parse(field reflect.Value, value string) error {
 }
 
 // check returns an error if a value is invalid for the setting of that name.
-func (r Rules) check(name, value string) error {
-	if valid, ok := r.Choices[name]; ok {
-		if !slices.Contains(valid, value) {
+func (r Rules) check(name string, value reflect.Value) error {
+	var x float64
+	switch value.Kind() {
+	case reflect.String:
+		if valid := r.Choices[name]; !slices.Contains(valid, value.String()) {
 			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?",
-				name, value, strings.Join(valid, ", "), Nearest(value, valid))
+				name, value, strings.Join(valid, ", "), Nearest(value.String(), valid))
 		}
 		return nil
+	case reflect.Bool:
+		return nil
+	case reflect.Int:
+		x = float64(value.Int())
+	case reflect.Float64:
+		x = value.Float()
 	}
-	if x, err := strconv.ParseFloat(value, 64); err == nil {
-		least, ok := r.Minimum[name]
-		most := float64(cmp.Or(r.Maximum[name], Largest))
-		switch {
-		case x-x != 0:
-			return fmt.Errorf("setting %s=%s must be a finite number", name, value)
-		case ok && x < float64(least):
-			return fmt.Errorf("setting %s=%s must be at least %d", name, value, least)
-		case !ok && x <= 0:
-			return fmt.Errorf("setting %s=%s must be positive", name, value)
-		case x > most:
-			return fmt.Errorf("setting %s=%s must be at most %.0f", name, value, most)
-		}
+	least, ok := r.Minimum[name]
+	most := float64(cmp.Or(r.Maximum[name], Largest))
+	switch {
+	case x-x != 0:
+		return fmt.Errorf("setting %s=%v must be a finite number", name, value)
+	case ok && x < float64(least):
+		return fmt.Errorf("setting %s=%v must be at least %d", name, value, least)
+	case !ok && x <= 0:
+		return fmt.Errorf("setting %s=%v must be positive", name, value)
+	case x > most:
+		return fmt.Errorf("setting %s=%v must be at most %.0f", name, value, most)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ type sample struct {
 	Shape string  `set:"shape" of:"look" doc:"its form"`
 	Sides int     `set:"sides" of:"look" doc:"how many"`
 	Size  float64 `set:"size" of:"place" doc:"how large"`
-	Empty bool    `set:"empty" of:"look" doc:"whether it is filled"`
+	Empty bool    `set:"empty" of:"look" was:"false" doc:"whether it is filled"`
 }
 
 var rules = Rules{Choices: map[string][]string{"shape": {"round", "angular"}}, Minimum: map[string]int{"sides": 0},
@@ -35,8 +35,18 @@ func TestSet(t *testing.T) {
 			"look"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, want := Of(s, "look"), map[string]string{"shape": "round", "sides": "0",
-		"empty": "true"}; !maps.Equal(got, want) {
+}
+
+// TestIdentity: a setting that came later is not in the identity if it has its old value.
+func TestIdentity(t *testing.T) {
+	s := sample{Shape: "round", Empty: true}
+	want := map[string]string{"shape": "round", "sides": "0", "empty": "true"}
+	if got := Identity(s, "look"); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s.Empty = false
+	delete(want, "empty")
+	if got := Identity(s, "look"); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

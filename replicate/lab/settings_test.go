@@ -11,6 +11,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/labelshift"
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -111,7 +112,7 @@ func TestPanels(t *testing.T) {
 	}
 	want := map[string]struct {
 		epochs int
-		clip   string
+		clip   propensity.ClipPolicy
 	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}, "d": {3, "min1"}}
 	for _, p := range plan {
 		if s, w := continualOf(t, p.Settings), want[p.Key]; s.Epochs != w.epochs || s.Clip != w.clip {

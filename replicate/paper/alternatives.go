@@ -86,7 +86,7 @@ var (
 
 // StudySteps are the strides of the study, at scales where the steps of the figure are too many for so many rows. Like
 // the figures' strides they are coprime to T.
-var StudySteps = experiment.ByScale{
+var StudySteps = experiment.ByScale[[]string]{
 	experiment.Small: slices.Concat([]string{"cifar10b.stride=35"}, stepsOfG), // 8, 43, 78, 113
 	experiment.Paper: slices.Concat([]string{"cifar10b.stride=11"}, stepsOfG),
 }

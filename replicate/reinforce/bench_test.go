@@ -72,7 +72,7 @@ func BenchmarkEncodings(b *testing.B) {
 						b.Fatal(err)
 					}
 					s := setup.(Settings)
-					s.GTime, s.GRate, s.BurnIn, s.Every = string(time), rate, 1e8, encodingEpisodes-100
+					s.GTime, s.GRate, s.BurnIn, s.Every = time, rate, 1e8, encodingEpisodes-100
 					benchmarkEncoding(b, s, 100, 101, 102, 103, 104, 105)
 				})
 			}

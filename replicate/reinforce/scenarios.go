@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tvps/data/env"
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
 
@@ -16,7 +17,7 @@ type Scenario struct {
 	// New makes the environment of one seed. The first call on a machine may fetch the simulator and its models.
 	New func(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error)
 	// Scales are its settings. Without any it belongs to no figure: the caller sets every one.
-	Scales experiment.ByScale
+	Scales experiment.ByScale[Settings]
 
 	Parts    []string // tags `of` in Settings of the settings that only such scenarios have
 	Success  bool     // whether runs report Success; its environments then have a method Success() bool
@@ -29,49 +30,68 @@ type Scenario struct {
 var scenarios = []Scenario{
 	{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
-		Scales: experiment.ByScale{
+		Scales: experiment.ByScale[Settings]{
 			experiment.Paper:  cheetahPaper,
-			experiment.Medium: slices.Concat(cheetahPaper, robotSmall, []string{"episodes=3000", "every=40"}),
-			experiment.Small:  slices.Concat(cheetahPaper, robotSmall, []string{"episodes=1600", "every=40"}),
-			experiment.Tiny:   slices.Concat(cheetahPaper, robotTiny),
+			experiment.Medium: cheetahPaper.with(robotSmall, episodes(3000, 40)),
+			experiment.Small:  cheetahPaper.with(robotSmall, episodes(1600, 40)),
+			experiment.Tiny:   cheetahPaper.with(robotTiny),
 		},
 	},
 	{
 		Name: "claw", New: newClaw, Parts: []string{"claw"}, Success: true, StepCost: 1.8, Note: clawNote,
-		Scales: experiment.ByScale{
+		Scales: experiment.ByScale[Settings]{
 			experiment.Paper:  clawPaper,
-			experiment.Medium: slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=3000"}),
-			experiment.Small:  slices.Concat(clawPaper, robotSmall, fewValves, []string{"episodes=2000"}),
-			experiment.Tiny:   slices.Concat(clawPaper, robotTiny, fewValves),
+			experiment.Medium: clawPaper.with(robotSmall, fewValves, episodes(3000, 100)),
+			experiment.Small:  clawPaper.with(robotSmall, fewValves, episodes(2000, 100)),
+			experiment.Tiny:   clawPaper.with(robotTiny, fewValves),
 		},
 	},
 	{Name: "halfcheetah", New: newCheetah(true), StepCost: .3},
 }
 
-// The settings of the robots at the paper's size, and what the smaller scales change: small networks and batches, few
-// episodes.
+// The settings of the robots at the paper's size.
 var (
-	robot = []string{
-		"evaluate=tasks", "repeat=2", "valves=10", "hidden=256", "layers=2", "batch=256", "gamma=.99", "tau=.005",
-		"actor-rate=3e-4", "critic-rate=3e-4", "alpha=.2", "replay=1000000", "burn-in=10000", "update-every=1",
-		"context-hidden=30", "history=30", "recent=100",
-		"g-hidden=64", "g-layers=4", "g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "method=method2",
-		"g-time=fourier", "g-frequencies=8", "clip=min1",
-		"threads=1", "stack=0",
+	cheetahPaper = Settings{
+		Horizon: 50, Repeat: 2, Valves: env.Valves,
+		Every: 100, Evaluate: EvaluateTasks, EvaluateEpisodes: 50,
+		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4,
+		Alpha: .2, LearnAlpha: true, Replay: 1_000_000, BurnIn: 10_000, UpdateEvery: 1,
+		ContextHidden: 30, History: 30, Recent: 100,
+		GHidden: 64, GLayers: 4, GRate: 1e-4, GUpdates: 4, GBatch: 512, GEvery: 1,
+		Method: propensity.Method2, GTime: propensity.TimeFourier, Waves: 8, Clip: propensity.ClipOne,
+		Episodes: 3000, Threads: 1, Stack: 0,
 	}
-	cheetahPaper = slices.Concat(robot, []string{
-		"horizon=50", "learn-alpha=true", "episodes=3000", "every=100", "evaluate-episodes=50",
-	})
-	clawPaper = slices.Concat(robot, []string{
-		"horizon=40", "learn-alpha=false", "episodes=5000", "every=100", "evaluate-episodes=5",
-	})
-	fewValves  = []string{"valves=3"} // as many as SAC learns to turn in that time
-	robotSmall = []string{"hidden=128", "batch=128", "replay=200000", "burn-in=2000", "history=10"}
-	robotTiny  = []string{
-		"hidden=32", "batch=32", "replay=2000", "burn-in=200", "episodes=24", "every=8", "evaluate-episodes=5",
-		"history=10", "g-hidden=16", "g-batch=64", "stack=3",
-	}
+	clawPaper = cheetahPaper.with(func(s *Settings) {
+		s.Horizon, s.LearnAlpha, s.EvaluateEpisodes = 40, false, 5
+	}, episodes(5000, 100))
 )
+
+// with returns changed settings.
+func (s Settings) with(changes ...func(s *Settings)) Settings {
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+// What the smaller scales change: small networks and batches, few episodes.
+
+func robotSmall(s *Settings) {
+	s.Hidden, s.Batch, s.Replay, s.BurnIn, s.History = 128, 128, 200_000, 2000, 10
+}
+
+func robotTiny(s *Settings) {
+	s.Hidden, s.Batch, s.Replay, s.BurnIn, s.History = 32, 32, 2000, 200, 10
+	s.Episodes, s.Every, s.EvaluateEpisodes = 24, 8, 5
+	s.GHidden, s.GBatch, s.Stack = 16, 64, 3
+}
+
+// fewValves are as many as SAC learns to turn in that time.
+func fewValves(s *Settings) { s.Valves = 3 }
+
+func episodes(n, every int) func(s *Settings) {
+	return func(s *Settings) { s.Episodes, s.Every = n, every }
+}
 
 // DeclareScenario adds a scenario and returns it. Call it from a package's initialisation: the table is read without a
 // lock. It panics on a name that is empty or taken.
@@ -111,15 +131,12 @@ func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	case s.Scales == nil:
 		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)
 	}
-	list, err := s.Scales.At(scale)
+	settings, err := s.Scales.At(scale)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}
-	setup, err := experiment.Apply(Settings{Scenario: scenario}, list)
-	if err != nil {
-		return nil, fmt.Errorf("scenario %s at scale %s: %w", scenario, scale, err)
-	}
-	return setup, nil
+	settings.Scenario = scenario
+	return settings, nil
 }
 
 // newCheetah returns the New of Half-Cheetah: in changing wind, or plain.

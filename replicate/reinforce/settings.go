@@ -15,7 +15,7 @@ import (
 // Settings are all numbers and choices of one scenario; see experiment.Field for the tags. The tag `of` names what a
 // setting can change: "task" and "evaluate" concern every run, "coming" those that are evaluated on coming episodes,
 // "claw" scenarios that declare this part, "sac" every agent, "context", "omega" and "recent" the agents that have
-// them, "threads" agents where it is not 0, "plan" no run's numbers.
+// them, "plan" no run's numbers.
 type Settings struct {
 	Scenario string `set:"scenario" of:"task" doc:"scenario: cheetah (Half-Cheetah WindVel) or claw (ROBEL D'Claw) (Section 3.2), halfcheetah (the usual benchmark, to compare with other programs)"`
 	Horizon  int    `set:"horizon" of:"task" doc:"length of an episode in steps (reference implementations, I19: cheetah 50, claw 40)"`
@@ -44,19 +44,19 @@ type Settings struct {
 
 	Recent int `set:"recent" of:"recent" doc:"sac-recent, sac-context-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
 
-	GHidden  int     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
-	GLayers  int     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
-	GRate    float64 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`
-	GUpdates int     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (Table 1, I24: M = 4)"`
-	GBatch   int     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
-	GEvery   int     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
-	Method   string  `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
-	GTime    string  `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram, fourier-periodogram or scalar (I25)"`
-	Waves    int     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, and the most of periodogram (I25)"`
-	Clip     string  `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
+	GHidden  int                     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
+	GLayers  int                     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
+	GRate    float64                 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`
+	GUpdates int                     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (Table 1, I24: M = 4)"`
+	GBatch   int                     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
+	GEvery   int                     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
+	Method   propensity.Method       `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
+	GTime    propensity.TimeEncoding `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram, fourier-periodogram or scalar (I25)"`
+	Waves    int                     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, and the most of periodogram (I25)"`
+	Clip     propensity.ClipPolicy   `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
-	Threads  int `set:"threads" of:"threads" doc:"threads of XLA on a CPU for each group of batched seeds, on which rounding depends; 0: one for each processor, at least four"`
+	Threads  int `set:"threads" of:"sac" was:"0" doc:"threads of XLA on a CPU for each group of batched seeds, on which rounding depends; 0: one for each processor, at least four"`
 	Stack    int `set:"stack" of:"plan" doc:"largest number of batched seeds, on which rounding depends; 0 measures once which is fastest on this machine"`
 }
 
@@ -212,11 +212,8 @@ func (e config) identity() map[string]string {
 	}
 	if e.learner.Reference == nil {
 		parts = append(parts, "sac")
-		if e.settings.Threads != 0 {
-			parts = append(parts, "threads")
-		}
 	}
-	id := experiment.Of(e.settings, parts...)
+	id := experiment.Identity(e.settings, parts...)
 	id["protocol"], id["mujoco"] = version, mujoco.Version
 	return id
 }
@@ -233,9 +230,9 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 		c.Recent = s.Recent
 	}
 	if l.Omega {
-		c.Omega = &sac.Omega{Method: propensity.Method(s.Method), Clip: propensity.ClipPolicy(s.Clip),
+		c.Omega = &sac.Omega{Method: s.Method, Clip: s.Clip,
 			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
-			Time: propensity.TimeEncoding(s.GTime), Waves: s.Waves}
+			Time: s.GTime, Waves: s.Waves}
 	}
 	return c
 }
