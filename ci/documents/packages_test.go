@@ -90,6 +90,7 @@ func part(name string) string {
 
 // otherWrites are the files that write or rename without package artifact, with the reason.
 var otherWrites = map[string]string{
+	"ci/mutations/main.go":                           "writes into a temporary folder",
 	"data/cifar10/download.go":                       "renames a folder",
 	"data/clear/cleartest/mini.go":                   "writes data of tests",
 	"kernel/jupyter/connection.go":                   "writes into a new folder of its own, before the kernel starts",
