@@ -5,7 +5,6 @@ go 1.26.5
 exclude github.com/gomlx/compute-onnx v0.1.0
 
 require (
-	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/agext/levenshtein v1.2.3
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
@@ -18,7 +17,6 @@ require (
 	github.com/gomlx/go-xla v0.4.2
 	github.com/gomlx/gomlx v0.28.4
 	github.com/google/go-cmp v0.7.0
-	github.com/google/licensecheck v0.3.1
 	github.com/google/renameio/v2 v2.0.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/klauspost/compress v1.18.2
