@@ -8,8 +8,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-
-	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
 var (
@@ -28,19 +26,13 @@ var (
 	}).Parse(pageText))
 )
 
-// networkScript is an address of echarts with the hash that the browser must find there.
-type networkScript struct {
-	Src       string `json:"src"`
-	Integrity string `json:"integrity,omitempty"`
-}
-
 // Page returns index.html: title, claims with verdicts, every panel as an interactive chart
 // with its tables, data, command and links. The page looks for echarts.min.js next to itself,
 // then in the folder above, then on the network; without any of them, and in print, it shows
 // static pictures. No sentence stands on it twice: notes of several panels come once, before
 // the panels, and those that repeat a sentence of Figure.Data stand only there. The page of a
 // [Draft] that is running reloads itself.
-func Page(fig Figure, options ...Option) ([]byte, error) {
+func Page(fig Figure) ([]byte, error) {
 	if err := fig.Validate(); err != nil {
 		return nil, err
 	}
@@ -81,7 +73,7 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}
 	data.Links = append([]Link{provenance}, fig.Links...)
 	var err error
-	if data.Script, err = Script(fig, nil, options...); err != nil {
+	if data.Script, err = Script(fig, nil); err != nil {
 		return nil, err
 	}
 	var page bytes.Buffer
@@ -93,23 +85,13 @@ func Page(fig Figure, options ...Option) ([]byte, error) {
 
 // Script is the script of a page of one's own: it draws the panels and heat maps into the elements that the template
 // "panel" of [Parts] makes for parts that are Live.
-func Script(fig Figure, maps []HeatMap, options ...Option) (template.JS, error) {
+func Script(fig Figure, maps []HeatMap) (template.JS, error) {
 	drawn := describe(fig, fig.Panels)
 	for _, m := range maps {
 		drawn = append(drawn, m.chart(fig))
 	}
-	script, err := drawCall(drawn, pageSources(newSettings(options)), "[]", dressScript)
+	script, err := drawCall(drawn, pageSources, "[]", dressScript)
 	return template.JS(script), err
-}
-
-// pageSources lists where a page looks for echarts. Several figures may share a copy in the
-// folder above theirs.
-func pageSources(s settings) []networkScript {
-	last := networkScript{Src: s.script}
-	if s.script == DefaultScript {
-		last.Integrity = defaultIntegrity
-	}
-	return []networkScript{{Src: opts.EchartsJS}, {Src: "../" + opts.EchartsJS}, last}
 }
 
 // arranged are the sentences about panels, each of them once.

@@ -82,10 +82,10 @@ func TestPageHoldsTheSeries(t *testing.T) {
 }
 
 // pageOf is the page of the sample with everything that a page can show, on two panels.
-func pageOf(t *testing.T, options ...Option) (Figure, string) {
+func pageOf(t *testing.T) (Figure, string) {
 	t.Helper()
 	fig := fullFigure(t)
-	page, err := Page(fig, options...)
+	page, err := Page(fig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,25 +250,16 @@ func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
 
 // Next to the page, above it, then the network, where the browser checks the script.
 func TestSourcesOfECharts(t *testing.T) {
-	for name, c := range map[string]struct {
-		options []Option
-		last    networkScript
-	}{
-		"default": {nil, networkScript{DefaultScript, defaultIntegrity}},
-		"given":   {[]Option{WithScript("lib/e.js")}, networkScript{"lib/e.js", ""}},
-		"file":    {[]Option{WithEChartsFile([]byte("x"))}, networkScript{DefaultScript, defaultIntegrity}},
-	} {
-		_, page := pageOf(t, c.options...)
-		var sources []networkScript
-		argument(t, page, 1, &sources)
-		want := []networkScript{{Src: "echarts.min.js"}, {Src: "../echarts.min.js"}, c.last}
-		if !slices.Equal(sources, want) {
-			t.Errorf("%s: sources %v, want %v", name, sources, want)
-		}
+	_, page := pageOf(t)
+	var sources []networkScript
+	argument(t, page, 1, &sources)
+	want := []networkScript{{Src: "echarts.min.js"}, {Src: "../echarts.min.js"}, published}
+	if !slices.Equal(sources, want) {
+		t.Errorf("sources %v, want %v", sources, want)
 	}
-	hash, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(defaultIntegrity, "sha384-"))
+	hash, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(published.Integrity, "sha384-"))
 	if err != nil || len(hash) != 48 {
-		t.Errorf("%q is not a SHA-384, %v", defaultIntegrity, err)
+		t.Errorf("%q is not a SHA-384, %v", published.Integrity, err)
 	}
 	for _, want := range []string{"script.integrity = from[0].integrity;", `script.crossOrigin = "anonymous";`} {
 		if !strings.Contains(drawScript, want) {
@@ -401,35 +392,11 @@ func TestTextCannotLeaveTheScript(t *testing.T) {
 	}
 }
 
-func TestSnippetStandsAlone(t *testing.T) {
-	fig := sampleFigure(t)
-	snippet, err := Snippet(fig, "a", WithScript("/files/echarts.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(snippet, "<script") != 1 || strings.Contains(snippet, "<script src") {
-		t.Error("JupyterLab does not wait for a script with src: there must be one inline script")
-	}
-	for _, want := range []string{
-		"data:image/svg+xml;base64,", `["/files/echarts.min.js"]`, `data-chart="fig01-a"`, "Scale: tiny.",
-	} {
-		if !strings.Contains(snippet, want) {
-			t.Errorf("the snippet lacks %q", want)
-		}
-	}
-	if len(chartsOf(t, snippet)) != 1 {
-		t.Error("the snippet holds more than its panel")
-	}
-	if again, _ := Snippet(fig, "a", WithScript("/files/echarts.min.js")); again != snippet {
-		t.Error("the snippet differs from one time to the next")
-	}
-}
-
 // In a cell the static picture is another output, so the snippet shows nothing without its
 // script; and it loads nothing from another host on a page that Jupyter serves.
 func TestSnippetForACell(t *testing.T) {
 	fig := sampleFigure(t)
-	snippet, err := Snippet(fig, "a", WithCell("{base}lab/echarts.min.js", "/mine.js"))
+	snippet, err := Snippet(fig, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +410,7 @@ func TestSnippetForACell(t *testing.T) {
 		t.Error("there must be one inline script")
 	}
 	for _, want := range []string{
-		"[\"{base}lab/echarts.min.js\",\"/mine.js\"],\n[\"" + DefaultScript + "\"]);",
+		"[\"{base}lab/extensions/tvps/static/echarts.min.js\",\"{base}files/echarts.min.js\"],\n[\"" + published.Src + "\"]);",
 		`"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"` + key[1] + `"`,
 	} {
 		if !strings.Contains(snippet, want) {
@@ -454,7 +421,7 @@ func TestSnippetForACell(t *testing.T) {
 		t.Error("the script carries its comments")
 	}
 	fig.Panels[0].Series[1].Points[0].Mean += .001
-	other, err := Snippet(fig, "a", WithCell())
+	other, err := Snippet(fig, "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 
 	"tvps/data/artifact"
-
-	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
 // file is a finished file before it is written.
@@ -29,15 +27,15 @@ var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
 // <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
 // by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
-// echarts.min.js (see [WithEChartsFile]), index.html and [SumsFile]. A file of judged rows that
+// [ScriptFile], index.html and [SumsFile]. A file of judged rows that
 // an earlier drawing of a panel left is removed if the panel has none.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
 // name, and the files get their names only when all are complete: a reader never sees a
 // partial file, and an error before that leaves the files in the folder as they were. SumsFile
 // gets its name last: until then it shows that the files are of two drawings.
-func Write(fig Figure, rows []Row, provenance any, dir string, options ...Option) error {
-	files, err := render(fig, rows, provenance, options)
+func Write(fig Figure, rows []Row, provenance any, dir string) error {
+	files, err := render(fig, rows, provenance)
 	if err != nil {
 		return err
 	}
@@ -100,7 +98,7 @@ func unwritable(fig Figure, dir string, err error) error {
 }
 
 // render makes the content of all files, the checksums last.
-func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, error) {
+func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 	if err := fig.Validate(); err != nil {
 		return nil, err
 	}
@@ -116,14 +114,11 @@ func render(fig Figure, rows []Row, provenance any, options []Option) ([]file, e
 	if err != nil {
 		return nil, fmt.Errorf("figures: the provenance of %s cannot be written as JSON: %w", fig.Name, err)
 	}
-	page, err := Page(fig, options...)
+	page, err := Page(fig)
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, file{ProvenanceFile, append(origin, '\n')})
-	if script := newSettings(options).echarts; len(script) > 0 {
-		files = append(files, file{opts.EchartsJS, script})
-	}
+	files = append(files, file{ProvenanceFile, append(origin, '\n')}, file{ScriptFile, ECharts})
 	return append(files, file{"index.html", page}, sumsOf(files)), nil
 }
 

@@ -38,11 +38,10 @@ func (p *place) layout() (setup.Layout, error) {
 
 func installCommand() *cobra.Command {
 	var at place
-	var script string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the Go kernel for Jupyter, or update it",
-		Long: "Builds gonb and goimports, fetches the XLA plugin and ECharts, and writes the Jupyter\n" +
+		Long: "Builds gonb and goimports, fetches the XLA plugin, and writes the Jupyter\n" +
 			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.\n" +
 			"Repeat it after an update of this module or of Go. An interrupted installation continues\n" +
 			"with the next call.",
@@ -53,7 +52,7 @@ func installCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := setup.InstallOptions{ECharts: script, Out: cmd.OutOrStdout(), Log: os.Stderr}
+			o := setup.InstallOptions{Out: cmd.OutOrStdout(), Log: os.Stderr}
 			if err := setup.Install(cmd.Context(), l, o); err != nil {
 				return err
 			}
@@ -62,6 +61,5 @@ func installCommand() *cobra.Command {
 		},
 	}
 	at.register(cmd)
-	cmd.Flags().StringVar(&script, "echarts", "", "`file` with ECharts 5 to use instead of the pinned one")
 	return cmd
 }

@@ -205,12 +205,11 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	for _, file := range files {
 		j := runner.Job{
 			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
-			Dir:     f.cwd,
-			Slides:  target(f.slides, file, ".slides.html", len(files)),
-			PDF:     target(f.pdf, file, ".pdf", len(files)),
-			Output:  target(f.output, file, ".ipynb", len(files)),
-			HTML:    target(f.html, file, ".html", len(files)),
-			ECharts: os.Getenv("TVPS_ECHARTS"),
+			Dir:    f.cwd,
+			Slides: target(f.slides, file, ".slides.html", len(files)),
+			PDF:    target(f.pdf, file, ".pdf", len(files)),
+			Output: target(f.output, file, ".ipynb", len(files)),
+			HTML:   target(f.html, file, ".html", len(files)),
 		}
 		for _, t := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
 			if t == "" {

@@ -63,6 +63,5 @@ func (f *figureFlags) makeAll(ctx context.Context, o lab.Options) ([]lab.Made, e
 	if err != nil {
 		return nil, err
 	}
-	l.ECharts = lab.PageScript(ctx, os.Stderr)
 	return l.All(ctx, o)
 }

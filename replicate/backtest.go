@@ -10,7 +10,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/backtest"
-	"tvps/replicate/lab"
 	"tvps/replicate/own"
 	"tvps/replicate/usage"
 
@@ -115,7 +114,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := writeJSON(f.json, r); err != nil {
 		return err
 	}
-	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
+	if err := r.WritePage(f.out); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)

@@ -232,6 +232,10 @@ func TestWorkAfterTerm(t *testing.T) {
 func TestImpossibleWork(t *testing.T) {
 	s := newSandbox(t)
 	path, p := s.plan(t, miniature)
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	write := func(name string, change func(p *cluster.Plan)) string {
 		changed := p
 		changed.Tasks = slices.Clone(p.Tasks)
@@ -250,7 +254,7 @@ func TestImpossibleWork(t *testing.T) {
 		{[]string{"--plan", path}, []string{"--task"}},
 		{[]string{"--plan", path, "--task", "1"}, []string{"no task 1"}},
 		{[]string{"--plan", path + "x", "--task", "0"}, []string{"planx.json", "no such file"}[1:]},
-		{[]string{"--plan", s.script, "--task", "0"}, []string{s.script, "not a plan"}},
+		{[]string{"--plan", text, "--task", "0"}, []string{text, "not a plan"}},
 		{[]string{"--plan", path, "--task", "0", "--workers", "0"}, []string{"--workers"}},
 		{[]string{"--plan", path, "--task", "0", "--backend", "tpu"}, []string{`"tpu"`}},
 		{[]string{"--plan", path, "--task", "0", "--backend", "/nowhere/plugin.so"}, []string{"/nowhere/plugin.so"}},

@@ -10,7 +10,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/drift"
-	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
 	"github.com/schollz/progressbar/v3"
@@ -84,7 +83,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err := b.VerifyPlugin(); err != nil {
 		return err
 	}
-	if err := r.WritePage(f.out, lab.PageScript(cmd.Context(), os.Stderr)); err != nil {
+	if err := r.WritePage(f.out); err != nil {
 		return err
 	}
 	if err := writeJSON(f.json, r); err != nil {

@@ -105,7 +105,6 @@ func (f *figureFlags) openStored(ctx context.Context) (*lab.Lab, error) {
 	if err != nil {
 		return nil, usage.Error(err)
 	}
-	l.ECharts = lab.PageScript(ctx, os.Stderr)
 	return l, nil
 }
 
@@ -206,7 +205,6 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	if err != nil {
 		return err
 	}
-	l.ECharts = lab.PageScript(cmd.Context(), os.Stderr)
 	_, err = l.Make(cmd.Context(), figure, o)
 	return err
 }

@@ -26,24 +26,19 @@ func TestMain(m *testing.M) {
 type sandbox struct {
 	results, out, cache string
 	tmp                 string // $TMPDIR
-	script              string // stands for echarts.min.js
 	env                 []string
 }
 
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	dir := t.TempDir()
-	script := filepath.Join(dir, "echarts.js")
-	if err := os.WriteFile(script, []byte(`t.version="5.6.0"`), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	tmp := filepath.Join(dir, "tmp")
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return &sandbox{
 		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
-		cache: filepath.Join(dir, "cache"), script: script, tmp: tmp,
+		cache: filepath.Join(dir, "cache"), tmp: tmp,
 	}
 }
 
@@ -60,7 +55,7 @@ func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),
-		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TVPS_ECHARTS=" + s.script, "TMPDIR=" + s.tmp}, s.env...)...)
+		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TMPDIR=" + s.tmp}, s.env...)...)
 	return cmd, stdout, stderr
 }
 

@@ -6,6 +6,6 @@
 //
 // They install the kernel and a private JupyterLab below TVPS_BROWSER_PREFIX (default: a folder in the user's cache
 // folder, so the next call is faster). On Debian, as root, they also install Chromium. TVPS_BROWSER_CHROMIUM is the
-// path of another browser, TVPS_BROWSER_OUT the folder for screenshots. If Python, Chromium or ECharts cannot be
+// path of another browser, TVPS_BROWSER_OUT the folder for screenshots. If Python or Chromium cannot be
 // installed, they are skipped with the reason.
 package browser

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"tvps/data/echarts"
 	"tvps/kernel/nbformat"
 )
 
@@ -69,8 +68,6 @@ func install(t *testing.T) (python string) {
 				t.Skipf("JupyterLab cannot be installed:\n%s", out)
 			}
 			t.Fatalf("kernel %s: %v\n%s", args[0], err, out)
-		} else if _, err := os.Stat(filepath.Join(prefix, "share", "tvps", "kernel", echarts.FileName)); err != nil {
-			t.Skipf("%s cannot be fetched, and no chart is drawn without it:\n%s", echarts.FileName, out)
 		}
 	}
 	t.Logf("kernel and JupyterLab ready in %v", time.Since(begin).Round(time.Second))

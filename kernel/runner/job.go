@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"tvps/figures"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
@@ -34,7 +35,6 @@ type Job struct {
 	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
 	Dir        string            // working directory of the kernel; empty: the folder of File
-	ECharts    string            // echarts.min.js for the page; default: TVPS_ECHARTS of the kernelspec, if set
 }
 
 // Run runs the notebook. It returns the notebook with its outputs even if a cell failed, and nil if Prepare fails.
@@ -164,12 +164,8 @@ func (p *Prepared) export(dir string) error {
 	if p.job.HTML == "" {
 		return nil
 	}
-	file := p.job.ECharts
-	if file == "" { // kernelspecs write $$ for $
-		file = strings.ReplaceAll(p.spec.Env["TVPS_ECHARTS"], "$$", "$")
-	}
-	echarts, _ := os.ReadFile(file) // without the file, the page shows static pictures
-	page, err := p.nb.HTML(nbformat.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: echarts})
+	o := nbformat.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: figures.ECharts}
+	page, err := p.nb.HTML(o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.job.File, err)
 	}

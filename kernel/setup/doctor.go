@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/data/echarts"
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/kernel/jupyter"
 )
@@ -90,21 +91,24 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 	return c
 }
 
+// checkECharts looks for the script of the charts. Without it they need the network.
 func checkECharts(l Layout) backend.Check {
-	c := backend.Check{Name: "echarts", Status: backend.OK}
-	for _, path := range []string{l.script(), l.servedScript()} {
-		name, pinned, err := echarts.Check(path)
-		if err != nil {
-			return backend.Check{Name: "echarts", Status: backend.Warn, Detail: err.Error(),
-				Fix: l.command("install") + ", or with --echarts FILE; without the script charts need the network"}
-		}
-		if !pinned {
-			c.Status, c.Fix = backend.Warn, "nothing, if it is your own file; otherwise delete it, then "+l.command("install")
-			name += ", but not a pinned file,"
-		}
-		c.Detail = name + " in " + path
+	if problem := scriptProblem(l); problem != "" {
+		return backend.Check{Name: "echarts", Status: backend.Warn, Detail: problem, Fix: l.command("install")}
 	}
-	return c
+	return backend.Check{Name: "echarts", Status: backend.OK, Detail: l.servedScript()}
+}
+
+// scriptProblem says why the script of the charts must be written; empty if it is up to date.
+func scriptProblem(l Layout) string {
+	have, err := os.ReadFile(l.servedScript())
+	if err != nil {
+		return err.Error()
+	}
+	if !bytes.Equal(have, figures.ECharts) {
+		return l.servedScript() + " is out of date"
+	}
+	return ""
 }
 
 // checkLab looks for JupyterLab. It is optional: `kernel run` and `kernel check` work without it.

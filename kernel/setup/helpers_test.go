@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
 )
 
@@ -60,10 +59,7 @@ func fakeParts(builds *int) *parts {
 			return ""
 		},
 		compile: func(context.Context, string) error { return nil },
-		echarts: func(_ context.Context, dst string, o echarts.Options) error {
-			return echarts.Write(dst, []byte(`t.version="5.6.0"`))
-		},
-		plugin: func(context.Context, io.Writer) error { return nil },
+		plugin:  func(context.Context, io.Writer) error { return nil },
 
 		papermill: func(context.Context, Layout, io.Writer) error { return nil },
 	}

@@ -9,15 +9,14 @@ import (
 	"path/filepath"
 
 	"tvps/data/artifact"
-	"tvps/data/echarts"
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
 )
 
 // InstallOptions configures Install. Out and Log are required.
 type InstallOptions struct {
-	ECharts string    // the user's own echarts.min.js; empty: the pinned one
-	Out     io.Writer // gets the result
-	Log     io.Writer // gets progress and warnings
+	Out io.Writer // gets the result
+	Log io.Writer // gets progress and warnings
 
 	parts *parts // nil: realParts; tests replace them
 }
@@ -27,7 +26,6 @@ type parts struct {
 	build   buildFunc
 	current func(t toolchain, l Layout, p tool) string // toolchain.problem
 	compile func(ctx context.Context, root string) error
-	echarts func(ctx context.Context, dst string, o echarts.Options) error
 	plugin  func(ctx context.Context, log io.Writer) error
 	first   func(ctx context.Context, l Layout) backend.Check // runs a cell
 
@@ -38,8 +36,7 @@ type parts struct {
 type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
-	build: buildTools, current: toolchain.problem, compile: compile, echarts: echarts.Ensure, plugin: fetchPlugin,
-	first:     roundTrip,
+	build: buildTools, current: toolchain.problem, compile: compile, plugin: fetchPlugin, first: roundTrip,
 	papermill: installPapermill,
 }
 
@@ -51,8 +48,7 @@ const firstTime = "a first installation takes about 5 minutes on two cores and 1
 // other. The kernelspec is written last: after an interruption Jupyter shows no kernel or the previous one, and the
 // next call completes the installation. Install fails if another program wrote the kernelspec tvps.
 //
-// A missing plugin or ECharts is only a warning. Cells then run on the slow Go backend, and charts need the network
-// or stay static pictures.
+// A missing plugin is only a warning: cells then run on the slow Go backend.
 func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if o.parts == nil {
 		o.parts = &realParts
@@ -83,14 +79,14 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if err != nil {
 		return fmt.Errorf("the packages that notebooks import do not compile: %w", err)
 	}
-	fmt.Fprintln(o.Log, "step 3 of 4: the XLA plugin and ECharts")
+	fmt.Fprintln(o.Log, "step 3 of 4: the XLA plugin")
 	if err := o.parts.plugin(ctx, o.Log); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		fmt.Fprintf(o.Log, "warning: %v\n", err)
 	}
-	if err := installECharts(ctx, l, o); err != nil {
+	if err := writeNew(l.servedScript(), figures.ECharts); err != nil {
 		return err
 	}
 	if err := o.parts.papermill(ctx, l, o.Log); err != nil {
@@ -147,25 +143,6 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 		fmt.Fprintf(o.Log, "warning: cells are not completed, because gopls cannot be built: %v\n", err)
 	}
 	return nil
-}
-
-// installECharts writes the script to the path in TVPS_ECHARTS and to the folder from which every JupyterLab serves
-// it. It fails if the user's own file cannot be used. If the pinned script cannot be fetched, it only warns.
-func installECharts(ctx context.Context, l Layout, o InstallOptions) error {
-	err := o.parts.echarts(ctx, l.script(), echarts.Options{File: o.ECharts, Log: o.Log})
-	switch {
-	case err != nil && (ctx.Err() != nil || o.ECharts != ""):
-		return err
-	case err != nil:
-		fmt.Fprintf(o.Log, "warning: charts need the network: %v; get the file elsewhere and give it with --echarts\n",
-			err)
-		return nil
-	}
-	text, err := os.ReadFile(l.script())
-	if err != nil {
-		return err
-	}
-	return echarts.Write(l.servedScript(), text)
 }
 
 // fetchPlugin downloads the XLA plugin if it is missing, so that cells need no network for it.

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"tvps/data/echarts"
 	"tvps/gomlx_models/backend"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,7 +50,6 @@ func TestInstall(t *testing.T) {
 			"GOPROXY":      "off",
 			"TVPS_ROOT":    l.Root,
 			"TVPS_RESULTS": filepath.Join(l.Root, "results"),
-			"TVPS_ECHARTS": filepath.Join(l.Prefix, "share", "tvps", "kernel", "echarts.min.js"),
 			"TVPS_DATA":    "/data/$$HOME cifar",
 		},
 		"metadata": map[string]any{"written_by": "tvps kernel install"},
@@ -65,7 +63,7 @@ func TestInstall(t *testing.T) {
 		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static",
 		"jupyter/labextensions/tvps/static/echarts.min.js",
 		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
-		"tvps/kernel/bin/tvps-kernel", "tvps/kernel/echarts.min.js", "tvps/kernel/gopls", "tvps/kernel/gopls/gopls",
+		"tvps/kernel/bin/tvps-kernel", "tvps/kernel/gopls", "tvps/kernel/gopls/gopls",
 	}
 	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)
@@ -188,18 +186,13 @@ func TestInstallWithoutNetwork(t *testing.T) {
 	l, builds := tempLayout(t), 0
 	p := fakeParts(&builds)
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
-	p.echarts = func(context.Context, string, echarts.Options) error { return errors.New("no script") }
 	out, err := install(t, l, p)
-	if err != nil || !strings.Contains(out, "warning: no plugin\n") ||
-		!strings.Contains(out, "no script; get the file elsewhere") {
+	if err != nil || !strings.Contains(out, "warning: no plugin\n") {
 		t.Errorf("got %v and %q", err, out)
 	}
 	if _, err := os.Stat(l.specFile()); err != nil {
 		t.Error(err)
 	}
-	// A file that the user names is not optional.
-	err = Install(t.Context(), l, InstallOptions{ECharts: "missing.js", Out: io.Discard, Log: io.Discard, parts: p})
-	wantError(t, err, "no script")
 }
 
 func TestInstallKeepsForeignKernel(t *testing.T) {

@@ -86,11 +86,11 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 			problem = p.name + ": " + why
 		}
 	}
-	if problem == "" && o.ECharts == "" {
-		if _, err := os.Stat(l.servedScript()); err == nil {
-			return nil
-		}
-		problem = "there is no " + l.servedScript()
+	if problem == "" {
+		problem = scriptProblem(l)
+	}
+	if problem == "" {
+		return nil
 	}
 	fmt.Fprintf(o.Log, "installing the kernel: %s\n", problem)
 	return Install(ctx, l, o)

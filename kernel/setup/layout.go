@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tvps/data/echarts"
+	"tvps/figures"
 	"tvps/kernel/jupyter"
 
 	"golang.org/x/mod/modfile"
@@ -29,7 +29,7 @@ const KernelName = "tvps"
 type Layout struct {
 	Root    string // the checkout: the folder of go.mod
 	Prefix  string // empty: the user's own folders
-	Data    string // folder of the programs, ECharts and the private JupyterLab
+	Data    string // folder of the programs and the private JupyterLab
 	Jupyter string // Jupyter's data folder, with kernelspecs and extensions
 }
 
@@ -114,7 +114,6 @@ func (l Layout) command(name string) string {
 func (l Layout) bin() string      { return filepath.Join(l.Data, "bin") }
 func (l Layout) goplsDir() string { return filepath.Join(l.Data, "gopls") }
 func (l Layout) lock() string     { return filepath.Join(l.Data, ".lock") }
-func (l Layout) script() string   { return filepath.Join(l.Data, echarts.FileName) }
 func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", KernelName) }
 func (l Layout) specFile() string { return filepath.Join(l.specDir(), "kernel.json") }
 func (l Layout) logo() string     { return filepath.Join(l.specDir(), "logo-svg.svg") }
@@ -131,5 +130,5 @@ func (l Layout) program(p tool) string {
 // servedScript is the file that every JupyterLab serves as lab/extensions/tvps/static/echarts.min.js. Without a
 // package.json the folder is not an extension.
 func (l Layout) servedScript() string {
-	return filepath.Join(l.Jupyter, "labextensions", KernelName, "static", echarts.FileName)
+	return filepath.Join(l.Jupyter, "labextensions", KernelName, "static", figures.ScriptFile)
 }

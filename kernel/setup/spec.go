@@ -47,7 +47,6 @@ func newSpec(l Layout, t toolchain) kernelspec {
 		"GOPROXY":      "off",  // otherwise gonb's `go get` uses the network in every cell
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
-		"TVPS_ECHARTS": l.script(),
 	}
 	for _, name := range passed {
 		if value := os.Getenv(name); value != "" {
@@ -148,13 +147,18 @@ func (s kernelspec) write(l Layout) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(l.specDir(), 0o755); err != nil {
-		return fmt.Errorf("cannot create the folder of the kernelspec: %w", err)
-	}
-	if err := writeFile(l.logo(), logo); err != nil {
+	if err := writeNew(l.logo(), logo); err != nil {
 		return err
 	}
 	return writeFile(l.specFile(), append(text, '\n'))
+}
+
+// writeNew is writeFile in a folder that it makes if needed.
+func writeNew(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot create the folder of %s: %w", path, err)
+	}
+	return writeFile(path, text)
 }
 
 func writeFile(path string, text []byte) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"tvps/data/artifact"
+	"tvps/figures"
 )
 
 // Uninstall removes the files that Install wrote, the package that it put next to papermill, and the folders that are
@@ -66,14 +67,9 @@ func installed(l Layout) (files []string, foreign error) {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
-	files = append(files, l.papermillList(), l.papermillList()+".tmp", l.script(), l.script()+".tmp",
+	// Earlier versions wrote the script of the charts next to the programs, too.
+	files = append(files, l.papermillList(), l.papermillList()+".tmp", filepath.Join(l.Data, figures.ScriptFile),
 		filepath.Join(l.Data, ".build"))
-	entries, _ := os.ReadDir(l.Data)
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".part" { // an interrupted download
-			files = append(files, filepath.Join(l.Data, e.Name()))
-		}
-	}
 	return files, foreign
 }
 

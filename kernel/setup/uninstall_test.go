@@ -9,7 +9,8 @@ import (
 
 func TestUninstall(t *testing.T) {
 	l := fakeInstallation(t)
-	put(t, filepath.Join(l.Data, "echarts-5.6.0.tgz.part"), "an interrupted download", 0o644)
+	old := filepath.Join(l.Data, "echarts.min.js") // of an earlier version
+	put(t, old, "script", 0o644)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
@@ -18,7 +19,7 @@ func TestUninstall(t *testing.T) {
 	if got := tree(t, l.Prefix); !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
 	}
-	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.script(), l.servedScript()} {
+	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), old, l.servedScript()} {
 		if !strings.Contains(out.String(), "removed "+path+"\n") {
 			t.Errorf("the output does not say that %s was removed", path)
 		}

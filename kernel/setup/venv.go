@@ -92,10 +92,7 @@ func (l Layout) labSettingsFile() string {
 }
 
 func writeLabSettings(l Layout) error {
-	if err := os.MkdirAll(filepath.Dir(l.labSettingsFile()), 0o755); err != nil {
-		return fmt.Errorf("cannot create the folder of JupyterLab's settings: %w", err)
-	}
-	return writeFile(l.labSettingsFile(), []byte(labSettings))
+	return writeNew(l.labSettingsFile(), []byte(labSettings))
 }
 
 // runLogged runs a program and sends its output to log.

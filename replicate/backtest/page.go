@@ -47,9 +47,8 @@ type section struct {
 var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-forgetting", "conditional",
 	"conditional-forgetting"}
 
-// WritePage writes index.html, chart.png and, if script has its text, echarts.min.js to the folder, which it makes if
-// needed.
-func (r *Result) WritePage(dir string, script []byte) error {
+// WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
+func (r *Result) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.shortModel())}}
 	part, err := figures.NewPanelPart(fig, fig.Panels[0].Key)
@@ -74,7 +73,7 @@ func (r *Result) WritePage(dir string, script []byte) error {
 	if err != nil {
 		return err
 	}
-	return own.WritePage(dir, page.Bytes(), script, map[string][]byte{"chart.png": picture})
+	return own.WritePage(dir, page.Bytes(), map[string][]byte{"chart.png": picture})
 }
 
 // panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.

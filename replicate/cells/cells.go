@@ -22,8 +22,8 @@
 // MIME type of an output, and prefer text/html to pictures. Where scripts are removed, the picture would never be
 // shown. Where HTML is sanitised, a picture within the HTML may be removed as well.
 //
-// The script uses ECharts from the page if it is loaded there, and otherwise loads it from Jupyter's own server (see
-// [Sources]). Only pages that Jupyter does not serve, such as an export, ask another host.
+// The script uses ECharts from the page if it is loaded there, and otherwise loads it from Jupyter's own server. Only
+// pages that Jupyter does not serve, such as an export, ask another host.
 //
 // # Numbers
 //
@@ -150,7 +150,6 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.ECharts = lab.PageScript(ctx, os.Stderr)
 	result, err := l.Make(ctx, declared, options)
 	if err != nil {
 		return nil, err

@@ -136,11 +136,6 @@ func TestDefaults(t *testing.T) {
 
 // miniature returns options for panel a with very little to compute.
 func miniature(t *testing.T) Options {
-	script := filepath.Join(t.TempDir(), "echarts.js") // the figure's page takes it: no test asks the network
-	if err := os.WriteFile(script, []byte(`t.version="5.6.0"`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("TVPS_ECHARTS", script)
 	dir := t.TempDir()
 	t.Setenv("TVPS_CACHE", filepath.Join(dir, "cache"))
 	return Options{

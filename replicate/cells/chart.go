@@ -30,7 +30,7 @@ func Charts(fig figures.Figure) {
 }
 
 func chart(out sink, fig figures.Figure, p figures.Panel) error {
-	snippet, err := figures.Snippet(fig, p.Key, figures.WithCell(Sources()...))
+	snippet, err := figures.Snippet(fig, p.Key)
 	if err != nil {
 		return err
 	}

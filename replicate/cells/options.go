@@ -38,15 +38,3 @@ func File(notebook, name string) string {
 func stable(source []string) []string {
 	return slices.DeleteFunc(slices.Clone(source), func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) })
 }
-
-// Sources lists the addresses from which the script of a chart loads ECharts, unless the page has loaded it: the file
-// that `go run ./kernel install` makes JupyterLab serve, then a file in the folder in which Jupyter was started.
-// {base} stands for Jupyter's base URL. If TVPS_ECHARTS is an address, it comes first. If it is a path, as in the
-// kernelspec, it is ignored: a browser cannot load it.
-func Sources() []string {
-	sources := []string{"{base}lab/extensions/tvps/static/echarts.min.js", "{base}files/echarts.min.js"}
-	if address := os.Getenv("TVPS_ECHARTS"); strings.Contains(address, "://") {
-		sources = slices.Insert(sources, 0, address)
-	}
-	return sources
-}

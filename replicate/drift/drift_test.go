@@ -143,7 +143,7 @@ func TestRule(t *testing.T) {
 		t.Errorf("the tests over time find %+v", at)
 	}
 	dir := filepath.Join(t.TempDir(), "page")
-	if err := r.WritePage(dir, []byte("script")); err != nil {
+	if err := r.WritePage(dir); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))

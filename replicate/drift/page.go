@@ -54,13 +54,13 @@ type foundTest struct {
 // looks of what is tested over time.
 var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 
-// WritePage writes index.html and, if script has its text, echarts.min.js to the folder, which it makes if needed.
-func (r *Result) WritePage(dir string, script []byte) error {
+// WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
+func (r *Result) WritePage(dir string) error {
 	page, err := r.page()
 	if err != nil {
 		return err
 	}
-	return own.WritePage(dir, page, script, nil)
+	return own.WritePage(dir, page, nil)
 }
 
 // page is index.html.

@@ -61,8 +61,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr,
-		ECharts: l.ECharts, done: &report}
+	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
 	return l.each(o, func(f paper.Figure, own Options) (*Result, error) { return drawing.Make(ctx, f, own) }), nil
 }
 

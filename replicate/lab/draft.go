@@ -151,7 +151,7 @@ func (d *draft) write(l *Lab, ready []PanelPlan, missing []string, r *Result) er
 	if err := os.Remove(filepath.Join(d.options.Out, claimsFile)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	return figures.Write(r.Figure, r.Rows, r.Record, d.options.Out, figures.WithEChartsFile(l.ECharts))
+	return figures.Write(r.Figure, r.Rows, r.Record, d.options.Out)
 }
 
 // end makes the page say that nothing is being computed. If that fails, the page finds out by its file's time.

@@ -113,7 +113,7 @@ const claimsFile = "claims.json"
 
 // write writes the files of a described figure and prints it.
 func (l *Lab) write(o Options, r *Result) error {
-	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out, figures.WithEChartsFile(l.ECharts)); err != nil {
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
 		return err
 	}
 	if err := WriteJSON(filepath.Join(o.Out, claimsFile), r.Claims); err != nil {

@@ -29,8 +29,6 @@ type Lab struct {
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
 
-	ECharts []byte // echarts.min.js, laid next to each figure's page; nil for none
-
 	done   *runs.Report // the runs that All has completed; nil outside of All
 	shelf  *Shelf       // finds the stored runs; nil if their identities are those of this machine
 	tables *Tables      // runs that the store lacks; nil for none

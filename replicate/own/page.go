@@ -6,21 +6,17 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/data/echarts"
+	"tvps/figures"
 )
 
-// WritePage writes index.html, other files by name and, if script has its text, echarts.min.js to the folder, which
-// it makes if needed.
-func WritePage(dir string, page, script []byte, others map[string][]byte) error {
+// WritePage writes index.html, echarts.min.js and other files by name to the folder, which it makes if needed.
+func WritePage(dir string, page []byte, others map[string][]byte) error {
 	if err := artifact.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot write the page: %w", err)
 	}
-	files := map[string][]byte{"index.html": page}
+	files := map[string][]byte{"index.html": page, figures.ScriptFile: figures.ECharts}
 	for name, content := range others {
 		files[name] = content
-	}
-	if len(script) > 0 {
-		files[echarts.FileName] = script
 	}
 	for name, content := range files {
 		if err := artifact.Replace(filepath.Join(dir, name), content, 0o644); err != nil {
