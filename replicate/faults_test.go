@@ -184,16 +184,18 @@ func (s *sandbox) faulty(k *faulty) *exec.Cmd {
 	return cmd
 }
 
-// age makes the temporary files in OUT, which killed processes left, an hour old.
+// age makes the temporary files that killed processes left an hour old.
 func (s *sandbox) age(t *testing.T) {
-	entries, _ := os.ReadDir(s.out)
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), ".") {
-			then := time.Now().Add(-time.Hour)
-			if err := os.Chtimes(filepath.Join(s.out, entry.Name()), then, then); err != nil {
-				t.Fatal(err)
+	then := time.Now().Add(-time.Hour)
+	for _, dir := range []string{s.results, s.out} {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), ".") {
+				if err := os.Chtimes(path, then, then); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
+			return nil
+		})
 	}
 }
 

@@ -31,6 +31,6 @@ func root(c lab.Catalog) *cobra.Command {
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
 		doctorCommand(c), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
 		exportCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
-		cancelCommand(), probeCommand())
+		cancelCommand())
 	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -239,40 +238,5 @@ func TestSlurmFailure(t *testing.T) {
 		if !strings.Contains(out, part) {
 			t.Errorf("%q is missing in\n%s", part, out)
 		}
-	}
-}
-
-// TestSlurmProbe: a folder that two nodes mount without common locks, as with NFS's local_lock, is refused. Here two
-// FUSE mounts of a folder are such nodes. The same mount is not refused.
-func TestSlurmProbe(t *testing.T) {
-	if os.Getenv("TVPS_SLURM") == "" {
-		t.Skip("TVPS_SLURM is not set: nothing is mounted")
-	}
-	results := t.TempDir()
-	mounts := []string{t.TempDir(), t.TempDir()}
-	for _, mount := range mounts {
-		if out, err := exec.Command("bindfs", results, mount).CombinedOutput(); err != nil {
-			t.Skipf("bindfs cannot mount here: %v\n%s", err, out)
-		}
-		t.Cleanup(func() { _ = exec.Command("umount", mount).Run() })
-	}
-	s := newSandbox(t)
-	probe := func(first, second string) (text string, held, tried error) {
-		holder, _, _ := s.command("probe-locks", first)
-		other, _, stderr := s.command("probe-locks", second)
-		holder.Env = append(holder.Env, "SLURM_PROCID=0")
-		other.Env = append(other.Env, "SLURM_PROCID=1")
-		if err := holder.Start(); err != nil {
-			t.Fatal(err)
-		}
-		tried, held = other.Run(), holder.Wait()
-		return stderr.String(), held, tried
-	}
-	if text, held, tried := probe(mounts[0], mounts[1]); held != nil || tried == nil ||
-		!strings.Contains(text, "grants one lock to two processes") {
-		t.Errorf("two mounts: %v, %v: %s", held, tried, text)
-	}
-	if text, held, tried := probe(mounts[0], mounts[0]); held != nil || tried != nil {
-		t.Errorf("one mount: %v, %v: %s", held, tried, text)
 	}
 }

@@ -61,8 +61,6 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	flags.IntVar(&o.MaxRunning, "max-running", 0, "tasks of an array that may run at the same time (default: all)")
 	flags.IntVar(&o.Requeues, "requeues", 50, "how often a task is queued again that a limit or preemption has stopped")
 	flags.IntVar(&o.Retries, "retries", 2, "how often a task is computed again that has failed")
-	flags.BoolVar(&o.Own, "own-folders", false,
-		"each task stores its runs in a folder of its own, merged at the end: for file systems without locks")
 	return cmd
 }
 
@@ -175,11 +173,7 @@ func (s *submission) options(ctx context.Context) (err error) {
 	if o.Environ, err = environ(); err != nil {
 		return err
 	}
-	if o.MaxArray, err = slurm.MaxArraySize(ctx); err != nil {
-		return err
-	}
-	nodes, err := slurm.Nodes(ctx, o.Partition)
-	o.ProbeNodes = min(2, nodes)
+	o.MaxArray, err = slurm.MaxArraySize(ctx)
 	return err
 }
 
@@ -227,7 +221,7 @@ func printScripts(out io.Writer, jobs []slurm.Job) error {
 }
 
 // prepare makes everything that the jobs read: the plan, a copy of this program, the plugin. It fails if jobs of an
-// earlier submission are in the queue, or if locks do not work in the folder of the runs.
+// earlier submission are in the queue.
 func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
 	o := &s.slurm
 	folder := filepath.Dir(o.Plan)
@@ -241,14 +235,6 @@ func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
 	if !earlier.Over() {
 		return fmt.Errorf("jobs of %s are in the queue: wait, cancel them with `replicate cancel --plan %[1]s`, "+
 			"or name another --folder", o.Plan)
-	}
-	if !o.Own {
-		if err := artifact.MakeFolder(o.Results); err != nil {
-			return &runs.FolderError{Dir: o.Results, Problem: "cannot be made", Err: err}
-		}
-		if err := probeHere(ctx, o.Results); err != nil {
-			return err
-		}
 	}
 	if err := os.RemoveAll(cluster.AttemptsFolder(o.Plan)); err != nil {
 		return err

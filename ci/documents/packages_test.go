@@ -97,7 +97,6 @@ var otherWrites = map[string]string{
 	"kernel/setup/tools.go":                          "renames programs that were built on the same disk",
 	"replicate/cluster/slurm/slurmtest/slurmtest.go": "writes settings of tests",
 	"replicate/cluster/slurm/submit.go":              "makes an empty file",
-	"replicate/probe.go":                             "makes an empty file",
 	"replicate/runs/lock.go":                         "writes into a lock's file, which must stay the same file",
 	"replicate/runs/store.go":                        "moves a damaged file and writes the reason next to it",
 }

@@ -85,7 +85,6 @@ func (p Plan) PrintStages(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%d\t%d-%d\t%s\t%d\t%d GiB\t%s\t%s\n", a.Stage, len(a.Tasks), a.First(),
 			a.First()+len(a.Tasks)-1, gpu, a.CPUs, a.MemoryMB>>10, shown(a.Longest()), strings.Join(after, ", "))
 	}
-	fmt.Fprintln(table, "merge\t\t\t\t\t\t\tfolders of their own only")
 	fmt.Fprintf(table, "draw\t\t\t\t\t\t\tall\n")
 	return table.Flush()
 }

@@ -19,7 +19,7 @@ type FolderError struct {
 	Dir     string
 	Problem string // as "cannot be written"
 	Err     error  // its cause; nil if Problem says it all
-	Locks   bool   // whether it is on a file system whose locks are missing or exclude no other process
+	Locks   bool   // whether its file system has no locks
 }
 
 // Error is one sentence with folder and cause.

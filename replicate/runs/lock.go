@@ -148,13 +148,6 @@ func (l *lock) sign() {
 	_ = os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
 }
 
-// signedByJob tells whether a process of this Slurm job, or outside of Slurm, has signed the file.
-func (l *lock) signedByJob() bool {
-	var by Holder
-	line, err := firstLine(l.file)
-	return err == nil && json.Unmarshal(line, &by) == nil && by.Job == SlurmJob()
-}
-
 // release frees an exclusive lock and removes its file.
 func (l *lock) release() {
 	os.Remove(l.path)
@@ -242,21 +235,18 @@ func (s *Store) tryClaim(spec Spec, shard string) (release func(), err error) {
 	}, nil
 }
 
-// lockError says what a folder lacks in which a run cannot be locked; nil without an error.
+// lockError is the error of a folder in which a run cannot be locked, or whose file system has no locks; nil without an
+// error.
 func (s *Store) lockError(spec Spec, err error) error {
 	if err == nil {
 		return nil
 	}
-	return folderLockError(filepath.Join(s.dir, spec.Experiment), "cannot lock run "+spec.String(), err)
-}
-
-// folderLockError is the error of a lock in a folder: problem, or that its file system has no locks.
-func folderLockError(folder, problem string, err error) *FolderError {
+	problem := "cannot lock run " + spec.String()
 	unlockable := errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.ENOLCK)
 	if unlockable {
 		problem = "is on a file system that does not lock files"
 	}
-	return &FolderError{Dir: folder, Problem: problem, Err: err, Locks: unlockable}
+	return &FolderError{Dir: filepath.Join(s.dir, spec.Experiment), Problem: problem, Err: err, Locks: unlockable}
 }
 
 // holders returns the living processes that compute the run or shards of it.

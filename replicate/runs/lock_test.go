@@ -2,7 +2,6 @@ package runs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,55 +152,4 @@ func TestStateOfALockedRun(t *testing.T) {
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// A lock excludes others that try it, and a lock that is always granted is an error. No file is left.
-func TestProbe(t *testing.T) {
-	dir := t.TempDir()
-	if err := TryProbe(dir); err == nil || errors.As(err, new(*FolderError)) {
-		t.Errorf("without a holder: %v", err)
-	}
-	for _, text := range []string{"", `{"pid":1,"job":"another"}` + "\n"} { // not locked yet, or left by a killed process
-		if err := os.WriteFile(probePath(dir), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := TryProbe(dir); err == nil || errors.As(err, new(*FolderError)) {
-			t.Errorf("with a file of %q: %v", text, err)
-		}
-	}
-	for _, granted := range []bool{false, true} {
-		inject(t, func(file *os.File, how int) error {
-			if granted {
-				return nil
-			}
-			return systemFlock(file, how)
-		})
-		release, err := HoldProbe(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = TryProbe(dir)
-		var folder *FolderError
-		if errors.As(err, &folder) != granted || granted == (err == nil) {
-			t.Errorf("granted %v: %v", granted, err)
-		}
-		if granted {
-			demand.Error(t, err, "results folder "+dir, "grants one lock to two processes")
-			if !folder.Locks {
-				t.Error("not an error of locks")
-			}
-		}
-		release()
-		if left, _ := os.ReadDir(dir); len(left) != 0 {
-			t.Errorf("left %v", left)
-		}
-	}
-	inject(t, func(*os.File, int) error { return unix.ENOSYS })
-	_, err := HoldProbe(t.Context(), dir)
-	demand.Error(t, err, "does not lock files")
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left %v", left)
-	}
-	_, err = HoldProbe(t.Context(), filepath.Join(dir, "none"))
-	demand.Error(t, err, fmt.Sprintf("results folder %s", filepath.Join(dir, "none")))
 }

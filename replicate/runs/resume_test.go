@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -195,8 +196,11 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 		file.append(step, rowsAt(0, step), 1)
 	}
 	file.close()
-	if err := os.WriteFile(filepath.Join(store.dir, "test", "."+spec(0).ID()+fileSuffix+"123"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, suffix := range []string{fileSuffix, stateSuffix} { // what the process was writing
+		path, then := filepath.Join(store.dir, "test", "."+spec(0).ID()+suffix+"123"), time.Now().Add(-time.Hour)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, then, then)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8),
 		Start: func(context.Context) (StepFunc, func(), error) {
@@ -274,6 +278,44 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 // A run that another process holds is awaited at the end, and computed if that process releases it unfinished. Waiting
+// Where locks exclude no other machine, processes compute the same runs twice, also after kill -9, and the files have
+// the same bytes.
+func TestLocksThatAreAlwaysGranted(t *testing.T) {
+	t.Setenv(envGrant, "1")
+	const seeds, steps = 2, 20
+	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	store := open(t, dir)
+	killed, _ := startChild(t, dir, log, seeds, steps, 5*time.Millisecond)
+	first, firstOut := startChild(t, dir, log, seeds, steps, 7*time.Millisecond)
+	waitFor(t, "some steps", func() bool {
+		text, _ := os.ReadFile(log)
+		return bytes.Count(text, []byte("\n")) >= 9
+	})
+	killed.Process.Kill()
+	killed.Wait()
+	second, secondOut := startChild(t, dir, log, seeds, steps, 0)
+	for process, output := range map[*exec.Cmd]*bytes.Buffer{first: firstOut, second: secondOut} {
+		if err := process.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+	}
+	twice := 0
+	for _, n := range countLines(t, log) {
+		twice += n - 1
+	}
+	if twice == 0 {
+		t.Error("no step was computed twice: the locks excluded the other process")
+	}
+	for seed := range seeds {
+		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
+			t.Errorf("seed %d: other bytes than those of one process", seed)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != seeds {
+		t.Errorf("files left: %q", left)
+	}
+}
+
 // takes few attempts, which do not come at the same time as another waiter's.
 func TestHeldRunIsWaitedFor(t *testing.T) {
 	codec() // outside of the bubble: only the bubble may use channels made in it

@@ -164,7 +164,6 @@ func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
 // lock.
 func (s *Store) save(result *Result) error {
 	path := s.donePath(result.Spec)
-	removeTemporary(path, result.Spec.ID())
 	// The file lasts before those that it replaces are removed.
 	if err := artifact.Replace(path, encodeResult(result), 0o644); err != nil {
 		return &WriteError{"result file", path, err}
@@ -178,6 +177,7 @@ func (s *Store) removeReplaced(spec Spec) {
 	os.Remove(s.partialPath(spec, ""))
 	os.Remove(s.failedPath(spec, ""))
 	os.Remove(s.path(spec, stateSuffix))
+	artifact.RemoveTemporary(filepath.Join(s.dir, spec.Experiment), spec.ID()+stateSuffix) // of a killed process
 	os.RemoveAll(s.path(spec, shardsSuffix))
 }
 
@@ -200,15 +200,6 @@ func (s *Store) tidy(finished map[string]*Result) {
 			s.removeReplaced(result.Spec)
 			l.release()
 		}
-	}
-}
-
-// removeTemporary removes the temporary files that processes left when they were killed while they wrote a file whose
-// name begins with prefix, in the folder of path.
-func removeTemporary(path, prefix string) {
-	left, _ := withPrefix(filepath.Dir(path), "."+prefix)
-	for _, name := range left {
-		os.Remove(name)
 	}
 }
 

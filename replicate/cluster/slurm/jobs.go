@@ -34,8 +34,6 @@ type Options struct {
 	MaxArray   int           // Slurm's MaxArraySize
 	Requeues   int           // how often a task that was stopped is queued again
 	Retries    int           // how often a task that failed is computed again
-	Own        bool          // each task has a results folder of its own, and they are merged at the end
-	ProbeNodes int           // nodes that check whether locks exclude; 0 for no check
 }
 
 // Job is a batch job: an array of tasks, or one of the jobs around them.
@@ -46,10 +44,9 @@ type Job struct {
 	After []string // names of the jobs that must have succeeded
 
 	GPU            bool
-	Nodes          int // 0 for one
 	CPUs, MemoryMB int
 	Limit          time.Duration
-	Kind           string // of the script's commands: probe, task, merge or draw
+	Kind           string // of the script's commands: task or draw
 
 	Options *Options
 	Plan    *cluster.Plan
@@ -58,24 +55,18 @@ type Job struct {
 // What the jobs around the tasks need, and how long they may take.
 const (
 	smallMemory = 2000 // MiB
-	probeLimit  = 10 * time.Minute
 	drawLimit   = 2 * time.Hour
 	leastLimit  = 30 * time.Minute
 )
 
-// Jobs returns the jobs of a plan in an order in which they can be submitted: the check of locks, pre-training,
-// features, runs on GPU and on CPU, merging where each task has a folder of its own, and drawing.
+// Jobs returns the jobs of a plan in an order in which they can be submitted: pre-training, features, runs on
+// GPU and on CPU, and drawing.
 func Jobs(p *cluster.Plan, o *Options) []Job {
 	var jobs []Job
 	add := func(j Job) { j.Options, j.Plan = o, p; jobs = append(jobs, j) }
-	var first []string
-	if o.ProbeNodes > 0 && !o.Own {
-		add(Job{Name: "probe", Kind: "probe", Nodes: o.ProbeNodes, CPUs: 1, MemoryMB: 500, Limit: probeLimit})
-		first = []string{"probe"}
-	}
 	ofStage := map[cluster.Stage][]string{}
 	for _, a := range p.Arrays() {
-		after := slices.Clone(first)
+		var after []string
 		for _, stage := range p.After(a) {
 			after = append(after, ofStage[stage]...)
 		}
@@ -86,13 +77,9 @@ func Jobs(p *cluster.Plan, o *Options) []Job {
 				CPUs: a.CPUs, MemoryMB: a.MemoryMB, Limit: o.limit(part)})
 		}
 	}
-	last := slices.Clone(first)
+	var last []string
 	for _, stage := range cluster.Stages {
 		last = append(last, ofStage[stage]...)
-	}
-	if o.Own {
-		add(Job{Name: "merge", Kind: "merge", After: last, CPUs: 1, MemoryMB: smallMemory, Limit: drawLimit})
-		last = []string{"merge"}
 	}
 	add(Job{Name: "draw", Kind: "draw", After: last, CPUs: 2, MemoryMB: smallMemory, Limit: drawLimit})
 	return jobs
@@ -173,9 +160,6 @@ func (j Job) Partition() string {
 
 // TaskFolder is the folder of the attempts at tasks.
 func (j Job) TaskFolder() string { return cluster.AttemptsFolder(j.Options.Plan) }
-
-// OwnResults is the folder below which each task has a results folder of its own.
-func (j Job) OwnResults() string { return filepath.Join(j.Folder(), "results") }
 
 // ExitFile is the file in which a job that is no array leaves its exit code.
 func (j Job) ExitFile() string { return exitFile(j.Options.Plan, j.Name) }

@@ -16,28 +16,19 @@ import (
 // TestJobs: arrays are split at MaxArraySize, and each job waits for the stages whose results its tasks need.
 func TestJobs(t *testing.T) {
 	p, o := plan(t, 12)
-	o.ProbeNodes = 2
 	type short struct {
 		name         string
 		first, count int
 		after        string
 	}
-	list := func() (out []short) {
-		for _, j := range Jobs(&p, o) {
-			out = append(out, short{j.Name, j.First, j.Count, strings.Join(j.After, " ")})
-		}
-		return out
+	var got []short
+	for _, j := range Jobs(&p, o) {
+		got = append(got, short{j.Name, j.First, j.Count, strings.Join(j.After, " ")})
 	}
-	want := []short{{"probe", 0, 0, ""}, {"features-1", 0, 1, "probe"}, {"cpu-1", 1, 10, "probe features-1"},
-		{"cpu-2", 11, 2, "probe features-1"}, {"draw", 0, 0, "probe features-1 cpu-1 cpu-2"}}
-	if got := list(); !reflect.DeepEqual(got, want) {
+	want := []short{{"features-1", 0, 1, ""}, {"cpu-1", 1, 10, "features-1"}, {"cpu-2", 11, 2, "features-1"},
+		{"draw", 0, 0, "features-1 cpu-1 cpu-2"}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
-	}
-	o.Own = true // needs no locks
-	want = []short{{"features-1", 0, 1, ""}, {"cpu-1", 1, 10, "features-1"}, {"cpu-2", 11, 2, "features-1"},
-		{"merge", 0, 0, "features-1 cpu-1 cpu-2"}, {"draw", 0, 0, "merge"}}
-	if got := list(); !reflect.DeepEqual(got, want) {
-		t.Errorf("with own folders: %v, want %v", got, want)
 	}
 }
 
@@ -46,11 +37,11 @@ func TestScript(t *testing.T) {
 	p, o := plan(t, 12)
 	p.Arguments = []string{"--set", "b.epochs=5; rm x"}
 	p.Tasks[12].Stage, p.Tasks[12].GPU = cluster.StageGPU, true
-	o.Own, o.MaxRunning, o.GPUPartition, o.Account = true, 4, "a100", "physics"
+	o.MaxRunning, o.GPUPartition, o.Account = 4, "a100", "physics"
 	o.Lines, o.Environ = []string{"--constraint=haswell"}, map[string]string{"TVPS_DATA": "/it's here"}
 	o.Time = 90 * time.Minute
 	scripts := map[string]string{}
-	for _, j := range append(Jobs(&p, o), Job{Name: "probe", Kind: "probe", Nodes: 2, CPUs: 1, Options: o, Plan: &p}) {
+	for _, j := range Jobs(&p, o) {
 		text, err := j.Script()
 		if err != nil {
 			t.Fatal(err)
@@ -67,9 +58,7 @@ func TestScript(t *testing.T) {
 			"#SBATCH --account=physics", "#SBATCH --constraint=haswell", `export TVPS_DATA='/it'\''s here'`,
 			"task=$((1 + SLURM_ARRAY_TASK_ID))", "#SBATCH --kill-on-invalid-dep=yes", "#SBATCH --requeue"},
 		"gpu-1": {"#SBATCH --gres=gpu:1", "#SBATCH --partition=a100"},
-		"probe": {"#SBATCH --nodes=2 --ntasks=2 --ntasks-per-node=1"},
 		"draw":  {"fig1 --stored --scale tiny --set 'b.epochs=5; rm x' --results"},
-		"merge": {`"$program" merge "$results"`},
 	} {
 		for _, line := range lines {
 			if !strings.Contains(scripts[name], line) {

@@ -10,9 +10,6 @@
 #SBATCH --kill-on-invalid-dep=yes
 #SBATCH --signal=B:TERM@{{.Warning}}
 #SBATCH --time={{.TimeLimit}}
-{{- if .Nodes}}
-#SBATCH --nodes={{.Nodes}} --ntasks={{.Nodes}} --ntasks-per-node=1
-{{- end}}
 #SBATCH --cpus-per-task={{.CPUs}} --mem={{.MemoryMB}}M
 {{- if .GPU}}
 #SBATCH --gres={{.Options.GPU}}
@@ -39,9 +36,6 @@ plan={{quote .Options.Plan}}
 results={{quote .Options.Results}}
 {{if eq .Kind "task"}}
 task=$(({{.First}} + SLURM_ARRAY_TASK_ID))
-{{- if .Options.Own}}
-results={{quote .OwnResults}}/$task
-{{- end}}
 echo "task $task on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
 
 # Slurm sends TERM before the time limit and before it preempts: the worker saves and exits with 130.
@@ -78,13 +72,6 @@ case $code in
   ;;
 esac
 exit "$code"
-{{- else if eq .Kind "probe"}}
-# Two nodes check that a lock of one excludes the other.
-srun --kill-on-bad-exit=1 "$program" probe-locks "$results"
-code=$?
-{{- else if eq .Kind "merge"}}
-"$program" merge "$results" {{quote .OwnResults}}/*
-code=$?
 {{- else}}
 code=0
 {{- range .Draw}}

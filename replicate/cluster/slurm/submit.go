@@ -178,29 +178,6 @@ func MaxArraySize(ctx context.Context) (int, error) {
 	return strconv.Atoi(found[1])
 }
 
-// Nodes asks Slurm for the number of nodes of a partition; "" is the default one.
-func Nodes(ctx context.Context, partition string) (int, error) {
-	text, err := command(ctx, "sinfo", "-h", "-o", "%P %D")
-	if err != nil {
-		return 0, err
-	}
-	sum := 0
-	for line := range strings.Lines(text) {
-		var name string
-		var n int
-		if _, err := fmt.Sscan(line, &name, &n); err != nil {
-			continue
-		}
-		if plain, isDefault := strings.CutSuffix(name, "*"); plain == partition || isDefault && partition == "" {
-			sum += n
-		}
-	}
-	if sum == 0 {
-		return 0, fmt.Errorf("sinfo lists no node of partition %q", partition)
-	}
-	return sum, nil
-}
-
 // MissingError is returned where Slurm's commands are not installed.
 type MissingError struct{ Command string }
 
