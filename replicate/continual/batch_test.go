@@ -19,7 +19,7 @@ import (
 // batchedFit trains the classifiers of several seeds in a group, on step 3 and weights that differ by seed.
 func batchedFit(t *testing.T, h *experiment.Host, s Settings, seeds ...int64) []net.Values {
 	t.Helper()
-	x, err := s.config(h, "everything", "")
+	x, err := s.config("everything", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func batchedFit(t *testing.T, h *experiment.Host, s Settings, seeds ...int64) []
 	defer group.Close()
 	out := make([]net.Values, len(seeds))
 	if err := group.Each(t.Context(), func(ctx context.Context, i int) error {
-		run, err := x.newRunContext(ctx, engine, seeds[i])
+		run, err := x.on(h).newRunContext(ctx, engine, seeds[i])
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func faulty(t *testing.T) Settings {
 	before := scenarios
 	t.Cleanup(func() { scenarios = before })
 	DeclareScenario(Scenario{Name: "faulty", Networks: vectorModels, Batched: true,
-		Open: func(_ *experiment.Host, _ Scenario, s Settings) Source {
+		Open: func(_ *experiment.Host, s Settings) Source {
 			return Simulated{Settings: s, Dim: 1, Classes: 2,
 				Draw: func(_ int64, _ string, t, n int) (x []float32, labels []int32) {
 					for i := range n {

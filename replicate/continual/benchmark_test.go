@@ -61,7 +61,7 @@ func benchmarkBatch(b *testing.B, name string, workers, size int) {
 	h := newHost(b, "")
 	s := paperGaussian()
 	s.Stack = size
-	x, err := s.config(h, name, "")
+	x, err := s.config(name, "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func benchmarkBatch(b *testing.B, name string, workers, size int) {
 	}
 	var steps []runs.GroupStep
 	for range workers {
-		step, stop, err := x.startGroup(b.Context(), seeds, members, runs.Files{})
+		step, stop, err := x.on(h).startGroup(b.Context(), seeds, members, runs.Files{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func TestCuts(t *testing.T) {
 	if runs["stage"].Stream.GPool != runs["basic"].Stream.GPool {
 		t.Error("g sees other inputs with another cut")
 	}
-	pattern := filepath.Join(from.cacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")
+	pattern := filepath.Join(from.host.CacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")
 	if files, _ := filepath.Glob(pattern); len(files) != 1 {
 		t.Errorf("cached: %v", files)
 	}

@@ -52,7 +52,6 @@ func NewClassifier(backend compute.Backend, s Settings, pool shapes.Shape, class
 		return []*Node{ArgMax(c.logits(s, in[0], in[1]), -1, dtypes.Int32)}
 	})
 	if err != nil {
-		c.trainer.Close()
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
 	return c, nil
@@ -76,12 +75,6 @@ func (c *Classifier) In(group *loop.Group, member int) *Classifier {
 	other := *c
 	other.fitter = group.Member(member, c.trainer)
 	return &other
-}
-
-// Close frees the compiled programs.
-func (c *Classifier) Close() {
-	c.trainer.Close()
-	c.eval.Finalize()
 }
 
 // Init draws the initial values of a step.

@@ -50,7 +50,6 @@ func newClassifier(t *testing.T, backend string, s Settings, rows, dim int) *Cla
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 

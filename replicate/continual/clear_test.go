@@ -31,7 +31,7 @@ func TestStandIn(t *testing.T) {
 	if source := s.Source(h); source.StandIn != StandIn || !strings.Contains(source.Note, StandIn) {
 		t.Errorf("the source is %+v", source)
 	}
-	data, err := libraryOf(h).testImages(s)
+	data, err := libraryOf(h).cifar10(s, true)
 	if err != nil || data.Train.Len() != 0 || data.Test.Len() != 200 {
 		t.Fatalf("%d and %d images, %v", data.Train.Len(), data.Test.Len(), err)
 	}
@@ -72,12 +72,12 @@ func TestStreamOfStandIn(t *testing.T) {
 // TestSplitOfStandIn: each class is split into 60, 10 and 30% by seed.
 func TestSplitOfStandIn(t *testing.T) {
 	im := fakeImages(t, 0, 200, 1)
-	train, validation, test := im.splitClasses(3, 10)
+	train, validation, test := im.splitClasses(3)
 	all := slices.Sorted(slices.Values(slices.Concat(train, validation, test)))
 	if len(train) != 120 || len(validation) != 20 || len(test) != 60 || len(slices.Compact(all)) != 200 {
 		t.Errorf("split into %d, %d and %d, %d rows in all", len(train), len(validation), len(test), len(all))
 	}
-	other, _, _ := im.splitClasses(4, 10)
+	other, _, _ := im.splitClasses(4)
 	if slices.Equal(train, other) {
 		t.Error("seeds 3 and 4 have the same split")
 	}

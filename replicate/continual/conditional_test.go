@@ -43,11 +43,11 @@ func (r noisyRule) run(t *testing.T, series string, classes int) (*RunContext, e
 	t.Helper()
 	h, s := newHost(t, ""), gaussianSettings()
 	s.Steps, s.N, s.TestN, s.GHidden, s.GUpdates, s.GBatch, s.MaxUpdates = 6, 500, 4000, 32, 600, 512, 300
-	x, err := s.config(h, series, "")
+	x, err := s.config(series, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.source = Simulated{Settings: s, Dim: 1, Classes: classes, Draw: r.draw}
+	x.host, x.source = h, Simulated{Settings: s, Dim: 1, Classes: classes, Draw: r.draw}
 	engine, _, err := enginesOf(h).take(s)
 	if err != nil {
 		t.Fatal(err)

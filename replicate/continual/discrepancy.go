@@ -19,7 +19,7 @@ func prepareMMD(run *RunContext) error {
 	run.mmd = map[string]*mmd.Computer{}
 	for _, input := range mmdInputs {
 		dim := len(run.Stream.Input(0, input))
-		computer, err := keep(&run.Engine.kept, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) {
+		computer, err := memoize(&run.Engine.memo, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) {
 			return mmd.New(run.Engine.Backend, samples, dim)
 		})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // Engine is a client of the backend with everything that is compiled and stored for it.
 type Engine struct {
 	compute.Backend
-	kept    kept
+	memo    memo
 	loading sync.Mutex
 }
 
@@ -35,12 +35,6 @@ func (e *Engine) load(s *Stream) error {
 	return nil
 }
 
-// Stream returns the stream of a key. The first call that succeeds makes it; runs of other settings or seeds must
-// have other keys.
-func (e *Engine) Stream(key string, make func() (*Stream, error)) (*Stream, error) {
-	return keep(&e.kept, key, make)
-}
-
 // estimator returns the estimator of a learner's g on a stream.
 func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
 	if method == MethodOfSettings {
@@ -48,7 +42,7 @@ func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method)
 	}
 	cfg := s.propensity(stream.Classes, method)
 	key := fmt.Sprint(cfg, s.Steps, stream.GPool.X.Shape())
-	made, err := keep(&e.kept, key, func() (*propensity.Estimator, error) {
+	made, err := memoize(&e.memo, key, func() (*propensity.Estimator, error) {
 		return propensity.NewEstimator(e.Backend, stream.GPool, s.Steps, cfg)
 	})
 	if err != nil {

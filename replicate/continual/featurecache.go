@@ -45,23 +45,10 @@ func cachedFeatures(ctx context.Context, path string, n int, log io.Writer,
 
 // readFeatures reads n features. The file is a zstd stream of little-endian float16, then the SHA-256 of those bytes.
 func readFeatures(path string, n int) ([]float16.Float16, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	size := 2*n + sha256.Size
-	if most := int64(size + size/64 + 1024); info.Size() > most { // what zstd makes of noise
-		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), most)
-	}
 	packed, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return decodeFeatures(packed, n)
-}
-
-// decodeFeatures reads n features from the bytes of their file, and takes memory for these alone.
-func decodeFeatures(packed []byte, n int) ([]float16.Float16, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
@@ -86,18 +73,6 @@ func decodeFeatures(packed []byte, n int) ([]float16.Float16, error) {
 
 // writeFeatures writes the file that readFeatures reads.
 func writeFeatures(path string, features []float16.Float16) error {
-	packed, err := encodeFeatures(features)
-	if err != nil {
-		return err
-	}
-	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return artifact.Replace(path, packed, 0o644)
-}
-
-// encodeFeatures returns the bytes of the file.
-func encodeFeatures(features []float16.Float16) ([]byte, error) {
 	raw := make([]byte, 0, 2*len(features)+sha256.Size)
 	for _, f := range features {
 		raw = binary.LittleEndian.AppendUint16(raw, uint16(f))
@@ -105,8 +80,11 @@ func encodeFeatures(features []float16.Float16) ([]byte, error) {
 	sum := sha256.Sum256(raw)
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer encoder.Close()
-	return encoder.EncodeAll(append(raw, sum[:]...), nil), nil
+	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return artifact.Replace(path, encoder.EncodeAll(append(raw, sum[:]...), nil), 0o644)
 }

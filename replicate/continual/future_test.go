@@ -25,7 +25,7 @@ func runOn(t *testing.T, engine *Engine, s Settings, series string, stream *Stre
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.config(nil, series, "")
+	x, err := s.config(series, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func poisoned(x []float32, dim int, seen func(row int32) bool) []float32 {
 
 // simulatedStream is that of the Gaussian.
 func simulatedStream(t *testing.T, s Settings, seen, held func(row int32) bool) *Stream {
-	src := openGaussian(nil, Scenario{}, s).(Simulated)
+	src := openGaussian(nil, s).(Simulated)
 	draw := src.Draw
 	src.Draw = func(seed int64, part string, t, n int) ([]float32, []int32) {
 		x, labels := draw(seed, part, t, n)
@@ -88,7 +88,7 @@ func shiftedStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stre
 			im.data.Train.Pixels[i] ^= 255
 		}
 	}
-	stream, err := im.stream(s, s.scenario().shift(s), 0)
+	stream, err := im.stream(s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +99,8 @@ func shiftedStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stre
 func vectorStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stream {
 	im := fakeImages(t, 0, 400, 8)
 	im.pooled = poisoned(im.pooled, im.channels, seen)
-	split := func(seed int64) (train, validation, test []int32) { return im.splitClasses(seed, 10) }
-	v := vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: split}
-	stream, err := v.stream(new(Engine), s, s.scenario().shift(s), 0)
+	v := vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}
+	stream, err := v.stream(new(Engine), s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // openGaussian simulates the drifting Gaussian of Section 3.1.2 or the periodic one of Figure 5.
-func openGaussian(_ *experiment.Host, _ Scenario, s Settings) Source {
+func openGaussian(_ *experiment.Host, s Settings) Source {
 	cfg := gaussian.Paper()
 	cfg.Steps, cfg.Turn, cfg.Period, cfg.Amplitude = s.Steps, s.Turn, s.Period, s.Amplitude
 	return Simulated{

@@ -60,7 +60,7 @@ func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed i
 	if err := s.Validate(); err != nil {
 		tb.Fatal(err)
 	}
-	x, err := s.config(h, series, measure)
+	x, err := s.config(series, measure)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed i
 	if err != nil {
 		tb.Fatal(err)
 	}
-	run, err := x.newRunContext(context.Background(), engine, seed)
+	run, err := x.on(h).newRunContext(context.Background(), engine, seed)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func gaussianRun(tb testing.TB, backend string, s Settings, series string, seed 
 // imageRun prepares a run on images that a test has made.
 func imageRun(tb testing.TB, backend string, s Settings, im *images) *RunContext {
 	tb.Helper()
-	stream, err := im.stream(s, s.scenario().shift(s), 0)
+	stream, err := im.stream(s, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 		return s
 	}
 	data := &cifar10.Data{Train: set(nTrain), Test: set(nTest)}
-	im := &images{data: data, gPools: new(kept), channels: channels}
+	im := &images{data: data, gPools: new(memo), channels: channels}
 	for _, label := range slices.Concat(data.Train.Labels, data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}
@@ -188,7 +188,7 @@ func poolOf(x []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensi
 // gaussianStream is the drifting Gaussian under a seed.
 func gaussianStream(t *testing.T, s Settings, seed int64) *Stream {
 	t.Helper()
-	stream, err := openGaussian(nil, Scenario{}, s).(Simulated).draw(seed)
+	stream, err := openGaussian(nil, s).(Simulated).draw(seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"tvps/data/cifar10"
 	"tvps/data/clear"
-	"tvps/data/labelshift"
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
@@ -15,16 +14,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// imageSource is CIFAR-10 under a label shift.
+// imageSource is images of CIFAR-10, by the features of a frozen trunk: under a label shift, or in the place of CLEAR.
 type imageSource struct {
 	library  *library
 	settings Settings
-	shift    labelshift.Shift
+	standIn  bool
 }
 
-func openImages(h *experiment.Host, c Scenario, s Settings) Source {
-	return imageSource{libraryOf(h), s, c.shift(s)}
-}
+func openImages(h *experiment.Host, s Settings) Source { return imageSource{libraryOf(h), s, false} }
 
 // dataOfImages lists the sets of images: all of CIFAR-10, or the embedded sample.
 func dataOfImages(s Settings) []experiment.Data { return s.imagesAs("") }
@@ -41,26 +38,27 @@ func (s Settings) imagesAs(standIn string) []experiment.Data {
 }
 
 // About says which images they are.
-func (src imageSource) About() experiment.Source {
-	data, err := src.library.cifar10(src.settings)
-	if err != nil {
-		return experiment.Source{}
+func (src imageSource) About() (about experiment.Source) {
+	if src.standIn {
+		about.StandIn = StandIn
 	}
-	return experiment.Source{Note: data.Source.Note, Name: nameOf(data)}
+	if data, err := src.data(); err == nil {
+		about.Note, about.Name = data.Source.Note, nameOf(data)
+	}
+	return about
 }
 
-// Identity names the images and the checkpoint.
+func (src imageSource) data() (*cifar10.Data, error) {
+	return src.library.cifar10(src.settings, src.standIn)
+}
+
+// Identity names the images and the checkpoint that their features are made with.
 func (src imageSource) Identity(seed int64) (map[string]string, error) {
-	data, err := src.library.cifar10(src.settings)
+	data, err := src.data()
 	if err != nil {
 		return nil, err
 	}
-	return src.library.imageIdentity(src.settings, data, seed)
-}
-
-// imageIdentity names images and the checkpoint that their features are made with.
-func (l *library) imageIdentity(s Settings, data *cifar10.Data, seed int64) (map[string]string, error) {
-	c, err := l.checkpoint(s, seed)
+	c, err := src.library.checkpoint(src.settings, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +74,19 @@ func nameOf(data *cifar10.Data) string {
 }
 
 // Stream reads or computes the features. All runs of a process share them.
-func (src imageSource) Stream(ctx context.Context, _ *Engine, seed int64) (*Stream, error) {
+func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error) {
 	im, err := src.features(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
-	return im.stream(src.settings, src.shift, seed)
+	if src.standIn {
+		return vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}.stream(e, src.settings, seed)
+	}
+	return im.stream(src.settings, seed)
 }
 
 func (src imageSource) features(ctx context.Context, seed int64) (*images, error) {
-	data, err := src.library.cifar10(src.settings)
+	data, err := src.data()
 	if err != nil {
 		return nil, err
 	}
@@ -101,17 +102,18 @@ type images struct {
 	pooled   []float32       // [rows, 8*width]: those of the last block averaged over the 4x4 places
 	labels   []int32         // [rows]
 	head     net.Values      // the pre-trained head
-	gPools   *kept
+	gPools   *memo
 	channels int // of the last block, 8*width
 }
 
 // stream returns the label shift of a seed: training images of the seed's 90% split and test images of the test split
 // only.
-func (im *images) stream(s Settings, shift labelshift.Shift, seed int64) (*Stream, error) {
+func (im *images) stream(s Settings, seed int64) (*Stream, error) {
 	gPool, err := im.gPool(s.GInput)
 	if err != nil {
 		return nil, err
 	}
+	shift := s.shift()
 	train, validation := im.data.Train.Split(seed)
 	ofClass := byClass(train, im.labels, shift.Classes)
 	held := byClass(validation, im.labels, shift.Classes)
@@ -136,7 +138,7 @@ func (im *images) testRows(n int, seed int64) [][]int32 {
 
 // gPool returns the inputs of g: pooled features or pixels. Each step standardises them by its past.
 func (im *images) gPool(input string) (*propensity.Pool, error) {
-	return keep(im.gPools, input, func() (*propensity.Pool, error) {
+	return memoize(im.gPools, input, func() (*propensity.Pool, error) {
 		x, dims := im.pooled, []int{im.channels}
 		if input == "pixels" {
 			x, dims = im.pixels(), []int{32, 32, 3}
@@ -178,12 +180,12 @@ func (im *images) input(row int32, input string) []float32 {
 
 // splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper
 // splits CLEAR.
-func (im *images) splitClasses(seed int64, classes int) (train, validation, test []int32) {
+func (im *images) splitClasses(seed int64) (train, validation, test []int32) {
 	all := make([]int32, len(im.labels))
 	for i := range all {
 		all[i] = int32(i)
 	}
-	return clear.SplitClasses(byClass(all, im.labels, classes), func(class int) *rand.Rand {
+	return clear.SplitClasses(byClass(all, im.labels, cifar10.Classes), func(class int) *rand.Rand {
 		return random.New(seed, "stand-in-split", class)
 	})
 }

@@ -21,7 +21,7 @@ func TestImageStream(t *testing.T) {
 		for seed := range int64(3) {
 			s := imageSettings()
 			s.Evaluate = evaluate
-			stream, err := im.stream(s, s.scenario().shift(s), seed)
+			stream, err := im.stream(s, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestImageStream(t *testing.T) {
 func TestWeighted(t *testing.T) {
 	im := fakeImages(t, 20, 130, 1)
 	s := imageSettings()
-	stream, err := im.stream(s, s.scenario().shift(s), 0)
+	stream, err := im.stream(s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

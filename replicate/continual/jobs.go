@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tvps/gomlx_models/loop"
 	"tvps/replicate/experiment"
@@ -13,11 +14,11 @@ import (
 
 // config is what the runs of a learner have in common: all but the seed.
 type config struct {
-	host     *experiment.Host
 	settings Settings
-	source   Source
 	learner  Learner
 	measure  measure
+	host     *experiment.Host
+	source   Source
 }
 
 // Outlines returns what the settings say of the runs of each series; measure is that of Jobs. Errors: impossible
@@ -28,7 +29,7 @@ func (s Settings) Outlines(series []string, measure string) ([]experiment.Outlin
 	}
 	var out []experiment.Outline
 	for _, name := range series {
-		x, err := s.config(nil, name, measure)
+		x, err := s.config(name, measure)
 		if err != nil {
 			return nil, err
 		}
@@ -45,11 +46,11 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 	}
 	var out []runs.Wanted
 	for _, name := range series {
-		x, err := s.config(h, name, measure)
+		x, err := s.config(name, measure)
 		if err != nil {
 			return nil, err
 		}
-		jobs, err := x.jobs(seeds)
+		jobs, err := x.on(h).jobs(seeds)
 		if err != nil {
 			return nil, err
 		}
@@ -60,24 +61,31 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 	return out, nil
 }
 
-// config returns that of a series. Without a host (nil) it has no source.
-func (s Settings) config(h *experiment.Host, series, measure string) (config, error) {
-	if err := s.CheckSeries(series, measure); err != nil {
-		return config{}, err
-	}
-	learner, s, err := resolve(series, s)
-	if err != nil {
-		return config{}, err
-	}
+// config returns that of a series, without host and source. Errors: the series does not exist, or does not fit the
+// scenario and the measure.
+func (s Settings) config(series, measure string) (config, error) {
 	m, err := measureOf(measure)
 	if err != nil {
 		return config{}, err
 	}
-	x := config{host: h, settings: s, learner: learner, measure: m}
-	if h != nil {
-		x.source = s.open(h)
+	if valid := m.series(); !slices.Contains(valid, series) {
+		return config{}, fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
+			series, m.name, experiment.Nearest(series, valid), strings.Join(valid, ", "))
 	}
-	return x, nil
+	learner, s := resolve(series, s)
+	return config{settings: s, learner: learner, measure: m}, learner.check(s)
+}
+
+// on returns the config with a host and the samples there.
+func (x config) on(h *experiment.Host) config {
+	x.host, x.source = h, x.settings.open(h)
+	return x
+}
+
+// CheckSeries tells whether a series exists and fits the scenario and the measure.
+func (s Settings) CheckSeries(name, measure string) error {
+	_, err := s.config(name, measure)
+	return err
 }
 
 // outline describes the runs without a host.
@@ -201,13 +209,10 @@ func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Sp
 	_ runs.Files) (runs.GroupStep, func(), error) {
 	if len(seeds) == 1 {
 		step, stop, err := x.start(ctx, seeds[0])
-		if err != nil {
-			return nil, nil, err
-		}
 		return func(ctx context.Context, t int) ([][]runs.Row, error) {
 			rows, err := step(ctx, t)
 			return [][]runs.Row{rows}, err
-		}, stop, nil
+		}, stop, err
 	}
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {

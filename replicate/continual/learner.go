@@ -111,34 +111,28 @@ func lookUp(name string) (l Learner, ok bool) {
 	return learners[i], true
 }
 
-// resolve returns the learner that a series trains and the settings under which it does.
-func resolve(series string, s Settings) (Learner, Settings, error) {
-	l, ok := lookUp(series)
-	if ok && l.Of != "" {
+// resolve returns the learner that a declared series trains and the settings under which it does.
+func resolve(series string, s Settings) (Learner, Settings) {
+	l, _ := lookUp(series)
+	if l.Under != nil {
 		l.Under(&s)
-		l, ok = lookUp(l.Of)
 	}
-	if !ok {
-		return Learner{}, s, fmt.Errorf("there is no learner %q", series)
+	return l.base(), s
+}
+
+// base returns the learner that l is under a fixed setting, or l.
+func (l Learner) base() Learner {
+	if base, ok := lookUp(l.Of); ok {
+		return base
 	}
-	return l, s, nil
+	return l
 }
 
 // weighs tells whether the learner gives samples weights.
-func (l Learner) weighs() bool {
-	if base, ok := lookUp(l.Of); ok {
-		return base.weighs()
-	}
-	return len(l.Phases) > 0 && l.Phases[0].Weigh != nil
-}
+func (l Learner) weighs() bool { return len(l.Phases) > 0 && l.Phases[0].Weigh != nil }
 
 // fits tells whether the learner fits a g.
-func (l Learner) fits() bool {
-	if base, ok := lookUp(l.Of); ok {
-		return base.fits()
-	}
-	return l.Method != ""
-}
+func (l Learner) fits() bool { return l.Method != "" }
 
 // check tells whether the learner can train under the settings.
 func (l Learner) check(s Settings) error {

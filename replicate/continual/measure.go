@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -67,26 +65,8 @@ func measureOf(name string) (measure, error) {
 // series lists the names of the series that the measure makes sense for, sorted.
 func (m measure) series() []string {
 	return seriesNames(func(l Learner) bool {
-		return l.Only == m.name || l.Only == "" && m.takes(l)
+		return l.Only == m.name || l.Only == "" && m.takes(l.base())
 	})
-}
-
-// CheckSeries tells whether a series exists and fits the scenario and the measure.
-func (s Settings) CheckSeries(name, measure string) error {
-	m, err := measureOf(measure)
-	if err != nil {
-		return err
-	}
-	valid := m.series()
-	if !slices.Contains(valid, name) {
-		return fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
-			name, m.name, experiment.Nearest(name, valid), strings.Join(valid, ", "))
-	}
-	l, _, err := resolve(name, s)
-	if err != nil {
-		return err
-	}
-	return l.check(s)
 }
 
 // stepsUpTo lists 0..last.

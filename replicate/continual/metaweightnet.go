@@ -14,7 +14,7 @@ import (
 // metaWeightNet trains on all steps up to t with weights that are learned on the samples of step t (interpretation
 // 18).
 func metaWeightNet(run *RunContext) (TrainFunc, error) {
-	trainer, err := keep(&run.Engine.kept, run.modelKey(), func() (*metaweight.Trainer, error) {
+	trainer, err := memoize(&run.Engine.memo, run.modelKey(), func() (*metaweight.Trainer, error) {
 		return metaweight.New(run.Engine.Backend, metaweight.DefaultConfig(), run.Classifier.metaModel())
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func TestLabelPriorOnImages(t *testing.T) {
 		s.Clip = k.clip
 		b := newRun(t, h, s, k.learner, 0, "")
 		test := b.Stream.Test(at + 1)
-		data, err := libraryOf(h).cifar10(s)
+		data, err := libraryOf(h).cifar10(s, false)
 		if err != nil {
 			t.Fatal(err)
 		}

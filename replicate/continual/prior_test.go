@@ -81,7 +81,6 @@ func TestLabelPriorPrediction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
 	for _, at := range []int{15, 22} {
 		predictions := map[labelshift.Kind]float64{}
 		for _, k := range []struct {

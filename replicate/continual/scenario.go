@@ -26,7 +26,7 @@ type Scenario struct {
 	Scales experiment.ByScale[Settings] // every setting at every scale
 
 	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
-	Open  func(h *experiment.Host, c Scenario, s Settings) Source
+	Open  func(h *experiment.Host, s Settings) Source
 }
 
 // Source is where the samples of a scenario come from under given settings.
@@ -35,7 +35,7 @@ type Source interface {
 	About() experiment.Source
 	// Identity returns what can change the samples of a seed besides the settings, such as a hash of files.
 	Identity(seed int64) (map[string]string, error)
-	// Stream prepares the samples of a seed for an engine. It may be called several times: see [Engine.Stream].
+	// Stream prepares the samples of a seed for an engine. It may be called several times.
 	Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error)
 }
 
@@ -87,14 +87,11 @@ func (s Settings) data() []experiment.Data {
 }
 
 // open returns the source of the scenario's samples.
-func (s Settings) open(h *experiment.Host) Source {
-	c := s.scenario()
-	return c.Open(h, c, s)
-}
+func (s Settings) open(h *experiment.Host) Source { return s.scenario().Open(h, s) }
 
-// shift returns the label shift under the settings.
-func (c Scenario) shift(s Settings) labelshift.Shift {
-	shift := c.Shift
+// shift returns the label shift of the scenario.
+func (s Settings) shift() labelshift.Shift {
+	shift := s.scenario().Shift
 	shift.Steps = s.Steps
 	if shift.Reading != labelshift.Uniform {
 		shift.Reading = labelshift.Reading(s.Reading)

@@ -196,11 +196,11 @@ func identityOf(t *testing.T, s Settings, learner string) map[string]string {
 
 // specOf returns the identity of a run.
 func specOf(h *experiment.Host, s Settings, learner string, seed int64) (runs.Spec, error) {
-	x, err := s.config(h, learner, "")
+	x, err := s.config(learner, "")
 	if err != nil {
 		return runs.Spec{}, err
 	}
-	return x.spec(seed)
+	return x.on(h).spec(seed)
 }
 
 // A run's identity contains the backend, the version and, for images, data and checkpoint.
@@ -252,7 +252,7 @@ func TestProtocolNumber(t *testing.T) {
 func TestLimitOfImages(t *testing.T) {
 	s := imageSettings()
 	s.Data, s.Images, s.TestN = "sample", 100, 50
-	data, err := libraryOf(newHost(t, "go")).cifar10(s)
+	data, err := libraryOf(newHost(t, "go")).cifar10(s, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,9 +314,6 @@ func TestCostOfG(t *testing.T) {
 // costOf is the estimated work of a step of a series.
 func costOf(t *testing.T, s Settings, series string) float64 {
 	t.Helper()
-	l, s, err := resolve(series, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, s := resolve(series, s)
 	return l.cost(s)
 }

@@ -31,7 +31,8 @@ func (Simulated) Identity(int64) (map[string]string, error) { return nil, nil }
 // Stream draws all samples of the seed, once for each engine.
 func (src Simulated) Stream(_ context.Context, e *Engine, seed int64) (*Stream, error) {
 	groups := slices.Concat([]string{"stream"}, src.Settings.scenario().Groups)
-	return e.Stream(fmt.Sprint(seed, src.Settings.of(groups...)), func() (*Stream, error) { return src.draw(seed) })
+	key := fmt.Sprint(seed, src.Settings.of(groups...))
+	return memoize(&e.memo, key, func() (*Stream, error) { return src.draw(seed) })
 }
 
 // draw draws the samples of a seed. The pool holds N training samples of each of the steps 0 to Steps - 1, then TestN

@@ -5,29 +5,24 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/experiment"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // trunk computes the features of images: it is the frozen part of a pre-trained network.
 type trunk struct {
-	backend  compute.Backend
-	cacheDir string
-	data     *cifar10.Data
+	host *experiment.Host
+	data *cifar10.Data
 	checkpoint
 	width int
-	log   io.Writer // may be nil
-
-	verify func() error // checks the plugin before features are kept; nil for no check
 }
 
 // images reads or computes the features below the last block.
@@ -36,7 +31,7 @@ func (t trunk) images(ctx context.Context) (*images, error) {
 	if err != nil {
 		return nil, err
 	}
-	im := &images{data: t.data, gPools: new(kept), channels: resnet.LastBlock.Channels(t.width)}
+	im := &images{data: t.data, gPools: new(memo), channels: resnet.LastBlock.Channels(t.width)}
 	for _, label := range slices.Concat(t.data.Train.Labels, t.data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}
@@ -65,7 +60,7 @@ func (t trunk) stage(ctx context.Context, im *images) (*images, error) {
 
 // head returns the parameters of the pre-trained network above a cut.
 func (t trunk) head(cut resnet.Cut) (net.Values, error) {
-	params, err := cut.HeadParams(t.backend, t.width, net.NativeConv, net.BatchStatistics)
+	params, err := cut.HeadParams(t.host.Backend.Backend, t.width, net.NativeConv, net.BatchStatistics)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +78,14 @@ func (t trunk) features(ctx context.Context, cut resnet.Cut) ([]float16.Float16,
 	}
 	sum := sha256.Sum256(all.Pixels)
 	name := fmt.Sprintf("resnet18-w%d%s-%s-%s.f16.zst", t.width, fileMark[cut], t.hash, hex.EncodeToString(sum[:8]))
-	path := filepath.Join(t.cacheDir, "features", name)
-	return cachedFeatures(ctx, path, all.Len()*cut.Size(t.width), t.log, func() ([]float32, error) {
-		if t.verify != nil {
-			if err := t.verify(); err != nil {
-				return nil, err
-			}
+	path := filepath.Join(t.host.CacheDir, "features", name)
+	return cachedFeatures(ctx, path, all.Len()*cut.Size(t.width), t.host.Log, func() ([]float32, error) {
+		if err := t.host.Backend.VerifyPlugin(); err != nil {
+			return nil, err
 		}
-		return cut.Features(ctx, t.backend, t.Checkpoint, t.width, all, func(done, of int) {
-			if t.log != nil && (done%5000 < 250 || done == of) {
-				fmt.Fprintf(t.log, "ResNet-18 features: %d of %d images\n", done, of)
+		return cut.Features(ctx, t.host.Backend.Backend, t.Checkpoint, t.width, all, func(done, of int) {
+			if t.host.Log != nil && (done%5000 < 250 || done == of) {
+				fmt.Fprintf(t.host.Log, "ResNet-18 features: %d of %d images\n", done, of)
 			}
 		})
 	})

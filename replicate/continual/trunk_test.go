@@ -17,13 +17,13 @@ import (
 // anyTrunk returns a trunk of width 1 with random weights, for images that a test has made.
 func anyTrunk(t *testing.T, engine string, data *cifar10.Data) trunk {
 	t.Helper()
-	b := open(t, engine).Backend
-	params, err := resnet.Params(b, 1)
+	h := newHost(t, engine)
+	params, err := resnet.Params(h.Backend.Backend, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &resnet.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
-	return trunk{backend: b, cacheDir: t.TempDir(), data: data, checkpoint: checkpoint{c, "hash"}, width: 1}
+	return trunk{h, data, checkpoint{c, "hash"}, 1}
 }
 
 // TestTrunk: the pool holds the features of the images, training images first. The head is the checkpoint's, in the
@@ -37,7 +37,7 @@ func TestTrunk(t *testing.T) {
 	}
 	cut := resnet.LastBlock
 	tests := resnet.Images{Pixels: data.Test.Pixels, Labels: data.Test.Labels}
-	want, err := cut.Features(t.Context(), from.backend, from.Checkpoint, 1, tests, nil)
+	want, err := cut.Features(t.Context(), from.host.Backend.Backend, from.Checkpoint, 1, tests, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestTrunk(t *testing.T) {
 	if err := sameBits(im.head, values); err != nil {
 		t.Errorf("the head's order is not that of the classifier: %v", err)
 	}
-	pattern := filepath.Join(from.cacheDir, "features", "resnet18-w1-hash-*.f16.zst")
+	pattern := filepath.Join(from.host.CacheDir, "features", "resnet18-w1-hash-*.f16.zst")
 	if files, _ := filepath.Glob(pattern); len(files) != 1 {
 		t.Errorf("cached: %v", files)
 	}

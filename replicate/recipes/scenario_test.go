@@ -11,7 +11,7 @@ var threshold = continual.DeclareScenario(continual.Scenario{
 	Name:     "threshold",
 	Networks: []string{"linear", "mlp"},
 	Scales:   continual.ScalesOf("gaussian", func(s *continual.Settings) { s.Steps = 40 }),
-	Open: func(_ *experiment.Host, _ continual.Scenario, s continual.Settings) continual.Source {
+	Open: func(_ *experiment.Host, s continual.Settings) continual.Source {
 		return continual.Simulated{Settings: s, Dim: 1, Classes: 2,
 			Draw: func(seed int64, part string, t, n int) (x []float32, labels []int32) {
 				rng := random.New(seed, "threshold", part, t)
