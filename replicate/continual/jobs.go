@@ -170,6 +170,12 @@ func (s Settings) folder(standIn string) string {
 func (x config) identity() map[string]string {
 	s := x.settings
 	groups := slices.Concat([]string{"stream"}, s.scenario().Groups, x.measure.groups, x.learner.Groups)
+	if x.learner.weighs() {
+		groups = append(groups, "clip")
+	}
+	if x.learner.fits() {
+		groups = append(groups, "omega")
+	}
 	if x.measure.trains {
 		groups = append(groups, "classifier", string(s.model()))
 	}

@@ -23,7 +23,7 @@ type Learner struct {
 	Train  func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
 	Cost   float64                                  // of Train, in trainings on the samples of all steps
 
-	Groups []string          // groups of settings that can change its numbers, see Settings
+	Groups []string          // groups of settings that concern it alone, see Settings
 	Method propensity.Method // of the g that it fits; empty if it fits none
 	Needs  Need              // the kind of model that it can train
 

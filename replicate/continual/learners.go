@@ -30,7 +30,6 @@ var learners = []Learner{
 		Look:     figures.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7"},
 		Equation: "eq:standard_propensity",
 		Phases:   []Phase{{Steps: upto, Epochs: allEpochs, Weigh: standard}},
-		Groups:   []string{"omega", "clip"},
 		Method:   propensity.Standard,
 	}, {
 		Look:  figures.Look{Name: "metaweightnet", Label: "Meta-Weight-Net", Color: "#4a1486"},
@@ -41,7 +40,6 @@ var learners = []Learner{
 		Look:     figures.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Style: figures.Dashed},
 		Equation: "eq:omega_t_T",
 		Phases:   []Phase{{Steps: upto, Epochs: allEpochs, Weigh: exact}},
-		Groups:   []string{"clip"},
 	}, {
 		Look:     figures.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"},
 		Equation: "eq:exp_family",
@@ -56,12 +54,10 @@ var learners = []Learner{
 		Look:     figures.Look{Name: "ours", Label: "Ours", Color: "#d62728"},
 		Equation: "eq:our_suprvised",
 		Phases:   []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
-		Groups:   []string{"omega", "clip"},
 		Method:   MethodOfSettings,
 	}, {
 		Look:      figures.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#9030f0"},
 		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
-		Groups:    []string{"omega", "clip"},
 		Method:    MethodOfSettings,
 		Covariate: true,
 	}, {

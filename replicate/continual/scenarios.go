@@ -8,29 +8,25 @@ import (
 
 // scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
 var scenarios = []Scenario{
-	{Name: "gaussian", Groups: ofGaussian, Networks: vectorModels, Batched: true,
+	{Name: "gaussian", Groups: []string{"gaussian"}, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: gaussianPaper,
 			experiment.Small: gaussianPaper.with(stride(3, 1)),
 			experiment.Tiny:  gaussianPaper.with(gaussianTiny, stride(31, 20)),
 		}},
-	{Name: "periodic", Groups: ofGaussian, Networks: vectorModels, Batched: true,
+	{Name: "periodic", Groups: []string{"gaussian"}, Networks: vectorModels, Batched: true,
 		Check: checkGaussian, Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: periodicPaper,
 			experiment.Small: periodicPaper,
 			experiment.Tiny:  periodicPaper.with(gaussianTiny),
 		}},
-	{Name: "cifar10a", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10a, Pretrained: true,
-		Data: dataOfImages, Open: openImages, Scales: cifar(180, stride(17, 7))},
-	{Name: "cifar10b", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10b, Pretrained: true,
-		Data: dataOfImages, Open: openImages, Scales: cifar(120, stride(11, 8))},
-	{Name: "cifar10c", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.CIFAR10c, Pretrained: true,
-		Data: dataOfImages, Open: openImages, Scales: cifar(300, stride(29, 8))},
-	{Name: "noshift", Groups: ofLabelShift, Networks: imageModel, Shift: labelshift.NoShift, Pretrained: true,
-		Data: dataOfImages, Open: openImages, Scales: cifar(180, stride(17, 7))},
-	{Name: "clear", Groups: ofClear, Networks: vectorModels, Shift: labelshift.CLEAR, Pretrained: true,
+	overImages("cifar10a", labelshift.CIFAR10a, 180, stride(17, 7)),
+	overImages("cifar10b", labelshift.CIFAR10b, 120, stride(11, 8)),
+	overImages("cifar10c", labelshift.CIFAR10c, 300, stride(29, 8)),
+	overImages("noshift", labelshift.NoShift, 180, stride(17, 7)),
+	{Name: "clear", Groups: []string{"shift", "clear"}, Networks: vectorModels, Shift: labelshift.CLEAR, Pretrained: true,
 		Data: dataOfClear, Open: openClear,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: clearPaper,
@@ -39,13 +35,23 @@ var scenarios = []Scenario{
 		}},
 }
 
-var (
-	ofGaussian   = []string{"gaussian"}
-	ofLabelShift = []string{"shift"}
-	ofClear      = []string{"shift", "clear"}
-	vectorModels = []string{"linear", "mlp"}
-	imageModel   = []string{"head"}
-)
+// vectorModels are the networks that learn from vectors.
+var vectorModels = []string{"linear", "mlp"}
+
+// overImages is a label shift over CIFAR-10 of so many steps, of which the small scale takes few.
+func overImages(name string, shift labelshift.Shift, steps int, few func(s *Settings)) Scenario {
+	paper := cifarPaper
+	paper.Steps = steps
+	return Scenario{
+		Name: name, Groups: []string{"shift"}, Networks: []string{"head"}, Shift: shift, Pretrained: true,
+		Data: dataOfImages, Open: openImages,
+		Scales: experiment.ByScale[Settings]{
+			experiment.Paper: paper,
+			experiment.Small: paper.with(few, cifarSmall),
+			experiment.Tiny:  paper.with(cifarSmall, cifarTiny),
+		},
+	}
+}
 
 // The settings of every scenario at the paper's size. INTERPRETATIONS.md in replicate/paper explains what the paper
 // leaves open.
@@ -120,15 +126,4 @@ func clearTiny(s *Settings) {
 	s.Features, s.Data, s.Images, s.N = "stand-in", "sample", 1500, 100
 	s.MaxUpdates, s.GUpdates, s.GHidden = 100, 150, 32
 	s.Steps, s.First, s.Stride = 60, 13, 23
-}
-
-// cifar returns the scales of a label shift over CIFAR-10: its steps, and which of them the small scale takes.
-func cifar(steps int, few func(s *Settings)) experiment.ByScale[Settings] {
-	paper := cifarPaper
-	paper.Steps = steps
-	return experiment.ByScale[Settings]{
-		experiment.Paper: paper,
-		experiment.Small: paper.with(few, cifarSmall),
-		experiment.Tiny:  paper.with(cifarSmall, cifarTiny),
-	}
 }
