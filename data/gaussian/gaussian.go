@@ -8,7 +8,6 @@
 package gaussian
 
 import (
-	"fmt"
 	"math"
 
 	"tvps/data/random"
@@ -25,7 +24,9 @@ type Config struct {
 	Drift float64 // change of the mean from step to step, the paper's d/10
 
 	// A Period above 0 replaces the drift by a sine wave,
-	// mu_t = Mu0 + Amplitude sin(2 pi t / Period). Flip, Turn and Drift are then not used.
+	// mu_t = Mu0 + Amplitude sin(2 pi t / Period). Flip, Turn and Drift are then not used. The paper says of
+	// Figure 5 only "a periodic shift", and that times 84, 79, 74 and 69 are "the most similar" to time 99. These
+	// differ from 99 by multiples of 5, so the period is 5; the sine wave and its amplitude are our choice.
 	Period    int
 	Amplitude float64
 }
@@ -33,35 +34,6 @@ type Config struct {
 // Paper is the stream of Figure 1a: 160 steps of 2,000 samples, sign change every 50 steps.
 func Paper() Config {
 	return Config{N: 2000, Steps: 160, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
-}
-
-// Periodic is the stream of Figure 5, which compares with the standard propensity score.
-// The paper says only "a periodic shift", and that times 84, 79, 74 and 69 are "the most
-// similar" to time 99. These differ from 99 by multiples of 5, so the period is 5; the sine
-// wave and its amplitude are our choice.
-func Periodic() Config {
-	return Config{N: 2000, Steps: 100, Mu0: 0.5, Period: 5, Amplitude: 2}
-}
-
-// Validate returns an error for the first value that is not possible.
-func (c Config) Validate() error {
-	switch {
-	case c.N < 1:
-		return fmt.Errorf("gaussian: N is %d; a step needs at least 1 sample", c.N)
-	case c.Steps < 1:
-		return fmt.Errorf("gaussian: there are %d steps; at least 1 is needed", c.Steps)
-	case c.Period < 0 || c.Period == 0 && c.Flip < 1:
-		return fmt.Errorf("gaussian: Flip is %d and Period %d; one of them must be at least 1", c.Flip, c.Period)
-	case c.Period == 0 && (c.Turn < 1 || c.Turn > c.Flip):
-		return fmt.Errorf("gaussian: Turn is %d; it must lie between 1 and Flip = %d", c.Turn, c.Flip)
-	}
-	for _, v := range []float64{c.Mu0, c.Drift, c.Amplitude} {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("gaussian: Mu0, Drift and Amplitude are %g, %g, %g; they must be finite",
-				c.Mu0, c.Drift, c.Amplitude)
-		}
-	}
-	return nil
 }
 
 // Mean returns mu_t for t >= 0. We read the paper's "every 50 time steps" as Turn = 50: the

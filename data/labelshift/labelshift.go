@@ -55,53 +55,6 @@ var (
 	CLEAR    = Shift{Classes: 10, Interval: 30, Steps: 500, Reading: Listing}
 )
 
-// Validate returns an error for the first value that is not possible.
-func (s Shift) Validate() error {
-	switch {
-	case s.Classes < 2 || s.Classes > 20:
-		return fmt.Errorf("labelshift: there are %d classes; 2 to 20 are possible", s.Classes)
-	case s.Steps < 1:
-		return fmt.Errorf("labelshift: there are %d steps; at least 1 is needed", s.Steps)
-	case s.Interval < 2 && s.Reading != Uniform:
-		return fmt.Errorf("labelshift: the interval T is %d; it must be at least 2", s.Interval)
-	case s.Reading != Listing && s.Reading != Equation && s.Reading != Uniform:
-		return fmt.Errorf("labelshift: the reading is %q; use %s, %s or %s", s.Reading, Listing, Equation, Uniform)
-	}
-	return nil
-}
-
-// CreateShift is the paper's listing: T rows from q1 to q2,
-//
-//	lamb = 1.0 / (T-1)
-//	[q1 * (1 - lamb * t) + q2 * lamb * t for t in range(T)]
-//
-// It returns [T][len(q1)] and panics if T < 2 or the lengths differ.
-func CreateShift(T int, q1, q2 []float64) [][]float64 {
-	if T < 2 || len(q1) != len(q2) {
-		panic(fmt.Sprintf("labelshift: CreateShift needs T >= 2 and vectors of the same length, "+
-			"got T = %d and lengths %d, %d", T, len(q1), len(q2)))
-	}
-	lambda := 1 / float64(T-1)
-	rows := make([][]float64, T)
-	for t := range rows {
-		rows[t] = make([]float64, len(q1))
-		for i := range q1 {
-			rows[t][i] = q1[i]*(1-lambda*float64(t)) + q2[i]*lambda*float64(t)
-		}
-	}
-	return rows
-}
-
-// Majority returns q^i, [classes]: Minority for each class except i, which has the rest.
-func Majority(classes, i int) []float64 {
-	q := make([]float64, classes)
-	for j := range q {
-		q[j] = Minority
-	}
-	q[i] = 1 - Minority*float64(classes-1)
-	return q
-}
-
 // Prior returns q_t, [Classes], for t >= 0.
 func (s Shift) Prior(t int) []float64 {
 	q := make([]float64, s.Classes)
@@ -170,4 +123,36 @@ func categorical(q []float64, u float64) int {
 		u -= p
 	}
 	return len(q) - 1
+}
+
+// CheckStride returns an error if the stride and the interval T have a common factor. Such
+// a stride visits only some positions within the interval. A stride that is a multiple of T
+// visits one position only: under Listing, if that is the last one, where q_t = q_{t+1},
+// every tested step is an easy one for every learner.
+func CheckStride(stride, interval int) error {
+	if stride < 1 {
+		return fmt.Errorf("labelshift: the stride is %d; it must be at least 1", stride)
+	}
+	if shared := gcd(stride, interval); shared > 1 {
+		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, "+
+			"so it would visit the same steps of every class pair; use %d",
+			stride, shared, interval, coprimeStride(stride, interval))
+	}
+	return nil
+}
+
+// coprimeStride returns the smallest stride that is at least the given one and has no factor in common with the
+// interval.
+func coprimeStride(stride, interval int) int {
+	for gcd(stride, interval) > 1 {
+		stride++
+	}
+	return stride
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

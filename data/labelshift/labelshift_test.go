@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"tvps/data/random"
 )
 
 func nearRow(t *testing.T, what string, got, want []float64, tolerance float64) {
@@ -84,23 +82,11 @@ func listing(T int, q1, q2 []float64) (out [][]float64) {
 	return out
 }
 
-func TestCreateShift(t *testing.T) {
-	q1, q2 := []float64{.7, .2, .1}, []float64{0, .5, .5}
-	for _, T := range []int{2, 6, 9, 30} {
-		got, want := CreateShift(T, q1, q2), listing(T, q1, q2)
-		if len(got) != T {
-			t.Fatalf("T = %d gives %d rows", T, len(got))
-		}
-		for k := range want {
-			nearRow(t, fmt.Sprintf("row %d of %d", k, T), got[k], want[k], 1e-15)
-		}
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("T = 1 was accepted")
-		}
-	}()
-	CreateShift(1, q1, q2)
+// majority returns q^i: .05 for each class except i, which has the rest.
+func majority(classes, i int) []float64 {
+	q := slices.Repeat([]float64{.05}, classes)
+	q[i] = 1 - .05*float64(classes-1)
+	return q
 }
 
 // The stream is the listing applied to one pair after another.
@@ -109,7 +95,7 @@ func TestPriorEqualsListing(t *testing.T) {
 		var want [][]float64
 		for pair := 0; len(want) <= s.Steps; pair++ {
 			i := pair % s.Classes
-			want = append(want, CreateShift(s.Interval, Majority(s.Classes, i), Majority(s.Classes, (i+1)%s.Classes))...)
+			want = append(want, listing(s.Interval, majority(s.Classes, i), majority(s.Classes, (i+1)%s.Classes))...)
 		}
 		for step := 0; step <= s.Steps; step++ {
 			q := s.Prior(step)
@@ -214,82 +200,18 @@ func TestLogRatio(t *testing.T) {
 	}
 }
 
-// EffectivePrior agrees with label counts of many samples, weighted by the exact omega.
-func TestEffectivePriorBySampling(t *testing.T) {
-	s := CIFAR10b
-	rng := random.New(0, "test")
-	clip := map[Kind]func(omega float64) float64{
-		Everything: func(float64) float64 { return 1 },
-		ClipOne:    func(w float64) float64 { return min(w, 1) },
-		ClipE:      func(w float64) float64 { return min(w, math.E) },
-		NoClip:     func(w float64) float64 { return w },
-	}
-	const T = 20
-	for kind, f := range clip {
-		sum, total := make([]float64, 10), 0.0
-		for range 300000 {
-			past := rng.IntN(T + 1)
-			y := categorical(s.Prior(past), rng.Float64())
-			w := f(math.Exp(s.LogRatio(y, T, past)))
-			sum[y] += w
-			total += w
-		}
-		for y := range sum {
-			sum[y] /= total
-		}
-		nearRow(t, string(kind), sum, s.EffectivePrior(kind, T), 0.006)
-	}
-}
-
-// Computed by hand for T = 6, t = 1: q_0 = (.55, .05, ...), q_1 = (.45, .15, ...).
-func TestEffectivePriorByHand(t *testing.T) {
-	rest := func(a, b, other float64) []float64 {
-		row := []float64{a, b, other, other, other, other, other, other, other, other}
-		sum := a + b + 8*other
-		for i := range row {
-			row[i] /= sum
-		}
-		return row
-	}
-	for kind, want := range map[Kind][]float64{
-		Everything: rest(1.00, 0.20, .10),
-		ClipOne:    rest(0.90, 0.20, .10),           // .45 + .45, .05 + .15
-		ClipE:      rest(0.90, math.E*.05+.15, .10), // min(.15, .05 e) + .15
-		NoClip:     rest(0.90, 0.30, .10),
-	} {
-		nearRow(t, string(kind), CIFAR10b.EffectivePrior(kind, 1), want, 1e-12)
-	}
-	nearRow(t, "uniform", NoShift.EffectivePrior(ClipOne, 7), NoShift.Prior(0), 1e-12)
-}
-
 func TestStride(t *testing.T) {
 	for _, test := range []struct{ stride, interval, coprime int }{
-		{1, 9, 1}, {3, 9, 4}, {9, 9, 10}, {6, 9, 7}, {5, 9, 5}, {2, 6, 5}, {5, 6, 5}, {4, 30, 7}, {0, 6, 1},
+		{1, 9, 1}, {3, 9, 4}, {9, 9, 10}, {6, 9, 7}, {5, 9, 5}, {2, 6, 5}, {5, 6, 5}, {4, 30, 7},
 	} {
-		if got := CoprimeStride(test.stride, test.interval); got != test.coprime {
-			t.Errorf("CoprimeStride(%d, %d) is %d, want %d", test.stride, test.interval, got, test.coprime)
+		if got := coprimeStride(test.stride, test.interval); got != test.coprime {
+			t.Errorf("coprimeStride(%d, %d) is %d, want %d", test.stride, test.interval, got, test.coprime)
 		}
 		if err := CheckStride(test.stride, test.interval); (err == nil) != (test.stride == test.coprime) {
 			t.Errorf("CheckStride(%d, %d): %v", test.stride, test.interval, err)
 		}
 	}
-}
-
-func TestValidate(t *testing.T) {
-	for _, s := range []Shift{CIFAR10a, CIFAR10b, CIFAR10c, NoShift} {
-		if err := s.Validate(); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, s := range []Shift{
-		{Classes: 1, Interval: 9, Steps: 9, Reading: Listing},
-		{Classes: 21, Interval: 9, Steps: 9, Reading: Listing},
-		{Classes: 10, Interval: 1, Steps: 9, Reading: Listing},
-		{Classes: 10, Interval: 9, Steps: 0, Reading: Listing},
-		{Classes: 10, Interval: 9, Steps: 9},
-	} {
-		if s.Validate() == nil {
-			t.Errorf("%+v is accepted", s)
-		}
+	if CheckStride(0, 6) == nil {
+		t.Error("a stride of 0 is accepted")
 	}
 }

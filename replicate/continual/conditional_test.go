@@ -1,7 +1,6 @@
 package continual
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -41,18 +40,23 @@ func (r noisyRule) logRatio(x float64, label int32, T, t int) float64 {
 // run prepares a learner on 6 steps of 500 samples.
 func (r noisyRule) run(t *testing.T, series string, classes int) (*RunContext, error) {
 	t.Helper()
-	h, s := newHost(t, ""), gaussianSettings()
+	h, s := sharedHost(t, ""), gaussianSettings()
 	s.Steps, s.N, s.TestN, s.GHidden, s.GUpdates, s.GBatch, s.MaxUpdates = 6, 500, 4000, 32, 600, 512, 300
 	x, err := s.config(series, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.host, x.source = h, Simulated{Settings: s, Dim: 1, Classes: classes, Draw: r.draw}
-	engine, _, err := enginesOf(h).take(s)
+	stream, err := Simulated{Settings: s, Dim: 1, Classes: classes, Draw: r.draw}.draw(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x.newRunContext(context.Background(), engine, 0)
+	engine, release, err := enginesOf(h).take(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	x.host, x.source = h, fixedSource{stream}
+	return x.newRunContext(t.Context(), engine, 0)
 }
 
 // conditionalRun is run of two classes.
@@ -75,7 +79,7 @@ func TestConditionalOfCovariateDrift(t *testing.T) {
 	run := noisyRule{falling, still}.conditionalRun(t)
 	share := map[string]float64{}
 	for _, series := range []string{"ours", "ours-conditional"} {
-		_, rows, err := run.with(named(series)).fit(context.Background(), at)
+		_, rows, err := run.with(named(series)).fit(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +97,7 @@ func TestConditionalOfRuleDrift(t *testing.T) {
 	rule := noisyRule{falling, turning}
 	run := rule.conditionalRun(t)
 	data := run.Stream.Upto(0, at)
-	omega, err := conditional(context.Background(), run, data, at)
+	omega, err := conditional(t.Context(), run, data, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +125,7 @@ func TestConditionalIsARatio(t *testing.T) {
 		s.GStart = start
 		logs := func(s Settings, series string, weigh Weigh) []float64 {
 			run := gaussianRun(t, "go", s, series, 2)
-			out, err := weigh(context.Background(), run, run.Stream.Upto(0, at), at)
+			out, err := weigh(t.Context(), run, run.Stream.Upto(0, at), at)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,19 @@ func named(series string) Learner {
 	return l
 }
 
-// newRun prepares a run on an engine that is not given back.
+// shared are the hosts of tests that need none of their own, by backend: programs are compiled once.
+var shared = map[string]*experiment.Host{}
+
+// sharedHost returns a host without a cache folder.
+func sharedHost(tb testing.TB, backend string) *experiment.Host {
+	tb.Helper()
+	if shared[backend] == nil {
+		shared[backend] = &experiment.Host{Backend: open(tb, backend)}
+	}
+	return shared[backend]
+}
+
+// newRun prepares a run.
 func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed int64, measure string) *RunContext {
 	tb.Helper()
 	if err := s.Validate(); err != nil {
@@ -64,10 +76,11 @@ func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed i
 	if err != nil {
 		tb.Fatal(err)
 	}
-	engine, _, err := enginesOf(h).take(s)
+	engine, release, err := enginesOf(h).take(s)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	defer release() // tests use one run at a time
 	run, err := x.on(h).newRunContext(context.Background(), engine, seed)
 	if err != nil {
 		tb.Fatal(err)
@@ -75,10 +88,10 @@ func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed i
 	return run
 }
 
-// gaussianRun prepares a run on the Gaussian with nothing shared.
+// gaussianRun prepares a run on the Gaussian.
 func gaussianRun(tb testing.TB, backend string, s Settings, series string, seed int64) *RunContext {
 	tb.Helper()
-	return newRun(tb, newHost(tb, backend), s, series, seed, "")
+	return newRun(tb, sharedHost(tb, backend), s, series, seed, "")
 }
 
 // imageRun prepares a run on images that a test has made.
