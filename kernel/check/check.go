@@ -1,7 +1,6 @@
 // Package check runs notebooks at the tiny scale and compares the numbers that they emit with golden files, one JSON
-// file per notebook in ci/golden/notebooks. Charts are compared by their points, not by their pixels. Package ci
-// decides what counts as a difference. The golden file itself contains the tolerances, by name or pattern; people
-// edit them.
+// file per notebook in ci/golden/notebooks. Charts are compared by their points, not by their pixels. The
+// golden file itself contains the tolerances, by name or pattern; people edit them.
 package check
 
 import (

@@ -127,24 +127,20 @@ func TestDifferences(t *testing.T) {
 		want  []string // the lines of the report, with single spaces
 	}{
 		{"equal, but for rules",
-			[]string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7}, ` +
-				`"series": {"fig/a/ours": "0,0.5,0.4,9"}}`},
-			[]string{"no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -", "extra 1 fig/a/ours/0/high - 9 -"}},
+			[]string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7, ` +
+				`"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "fig/a/ours/0/high": 9}}`},
+			[]string{"extra 1 fig/a/ours/0/high - 9 -", "no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -"}},
 		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x",
-			`{"values": {"gone": 7, "no rule": 1}, "series": {"fig/a/ours": "0,0.45,0.31,1"}}`},
-			[]string{"no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -", "extra 3 fig/a/ours/0/high - 1 -"}},
+			`{"values": {"gone": 7, "no rule": 1, "fig/a/ours/0": 0.45, "fig/a/ours/0/low": 0.31, "fig/a/ours/0/high": 1}}`},
+			[]string{"extra 3 fig/a/ours/0/high - 1 -", "no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -"}},
 		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`,
-			`{"series": {"fig/a/ours": "0,0.61,0.4,1;1,2"}}`},
+			`{"values": {"fig/a/ours/0": 0.61, "fig/a/ours/0/low": 0.4, "fig/a/ours/0/high": 1, "fig/a/ours/1": 2}}`},
 			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 2 fig/a/ours/0 0.5 0.61 0.1",
 				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -",
 				"missing 3 gone 7 - -"}},
 		{"twice", []string{`{"values": {"exact a": 1, "exact b": 2}}`, `{"values": {"exact a": 1, "exact b": 2.0001}}`},
 			[]string{"twice 2 exact b - 2.0001 -", "missing 1 no rule 1 - -", "missing 1 share 200 - -",
 				"missing 3 fig/a/ours/0 0.5 - -", "missing 3 fig/a/ours/0/low 0.4 - -", "missing 3 gone 7 - -"}},
-		{"not a number", []string{`{"series": {"fig/a/ours": "0,NaN,0.4,1"}}`},
-			[]string{"off 1 fig/a/ours/0 0.5 NaN 0.1", "extra 1 fig/a/ours/0/high - 1 -", "missing 1 exact a 1 - -",
-				"missing 1 exact b 2 - -",
-				"missing 1 no rule 1 - -", "missing 1 share 200 - -", "missing 3 gone 7 - -"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newFixture(t)
@@ -238,7 +234,7 @@ func TestUpdate(t *testing.T) {
 
 func TestFirstGolden(t *testing.T) {
 	b := newFixture(t)
-	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9}, "series": {"chart/1/line": "0,1"}}`)
+	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9, "chart/1/line/0": 1}}`)
 	_, err := b.check(t)
 	demand.Error(t, err, "nb.ipynb has no golden file", "--update")
 	if len(b.jobs) > 0 {
@@ -249,7 +245,7 @@ func TestFirstGolden(t *testing.T) {
 		t.Fatalf("error %v, report %s", err, report)
 	}
 	b.Update = false
-	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925}, "series": {"chart/1/line": "0,1.009"}}`)
+	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925, "chart/1/line/0": 1.009}}`)
 	report, err := b.check(t)
 	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 ||
 		!strings.Contains(report, "fig01/a/ours/accuracy") {
@@ -260,15 +256,13 @@ func TestFirstGolden(t *testing.T) {
 func TestUpdateRefuses(t *testing.T) {
 	for golden, c := range map[string]struct{ cell, want string }{
 		`{` + someRules + `, "cells": {}}`: {`{"values": {"other": 1}}`,
-			`no rule under "tolerances" matches "other"`},
-		`{"tolerances": [{"names": "*", "absolute": 1}]}`: {`{"series": {"s": "0,NaN"}}`,
-			`emits "s/0" as NaN`},
+			`no rule under "tolerances" matches "s/0"`},
 		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {
-			`{"values": {"s/0": 2}, "series": {"s": "0,1"}}`, `emits "s/0", which was emitted before with another value`},
+			`{"values": {"s/0": 2}}`, `emits "s/0", which was emitted before with another value`},
 	} {
 		b := newFixture(t)
 		b.writeGolden(t, golden)
-		b.cells(t, c.cell)
+		b.cells(t, `{"values": {"s/0": 1}}`, c.cell)
 		b.Update = true
 		_, err := b.check(t)
 		demand.Error(t, err, c.want)
@@ -293,10 +287,7 @@ func TestDamaged(t *testing.T) {
 		demand.Error(t, err, "damaged", want)
 	}
 	for cell, want := range map[string]string{
-		`{"values": {"a": "b"}}`:     "cannot be read",
-		`{"series": {"a": "1"}}`:     `"1" of a is neither`,
-		`{"series": {"a": "1,2,3"}}`: `"1,2,3" of a is neither`,
-		`{"series": {"a": "1,two"}}`: `contains "two"`,
+		`{"values": {"a": "b"}}`: "cannot be read",
 	} {
 		b := newFixture(t)
 		b.writeGolden(t, `{}`)

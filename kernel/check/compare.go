@@ -5,13 +5,20 @@ import (
 	"io"
 	"math"
 	"text/tabwriter"
+)
 
-	"tvps/ci"
+// Kinds of difference.
+const (
+	Off     = "off"          // the difference is larger than the tolerance, or a value is not a number
+	Missing = "missing"      // only the golden has it
+	Extra   = "extra"        // only the notebook, or the figure, has it
+	Twice   = "twice"        // it is there twice
+	NoRule  = "no tolerance" // there is no rule for it
 )
 
 // Difference is one number that differs between a notebook and its golden file.
 type Difference struct {
-	What      string // of package ci: Off, Missing, Extra, Twice or NoRule
+	What      string // Off, Missing, Extra, Twice or NoRule
 	Cell      int    // the code cell, counted from 1
 	Name      string
 	Golden    float64 // NaN if there is none
@@ -30,7 +37,7 @@ func compare(g golden, got []number) []Difference {
 	for _, n := range got {
 		d := Difference{Cell: n.Cell, Name: n.Name, Golden: math.NaN(), Value: n.Value, Tolerance: math.NaN()}
 		if before, twice := seen[n.Name]; twice {
-			if d.What = ci.Twice; before != n.Value { // the same table may be shown twice
+			if d.What = Twice; before != n.Value { // the same table may be shown twice
 				all = append(all, d)
 			}
 			continue
@@ -42,7 +49,7 @@ func compare(g golden, got []number) []Difference {
 	}
 	for _, n := range g.numbers() {
 		if _, ok := seen[n.Name]; !ok {
-			all = append(all, Difference{ci.Missing, n.Cell, n.Name, n.Value, math.NaN(), math.NaN()})
+			all = append(all, Difference{Missing, n.Cell, n.Name, n.Value, math.NaN(), math.NaN()})
 		}
 	}
 	return all
@@ -52,15 +59,15 @@ func compare(g golden, got []number) []Difference {
 func judge(d *Difference, g golden, want map[string]number) string {
 	n, ok := want[d.Name]
 	if !ok {
-		return ci.Extra
+		return Extra
 	}
 	d.Golden = n.Value
 	bound, ok := g.bound(d.Name)
 	if !ok {
-		return ci.NoRule
+		return NoRule
 	}
-	if d.Tolerance = bound.Tolerance(n.Value); !ci.Within(d.Value, d.Golden, d.Tolerance) {
-		return ci.Off
+	if d.Tolerance = bound.Tolerance(n.Value); !Within(d.Value, d.Golden, d.Tolerance) {
+		return Off
 	}
 	return ""
 }
@@ -73,7 +80,7 @@ func updated(g golden, got []number) (golden, error) {
 	}
 	off := map[string]bool{}
 	for _, d := range compare(g, got) {
-		if off[d.Name] = true; d.What == ci.Twice {
+		if off[d.Name] = true; d.What == Twice {
 			return golden{}, fmt.Errorf("code cell %d emits %q, which was emitted before with another value: "+
 				"give it another name", d.Cell, d.Name)
 		}
@@ -89,9 +96,6 @@ func updated(g golden, got []number) (golden, error) {
 			continue
 		}
 		done[n.Name] = true
-		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
-			return golden{}, fmt.Errorf("code cell %d emits %q as %v, which cannot be a golden", n.Cell, n.Name, n.Value)
-		}
 		if _, ok := g.bound(n.Name); !ok {
 			return golden{}, fmt.Errorf("no rule under \"tolerances\" matches %q; add one, or a last rule for \"*\"", n.Name)
 		}
@@ -114,11 +118,8 @@ func Report(w io.Writer, differences []Difference) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "what\tcell\tname\tgolden\tvalue\ttolerance")
 	for _, d := range differences {
-		value := text(d.Value)
-		if d.What != ci.Missing && math.IsNaN(d.Value) {
-			value = "NaN"
-		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, text(d.Golden), value, text(d.Tolerance))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, text(d.Golden), text(d.Value),
+			text(d.Tolerance))
 	}
 	return table.Flush()
 }

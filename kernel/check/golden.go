@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/ci"
 	"tvps/kernel/nbformat"
 )
 
@@ -28,7 +27,7 @@ type golden struct {
 // pattern, * stands for any characters or none.
 type rule struct {
 	Names string `json:"names"`
-	ci.Bound
+	Bound
 	Why string `json:"why,omitempty"` // for people
 }
 
@@ -36,17 +35,17 @@ type rule struct {
 // last rule, for all other numbers, is a starting point to be narrowed by hand.
 var defaults = []rule{
 	{
-		Names: "fig*/low", Bound: ci.Bound{Absolute: 0.3},
+		Names: "fig*/low", Bound: Bound{Absolute: 0.3},
 		Why: "an interval over few seeds is far wider than its mean is off",
 	},
-	{Names: "fig*/high", Bound: ci.Bound{Absolute: 0.3}},
+	{Names: "fig*/high", Bound: Bound{Absolute: 0.3}},
 	{
-		Names: "fig*/accuracy", Bound: ci.Bound{Absolute: 0.02},
+		Names: "fig*/accuracy", Bound: Bound{Absolute: 0.02},
 		Why: "a mean over steps and seeds, as in ci/tolerances.json",
 	},
-	{Names: "fig*/minus-*", Bound: ci.Bound{Absolute: 0.02}},
-	{Names: "fig*", Bound: ci.Bound{Absolute: 0.10}, Why: "a point, as in ci/tolerances.json"},
-	{Names: "*", Bound: ci.Bound{Absolute: 0.01, Relative: 0.01}},
+	{Names: "fig*/minus-*", Bound: Bound{Absolute: 0.02}},
+	{Names: "fig*", Bound: Bound{Absolute: 0.10}, Why: "a point, as in ci/tolerances.json"},
+	{Names: "*", Bound: Bound{Absolute: 0.01, Relative: 0.01}},
 }
 
 // matches says whether the rule applies to a name.
@@ -56,13 +55,13 @@ func (r rule) matches(name string) bool {
 }
 
 // bound is the tolerance for a name, and whether there is one.
-func (g golden) bound(name string) (ci.Bound, bool) {
+func (g golden) bound(name string) (Bound, bool) {
 	for _, r := range g.Tolerances {
 		if r.matches(name) {
 			return r.Bound, true
 		}
 	}
-	return ci.Bound{}, false
+	return Bound{}, false
 }
 
 // numbers lists the golden numbers, by cell, then by name.

@@ -93,31 +93,29 @@ func TestUpdateOfStored(t *testing.T) {
 	}
 }
 
-// In a cell that shows results of the checkout, a number or a verdict in the file must be the present one. In a cell
-// that computes it may differ: it depends on the processor.
+// In a cell whose outputs say that they are of the gallery, a number or a verdict in the file must be the present one.
+// In a cell that computes it may differ: it depends on the processor.
 func TestStoredGallery(t *testing.T) {
-	printed := func(source, text string) *nbformat.Notebook {
+	printed := func(from, text string) *nbformat.Notebook {
+		numbers := map[string]any{"values": map[string]any{}}
+		if from != "" {
+			numbers["from"] = from
+		}
 		return &nbformat.Notebook{Cells: []*nbformat.Cell{{
-			Type: nbformat.Code, ID: "found", Source: source,
-			Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: text}},
+			Type: nbformat.Code, ID: "found",
+			Outputs: []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: text},
+				{Type: nbformat.DisplayData, Data: nbformat.MIMEBundle{valuesMIME: numbers}}},
 		}}}
 	}
-	for source, want := range map[string]bool{
-		"%%\ncells.Found(11)": true,
-		"%%\nm := cells.Measured(1, \"a\")\ncells.Values(nil)":             true,
-		"%%\nfig := cells.Figure(11, o)\ncells.Claims(fig)":                false,
-		"%%\nm := cells.Measured(1, \"a\")\nfig := cells.Figure(1, o)":     false,
-		"%%\nfmt.Println(\"the number of values that the cell Found(1)\")": false,
-	} {
+	was := "0 of 18 runs stored: undecided"
+	for from, want := range map[string]bool{"gallery": true, "": false} {
 		for _, now := range []string{"9 of 18 runs stored: undecided", "0 of 18 runs stored: holds"} {
-			was := printed(source, "0 of 18 runs stored: undecided")
-			if found := stale(was, printed(source, now)); len(found) > 0 != want {
-				t.Errorf("%s: %q is stale: %v", source, now, found)
+			if found := stale(printed(from, was), printed(from, now)); len(found) > 0 != want {
+				t.Errorf("from %q: %q is stale: %v", from, now, found)
 			}
 		}
-		same := "9 of 18 runs stored: undecided"
-		if found := stale(printed(source, same), printed(source, same)); len(found) > 0 {
-			t.Errorf("%s: the same text is stale: %v", source, found)
+		if found := stale(printed(from, was), printed(from, was)); len(found) > 0 {
+			t.Errorf("from %q: the same text is stale: %v", from, found)
 		}
 	}
 }

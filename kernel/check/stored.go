@@ -18,13 +18,6 @@ type Stale struct {
 	Was, Now string // excerpts at the first difference
 }
 
-// fromGallery matches cells that show results in the checkout and compute nothing: cells.Found and cells.Measured of
-// tvps/replicate/cells. computes matches the call that runs a figure.
-var (
-	fromGallery = regexp.MustCompile(`\bcells\.(Found|Measured)\(`)
-	computes    = regexp.MustCompile(`\bcells\.Figure\(`)
-)
-
 // stale compares the outputs in a notebook's file with those of a run. Numbers that are no settings and verdicts, which
 // depend on the processor, and pictures are left out: numbers are compared with their goldens. In cells that show
 // results of the checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
@@ -39,7 +32,7 @@ func stale(file, run *nbformat.Notebook) []Stale {
 			break
 		}
 		same := mask
-		if fromGallery.MatchString(c.Source) && !computes.MatchString(c.Source) {
+		if showsGallery(after[i].Outputs) {
 			same = exact
 		}
 		if d, differ := staleCell(c.Outputs, after[i].Outputs, same); differ {

@@ -3,15 +3,20 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 
 	"tvps/kernel/nbformat"
 )
 
-// valuesMIME is the MIME type of a notebook's numbers: the constant ValuesMIME of tvps/replicate/cells. It is repeated
-// here because importing that package would import the figures and their backends.
+// valuesMIME is the MIME type of a notebook's numbers: the constant ValuesMIME of tvps/replicate/cells, which a notebook
+// in Python emits, too. It is repeated here because importing that package would import the figures and their backends.
 const valuesMIME = "application/vnd.tvps.values+json"
+
+// values is the content of an output of this type.
+type values struct {
+	Values map[string]float64 `json:"values"`
+	From   string             `json:"from"` // "gallery" in cells that compute nothing and show results of the checkout
+}
 
 // number is one number that a notebook emitted.
 type number struct {
@@ -25,66 +30,35 @@ func collect(nb *nbformat.Notebook) ([]number, error) {
 	var all []number
 	for i, c := range codeCells(nb) {
 		for _, o := range c.Outputs {
-			content, ok := o.Data[valuesMIME]
-			if !ok {
-				continue
-			}
-			found, err := decode(i+1, content)
+			v, err := valuesIn(o)
 			if err != nil {
 				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", i+1, err)
 			}
-			all = append(all, found...)
-		}
-	}
-	return all, nil
-}
-
-// decode decodes one output: numbers by name, and series of points by name.
-func decode(cell int, content any) ([]number, error) {
-	text, err := json.Marshal(content)
-	if err != nil {
-		return nil, err
-	}
-	var v struct {
-		Values map[string]float64 `json:"values"`
-		Series map[string]string  `json:"series"`
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		return nil, err
-	}
-	var all []number
-	for _, name := range sorted(v.Values) {
-		all = append(all, number{cell, name, v.Values[name]})
-	}
-	for _, name := range sorted(v.Series) {
-		points, err := decodeSeries(cell, name, v.Series[name])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, points...)
-	}
-	return all, nil
-}
-
-// decodeSeries decodes a series of points, each "x,mean" or "x,mean,low,high", separated by semicolons. The mean gets
-// the name NAME/x, the ends of the interval NAME/x/low and NAME/x/high.
-func decodeSeries(cell int, name, text string) ([]number, error) {
-	var all []number
-	for point := range strings.SplitSeq(text, ";") {
-		if text == "" {
-			break
-		}
-		parts := strings.Split(point, ",")
-		if len(parts) != 2 && len(parts) != 4 {
-			return nil, fmt.Errorf("the point %q of %s is neither x,mean nor x,mean,low,high", point, name)
-		}
-		for i, part := range parts[1:] {
-			value, err := strconv.ParseFloat(part, 64)
-			if err != nil {
-				return nil, fmt.Errorf("the point %q of %s contains %q, which is not a number", point, name, part)
+			for _, name := range sorted(v.Values) {
+				all = append(all, number{i + 1, name, v.Values[name]})
 			}
-			all = append(all, number{cell, name + "/" + parts[0] + []string{"", "/low", "/high"}[i], value})
 		}
 	}
 	return all, nil
+}
+
+// valuesIn decodes the numbers of an output; it may have none.
+func valuesIn(o nbformat.Output) (v values, err error) {
+	content, ok := o.Data[valuesMIME]
+	if !ok {
+		return values{}, nil
+	}
+	text, err := json.Marshal(content)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	return v, err
+}
+
+// showsGallery says whether a cell's outputs are results of the checkout.
+func showsGallery(outputs []nbformat.Output) bool {
+	return slices.ContainsFunc(outputs, func(o nbformat.Output) bool {
+		v, err := valuesIn(o)
+		return err == nil && v.From == "gallery"
+	})
 }

@@ -119,6 +119,7 @@ type Options struct {
 // Figure computes the missing runs of a figure of the paper and returns the figure. Meanwhile it shows a progress bar.
 // If it fails or is interrupted, it ends the cell.
 func Figure(number int, o Options) *lab.Result {
+	computes = true
 	return Must(figure(Context(), number, o))
 }
 

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 
 	"tvps/figures"
 
@@ -44,7 +43,7 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
 	out.display(message{data: map[string]any{
-		htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: seriesOf(fig.Name, p),
+		htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: valuesOf(pointsOf(fig.Name, p)),
 	}})
 	return nil
 }
@@ -59,30 +58,31 @@ func Films(fig figures.Figure) {
 	}
 }
 
-// seriesOf returns the data of a panel for `go run ./kernel check`: for each series a list of points separated by
-// semicolons. A point is "x,mean", or "x,mean,low,high" if it has an interval.
-func seriesOf(figure string, p figures.Panel) map[string]any {
-	all := map[string]any{}
+// pointsOf returns the points of a panel's series for `go run ./kernel check`: the mean at x has the name
+// FIGURE/PANEL/SERIES/x, and the ends of its interval, if it has one, that name with /low and /high. All numbers have 6
+// digits.
+func pointsOf(figure string, p figures.Panel) map[string]float64 {
+	all := map[string]float64{}
 	for _, s := range p.Series {
-		var points []string
 		for _, at := range s.Points {
-			numbers := []float64{at.X, at.Mean}
-			if at.Low != at.Mean || at.High != at.Mean {
-				numbers = append(numbers, at.Low, at.High)
+			if math.IsNaN(at.Mean + at.Low + at.High) {
+				continue // JSON has no such number: the checker misses it
 			}
-			points = append(points, commas(numbers))
+			name := fmt.Sprintf("%s/%s/%s/%s", figure, p.Key, s.Name, digits(at.X))
+			all[name] = rounded(at.Mean)
+			if at.Low != at.Mean || at.High != at.Mean {
+				all[name+"/low"], all[name+"/high"] = rounded(at.Low), rounded(at.High)
+			}
 		}
-		all[figure+"/"+p.Key+"/"+s.Name] = strings.Join(points, ";")
 	}
-	return map[string]any{"series": all}
+	return all
 }
 
-func commas(numbers []float64) string {
-	texts := make([]string, len(numbers))
-	for i, x := range numbers {
-		texts[i] = strconv.FormatFloat(x, 'g', 6, 64)
-	}
-	return strings.Join(texts, ",")
+func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+func rounded(x float64) float64 {
+	y, _ := strconv.ParseFloat(digits(x), 64) // its own text is a number
+	return y
 }
 
 // smaller scales a picture down and reduces its colours to a palette, of at most 256. With 64 colours the result has

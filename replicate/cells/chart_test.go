@@ -114,11 +114,14 @@ func TestChartsCarryTheirData(t *testing.T) {
 	fig, _ := sample(t)
 	Charts(fig)
 	Plot(7, "My own", "x", "y", Curve("line", []float64{0, 1.5}, []float64{1. / 3, -2e-7}))
-	for i, want := range map[int]map[string]any{
-		1: {"fig99/a/ours": "0,0.3,-0.97062,1.57062;1,0.3,-0.97062,1.57062;2,0.3,-0.97062,1.57062"},
-		5: {"chart/7/line": "0,0.333333;1.5,-2e-07"},
+	three := map[string]float64{}
+	for _, name := range []string{"fig99/a/ours/0", "fig99/a/ours/1", "fig99/a/ours/2"} {
+		three[name], three[name+"/low"], three[name+"/high"] = .3, -.97062, 1.57062
+	}
+	for i, want := range map[int]map[string]float64{
+		1: three, 5: {"chart/7/line/0": .333333, "chart/7/line/1.5": -2e-7},
 	} {
-		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["series"].(map[string]any)
+		got, ok := r.messages[i].data[ValuesMIME].(map[string]any)["values"].(map[string]float64)
 		if !ok || !maps.Equal(got, want) {
 			t.Errorf("output %d emits %v, want %v", i, got, want)
 		}

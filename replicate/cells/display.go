@@ -18,8 +18,8 @@ const (
 	pngMIME   = "image/png"
 	svgMIME   = "image/svg+xml"
 
-	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, or
-	// {"series": {name: points}} for a chart, as [Charts] writes them.
+	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, and "from": "gallery" in a cell
+	// that computes no figure and shows one of the gallery.
 	ValuesMIME = "application/vnd.tvps.values+json"
 )
 

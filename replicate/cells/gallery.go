@@ -51,7 +51,10 @@ func found(out sink, gallery string, number int) error {
 	out.display(message{data: map[string]any{
 		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
 	}})
-	claims(out, v.Of(state.Name))
+	showsGallery = true
+	verdicts := claims(v.Of(state.Name))
+	verdicts[ValuesMIME] = valuesOf(map[string]float64{})
+	out.display(message{data: verdicts})
 	return nil
 }
 
@@ -89,6 +92,7 @@ func Measured(number int, panel string) Measurements {
 }
 
 func measured(gallery string, number int, panel string) (Measurements, error) {
+	showsGallery = true
 	declared, ok := catalog.Figure(number)
 	if !ok {
 		return nil, fmt.Errorf("there is no figure %d", number)

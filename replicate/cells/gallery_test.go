@@ -45,8 +45,28 @@ func TestFound(t *testing.T) {
 	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[pngMIME] == nil {
 		t.Errorf("%v, outputs %v, want a picture, a sentence and the claims", err, r.types())
 	}
+	if v := r.messages[2].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
+		t.Errorf("the claims do not say that they are of the gallery: %v", v)
+	}
 	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
 		t.Errorf("an empty gallery: %v", err)
+	}
+}
+
+// Numbers say that they are of the gallery unless the cell computes a figure.
+func TestFromGallery(t *testing.T) {
+	t.Cleanup(func() { showsGallery, computes = false, false })
+	for _, c := range []struct {
+		shows, computes bool
+		want            any
+	}{{false, false, nil}, {true, false, "gallery"}, {true, true, nil}} {
+		if showsGallery, computes = c.shows, c.computes; valuesOf(nil)["from"] != c.want {
+			t.Errorf("shows the gallery %v, computes %v: from %v", c.shows, c.computes, valuesOf(nil)["from"])
+		}
+	}
+	showsGallery, computes = false, false
+	if _, err := measured(t.TempDir(), 1, "a"); err == nil || !showsGallery {
+		t.Errorf("after Measured: shows the gallery %v, %v", showsGallery, err)
 	}
 }
 

@@ -59,9 +59,9 @@ func interval(e figures.Estimate) string {
 }
 
 // Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
-func Claims(r *lab.Result) { claims(output, r.Claims) }
+func Claims(r *lab.Result) { output.display(message{data: claims(r.Claims)}) }
 
-func claims(out sink, judged []lab.Judged) {
+func claims(judged []lab.Judged) map[string]any {
 	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range judged {
@@ -72,7 +72,7 @@ func claims(out sink, judged []lab.Judged) {
 		}
 		text = append(text, c.String())
 	}
-	out.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
+	return map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}
 }
 
 // Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what
@@ -116,7 +116,17 @@ func Values(values map[string]float64) {
 	}})
 }
 
-func valuesOf(values map[string]float64) map[string]any { return map[string]any{"values": values} }
+// valuesOf is the content of [ValuesMIME].
+func valuesOf(values map[string]float64) map[string]any {
+	content := map[string]any{"values": values}
+	if showsGallery && !computes {
+		content["from"] = "gallery"
+	}
+	return content
+}
+
+// showsGallery and computes say what this cell, which is a program of its own, has called: Found or Measured, and Figure.
+var showsGallery, computes bool
 
 // table returns an HTML table. The first row is the head; it is omitted if its cells are empty.
 func table(rows [][]string) string {

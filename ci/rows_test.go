@@ -30,6 +30,7 @@ import (
 	"text/tabwriter"
 
 	"tvps/figures"
+	"tvps/kernel/check"
 )
 
 // Tolerance has the largest allowed absolute differences from the goldens, for one metric in
@@ -69,7 +70,7 @@ func ParseTolerances(text []byte) ([]Tolerance, error) {
 
 // Violation is one difference between a figure and its golden.
 type Violation struct {
-	What      string // Off, Missing, Extra, Twice or NoRule
+	What      string // of package check: check.Off, check.Missing, check.Extra, Twice or check.NoRule
 	Panel     string
 	Series    string
 	Metric    string
@@ -78,15 +79,6 @@ type Violation struct {
 	Value     float64
 	Tolerance float64
 }
-
-// Kinds of violation.
-const (
-	Off     = "off"          // the difference is larger than the tolerance, or a value is not a number
-	Missing = "missing"      // only the golden has the row
-	Extra   = "extra"        // only the figure has the row
-	Twice   = "twice"        // the figure or the golden has the row twice
-	NoRule  = "no tolerance" // tolerances.json has no entry for the panel and metric
-)
 
 // place identifies a row.
 type place struct {
@@ -116,7 +108,7 @@ func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) [
 	c.values(golden)
 	for _, r := range got {
 		if _, ok := c.want[placeOf(r)]; !ok {
-			v := placeOf(r).violation(Extra)
+			v := placeOf(r).violation(check.Extra)
 			v.Value = r.Value
 			c.found = append(c.found, v)
 		}
@@ -135,7 +127,7 @@ type comparison struct {
 func (c *comparison) index(to map[place]float64, rows []figures.Row) {
 	for _, r := range rows {
 		if _, ok := to[placeOf(r)]; ok {
-			c.found = append(c.found, placeOf(r).violation(Twice))
+			c.found = append(c.found, placeOf(r).violation(check.Twice))
 		}
 		to[placeOf(r)] = r.Value
 	}
@@ -160,7 +152,7 @@ func (c *comparison) tolerance(panel, series, metric string) (out Tolerance, ok 
 
 // check reports v unless its value is within the tolerance.
 func (c *comparison) check(v Violation) {
-	if !Within(v.Value, v.Golden, v.Tolerance) {
+	if !check.Within(v.Value, v.Golden, v.Tolerance) {
 		c.found = append(c.found, v)
 	}
 }
@@ -187,13 +179,13 @@ func (c *comparison) means(golden []figures.Row) {
 	for _, k := range order {
 		s := total[k]
 		v := Violation{
-			What: Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all",
+			What: check.Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all",
 			Golden: s.want / s.n, Value: s.have / s.n,
 		}
 		rule, ok := c.tolerance(k.panel, k.series, k.metric)
 		switch {
 		case !ok:
-			v.What, v.Tolerance = NoRule, math.NaN()
+			v.What, v.Tolerance = check.NoRule, math.NaN()
 			c.found = append(c.found, v)
 		case s.n > 0: // if it is 0, all rows are missing, which values reports
 			v.Tolerance = rule.Mean
@@ -210,7 +202,7 @@ func (c *comparison) means(golden []figures.Row) {
 func (c *comparison) values(golden []figures.Row) {
 	for _, r := range golden {
 		have, ok := c.have[placeOf(r)]
-		v := placeOf(r).violation(Missing)
+		v := placeOf(r).violation(check.Missing)
 		v.Golden, v.Value = r.Value, have
 		if !ok {
 			v.Value = math.NaN()
@@ -218,7 +210,7 @@ func (c *comparison) values(golden []figures.Row) {
 			continue
 		}
 		if rule, ok := c.tolerance(r.Panel, r.Series, r.Metric); ok {
-			v.What, v.Tolerance = Off, rule.Value
+			v.What, v.Tolerance = check.Off, rule.Value
 			c.check(v)
 		}
 	}

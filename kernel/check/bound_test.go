@@ -1,4 +1,4 @@
-package ci
+package check
 
 import (
 	"math"
