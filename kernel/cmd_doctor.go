@@ -5,7 +5,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/kernel/setup"
-	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +18,7 @@ func doctorCommand() *cobra.Command {
 		Long: "Checks Go, the C compiler, gonb, goimports, gopls, the kernelspec, ECharts, JupyterLab, the\n" +
 			"XLA plugin and the cache, then runs a cell in the kernel. Changes and downloads nothing.\n\n" +
 			"Exit codes: 0 notebooks can run (there may be warnings), 1 they cannot, 2 a usage error.",
-		Args: cli.NoArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"tvps/kernel/setup"
-	"tvps/replicate/cli"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -45,8 +44,8 @@ func installCommand() *cobra.Command {
 			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.\n" +
 			"Repeat it after an update of this module or of Go. An interrupted installation continues\n" +
 			"with the next call.",
-		Args:        cli.NoArguments,
-		Annotations: map[string]string{cli.Continues: "true"},
+		Args:        usage.NoArguments,
+		Annotations: map[string]string{usage.Continues: "true"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"tvps/kernel/setup"
-	"tvps/replicate/cli"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ func labCommand() *cobra.Command {
 			"installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
 			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0. During an installation it is\n" +
 			"130, and the same command continues.",
-		Annotations: map[string]string{cli.Continues: "true"},
+		Annotations: map[string]string{usage.Continues: "true"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 				return usage.Errorf("%s takes no argument, but got %q; put arguments for JupyterLab after --",

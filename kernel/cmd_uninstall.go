@@ -2,7 +2,7 @@ package main
 
 import (
 	"tvps/kernel/setup"
-	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -15,7 +15,7 @@ func uninstallCommand() *cobra.Command {
 		Short: "Remove the files that install wrote",
 		Long: "Removes the files that install wrote, and folders that are empty then. The XLA plugin and the\n" +
 			"data sets stay in the cache: `replicate` uses them, too.",
-		Args: cli.NoArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := at.layout()
 			if err != nil {

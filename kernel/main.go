@@ -8,15 +8,15 @@
 package main
 
 import (
-	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
 
-func main() { cli.Main(root(), 0) } // a kernel must be ended before its parent
+func main() { usage.Main(root(), 0) } // a kernel must be ended before its parent
 
 // root is the command line. Each subcommand NAME is in cmd_NAME.go.
 func root() *cobra.Command {
-	return cli.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
+	return usage.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
 		installCommand(), uninstallCommand(), doctorCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())
 }

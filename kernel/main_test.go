@@ -15,7 +15,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/kernel/setup"
-	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 )
 
 const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "no-such", "language": "go"}},
@@ -87,7 +87,7 @@ func call(ctx context.Context, args ...string) (code int, out, message string) {
 	if err != nil {
 		message = err.Error()
 	}
-	return cli.ExitCode(ctx, err), b.String(), message
+	return usage.ExitCode(ctx, err), b.String(), message
 }
 
 // write writes files into a new folder and changes to it.

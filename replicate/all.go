@@ -7,8 +7,8 @@ import (
 	"runtime"
 
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cli"
 	"tvps/replicate/lab"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +18,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "all",
 		Short: "Make every figure: compute each run once, then write all pages, tables and verdicts",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := flags.options("")
 			if err != nil {

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"tvps/replicate/cli"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -15,7 +15,7 @@ func cancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel",
 		Short: "Cancel the jobs of a plan that `submit` put into Slurm's queue; stored steps stay",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := readPlan(plan); err != nil {
 				return err

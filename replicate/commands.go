@@ -15,7 +15,6 @@ import (
 	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/experiment"
@@ -31,7 +30,7 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check Go, backend and plugin, GPU, data, cache and disk; exit 1 if fig1 could not run",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(backend.Diagnose(cmd.Context(), name),
 				diagnoseData(), diagnoseClear(), diagnoseCheckpoint(), diagnoseSplits(c))
@@ -135,13 +134,13 @@ func dataCommand() *cobra.Command {
 		Use:   "data",
 		Short: "Download and check data sets",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return cli.Choose(cmd, "data set", args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return usage.Choose(cmd, "data set", args) },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Annotations: map[string]string{cli.Continues: "true"},
+		Annotations: map[string]string{usage.Continues: "true"},
 		Use:         "cifar10",
 		Short:       "Download the official CIFAR-10 archive (170 MB) to the cache, or check an existing copy",
-		Args:        cli.NoArguments,
+		Args:        usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := cifar10.Find(cifar10.Options{})
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tvps/data/clear"
-	"tvps/replicate/cli"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func clearCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clear",
 		Short: "Check a download of the CLEAR-10 features and say how to use it",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" && cmd.Flags().Changed("from") {
 				return usage.Errorf("--from is empty; name a folder or a zip")

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/replicate/cli"
 	"tvps/replicate/experiment"
 	"tvps/replicate/export"
 	"tvps/replicate/runs"
@@ -29,7 +28,7 @@ func exportCommand() *cobra.Command {
 		Short: "Write all finished runs as one table, for pandas, DuckDB, polars or a spreadsheet",
 		Long: "Write all finished runs as one table, CSV or Parquet: one row for each measurement, with the\n" +
 			"columns " + strings.Join(export.Columns(), ", ") + ".",
-		Args: cli.NoArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cli"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
@@ -166,7 +165,7 @@ func figureCommands(c lab.Catalog) []*cobra.Command {
 			Use:   figure.Command(),
 			Short: figure.Title,
 			Long:  figure.Title + "\n\n" + figure.Caption,
-			Args:  cli.NoArguments,
+			Args:  usage.NoArguments,
 			RunE:  func(cmd *cobra.Command, _ []string) error { return flags.makeFigure(cmd, figure) },
 		}
 		flags.register(cmd, figure)

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tvps/replicate/cli"
+	"tvps/replicate/usage"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -55,9 +55,9 @@ func execute(args ...string) (code int, stdout, stderr string) {
 	cmd.SetErr(io.Discard)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
-		stderr = fmt.Sprintf("%s: %v%s\n", cmd.Name(), err, cli.Advice(err))
+		stderr = fmt.Sprintf("%s: %v%s\n", cmd.Name(), err, usage.Advice(err))
 	}
-	return cli.ExitCode(ctx, err), out.String(), stderr
+	return usage.ExitCode(ctx, err), out.String(), stderr
 }
 
 // onTable runs a command on a table of a folder. Its outputs go to the folder out.

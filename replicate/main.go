@@ -9,10 +9,10 @@ package main
 import (
 	"time"
 
-	"tvps/replicate/cli"
 	"tvps/replicate/continual"
 	"tvps/replicate/lab"
 	"tvps/replicate/reinforce"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -20,13 +20,13 @@ import (
 // grace is how long a command may take to end after Ctrl-C: an agent writes a checkpoint meanwhile.
 const grace = 2 * time.Second
 
-func main() { cli.Main(root(paperCatalog), grace) }
+func main() { usage.Main(root(paperCatalog), grace) }
 
 var paperCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {
-	cmd := cli.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
+	cmd := usage.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
 		figureCommands(c)...)
 	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
 		doctorCommand(c), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),

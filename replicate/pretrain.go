@@ -14,7 +14,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/cli"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -39,7 +38,7 @@ func pretrainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pretrain",
 		Short: "Train ResNet-18 on the training split of CIFAR-10; continues an interrupted training",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
 	}
 	d := resnet.DefaultConfig(16)

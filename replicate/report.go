@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"tvps/data/artifact"
-	"tvps/replicate/cli"
 	"tvps/replicate/lab"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +16,7 @@ func reportCommand(c lab.Catalog) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write one self-contained page of all figures that are stored; computes nothing",
-		Args:  cli.NoArguments,
+		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, o, err := flags.reader(cmd.Context())
 			if err != nil {

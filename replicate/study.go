@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cli"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/study"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -30,7 +30,7 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 		Long: "Compare the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) with the\n" +
 			"defaults, on the Gaussian, one label shift and two robots: one row for each alternative, with the\n" +
 			"learners that it can change. Stored runs are not computed again.",
-		Args: cli.NoArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)

@@ -13,7 +13,6 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
@@ -40,7 +39,7 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE:  func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 		// What Slurm has accepted is cancelled again after an interruption.
-		Annotations: map[string]string{cli.Grace: graceOfSubmit.String()},
+		Annotations: map[string]string{usage.Grace: graceOfSubmit.String()},
 	}
 	s.plan.registerTasks(cmd)
 	flags := cmd.Flags()

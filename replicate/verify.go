@@ -14,7 +14,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/blocks"
-	"tvps/replicate/cli"
 	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
@@ -45,7 +44,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"needed now, which is not computed); after this second look intervals are of 97.5% instead of 95%. --fix\n" +
 			"asks for a size of your own; choose it before you see its runs, as its intervals are of 95% unless there\n" +
 			"was such a look. An interrupted command continues.",
-		Args: cli.NoArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)

@@ -13,7 +13,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/cli"
 	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
@@ -41,8 +40,8 @@ func workCommand(c lab.Catalog) *cobra.Command {
 			"The attempt is noted in the folder FILE.tasks (without the .json of FILE).\n\n" +
 			"Exit code 0: all is stored; 1: it failed, try again; 2: it cannot be computed here or at all, do not try\n" +
 			"again; 75: another process is computing a part of it; 130: interrupted, what is finished is stored.",
-		Args:        cli.NoArguments,
-		Annotations: map[string]string{cli.Grace: graceOfWork.String()},
+		Args:        usage.NoArguments,
+		Annotations: map[string]string{usage.Grace: graceOfWork.String()},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -69,13 +68,13 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 	noted := make(chan struct{})
 	stop := context.AfterFunc(cmd.Context(), func() { // the process may end before the task does
 		defer close(noted)
-		_ = attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), context.Canceled), context.Canceled)
+		_ = attempt.Finish(time.Now(), usage.ExitCode(cmd.Context(), context.Canceled), context.Canceled)
 	})
 	err = f.compute(cmd.Context(), log, plan, task, attempt)
 	if !stop() {
 		<-noted
 	}
-	if noteErr := attempt.Finish(time.Now(), cli.ExitCode(cmd.Context(), err), err); err == nil {
+	if noteErr := attempt.Finish(time.Now(), usage.ExitCode(cmd.Context(), err), err); err == nil {
 		err = noteErr
 	}
 	return err

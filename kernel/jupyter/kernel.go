@@ -61,7 +61,7 @@ type Kernel struct {
 	dir     string       // holds the connection file and the kernel's temporary files
 	remove  func() error // removes dir
 	session session
-	process *process
+	process *running
 	info    Info
 
 	shell, iopub, control, stdin *socket

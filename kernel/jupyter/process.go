@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/kernel/children"
+	"tvps/data/process"
 )
 
 const (
@@ -20,19 +20,19 @@ const (
 	tailLines = 8
 )
 
-// process is a kernel's process with its process group.
-type process struct {
+// running is a kernel's process with its process group.
+type running struct {
 	cmd    *exec.Cmd
 	log    *log
 	exited chan struct{} // closed when the process has ended and its group is killed
 }
 
 // launch starts a command. A group of its own is killed when the command ends.
-func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
-	p := &process{cmd: cmd, log: l, exited: make(chan struct{})}
+func launch(cmd *exec.Cmd, l *log, own bool) (*running, error) {
+	p := &running{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
 	cmd.WaitDelay = pipeTime
-	wait, err := children.Start(cmd, own)
+	wait, err := process.Start(cmd, own)
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +40,14 @@ func launch(cmd *exec.Cmd, l *log, own bool) (*process, error) {
 		defer close(p.exited)
 		_ = wait() // the process state contains the same information as the error
 		if own {
-			children.KillGroup(cmd.Process.Pid)
+			process.KillGroup(cmd.Process.Pid)
 		}
 	}()
 	return p, nil
 }
 
 // alive says whether the process is still running.
-func (p *process) alive() bool {
+func (p *running) alive() bool {
 	select {
 	case <-p.exited:
 		return false
@@ -57,15 +57,15 @@ func (p *process) alive() bool {
 }
 
 // interrupt sends the interrupt signal to the process group, as Jupyter does.
-func (p *process) interrupt() error {
+func (p *running) interrupt() error {
 	if !p.alive() {
 		return nil
 	}
-	return children.InterruptGroup(p.cmd.Process.Pid)
+	return process.InterruptGroup(p.cmd.Process.Pid)
 }
 
 // end asks the process to end, and kills it if it has not ended after patience.
-func (p *process) end(patience time.Duration) {
+func (p *running) end(patience time.Duration) {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
@@ -77,17 +77,17 @@ func (p *process) end(patience time.Duration) {
 
 // kill kills the process group. The process itself first gets SIGTERM and five times termTime, because a relay then
 // ends processes in other groups, such as gopls. kill waits up to groupTime until no process of the group is left.
-func (p *process) kill() {
+func (p *running) kill() {
 	if p.alive() {
 		p.end(5 * termTime)
 	}
-	for end := time.Now().Add(groupTime); children.GroupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
+	for end := time.Now().Add(groupTime); process.GroupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
 // state says how the process ended, such as "exit status 3" or "signal: killed".
-func (p *process) state() string {
+func (p *running) state() string {
 	if p.alive() {
 		return "still running"
 	}
@@ -95,7 +95,7 @@ func (p *process) state() string {
 }
 
 // code is the exit code; 128 and the signal's number for a signal, as in a shell.
-func (p *process) code() int {
+func (p *running) code() int {
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		return 128 + int(s.Signal())
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/kernel/children"
+	"tvps/data/process"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -72,7 +72,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 			argv[i] = file
 		}
 	}
-	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, children.InOurGroup)
+	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, process.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}
@@ -91,7 +91,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 
 // wait returns when the kernel has ended. It ends the kernel at SIGTERM or SIGHUP, and when its parent is gone. An
 // interrupt is not for the relay: the kernel gets it, too.
-func (r *relay) wait(p *process, signals <-chan os.Signal, gone func() bool) {
+func (r *relay) wait(p *running, signals <-chan os.Signal, gone func() bool) {
 	look := time.NewTicker(parentEvery)
 	defer look.Stop()
 	for {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/kernel/children"
+	"tvps/data/process"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -101,7 +101,7 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 }
 
 // run writes the connection file and starts the process.
-func (k *Kernel) run(c connection, o Options) (*process, error) {
+func (k *Kernel) run(c connection, o Options) (*running, error) {
 	file, err := c.write(k.dir, k.session.id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the connection file: %w", err)
@@ -114,7 +114,7 @@ func (k *Kernel) run(c connection, o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launch(cmd, k.log, children.OwnGroup)
+	return launch(cmd, k.log, process.OwnGroup)
 }
 
 // connect opens the sockets. All use the same identity, because some kernels answer a request on another socket

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/kernel/children"
+	"tvps/data/process"
 	"tvps/kernel/nbformat"
 )
 
@@ -66,10 +66,10 @@ func (c *Converter) Convert(ctx context.Context, nb *nbformat.Notebook, format, 
 	var log strings.Builder
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Cancel = func() error {
-		children.KillGroup(cmd.Process.Pid)
+		process.KillGroup(cmd.Process.Pid)
 		return nil
 	}
-	wait, err := children.Start(cmd, children.OwnGroup)
+	wait, err := process.Start(cmd, process.OwnGroup)
 	if err == nil {
 		err = wait()
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/kernel/children"
+	"tvps/data/process"
 )
 
 // LabVersion is the JupyterLab of the private environment.
@@ -124,13 +124,13 @@ func runLab(ctx context.Context, l Layout, notebooks string, command []string, l
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	wait, err := children.Start(cmd, children.OwnGroup)
+	wait, err := process.Start(cmd, process.OwnGroup)
 	if err == nil {
 		err = wait()
 	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
-			children.KillGroup(cmd.Process.Pid)
+			process.KillGroup(cmd.Process.Pid)
 		}
 		return nil // Ctrl-C is the normal end
 	}

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/data/process"
 	"tvps/data/table"
-	"tvps/kernel/children"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -171,11 +171,11 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 	cmd := c.command(t, args...)
 	var output tail
 	cmd.Stdout, cmd.Stderr = &output, &output
-	wait, err := children.Start(cmd, children.OwnGroup)
+	wait, err := process.Start(cmd, process.OwnGroup)
 	if err != nil {
 		return fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
-	stop := context.AfterFunc(ctx, func() { children.KillGroup(cmd.Process.Pid) })
+	stop := context.AfterFunc(ctx, func() { process.KillGroup(cmd.Process.Pid) })
 	err = wait()
 	stop()
 	if ctx.Err() != nil {
@@ -192,7 +192,7 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 type server struct {
 	text   string
 	cmd    *exec.Cmd
-	wait   func() error // for its end, see children.Start
+	wait   func() error // for its end, see process.Start
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	stderr tail
@@ -211,7 +211,7 @@ func (c *command) start(t *task) (*server, error) {
 		return nil, err
 	}
 	s.stdout = bufio.NewReader(out)
-	if s.wait, err = children.Start(s.cmd, children.OwnGroup); err != nil {
+	if s.wait, err = process.Start(s.cmd, process.OwnGroup); err != nil {
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
 	return s, nil
@@ -219,7 +219,7 @@ func (c *command) start(t *task) (*server, error) {
 
 // ask has one model trained: one line to the command, one answer.
 func (s *server) ask(ctx context.Context, train, test, answer string) error {
-	stop := context.AfterFunc(ctx, func() { children.KillGroup(s.cmd.Process.Pid) })
+	stop := context.AfterFunc(ctx, func() { process.KillGroup(s.cmd.Process.Pid) })
 	defer stop()
 	_, err := fmt.Fprintf(s.stdin, "%s\t%s\t%s\n", train, test, answer)
 	var line string
@@ -240,14 +240,14 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 
 // kill ends the command at once.
 func (s *server) kill() {
-	children.KillGroup(s.cmd.Process.Pid)
+	process.KillGroup(s.cmd.Process.Pid)
 	_ = s.wait() // it was killed: its error says no more
 }
 
 // close lets the command end by itself: it sees the end of its input.
 func (s *server) close() error {
 	_ = s.stdin.Close()
-	timer := time.AfterFunc(10*time.Second, func() { children.KillGroup(s.cmd.Process.Pid) })
+	timer := time.AfterFunc(10*time.Second, func() { process.KillGroup(s.cmd.Process.Pid) })
 	defer timer.Stop()
 	if err := s.wait(); err != nil {
 		return fmt.Errorf("the trainer %q failed at its end: %w%s", s.text, err, s.stderr.quote())

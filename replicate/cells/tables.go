@@ -125,7 +125,8 @@ func valuesOf(values map[string]float64) map[string]any {
 	return content
 }
 
-// showsGallery and computes say what this cell, which is a program of its own, has called: Found or Measured, and Figure.
+// showsGallery and computes say what this cell, which is a program of its own, has called: Found or Measured, and
+// Figure.
 var showsGallery, computes bool
 
 // table returns an HTML table. The first row is the head; it is omitted if its cells are empty.

@@ -1,5 +1,6 @@
-// Package usage marks what the user did, not the program: usage errors, such as an unknown name or an impossible value,
-// for which the command line returns exit code 2, and interruptions.
+// Package usage has what the module's command lines share: usage errors, such as an unknown name or an impossible
+// value, and interruptions, which packages below mark; the root command, exit codes, and errors of one sentence with
+// advice.
 package usage
 
 import (

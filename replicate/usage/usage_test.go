@@ -1,32 +1,30 @@
-package usage_test
+package usage
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"testing"
-
-	"tvps/replicate/usage"
 )
 
 func TestMarked(t *testing.T) {
 	cause := &fs.PathError{Op: "open", Path: "data.csv", Err: fs.ErrNotExist}
 	plain := fmt.Errorf("scale: %w", cause)
-	for _, marked := range []error{usage.Error(plain), usage.Errorf("scale: %w", cause),
-		fmt.Errorf("panel b: %w", usage.Error(plain))} {
+	for _, marked := range []error{Error(plain), Errorf("scale: %w", cause),
+		fmt.Errorf("panel b: %w", Error(plain))} {
 		var path *fs.PathError
-		if !errors.Is(marked, usage.Err) || !errors.Is(marked, fs.ErrNotExist) || !errors.As(marked, &path) {
-			t.Errorf("%v: marked %v, keeps its cause %v", marked, errors.Is(marked, usage.Err),
+		if !errors.Is(marked, Err) || !errors.Is(marked, fs.ErrNotExist) || !errors.As(marked, &path) {
+			t.Errorf("%v: marked %v, keeps its cause %v", marked, errors.Is(marked, Err),
 				errors.Is(marked, fs.ErrNotExist))
 		}
 	}
-	if got := usage.Error(plain).Error(); got != plain.Error() {
+	if got := Error(plain).Error(); got != plain.Error() {
 		t.Errorf("marking changed the text to %q", got)
 	}
-	if errors.Is(plain, usage.Err) {
+	if errors.Is(plain, Err) {
 		t.Error("an error that was not marked is a usage error")
 	}
-	if usage.Error(nil) != nil {
+	if Error(nil) != nil {
 		t.Error("no error became one")
 	}
 }

@@ -17,6 +17,7 @@ import tvps
 from tvps import _training
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "data" / "table" / "examples"
+OWN = Path(__file__).resolve().parents[1] / "examples"
 PATHS = os.pathsep.join([str(Path(tvps.__file__).parents[1]), str(Path(__file__).parent)])
 
 
@@ -115,14 +116,14 @@ class Training(unittest.TestCase):
 
     @has("sklearn")
     def test_tvps_trainer(self):
-        script = EXAMPLES / "tvps_trainer.py"
+        script = OWN / "tvps_trainer.py"
         self.check(self.execute(script))
         self.check(self.serve(shlex.join([sys.executable, str(script)])))
 
     @has("sklearn")
     def test_tvps_trainer_number(self):
         setenv(self, TVPS_TASK="number", TVPS_CLASSES=None)
-        self.check(self.execute(EXAMPLES / "tvps_trainer.py"), labels=(0, 1), number=True)
+        self.check(self.execute(OWN / "tvps_trainer.py"), labels=(0, 1), number=True)
 
     def served(self, model):
         return self.serve(_training.served(model)[0].removeprefix("serve:"))

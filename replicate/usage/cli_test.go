@@ -1,4 +1,4 @@
-package cli
+package usage
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +19,7 @@ func TestExitCode(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	failure := errors.New("failed")
-	wrongUsage := fmt.Errorf("outer: %w", usage.Error(failure))
+	wrongUsage := fmt.Errorf("outer: %w", Error(failure))
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
@@ -49,15 +48,15 @@ func TestInterruption(t *testing.T) {
 		{context.Canceled, false, again},
 		{wrapped("the packages do not compile"), true, again + " to continue"},
 		{fmt.Errorf("%w; check the network", context.Canceled), false, again},
-		{usage.Interruptedf("interrupted in code cell 2"), false, "interrupted in code cell 2"},
-		{fmt.Errorf("a.ipynb: %w", usage.Interruptedf("interrupted in cell 2")), true, "a.ipynb: interrupted in cell 2"},
+		{Interruptedf("interrupted in code cell 2"), false, "interrupted in code cell 2"},
+		{fmt.Errorf("a.ipynb: %w", Interruptedf("interrupted in cell 2")), true, "a.ipynb: interrupted in cell 2"},
 		{fmt.Errorf("interrupted: %w", context.Canceled), true, again + " to continue"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, true, "interrupted with 1 of 8 runs finished"},
 		{errors.Join(wrapped("a"), errors.New("the disk is full"), wrapped("b")), false, again + "\nthe disk is full"},
-		{errors.Join(usage.Interruptedf("in a"), errors.Join(usage.Interruptedf("in b"), wrapped("c"))), false, "in a\nin b"},
+		{errors.Join(Interruptedf("in a"), errors.Join(Interruptedf("in b"), wrapped("c"))), false, "in a\nin b"},
 		{errors.New("`go build` failed: exit status 1"), false, again + "\n`go build` failed: exit status 1"},
 	} {
-		if got := Interruption(c.err, c.continues); got != c.want {
+		if got := interruptedText(c.err, c.continues); got != c.want {
 			t.Errorf("%q: %q, want %q", c.err, got, c.want)
 		}
 	}
@@ -83,7 +82,7 @@ func TestAdvice(t *testing.T) {
 		{&experiment.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
 		{&experiment.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
 	} {
-		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
+		for _, err := range []error{c.err, Error(fmt.Errorf("outer: %w", c.err))} {
 			if got := Advice(err); got != c.want {
 				t.Errorf("%v: advice %q, want %q", err, got, c.want)
 			}
@@ -116,7 +115,7 @@ func TestRoot(t *testing.T) {
 	} {
 		_, err := call(strings.Fields(line)...)
 		demand.Error(t, err, words...)
-		if !errors.Is(err, usage.Err) {
+		if !errors.Is(err, Err) {
 			t.Errorf("%s: %v is not a usage error", line, err)
 		}
 	}

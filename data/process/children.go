@@ -1,6 +1,6 @@
-// Package children starts commands that end with this process, alone or as the leaders of process groups, and signals
+// Package process starts commands that end with this process, alone or as the leaders of process groups, and signals
 // these groups.
-package children
+package process
 
 import (
 	"os/exec"

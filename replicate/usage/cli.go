@@ -1,6 +1,4 @@
-// Package cli has what the module's command lines share: the root command, errors of one sentence with advice, and
-// exit codes.
-package cli
+package usage
 
 import (
 	"context"
@@ -15,7 +13,6 @@ import (
 
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -76,21 +73,21 @@ func Main(root *cobra.Command, grace time.Duration) {
 	cancel()
 	switch {
 	case code == interrupted:
-		fmt.Fprintf(os.Stderr, "%s: %s%s\n", root.Name(), Interruption(err, annotations[Continues] != ""), Advice(err))
+		fmt.Fprintf(os.Stderr, "%s: %s%s\n", root.Name(), interruptedText(err, annotations[Continues] != ""), Advice(err))
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
 	}
 	os.Exit(code)
 }
 
-// Interruption returns what a user reads of an interrupted command's error. Errors that only report the cancelled
-// context become one sentence that says what to do; those that say more (*usage.Interruption, *runs.InterruptedError)
+// interruptedText is what a user reads of an interrupted command's error. Errors that only report the cancelled
+// context become one sentence that says what to do; those that say more (*Interruption, *runs.InterruptedError)
 // replace it. Others, such as a full disk's, stay.
-func Interruption(err error, continues bool) string {
+func interruptedText(err error, continues bool) string {
 	var lines []string
 	said := false
 	for _, err := range separate(err) {
-		own := errors.As(err, new(*usage.Interruption)) || errors.As(err, new(*runs.InterruptedError))
+		own := errors.As(err, new(*Interruption)) || errors.As(err, new(*runs.InterruptedError))
 		if own || !errors.Is(err, context.Canceled) {
 			lines = append(lines, err.Error())
 		}
@@ -119,13 +116,13 @@ func separate(err error) []error {
 	return all
 }
 
-// ExitCode returns 0 without an error, 2 for a usage error (usage.Err), 130 after an interruption by the user, 75 for
+// ExitCode returns 0 without an error, 2 for a usage error (Err), 130 after an interruption by the user, 75 for
 // runs that another process is computing (*runs.HeldError), or 1 for any other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, usage.Err):
+	case errors.Is(err, Err):
 		return 2
 	case ctx.Err() != nil:
 		return interrupted
@@ -181,7 +178,7 @@ func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage.Errorf("%w (see `%s --help`)", err, cmd.CommandPath())
+		return Errorf("%w (see `%s --help`)", err, cmd.CommandPath())
 	})
 	cmd.AddCommand(commands...)
 	return cmd
@@ -198,14 +195,14 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return usage.Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
+	return Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
 		things, args[0], experiment.Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments returns a usage error if a command gets arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])
+		return Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package children
+package process
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-"""Boosted trees of scikit-learn, for `tvps backtest ... --model "serve:python data/table/examples/tvps_trainer.py"`.
+"""Boosted trees of scikit-learn, for `tvps backtest ... --model "serve:python gomlx_models/propensity/python/examples/tvps_trainer.py"`.
 
 It needs the package tvps: pip install ./gomlx_models/propensity/python
 """
