@@ -48,8 +48,8 @@ type faulty struct {
 // The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults
 // of three kinds with a new seed, which is printed.
 func TestFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts dozens of programs")
+	if os.Getenv("TVPS_NIGHTLY") != "1" && os.Getenv("TVPS_FAULTS") == "" {
+		t.Skip("starts dozens of programs: set TVPS_NIGHTLY=1")
 	}
 	seed := uint64(number(t, "TVPS_FAULTS_SEED", int(time.Now().Unix())))
 	faults := number(t, "TVPS_FAULTS", 12)

@@ -29,7 +29,7 @@ var onTables = []struct {
 	quick   []string
 	outputs []string // flag and file, in turn
 }{
-	{"weights", []string{"--permutations", "0", "--updates", "30"},
+	{"weights", []string{"--permutations", "0", "--updates", "3"},
 		[]string{"--out", "w.csv", "--model", "w.model", "--json", "w.json"}},
 	{"backtest", []string{"--kinds", "none", "--updates", "30"},
 		[]string{"--out", "page", "--json", "b.json", "--results", "runs"}},
@@ -140,7 +140,7 @@ func TestLegalTables(t *testing.T) {
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		code, _, stderr := onTable(0, file, out, append(args, "--label=", "--backend=")...)
+		code, _, stderr := onTable(0, file, out, append(args, "--label=")...)
 		text, err := os.ReadFile(filepath.Join(out, "w.csv"))
 		if code != 0 || err != nil {
 			t.Fatalf("%s: exit code %d, %s%v", name, code, stderr, err)
@@ -455,11 +455,12 @@ func hostileRequests() []hostile {
 	flags := func(name, want string, args ...string) hostile {
 		return hostile{name: name, table: whole, args: args, want: strings.Split(want, "|")}
 	}
-	ofWeights := func(name, want string, args ...string) hostile {
+	of := func(only, name, want string, args ...string) hostile {
 		h := flags(name, want, args...)
-		h.only = "weights"
+		h.only = only
 		return h
 	}
+	ofWeights := func(name, want string, args ...string) hostile { return of("weights", name, want, args...) }
 	return []hostile{
 		flags("label is the time", `column "day"|as the time and as the label|another one`, "--label", "day"),
 		flags("label is dropped", `column "y"|--drop`, "--drop", "y"),
@@ -513,6 +514,10 @@ func hostileRequests() []hostile {
 		ofWeights("half-life NaN", "--half-life NaN", "--half-life", "nan"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
+		of("drift", "permutations", "--permutations 5|from 10", "--permutations", "5"),
+		of("backtest", "workers", "--workers 0", "--workers", "0"),
+		of("backtest", "last", "--last from 4 to 10", "--last", "19"),
+		of("backtest", "three blocks", "3 blocks|finer --bin", "--bin", "3 blocks"),
 		{name: "months of numbers", table: numeric, args: []string{"--bin", "month"},
 			want: []string{`column "day"`, "needs dates"}},
 		{name: "T of numbers is a date", table: numeric, args: []string{"--at", "2024-01"}, only: "weights",

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/artifact"
+)
+
+// tableOf writes a table, a row for each i, and returns its name.
+func tableOf(t *testing.T, header string, rows int, row func(i int) string) (file string) {
+	t.Helper()
+	text := header + "\n"
+	for i := range rows {
+		text += row(i) + "\n"
+	}
+	file = filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// succeeds runs a command on a table and reads what --json wrote.
+func (s *sandbox) succeeds(t *testing.T, found any, args ...string) (stdout, stderr string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "found.json")
+	code, stdout, stderr := s.run(t, append(args, "--json", file)...)
+	if code != 0 {
+		t.Fatalf("%s: exit code %d, %s%s", args[0], code, stdout, stderr)
+	}
+	written, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(written, found)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stdout, stderr
+}
+
+// lastLine is the last line of a text.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// TestWeightsCommand: a table in; a file of weights, one of diagnostics and a summary out.
+func TestWeightsCommand(t *testing.T) {
+	file := tableOf(t, "day,x,y", 120, func(i int) string {
+		return fmt.Sprintf("2024-01-%02d,%d,%s", 1+i/10, i*37%11, []string{"a", "b"}[i*37%11%2])
+	})
+	var found struct {
+		Kind string
+		Rows int
+	}
+	out := filepath.Join(t.TempDir(), "w.csv")
+	stdout, _ := newSandbox(t).succeeds(t, &found, "weights", file, "--time", "day", "--label", "y", "--at", "2024-01-10",
+		"-o", out, "--permutations", "0", "--updates", "1", "--backend", "go")
+	if !strings.Contains(stdout, "100 rows of 10 times, 2024-01-01 to 2024-01-10") ||
+		!strings.Contains(stdout, "conditional weights for 2024-01-10") || found.Kind != "conditional" || found.Rows != 100 {
+		t.Errorf("%+v, %s", found, stdout)
+	}
+	weights, err := os.ReadFile(out)
+	if err != nil || strings.Count(string(weights), "\n") != 101 ||
+		!strings.HasPrefix(string(weights), "row,weight,log_omega,spread\n1,") {
+		t.Errorf("%v, %.200s", err, weights)
+	}
+}
+
+// TestDriftCommand: a table in; a page, a JSON file and a summary that ends in the verdict out.
+func TestDriftCommand(t *testing.T) {
+	file := tableOf(t, "day,x", 200, func(i int) string { return fmt.Sprintf("2024-01-%02d,%d", 1+i/20, i*37%11) })
+	var found struct {
+		Verdict struct{ Sentence string }
+		Blocks  []struct{ Name string }
+	}
+	out := filepath.Join(t.TempDir(), "page")
+	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--permutations", "10", "--updates", "1",
+		"--out", out, "--backend", "go")
+	if last := lastLine(stdout); !strings.HasPrefix(last, "drift: ") || found.Verdict.Sentence != last ||
+		!strings.Contains(stdout, "200 rows in 5 blocks") || len(found.Blocks) != 5 || found.Blocks[4].Name != "2024-01-09" {
+		t.Errorf("%+v, %s", found, stdout)
+	}
+	for name, want := range map[string]string{"index.html": "<h1>Drift of t.csv</h1>", "echarts.min.js": "5.6.0"} {
+		if page, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestBacktestCommand: the verdict is the last line, --json has it, a second call computes nothing, and weights takes
+// the verdict's kind with --kind auto.
+func TestBacktestCommand(t *testing.T) {
+	s := newSandbox(t)
+	cache, err := artifact.CacheDir() // with the XLA plugin: the Go backend takes three times as long
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cache = cache
+	file := tableOf(t, "t,x,y", 400, func(i int) string {
+		x := i * 37 % 101
+		return fmt.Sprintf("%d,%d,%v", i/40, x, x > 50 == (i < 200))
+	})
+	var found struct {
+		Tested  int
+		Verdict struct{ Sentence, Rule string }
+	}
+	common := []string{file, "--time", "t", "--label", "y", "--results", s.results, "--updates", "1"}
+	args := slices.Concat([]string{"backtest"}, common,
+		[]string{"--out", s.out, "--baselines", "last", "--kinds", "covariate", "--last", "6"})
+	stdout, _ := s.succeeds(t, &found, args...)
+	if found.Tested != 4 || found.Verdict.Rule != "last" || lastLine(stdout) != found.Verdict.Sentence {
+		t.Errorf("%+v; %s", found, stdout)
+	}
+	if page, err := os.ReadFile(filepath.Join(s.out, "index.html")); err != nil ||
+		!strings.Contains(string(page), found.Verdict.Rule) || !strings.Contains(string(page), "covariate-forgetting") {
+		t.Errorf("the page: %v", err)
+	}
+	if again, stderr := s.succeeds(t, &found, args...); again != stdout || !strings.Contains(stderr, "all stored") {
+		t.Errorf("the second call: %s%s", again, stderr)
+	}
+	weights := filepath.Join(t.TempDir(), "w.csv")
+	stdout, _ = s.succeeds(t, &struct{}{}, slices.Concat([]string{"weights"}, common,
+		[]string{"--kind", "auto", "-o", weights, "--at", "8"})...)
+	if content, err := os.ReadFile(weights); err != nil || !strings.Contains(stdout, "back test: ") ||
+		strings.Count(string(content), "\n") != 361 {
+		t.Errorf("--kind auto: %v, %s", err, stdout)
+	}
+}
