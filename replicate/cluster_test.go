@@ -113,53 +113,6 @@ func (s *sandbox) files(t *testing.T) []string {
 	return out
 }
 
-// Shards of runs in one folder give the rows of whole runs.
-func TestShards(t *testing.T) {
-	local, s := newSandbox(t), newSandbox(t)
-	args := append(slices.Clone(miniature), "--set", "stack=1")
-	if code, _, stderr := local.run(t, fig1(args)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	path, p := s.plan(t, args)
-	whole := p.Tasks[0]
-	p.Tasks = nil
-	for k := range 2 {
-		part := whole
-		part.ID, part.Runs = k, nil
-		for _, r := range whole.Runs {
-			all := r.Steps
-			r.Shard, r.Steps = fmt.Sprintf("%dof2", k+1), nil
-			for i := k; i < len(all); i += 2 {
-				r.Steps = append(r.Steps, all[i])
-			}
-			part.Runs = append(part.Runs, r)
-		}
-		p.Tasks = append(p.Tasks, part)
-	}
-	if err := p.Write(path); err != nil {
-		t.Fatal(err)
-	}
-	for task := range 2 {
-		if code, stderr := s.work(t, path, task); code != 0 {
-			t.Fatal(stderr)
-		}
-		finished, _ := filepath.Glob(filepath.Join(s.results, "gaussian", "*.jsonl.zst"))
-		if want := 4 * task; len(finished) != want { // the last shard finishes the runs
-			t.Errorf("%d runs are finished after task %d, want %d", len(finished), task, want)
-		}
-	}
-	attempts, _, err := cluster.Attempts(path)
-	if err != nil || len(attempts) != 2 || attempts[0].Steps != 8 || attempts[1].Steps != 4 {
-		t.Errorf("attempts %+v, %v", attempts, err)
-	}
-	if code, _, stderr := s.run(t, fig1(args, "--stored")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if got, want := s.csv(t), local.csv(t); got != want {
-		t.Errorf("the table of shards is %q, of whole runs %q", got, want)
-	}
-}
-
 // A run that another process computes is left to it: exit code 75, and the task's other runs are computed.
 func TestWorkOnAHeldRun(t *testing.T) {
 	s := newSandbox(t)

@@ -98,12 +98,11 @@ func (s *sandbox) csv(t *testing.T) string {
 	return string(text)
 }
 
-// stepsDone counts the complete steps in the files of unfinished runs and of their shards.
+// stepsDone counts the complete steps in the files of unfinished runs.
 func (s *sandbox) stepsDone() int {
-	whole, _ := filepath.Glob(filepath.Join(s.results, "*", "*.partial.jsonl"))
-	shards, _ := filepath.Glob(filepath.Join(s.results, "*", "*", "*.partial.jsonl"))
+	paths, _ := filepath.Glob(filepath.Join(s.results, "*", "*.partial.jsonl"))
 	n := 0
-	for _, path := range slices.Concat(whole, shards) {
+	for _, path := range paths {
 		text, _ := os.ReadFile(path)
 		n += bytes.Count(text, []byte(`{"done":`))
 	}

@@ -53,7 +53,7 @@ func (f *planFlags) registerTasks(cmd *cobra.Command) {
 	flags.StringVar(&f.gpuBackend, "gpu-backend", backend.XLACUDA, "backend of tasks with a GPU")
 	flags.StringSliceVar(&f.gpuFor, "gpu-for", []string{cluster.Images},
 		"runs that get a GPU: scenarios, or images, robots, all or none")
-	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time to which tasks are packed and split")
+	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time to which runs are packed in tasks")
 	flags.IntVar(&f.group, "group-size", cluster.DefaultGroup, "largest number of batched seeds of robots")
 }
 

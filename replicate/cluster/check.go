@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"tvps/replicate/experiment"
-	"tvps/replicate/runs"
 )
 
 // Bounds of what a plan may ask for, far above what makes sense.
@@ -128,16 +127,6 @@ func (r Runs) check() error {
 	}
 	if !slices.IsSorted(r.Steps) || hasDuplicates(r.Steps) || r.Steps[0] < 0 {
 		return errors.New("steps must ascend from 0 or more")
-	}
-	if r.Shard == "" {
-		return nil
-	}
-	var k, n int
-	if _, err := fmt.Sscanf(r.Shard, "%dof%d", &k, &n); err != nil || k < 1 || k > n || r.Shard != runs.ShardName(k, n) {
-		return fmt.Errorf("shard %q is not of the form 2of5", r.Shard)
-	}
-	if r.Group != 0 {
-		return errors.New("batched seeds have no shards")
 	}
 	return nil
 }

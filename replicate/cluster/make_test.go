@@ -128,14 +128,14 @@ func TestStagesOfAPlan(t *testing.T) {
 			if r.Group == 0 || !strings.Contains("cheetah claw", r.Scenario) {
 				continue
 			}
-			if r.Group != 5 || len(r.Seeds) != 5 || r.Shard != "" {
-				t.Errorf("group of at most %d with seeds %d, shard %q: agents train in fives", r.Group, r.Seeds, r.Shard)
+			if r.Group != 5 || len(r.Seeds) != 5 {
+				t.Errorf("group of at most %d with seeds %d: agents train in fives", r.Group, r.Seeds)
 			}
 		}
 		if task.Stage != StageGPU {
 			continue
 		}
-		if task.Seconds > 1.6*o.TaskSeconds {
+		if task.Seconds > o.TaskSeconds && (len(task.Runs) > 1 || len(task.Runs[0].Seeds) > 1) {
 			t.Errorf("task %d takes %.0f s, of %.0f", task.ID, task.Seconds, o.TaskSeconds)
 		}
 		trained := map[int64]bool{} // the splits whose features the task waits for

@@ -26,7 +26,7 @@ type Plan struct {
 	Scale       string   `json:"scale"`
 	Figures     []string `json:"figures"`         // as on the command line, "fig1": they are drawn at the end
 	Arguments   []string `json:"arguments"`       // flags that choose runs (--seeds, --set ...), as the user gave them
-	TaskSeconds float64  `json:"task-seconds"`    // the time to which tasks are packed and split
+	TaskSeconds float64  `json:"task-seconds"`    // the time to which tasks are packed
 	Stored      int      `json:"stored"`          // number of distinct runs that are stored whole, and so in no task
 	Notes       []string `json:"notes,omitempty"` // sentences: assumptions about data, identities that were chosen
 	Tasks       []Task   `json:"tasks"`
@@ -104,7 +104,6 @@ type Runs struct {
 	Seeds    []int64           `json:"seeds"`              // those that are computed here
 	Group    int               `json:"group,omitempty"`    // largest group of batched seeds; 0 if seeds are not batched
 	Steps    []int             `json:"steps"`              // that are missing
-	Shard    string            `json:"shard,omitempty"`    // "2of5" if other tasks compute other steps of the same runs
 	Cost     float64           `json:"cost"`               // of a step of a seed, relative to the scenario's others
 }
 
@@ -319,9 +318,6 @@ func (t Task) String() string {
 		seeds = append(seeds, fmt.Sprint(seed))
 	}
 	text := fmt.Sprintf("%s/%s seeds %s, %d steps", r.Scenario, r.Series, strings.Join(seeds, ", "), len(r.Steps))
-	if r.Shard != "" {
-		text += ", shard " + r.Shard
-	}
 	if more := len(t.Runs) - 1; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}

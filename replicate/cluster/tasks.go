@@ -66,7 +66,7 @@ func (t *Task) add(u unit) {
 	if u.source == Guessed {
 		t.Source = Guessed
 	}
-	if last := len(t.Runs) - 1; last >= 0 && u.Group == 0 && u.Shard == "" && t.Runs[last].sameBut(u.Runs) {
+	if last := len(t.Runs) - 1; last >= 0 && u.Group == 0 && t.Runs[last].sameBut(u.Runs) {
 		t.Runs[last].Seeds = slices.Concat(t.Runs[last].Seeds, u.Seeds)
 		t.Runs[last].Batch = t.Runs[last].Seeds
 		return
@@ -74,15 +74,10 @@ func (t *Task) add(u unit) {
 	t.Runs = append(t.Runs, u.Runs)
 }
 
-// sameBut tells whether runs differ from others in their seeds alone, and neither are shards.
+// sameBut tells whether runs differ from others in their seeds alone.
 func (r Runs) sameBut(other Runs) bool {
-	return r.sameRun(other) && r.Group == other.Group && r.Shard == other.Shard && slices.Equal(r.Steps, other.Steps)
-}
-
-// sameRun tells whether runs differ from others in seeds and steps alone.
-func (r Runs) sameRun(other Runs) bool {
 	return r.Scenario == other.Scenario && r.Series == other.Series && r.Measure == other.Measure &&
-		maps.Equal(r.Settings, other.Settings)
+		r.Group == other.Group && maps.Equal(r.Settings, other.Settings) && slices.Equal(r.Steps, other.Steps)
 }
 
 // pretrainEpochs are the epochs of pre-training, the paper's.

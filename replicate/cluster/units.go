@@ -2,14 +2,13 @@ package cluster
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
-// unit is what cannot be divided between tasks: a group of batched seeds, or a run or shard of it.
+// unit is what cannot be divided between tasks: a group of batched seeds, or a run.
 type unit struct {
 	Runs
 	trunk        *experiment.Trunk
@@ -46,7 +45,7 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 				return w.batchOf[seed] != i || todo[seed] == nil
 			})
 			if len(members) > 0 {
-				units = append(units, p.unitsOf(w, batch, members, todo)...)
+				units = append(units, p.unitOf(w, batch, members, todo))
 			}
 		}
 	}
@@ -65,8 +64,8 @@ func (p *planner) group(w *wanted, seeds int) int {
 	return size
 }
 
-// unitsOf returns the unit of a group, or the shards of a run.
-func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]int) []unit {
+// unitOf returns the unit of a group, or of a run.
+func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int) unit {
 	var steps []int
 	for _, seed := range members {
 		steps = append(steps, todo[seed]...)
@@ -76,22 +75,10 @@ func (p *planner) unitsOf(w *wanted, batch, members []int64, todo map[int64][]in
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
 	perStep, source := p.perStep(w)
 	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source
-	if r.Group > 0 {
-		return []unit{u}
+	if r.Group == 0 {
+		u.Batch = members
 	}
-	u.Batch = members
-	n := min(int(math.Round(u.seconds/p.TaskSeconds)), len(r.Steps))
-	if n < 2 {
-		return []unit{u}
-	}
-	var out []unit
-	for k := range n {
-		part, shard := u, runs.Job{Steps: r.Steps}.Part(k+1, n)
-		part.Steps, part.Shard = shard.Steps, shard.Shard
-		part.seconds = perStep * float64(len(part.Steps))
-		out = append(out, part)
-	}
-	return out
+	return u
 }
 
 // cpus is the number of processors of runs: two for a GPU, which one thread feeds.

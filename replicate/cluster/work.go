@@ -69,25 +69,10 @@ func (w *Worker) resolve(p Plan, r Runs) ([]runs.Job, error) {
 		if !slices.Contains(r.Seeds, job.Spec.Seed) {
 			continue
 		}
-		if job.Steps = r.Steps; r.Shard != "" {
-			job.Shard, job.Whole = r.Shard, p.whole(r, job.Spec.Seed)
-		}
+		job.Steps = r.Steps
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
-}
-
-// whole lists the steps of all shards of a run.
-func (p Plan) whole(shard Runs, seed int64) []int {
-	var out []int
-	for _, t := range p.Tasks {
-		for _, r := range t.Runs {
-			if r.sameRun(shard) && slices.Contains(r.Seeds, seed) {
-				out = append(out, r.Steps...)
-			}
-		}
-	}
-	return runs.Distinct(out)
 }
 
 // prepare checks that features can be computed here.

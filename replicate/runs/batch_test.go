@@ -201,10 +201,10 @@ func TestGroupsAreSplitByProgress(t *testing.T) {
 func TestSplitOfLostRows(t *testing.T) {
 	store := open(t, t.TempDir())
 	interruptedAt(t, store, 4, func(w *walkers) []Job { return w.jobs(3, 10) })
-	if err := os.Truncate(store.partialPath(spec(1), ""), 0); err != nil {
+	if err := os.Truncate(store.partialPath(spec(1)), 0); err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(store.partialPath(spec(2), ""))
+	os.Remove(store.partialPath(spec(2)))
 	begunWith(t, store, spec(2), upTo(10), session(0, "a"))
 	var w walkers
 	report := execute(t, store, nil, w.jobs(3, 10)...)
@@ -333,7 +333,7 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	release, err := store.claim(spec(1), "")
+	release, err := store.claim(spec(1))
 	if release == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
@@ -351,7 +351,7 @@ func TestGroupClaimsAllOrNone(t *testing.T) {
 		t.Errorf("report %+v", report)
 	}
 	for _, seed := range []int{0, 2} {
-		if store.locked(spec(seed)) {
+		if _, held := store.holder(spec(seed)); held {
 			t.Errorf("seed %d is locked while the group waits", seed)
 		}
 	}

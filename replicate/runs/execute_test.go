@@ -5,13 +5,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestFailuresDoNotStopOthers(t *testing.T) {
@@ -66,7 +70,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 			t.Errorf("the list at the end lacks %q:\n%s", text, list)
 		}
 	}
-	note, err := os.ReadFile(store.failedPath(spec(1), ""))
+	note, err := os.ReadFile(store.failedPath(spec(1)))
 	if err != nil || !strings.Contains(string(note), "execute_test.go") {
 		t.Errorf("the note of the panic has no stack: %v\n%s", err, note)
 	}
@@ -81,7 +85,7 @@ func retryAll(t *testing.T, store *Store, runs int) {
 		if want := int64(2); seed < 6 && count.Load() != want {
 			t.Errorf("seed %d computes %d more steps, want %d", seed, count.Load(), want)
 		}
-		if _, err := os.Stat(store.failedPath(spec(seed), "")); !os.IsNotExist(err) {
+		if _, err := os.Stat(store.failedPath(spec(seed))); !os.IsNotExist(err) {
 			t.Errorf("the note of seed %d stays after success: %v", seed, err)
 		}
 	}
@@ -101,7 +105,7 @@ func TestStepCannotBeStored(t *testing.T) {
 	m.file.close()
 	var write *WriteError
 	err = m.add(1, rowsAt(0, 1), 1)
-	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0), "") || !strings.Contains(err.Error(), "step 1") {
+	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -277,5 +281,46 @@ func TestVerify(t *testing.T) {
 		if _, err := Execute(t.Context(), store, jobs[:1], Options{Verify: func() error { return want }}); !errors.Is(err, want) {
 			t.Errorf("a second call: %v", err)
 		}
+	}
+}
+
+// blocked starts a job whose first step waits until release is called.
+func blocked(t *testing.T, store *Store, job Job) (release func()) {
+	t.Helper()
+	begun, goOn, ended := make(chan bool), make(chan bool), make(chan bool)
+	step := job.Step
+	job.Step = func(ctx context.Context, t int) ([]Row, error) {
+		select {
+		case begun <- true:
+		default:
+		}
+		<-goOn
+		return step(ctx, t)
+	}
+	go func() {
+		defer close(ended)
+		execute(t, store, nil, job)
+	}()
+	<-begun
+	return func() { close(goOn); <-ended }
+}
+
+// A run that another Execute computes is left out with NoWait, and the others are computed.
+func TestNoWait(t *testing.T) {
+	store := open(t, t.TempDir())
+	held, other := testJob(0, upTo(10), new(atomic.Int64)), testJob(1, upTo(2), new(atomic.Int64))
+	release := blocked(t, store, held)
+	report, err := Execute(t.Context(), store, []Job{held, other}, Options{NoWait: true, Workers: 2})
+	if err != nil || report.Results[spec(1).ID()] == nil || len(report.Held) != 1 || report.Interrupted {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if !errors.As(report.Err(), new(*HeldError)) {
+		t.Error(report.Err())
+	}
+	demand.Error(t, report.Err(), "1 of 2 runs left out", "test/ours seed 0", "another process",
+		fmt.Sprintf("process %d", os.Getpid()))
+	release()
+	if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 2 {
+		t.Errorf("files left: %q", left)
 	}
 }

@@ -23,7 +23,6 @@ const (
 	envSteps = "RUNS_TEST_STEPS"
 	envDelay = "RUNS_TEST_DELAY" // of each step
 	envLog   = "RUNS_TEST_LOG"   // gets a line for each computed step
-	envShard = "RUNS_TEST_SHARD" // k of shard k of 2; "" for whole runs
 	envGrant = "RUNS_TEST_GRANT" // not empty: every lock is granted, as on a file system whose locks are local
 )
 
@@ -61,9 +60,6 @@ func child(dir string) error {
 			time.Sleep(delay)
 			return rowsAt(seed, t), nil
 		}})
-		if k, err := strconv.Atoi(os.Getenv(envShard)); err == nil {
-			jobs[seed] = jobs[seed].Part(k, 2)
-		}
 	}
 	report, err := Execute(context.Background(), store, jobs, Options{Workers: 2})
 	if err != nil {
@@ -170,7 +166,7 @@ func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 // stepsDone counts the complete steps of an unfinished run.
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
-	part, err := readPartial(store.partialPath(spec, ""), spec)
+	part, err := readPartial(store.partialPath(spec), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

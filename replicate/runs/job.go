@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 )
 
 // StepFunc computes the rows of step t. They must depend on the run's spec and on t only, not on which steps came
@@ -32,53 +30,11 @@ type Job struct {
 	Step  StepFunc // for jobs without preparation
 	Batch *Batch   // shared by the jobs whose seeds can train in one program
 
-	// Shard names a part of the run's steps; "" is the whole run. Several processes compute the shards of a run at the
-	// same time in one folder: each has its Steps for itself and a file of its own. Every reader sees the steps of all
-	// shards. The last shard writes the finished file; after a kill the next call that wants the whole run does. A batch
-	// has no shards. See Job.Part.
-	Shard string
-	Whole []int // of a shard: the steps of all shards
-
 	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
 	Rank int
 
 	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0 counts as 1.
 	Cost float64
-}
-
-// Part is shard k of n, as "2of5" for k = 2: every n-th step from the k-th. There are at most as many shards as steps.
-func (j Job) Part(k, n int) Job {
-	j.Shard, j.Whole, j.Steps = ShardName(k, n), j.Steps, nil
-	for i := k - 1; i < len(j.Whole); i += n {
-		j.Steps = append(j.Steps, j.Whole[i])
-	}
-	return j
-}
-
-// ShardName names shard k of n, counted from 1, as "2of5".
-func ShardName(k, n int) string { return fmt.Sprintf("%dof%d", k, n) }
-
-// shardName is what names a shard and its files.
-var shardName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-
-// validateShard returns an error for a shard that cannot be one.
-func (j Job) validateShard() error {
-	switch {
-	case j.Shard == "" && j.Whole == nil:
-		return nil
-	case j.Shard == "":
-		return fmt.Errorf("run %s has steps of all shards but no shard: name it", j.Spec)
-	case !shardName.MatchString(j.Shard):
-		return fmt.Errorf("shard %q of run %s: name it with at most 64 letters, digits and dashes", j.Shard, j.Spec)
-	case j.Batch != nil:
-		return fmt.Errorf("run %s is one of a batch, which has no shards, but shard %s is wanted", j.Spec, j.Shard)
-	}
-	for _, t := range j.Steps {
-		if !slices.Contains(j.Whole, t) {
-			return fmt.Errorf("step %d of shard %s is none of the whole run %s", t, j.Shard, j.Spec)
-		}
-	}
-	return nil
 }
 
 // Wanted is a job under the name that a figure gives its series.
@@ -103,9 +59,6 @@ func (j Job) validate() error {
 	}
 	if ways != 1 {
 		return fmt.Errorf("run %s must have one of Start, Step and Batch", j.Spec)
-	}
-	if err := j.validateShard(); err != nil {
-		return err
 	}
 	if j.Batch != nil {
 		return j.Batch.validate(j.Spec)

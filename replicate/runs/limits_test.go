@@ -109,7 +109,7 @@ func TestLargeFiles(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0), ""), store.failedPath(spec(0), ""),
+	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0)),
 		store.attachmentPath(spec(0), "film.svg")} {
 		if err := os.WriteFile(path, nil, 0o644); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestLargeFiles(t *testing.T) {
 	if mb := taken(func() {
 		_, err := store.Read(spec(0))
 		demand.Error(t, err, "damaged", "more than 256 MB")
-		_, err = readPartial(store.partialPath(spec(0), ""), spec(0))
+		_, err = readPartial(store.partialPath(spec(0)), spec(0))
 		demand.Error(t, err, "cannot be read", "more than 256 MB")
 		if store.Attached(spec(0), "film.svg") != nil {
 			t.Error("an attachment of a terabyte is read")

@@ -61,7 +61,6 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 			problems = append(problems, &DamagedError{Path: path, Reason: err.Error()})
 		case spec.ID() != f.id || spec.Experiment != f.experiment:
 			problems = append(problems, &DamagedError{Path: path, Reason: holdsAnother(spec)})
-		case f.again(specs):
 		default:
 			specs = append(specs, spec)
 		}
@@ -76,13 +75,7 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 // runFile is a file of the run whose ID is in its path.
 type runFile struct{ path, experiment, id string }
 
-// again tells whether its run is the last one listed: it has several shards.
-func (f runFile) again(specs []Spec) bool {
-	n := len(specs)
-	return n > 0 && specs[n-1].Experiment == f.experiment && specs[n-1].ID() == f.id
-}
-
-// files returns all files of one kind, sorted, also those of shards.
+// files returns all files of one kind, sorted.
 func (s *Store) files(suffix string) (out []runFile, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -98,22 +91,9 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 			return nil, err
 		}
 		for _, entry := range entries {
-			path := filepath.Join(s.dir, experiment, entry.Name())
 			if hasSuffix(entry.Name(), suffix) {
+				path := filepath.Join(s.dir, experiment, entry.Name())
 				out = append(out, runFile{path, experiment, strings.TrimSuffix(entry.Name(), suffix)})
-			}
-			id, sharded := strings.CutSuffix(entry.Name(), shardsSuffix)
-			if !sharded {
-				continue
-			}
-			shards, err := readFolder(path)
-			if err != nil {
-				return nil, err
-			}
-			for _, shard := range shards {
-				if hasSuffix(shard.Name(), suffix) {
-					out = append(out, runFile{filepath.Join(path, shard.Name()), experiment, id})
-				}
 			}
 		}
 	}

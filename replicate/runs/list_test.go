@@ -31,6 +31,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	}
 	begun(t, store, spec(9), 3, Provenance{})
 	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst",
+		"test/" + spec(2).ID() + ".shards/1of2.partial.jsonl", // of an older program
 		".hidden/x.jsonl.zst", "note.txt"} {
 		path := filepath.Join(store.dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
@@ -56,7 +57,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	if len(specs) != 1 || specs[0].Seed != 9 || problems != nil || err != nil {
 		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
 	}
-	if err := os.WriteFile(store.partialPath(spec(9), ""), []byte("{}\n"), 0o644); err != nil {
+	if err := os.WriteFile(store.partialPath(spec(9)), []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before["test/"+spec(9).ID()+partialSuffix] = "{}\n"
@@ -97,11 +98,11 @@ func begun(t *testing.T, store *Store, s Spec, n int, session Provenance) {
 	if err := store.checkWritable(s.Experiment); err != nil {
 		t.Fatal(err)
 	}
-	part, err := readPartial(store.partialPath(s, ""), s)
+	part, err := readPartial(store.partialPath(s), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(s, ""), s, part, session)
+	file, err := openPartial(store.partialPath(s), s, part, session)
 	if err != nil {
 		t.Fatal(err)
 	}

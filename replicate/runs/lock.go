@@ -61,17 +61,6 @@ func (h Holder) plain() bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// describe joins holders, as "on node1, job 123_4; on node2, job 123_5".
-func describe(by []Holder) string {
-	var texts []string
-	for _, h := range by {
-		if text := h.String(); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "; ")
-}
-
 // flock is the system call. Tests replace it.
 var flock = func(file *os.File, how int) error {
 	for {
@@ -87,9 +76,9 @@ type lock struct {
 	file *os.File
 }
 
-// tryLock locks the file at path, how is unix.LOCK_EX or unix.LOCK_SH, and makes it and its folder if needed. It does
-// not wait: it returns nil if another one holds the lock. After an error no file that it made is left.
-func tryLock(path string, how int) (*lock, error) {
+// tryLock locks the file at path exclusively, and makes it and its folder if needed. It does not wait: it returns nil
+// if another one holds the lock. After an error no file that it made is left.
+func tryLock(path string) (*lock, error) {
 	for range 20 {
 		file, made, err := openLock(path)
 		if errors.Is(err, fs.ErrNotExist) { // removed after it was found
@@ -98,7 +87,7 @@ func tryLock(path string, how int) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(file, how|unix.LOCK_NB); err != nil {
+		if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			file.Close()
 			if errors.Is(err, unix.EWOULDBLOCK) {
 				return nil, nil
@@ -148,17 +137,9 @@ func (l *lock) sign() {
 	_ = os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
 }
 
-// release frees an exclusive lock and removes its file.
+// release frees the lock and removes its file.
 func (l *lock) release() {
 	os.Remove(l.path)
-	l.unlock()
-}
-
-// releaseShared frees a shared lock. The last holder removes the file.
-func (l *lock) releaseShared() {
-	if flock(l.file, unix.LOCK_EX|unix.LOCK_NB) == nil && l.current() {
-		os.Remove(l.path)
-	}
 	l.unlock()
 }
 
@@ -167,7 +148,7 @@ func (l *lock) unlock() {
 	l.file.Close()
 }
 
-// heldBy tells whether a living process holds the file's exclusive lock, and which. It makes no file and needs only
+// heldBy tells whether a living process holds the file's lock, and which. It makes no file and needs only
 // permission to read.
 func heldBy(path string) (by Holder, held bool) {
 	file, err := os.Open(path)
@@ -191,48 +172,26 @@ func heldBy(path string) (by Holder, held bool) {
 // claimPauses are the pauses between attempts to lock a run: a reader that asks who computes it locks it for a moment.
 var claimPauses = []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond}
 
-// claim takes the lock of a run without waiting, or that of a shard of it; release is nil if another living process, or
-// another Execute in this one, holds it. A shard excludes itself and the whole run, not the other shards.
-func (s *Store) claim(spec Spec, shard string) (release func(), err error) {
-	return s.claimWithin(spec, shard, claimPauses)
-}
+// claim takes the lock of a run without waiting; release is nil if another living process, or another Execute in this
+// one, holds it.
+func (s *Store) claim(spec Spec) (release func(), err error) { return s.claimWithin(spec, claimPauses) }
 
 // claimWithin is claim with other pauses between the attempts.
-func (s *Store) claimWithin(spec Spec, shard string, pauses []time.Duration) (release func(), err error) {
+func (s *Store) claimWithin(spec Spec, pauses []time.Duration) (release func(), err error) {
 	for i := 0; ; i++ {
-		release, err = s.tryClaim(spec, shard)
-		if release != nil || err != nil || i == len(pauses) {
-			return release, err
+		held, err := tryLock(s.lockPath(spec))
+		if err != nil {
+			return nil, s.lockError(spec, err)
+		}
+		if held != nil {
+			held.sign()
+			return held.release, nil
+		}
+		if i == len(pauses) {
+			return nil, nil
 		}
 		time.Sleep(pauses[i])
 	}
-}
-
-// tryClaim makes one attempt; release is nil if another one holds the lock.
-func (s *Store) tryClaim(spec Spec, shard string) (release func(), err error) {
-	how := unix.LOCK_EX
-	if shard != "" {
-		how = unix.LOCK_SH
-	}
-	run, err := tryLock(s.lockPath(spec, ""), how)
-	if run == nil || err != nil {
-		return nil, s.lockError(spec, err)
-	}
-	if shard == "" {
-		run.sign()
-		return run.release, nil
-	}
-	own, err := tryLock(s.lockPath(spec, shard), unix.LOCK_EX)
-	if own == nil || err != nil {
-		run.releaseShared()
-		return nil, s.lockError(spec, err)
-	}
-	own.sign()
-	return func() {
-		own.release()
-		os.Remove(filepath.Dir(own.path)) // only if nothing is in it
-		run.releaseShared()
-	}, nil
 }
 
 // lockError is the error of a folder in which a run cannot be locked, or whose file system has no locks; nil without an
@@ -249,30 +208,8 @@ func (s *Store) lockError(spec Spec, err error) error {
 	return &FolderError{Dir: filepath.Join(s.dir, spec.Experiment), Problem: problem, Err: err, Locks: unlockable}
 }
 
-// holders returns the living processes that compute the run or shards of it.
-func (s *Store) holders(spec Spec) (by []Holder) {
-	for _, shard := range append([]string{""}, s.shards(spec, lockSuffix)...) {
-		if one, held := heldBy(s.lockPath(spec, shard)); held {
-			by = append(by, one)
-		}
-	}
-	return by
-}
-
-// locked tells whether a living process computes the run or a shard of it.
-func (s *Store) locked(spec Spec) bool { return len(s.holders(spec)) > 0 }
-
-// shards lists the shards of a run that have a file of one kind. They have a folder of their own: a run without shards
-// costs one look.
-func (s *Store) shards(spec Spec, suffix string) (names []string) {
-	entries, _ := os.ReadDir(s.path(spec, shardsSuffix))
-	for _, entry := range entries {
-		if name, found := strings.CutSuffix(entry.Name(), suffix); found && shardName.MatchString(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// holder returns the living process that computes the run; held is false if there is none.
+func (s *Store) holder(spec Spec) (by Holder, held bool) { return heldBy(s.lockPath(spec)) }
 
 // HeldError is returned when runs were left out because other processes were computing them (Options.NoWait).
 type HeldError struct {
@@ -280,10 +217,10 @@ type HeldError struct {
 	Total int // runs that were wanted
 }
 
-// Held is a run that other processes were computing.
+// Held is a run that another process was computing.
 type Held struct {
 	Spec Spec
-	By   []Holder // empty if they cannot be named
+	By   Holder // empty if it cannot be named
 }
 
 // Error names the first run and who computes it.
@@ -293,8 +230,8 @@ func (e *HeldError) Error() string {
 }
 
 // named is " (on node1, job 123_4)"; empty if nothing is known.
-func named(by []Holder) string {
-	if text := describe(by); text != "" {
+func named(by Holder) string {
+	if text := by.String(); text != "" {
 		return " (" + text + ")"
 	}
 	return ""

@@ -45,14 +45,14 @@ func TestLockFilesAreOpenForWriting(t *testing.T) {
 		return systemFlock(file, how)
 	})
 	store := open(t, t.TempDir())
-	stale := store.lockPath(spec(0), "")
+	stale := store.lockPath(spec(0))
 	if err := os.MkdirAll(filepath.Dir(stale), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(stale, []byte("of a killed process"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)), testJob(1, upTo(4), new(atomic.Int64)).Part(1, 2))
+	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
 	if _, err := store.Load(spec(0)); err != nil {
 		t.Error(err)
 	}
@@ -62,21 +62,19 @@ func TestLockFilesAreOpenForWriting(t *testing.T) {
 func TestNoLocks(t *testing.T) {
 	for _, code := range []error{unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOLCK} {
 		inject(t, func(*os.File, int) error { return code })
-		for _, job := range []Job{testJob(0, upTo(2), nil), testJob(0, upTo(2), nil).Part(1, 2)} {
-			store := open(t, t.TempDir())
-			_, err := Execute(t.Context(), store, []Job{job}, Options{})
-			var folder *FolderError
-			if !errors.As(err, &folder) || !folder.Locks || !errors.Is(err, code) {
-				t.Fatalf("%v: %v", code, err)
-			}
-			demand.Error(t, err, "results folder "+filepath.Join(store.dir, "test"),
-				"is on a file system that does not lock files", code.Error())
-			if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 0 {
-				t.Errorf("%v: files left %q", code, left)
-			}
-			if state := store.State(spec(0), upTo(2)); state.Kind != Missing {
-				t.Errorf("%v: state %v", code, state)
-			}
+		store := open(t, t.TempDir())
+		_, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), nil)}, Options{})
+		var folder *FolderError
+		if !errors.As(err, &folder) || !folder.Locks || !errors.Is(err, code) {
+			t.Fatalf("%v: %v", code, err)
+		}
+		demand.Error(t, err, "results folder "+filepath.Join(store.dir, "test"),
+			"is on a file system that does not lock files", code.Error())
+		if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 0 {
+			t.Errorf("%v: files left %q", code, left)
+		}
+		if state := store.State(spec(0), upTo(2)); state.Kind != Missing {
+			t.Errorf("%v: state %v", code, state)
 		}
 	}
 }
@@ -84,7 +82,7 @@ func TestNoLocks(t *testing.T) {
 // A lock that fails for another reason keeps its own sentence, and a file that was there stays.
 func TestLockFails(t *testing.T) {
 	store := open(t, t.TempDir())
-	path := store.lockPath(spec(0), "")
+	path := store.lockPath(spec(0))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +90,7 @@ func TestLockFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	inject(t, func(*os.File, int) error { return unix.EIO })
-	_, err := store.claim(spec(0), "")
+	_, err := store.claim(spec(0))
 	var folder *FolderError
 	if !errors.As(err, &folder) || folder.Locks {
 		t.Fatalf("%v", err)
@@ -110,7 +108,7 @@ func TestStateOfALockedRun(t *testing.T) {
 		t.Error("asking for the state made a folder")
 	}
 	t.Setenv("SLURM_JOB_ID", "124")
-	release, err := store.claim(spec(0), "")
+	release, err := store.claim(spec(0))
 	if release == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
@@ -129,10 +127,10 @@ func TestStateOfALockedRun(t *testing.T) {
 	release()
 	t.Setenv("SLURM_ARRAY_JOB_ID", "123")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "4")
-	if release, err = store.claim(spec(0), ""); release == nil || err != nil {
+	if release, err = store.claim(spec(0)); release == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
-	if got := store.State(spec(0), upTo(3)).By; len(got) != 1 || got[0].Job != "123_4" || got[0].PID != os.Getpid() {
+	if got := store.State(spec(0), upTo(3)).By; got.Job != "123_4" || got.PID != os.Getpid() {
 		t.Errorf("by %+v", got)
 	}
 	for text, want := range map[string]string{ // a file of another program, or of someone who means harm
@@ -140,7 +138,7 @@ func TestStateOfALockedRun(t *testing.T) {
 		`{"host":"n","pid":7}` + "\nmore": "running: 0 of 3 steps, on n, process 7",
 		strings.Repeat("a", maxLine+9):    "running: 0 of 3 steps",
 	} {
-		if err := os.WriteFile(store.lockPath(spec(0), ""), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(store.lockPath(spec(0)), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got := store.State(spec(0), upTo(3)).String(); got != want {

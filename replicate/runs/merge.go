@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	"tvps/data/artifact"
@@ -117,12 +116,12 @@ func (m *merger) list() ([]Spec, error) {
 // run merges one run. The error is for a folder that cannot be written.
 func (m *merger) run(spec Spec) error {
 	for _, store := range m.from {
-		if store.locked(spec) {
+		if _, held := store.holder(spec); held {
 			m.problem(&BusyError{spec, store.dir})
 			return nil
 		}
 	}
-	release, err := m.into.claim(spec, "")
+	release, err := m.into.claim(spec)
 	if err != nil {
 		return err
 	}
@@ -202,18 +201,17 @@ type source struct {
 	taken    int // steps that the union takes from it
 }
 
-// sources reads the files of a run. It reads those of the unfinished run first, as its process may finish the run
-// meanwhile, but lists them last. Damage and files that cannot be read are problems.
+// sources reads the files of a run. It reads that of the unfinished run first, as its process may finish the run
+// meanwhile, but lists it last. Damage and files that cannot be read are problems.
 func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*source, problems []error) {
-	files, err := s.unfinished(spec)
+	path := s.partialPath(spec)
+	part, err := s.unfinished(spec)
 	if err != nil {
 		problems = append(problems, err)
 	}
-	for _, file := range files {
-		if file.damaged {
-			reason := "a line in it is not as it was written"
-			problems = append(problems, &DamagedError{Path: file.path, Reason: reason, Steps: len(file.rows)})
-		}
+	if part.damaged {
+		reason := "a line in it is not as it was written"
+		problems = append(problems, &DamagedError{Path: path, Reason: reason, Steps: len(part.rows)})
 	}
 	switch result, err := read(spec); {
 	case err == nil:
@@ -222,11 +220,9 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 	case !isPlainMissing(err):
 		problems = append(problems, err)
 	}
-	for _, file := range files {
-		if len(file.rows) > 0 {
-			out = append(out, &source{path: file.path, rows: file.rows, sessions: file.sessions, marks: file.marks,
-				seconds: file.seconds})
-		}
+	if len(part.rows) > 0 {
+		out = append(out, &source{path: path, rows: part.rows, sessions: part.sessions, marks: part.marks,
+			seconds: part.seconds})
 	}
 	return out, problems
 }
@@ -285,11 +281,11 @@ func (s *Store) saveUnion(spec Spec, u *union) error {
 	if slices.ContainsFunc(u.sources, func(from *source) bool { return from.finished }) {
 		return s.save(newResult(spec, u.provenance(), u.rows))
 	}
-	path := s.partialPath(spec, "")
+	path := s.partialPath(spec)
 	if err := artifact.Replace(path, u.encodePartial(spec), 0o644); err != nil {
 		return &WriteError{"file of finished steps", path, err}
 	}
-	return os.RemoveAll(s.path(spec, shardsSuffix)) // the union has their steps
+	return nil
 }
 
 // provenance joins those of the files from which steps were taken, in the order of time. A file's seconds count in

@@ -23,7 +23,7 @@ import (
 func begunWith(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
 	t.Helper()
 	begun(t, store, s, 0, session)
-	file, err := os.OpenFile(store.partialPath(s, ""), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(store.partialPath(s), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +107,11 @@ func TestMergeContinues(t *testing.T) {
 	begunWith(t, a, spec(0), nil, session(2, "no step of it"))
 	begunWith(t, a, spec(0), []int{4, 3}, session(3, "a2"))
 	begunWith(t, b, spec(0), []int{9, 6}, session(4, "b"))
-	tear(t, b.partialPath(spec(0), ""))
+	tear(t, b.partialPath(spec(0)))
 	if got := counts(merge(t, 0, into, a, b)); got != [3]int{0, 1, 0} {
 		t.Errorf("added, extended, unchanged %v", got)
 	}
-	part, err := readPartial(into.partialPath(spec(0), ""), spec(0))
+	part, err := readPartial(into.partialPath(spec(0)), spec(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 		"both, in both": func(into, from *Store) {
 			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
 			begunWith(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))
-			finished, partial := open(t, t.TempDir()), into.partialPath(spec(0), "")
+			finished, partial := open(t, t.TempDir()), into.partialPath(spec(0))
 			finishedWith(t, finished, spec(0), []int{3, 4, 5}, session(1, "b"))
 			if err := os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))); err != nil {
 				t.Fatal(err)
@@ -344,16 +344,16 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	begunWith(t, from, spec(4), upTo(4), session(0, "a")) // damaged in its first line
 	flip(from.donePath(spec(0)), 2)
 	flip(from.donePath(spec(1)), -3)
-	flip(from.partialPath(spec(4), ""), 3)
+	flip(from.partialPath(spec(4)), 3)
 	text := snapshot(t, from.dir)["test/"+spec(3).ID()+partialSuffix]
-	flip(from.partialPath(spec(3), ""), strings.Index(text, `{"t":2,"metric":"zero"`)+5)
+	flip(from.partialPath(spec(3)), strings.Index(text, `{"t":2,"metric":"zero"`)+5)
 	before := snapshot(t, from.dir)
 	report := merge(t, 4, into, from, from)
 	if counts(report) != [3]int{3, 0, 0} {
 		t.Errorf("report %+v", report)
 	}
-	for _, path := range []string{from.donePath(spec(0)), from.donePath(spec(1)), from.partialPath(spec(3), ""),
-		from.partialPath(spec(4), "")} {
+	for _, path := range []string{from.donePath(spec(0)), from.donePath(spec(1)), from.partialPath(spec(3)),
+		from.partialPath(spec(4))} {
 		if !slices.ContainsFunc(report.Problems, func(err error) bool {
 			return strings.Contains(err.Error(),
 				path+" is damaged")
@@ -390,7 +390,7 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 		if err := stores[0].checkWritable("test"); err != nil {
 			t.Fatal(err)
 		}
-		release, err := stores[where].claim(spec(0), "")
+		release, err := stores[where].claim(spec(0))
 		if release == nil || err != nil {
 			t.Fatal("not claimed", err)
 		}

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 	"syscall"
 )
 
-// The rows of an unfinished run are appended to <id>.partial.jsonl, or for a shard <id>.shards/<shard>.partial.jsonl:
+// The rows of an unfinished run are appended to <id>.partial.jsonl:
 //
 //	{"spec":...}
 //	{"session":...,"sum":"..."}                            one for each process that worked on it
@@ -68,25 +67,9 @@ func intact(line []byte, sum string) bool {
 	return found && digest(append(bytes.Clone(text), "}\n"...)) == sum
 }
 
-// stepFile is a file of finished steps.
-type stepFile struct {
-	path string
-	*partial
-}
-
-// unfinished reads the finished steps of an unfinished run, from its own file and from those of its shards. With an
-// error it returns those that it can read.
-func (s *Store) unfinished(spec Spec) (files []stepFile, err error) {
-	for _, shard := range append([]string{""}, s.shards(spec, partialSuffix)...) {
-		path := s.partialPath(spec, shard)
-		part, readErr := readPartial(path, spec)
-		if readErr != nil {
-			err = cmp.Or(err, readErr)
-			continue
-		}
-		files = append(files, stepFile{path, part})
-	}
-	return files, err
+// unfinished reads the finished steps of an unfinished run; none if there is no such file, or it cannot be read.
+func (s *Store) unfinished(spec Spec) (*partial, error) {
+	return readPartial(s.partialPath(spec), spec)
 }
 
 // addSteps adds the rows of the steps that are not known yet.
@@ -105,7 +88,7 @@ func readPartial(path string, spec Spec) (*partial, error) {
 		return newPartial(), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
+		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
 	}
 	return parsePartial(data, spec.ID()), nil
 }

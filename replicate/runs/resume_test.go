@@ -38,7 +38,7 @@ func TestKill(t *testing.T) {
 		if state := store.State(spec(0), upTo(steps)); state.Kind != Partial || state.Steps != done {
 			t.Errorf("after kill -9 the state is %v with %d steps done\n%s", state, done, output)
 		}
-		tear(t, store.partialPath(spec(0), ""))
+		tear(t, store.partialPath(spec(0)))
 	}
 	var count atomic.Int64
 	report := execute(t, store, nil, testJob(0, upTo(steps), &count))
@@ -188,7 +188,7 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	if err := store.checkWritable("test"); err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPartial(store.partialPath(spec(0), ""), spec(0), &partial{}, Provenance{Commit: "then"})
+	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{Commit: "then"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 	codec() // outside of the bubble: only the bubble may use channels made in it
 	synctest.Test(t, func(t *testing.T) {
 		store := open(t, t.TempDir())
-		release, err := store.claim(spec(0), "")
+		release, err := store.claim(spec(0))
 		if release == nil || err != nil {
 			t.Fatal("not claimed", err)
 		}

@@ -24,10 +24,10 @@ const (
 // State is what a store knows about a run.
 type State struct {
 	Kind    Kind
-	Steps   int      // wanted steps that are stored
-	Of      int      // wanted steps
-	By      []Holder // of a running one: the processes
-	Message string   // of a failed run, or of a damaged file
+	Steps   int    // wanted steps that are stored
+	Of      int    // wanted steps
+	By      Holder // of a running one: the process
+	Message string // of a failed run, or of a damaged file
 }
 
 // String is as "partial: 3 of 9 steps" or "running: 3 of 9 steps, on node1, job 123_4".
@@ -36,7 +36,7 @@ func (s State) String() string {
 	if s.Kind != Done && s.Kind != Missing {
 		text += fmt.Sprintf(": %d of %d steps", s.Steps, s.Of)
 	}
-	if by := describe(s.By); by != "" {
+	if by := s.By.String(); by != "" {
 		text += ", " + by
 	}
 	if s.Message != "" {
@@ -61,10 +61,11 @@ func (s *Store) State(spec Spec, steps []int) State {
 		state.Kind = Done
 		return state
 	}
-	message, failed := s.failure(spec)
-	state.By = s.holders(spec)
+	message, failed := readFailure(s.failedPath(spec))
+	by, held := s.holder(spec)
 	switch {
-	case len(state.By) > 0:
+	case held:
+		state.By = by
 		state.Kind = Running
 	case failed:
 		state.Kind, state.Message = Failed, message
@@ -76,11 +77,8 @@ func (s *Store) State(spec Spec, steps []int) State {
 
 // known returns the rows of all stored steps, of a finished and of an unfinished run's file. It moves no file.
 func (s *Store) known(spec Spec) (map[int][]Row, error) {
-	rows := map[int][]Row{}
-	files, err := s.unfinished(spec) // before the finished one, which may replace them meanwhile
-	for _, file := range files {
-		addSteps(rows, file.rows)
-	}
+	part, err := s.unfinished(spec) // before the finished one, which may replace it meanwhile
+	rows := part.rows
 	result, readErr := s.Read(spec)
 	if readErr != nil {
 		if !isPlainMissing(readErr) {
@@ -98,16 +96,6 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 func (s *Store) stored(spec Spec, steps []int) bool {
 	result, err := s.Read(spec)
 	return err == nil && result.has(steps)
-}
-
-// failure returns the message of a run's last failure, or of a shard's.
-func (s *Store) failure(spec Spec) (message string, failed bool) {
-	for _, shard := range append([]string{""}, s.shards(spec, failedSuffix)...) {
-		if message, failed = readFailure(s.failedPath(spec, shard)); failed {
-			return message, true
-		}
-	}
-	return "", false
 }
 
 // readFailure reads the note of a failure.

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-
-	"golang.org/x/sys/unix"
 )
 
 // quarantineFolder is where damaged files go; no experiment may have its name.
@@ -28,11 +26,10 @@ const (
 	stateSuffix   = ".state"         // from which a run of a group continues
 	failedSuffix  = ".failed.json"   // why it stopped
 	lockSuffix    = ".lock"          // is locked while a process computes it
-	shardsSuffix  = ".shards"        // folder of the files of its shards, by their names
 )
 
-// replaced are the files and folders that only unfinished runs have.
-var replaced = []string{partialSuffix, stateSuffix, failedSuffix, lockSuffix, shardsSuffix}
+// replaced are the files that only unfinished runs have.
+var replaced = []string{partialSuffix, stateSuffix, failedSuffix, lockSuffix}
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
 // finished one. Several processes may use the same folder at once.
@@ -70,23 +67,10 @@ func (s *Store) path(spec Spec, suffix string) string {
 	return filepath.Join(s.dir, spec.Experiment, spec.ID()+suffix)
 }
 
-func (s *Store) donePath(spec Spec) string { return s.path(spec, fileSuffix) }
-
-// Files of the whole run, or of a shard.
-func (s *Store) partialPath(spec Spec, shard string) string {
-	return s.shardPath(spec, shard, partialSuffix)
-}
-func (s *Store) failedPath(spec Spec, shard string) string {
-	return s.shardPath(spec, shard, failedSuffix)
-}
-func (s *Store) lockPath(spec Spec, shard string) string { return s.shardPath(spec, shard, lockSuffix) }
-
-func (s *Store) shardPath(spec Spec, shard, suffix string) string {
-	if shard == "" {
-		return s.path(spec, suffix)
-	}
-	return filepath.Join(s.path(spec, shardsSuffix), shard+suffix)
-}
+func (s *Store) donePath(spec Spec) string    { return s.path(spec, fileSuffix) }
+func (s *Store) partialPath(spec Spec) string { return s.path(spec, partialSuffix) }
+func (s *Store) failedPath(spec Spec) string  { return s.path(spec, failedSuffix) }
+func (s *Store) lockPath(spec Spec) string    { return s.path(spec, lockSuffix) }
 
 // Read is Load without changes to the folder: a damaged file stays and is a *DamagedError with MovedTo empty.
 func (s *Store) Read(spec Spec) (*Result, error) {
@@ -122,7 +106,7 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 	if !errors.As(err, &damaged) {
 		return result, err
 	}
-	release, lockErr := s.claim(spec, "")
+	release, lockErr := s.claim(spec)
 	if lockErr != nil || release == nil {
 		return nil, err // the process that holds the lock will find the damage, or the folder is read-only
 	}
@@ -174,11 +158,10 @@ func (s *Store) save(result *Result) error {
 
 // removeReplaced removes the files that a finished run has no use for. The caller holds the run's lock.
 func (s *Store) removeReplaced(spec Spec) {
-	os.Remove(s.partialPath(spec, ""))
-	os.Remove(s.failedPath(spec, ""))
+	os.Remove(s.partialPath(spec))
+	os.Remove(s.failedPath(spec))
 	os.Remove(s.path(spec, stateSuffix))
 	artifact.RemoveTemporary(filepath.Join(s.dir, spec.Experiment), spec.ID()+stateSuffix) // of a killed process
-	os.RemoveAll(s.path(spec, shardsSuffix))
 }
 
 // tidy removes what a process left of finished runs that was killed between writing the result and removing the rest.
@@ -196,7 +179,7 @@ func (s *Store) tidy(finished map[string]*Result) {
 		if !slices.ContainsFunc(replaced, func(suffix string) bool { return folders[folder][id+suffix] }) {
 			continue
 		}
-		if l, err := tryLock(s.lockPath(result.Spec, ""), unix.LOCK_EX); err == nil && l != nil {
+		if l, err := tryLock(s.lockPath(result.Spec)); err == nil && l != nil {
 			s.removeReplaced(result.Spec)
 			l.release()
 		}
@@ -211,8 +194,8 @@ type failedFile struct {
 	Time  time.Time `json:"time"`
 }
 
-// saveFailure stores why a run or a shard failed; State reads it.
-func (s *Store) saveFailure(spec Spec, shard string, failure error) error {
+// saveFailure stores why a run failed; State reads it.
+func (s *Store) saveFailure(spec Spec, failure error) error {
 	note := failedFile{Spec: spec, Error: failure.Error(), Time: time.Now().UTC()}
 	var panicked *panicError
 	if errors.As(failure, &panicked) {
@@ -222,7 +205,7 @@ func (s *Store) saveFailure(spec Spec, shard string, failure error) error {
 	if err != nil {
 		return err
 	}
-	return artifact.Replace(s.failedPath(spec, shard), append(text, '\n'), 0o644)
+	return artifact.Replace(s.failedPath(spec), append(text, '\n'), 0o644)
 }
 
 // Gather returns the finished runs among specs, in their order, and the specs of the missing ones. Damaged files count

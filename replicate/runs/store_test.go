@@ -16,7 +16,6 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 // stored computes run 0 with 10 steps in a new folder.
@@ -181,7 +180,7 @@ func TestClaimExcludes(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 300 {
-				release, err := store.claim(spec(0), "")
+				release, err := store.claim(spec(0))
 				if err != nil {
 					t.Error(err)
 				}
@@ -246,7 +245,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 	if err := os.Truncate(store.donePath(spec(0)), 20); err != nil {
 		t.Fatal(err)
 	}
-	release, err := store.claim(spec(0), "")
+	release, err := store.claim(spec(0))
 	if release == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
@@ -257,7 +256,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 		t.Errorf("it was moved: %v", err)
 	}
 	release()
-	if _, err := os.Stat(store.lockPath(spec(0), "")); !os.IsNotExist(err) {
+	if _, err := os.Stat(store.lockPath(spec(0))); !os.IsNotExist(err) {
 		t.Errorf("the lock file stays: %v", err)
 	}
 }
@@ -369,7 +368,7 @@ func TestTidy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := tryLock(store.lockPath(spec(0), ""), unix.LOCK_EX)
+	held, err := tryLock(store.lockPath(spec(0)))
 	if err != nil || held == nil {
 		t.Fatal(err)
 	}

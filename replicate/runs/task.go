@@ -34,21 +34,16 @@ func joined(jobs []Job) ([]Job, error) {
 		id := job.Spec.ID()
 		if byID[id] == nil {
 			one := job
-			one.Steps, one.Whole = nil, nil
+			one.Steps = nil
 			byID[id] = &one
 			wanted = append(wanted, &one)
 		}
-		if first := byID[id].Shard; first != job.Shard {
-			return nil, fmt.Errorf("run %s is wanted as shard %q and as shard %q: execute them one after the other", job.Spec,
-				first, job.Shard)
-		}
 		byID[id].Rank = min(byID[id].Rank, job.Rank)
 		byID[id].Steps = append(byID[id].Steps, job.Steps...)
-		byID[id].Whole = append(byID[id].Whole, job.Whole...)
 	}
 	out := make([]Job, len(wanted))
 	for i, job := range wanted {
-		job.Steps, job.Whole = Distinct(job.Steps), Distinct(job.Whole)
+		job.Steps = Distinct(job.Steps)
 		out[i] = *job
 	}
 	return out, nil
@@ -98,9 +93,6 @@ func groupTasks(ctx context.Context, batch *Batch) []*task {
 // String names the task's runs for people: "claw/sac seeds 0, 1, 2".
 func (t *task) String() string {
 	first := t.jobs[0].Spec
-	if shard := t.jobs[0].Shard; shard != "" {
-		return fmt.Sprintf("%s, shard %s", first, shard)
-	}
 	if len(t.jobs) == 1 {
 		return first.String()
 	}
@@ -225,18 +217,15 @@ type member struct {
 // open reads the stored steps of a claimed run and opens its file to append the missing ones. If none is missing it
 // returns the result instead. together is the number of seeds in its program.
 func (e *executor) open(job Job, together int) (*member, *Result, error) {
-	spec, read := job.Spec, e.store.loadClaimed
-	if job.Shard != "" {
-		read = e.store.Read // a damaged file stays: this process has not locked the whole run
-	}
-	prior, err := e.load(spec, read)
+	spec := job.Spec
+	prior, err := e.load(spec, e.store.loadClaimed)
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return nil, nil, err
 	}
 	if err == nil && prior.has(job.Steps) {
 		return nil, prior, nil
 	}
-	files, err := e.store.unfinished(spec)
+	part, err := e.store.unfinished(spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,24 +233,12 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	if prior != nil { // a finished file that lacks wanted steps
 		m.know(prior.byStep(), []Provenance{prior.Provenance}, prior.Provenance.Seconds)
 	}
-	path, own := e.store.partialPath(spec, job.Shard), newPartial()
-	for _, file := range files {
-		m.know(file.rows, file.sessions, file.seconds)
-		if file.path == path {
-			own = file.partial
-		}
-	}
-	if len(files) > 1 { // shards: the file of a merged run is not in the order of time
-		slices.SortStableFunc(m.sessions, func(a, b Provenance) int { return a.Start.Compare(b.Start) })
-	}
+	m.know(part.rows, part.sessions, part.seconds)
 	m.todo = missing(job.Steps, m.rows)
-	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write, or done by shards
+	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write
 		m.session = m.sessions[len(m.sessions)-1]
 	}
-	if len(m.todo) == 0 && job.Shard != "" {
-		return nil, m.result(), nil
-	}
-	if m.file, err = openPartial(path, spec, own, m.session); err != nil {
+	if m.file, err = openPartial(e.store.partialPath(spec), spec, part, m.session); err != nil {
 		folder := filepath.Join(e.store.dir, spec.Experiment)
 		return nil, nil, &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}

@@ -87,17 +87,14 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 			results, computed, err = e.compute(ctx, task)
 		}
 		release()
-		if job := task.jobs[0]; err == nil && job.Shard != "" {
-			err = e.completeShards(job)
-		}
 	}
 	var every *everyRunError
 	if errors.As(everyRun(err), &every) {
 		e.stop(every) // only the first one counts
 	}
-	var by []Holder
+	var by Holder
 	if blocked != nil && task.waits == 0 {
-		by = e.store.holders(*blocked)
+		by, _ = e.store.holder(*blocked)
 	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -166,7 +163,7 @@ func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) 
 		if task.waits > 0 { // another attempt comes
 			pauses = nil
 		}
-		one, err := e.store.claimWithin(job.Spec, job.Shard, pauses)
+		one, err := e.store.claimWithin(job.Spec, pauses)
 		if one == nil {
 			release()
 			return nil, &job.Spec, err
@@ -174,28 +171,6 @@ func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) 
 		taken = append(taken, one)
 	}
 	return release, nil, nil
-}
-
-// completeShards writes the finished file of a run if its shards have computed every step and none is at work.
-func (e *executor) completeShards(job Job) error {
-	job.Steps, job.Shard, job.Whole = job.Whole, "", nil
-	if known, _ := e.store.known(job.Spec); len(missing(job.Steps, known)) > 0 {
-		return nil
-	}
-	release, err := e.store.claim(job.Spec, "")
-	if release == nil {
-		return err // the last shard does it
-	}
-	defer release()
-	m, done, err := e.open(job, 1)
-	if done != nil || err != nil {
-		return err
-	}
-	defer m.file.close()
-	if len(m.todo) > 0 { // damaged meanwhile
-		return nil
-	}
-	return e.store.save(m.result())
 }
 
 // compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
@@ -223,7 +198,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	var every *everyRunError
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRegroup) && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
-			if noteErr := e.store.saveFailure(m.job.Spec, m.job.Shard, err); noteErr != nil {
+			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
 			}
 		}
@@ -231,13 +206,11 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	return results, len(members), err
 }
 
-// save writes the finished runs. A shard's steps stay in its file.
+// save writes the finished runs.
 func (e *executor) save(task *task, members []*member, results []*Result) error {
 	for _, m := range members {
 		result := m.result()
-		if m.job.Shard != "" {
-			os.Remove(e.store.failedPath(m.job.Spec, m.job.Shard))
-		} else if err := e.store.save(result); err != nil {
+		if err := e.store.save(result); err != nil {
 			return err
 		}
 		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
