@@ -41,36 +41,29 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 	return func() { l.Unlock() }, nil
 }
 
-// WriteFile writes path atomically: write fills "<path>.tmp", which is synced to disk and
-// renamed. After an error path is unchanged and the temporary file is removed. The caller
-// must hold a Lock that covers path. Errors of the disk are ErrDiskFull or ErrNotWritable;
-// other errors of write are returned unchanged. Messages call the file what.
+// WriteFile writes a file in one step, as Create and Commit do, with what write gives. After an
+// error path is unchanged and no temporary file is left. Errors of the disk are ErrDiskFull or
+// ErrNotWritable; other errors of write are returned unchanged. Messages call the file what.
 func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error) error {
-	tmp := path + ".tmp"
-	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, perm)
+	file, err := Create(path, perm)
 	if err != nil {
 		return explainDisk(err, path, what)
 	}
+	defer file.Cleanup()
 	w := &diskWriter{file: file, path: path, what: what}
 	err = write(w)
 	if w.err != nil {
-		err = w.err // the disk's error, not what write made of it
-	}
-	if closeErr := file.Close(); err == nil && closeErr != nil {
-		err = explainDisk(closeErr, path, what)
-	}
-	if err == nil {
-		err = explainDisk(syncRename(tmp, path), path, what)
+		return w.err // the disk's error, not what write made of it
 	}
 	if err != nil {
-		os.Remove(tmp)
+		return err
 	}
-	return err
+	return explainDisk(Commit(file), path, what)
 }
 
 // diskWriter keeps the first error of the disk, explained.
 type diskWriter struct {
-	file       *os.File
+	file       io.Writer
 	path, what string
 	err        error
 }
