@@ -68,7 +68,6 @@ func checkCommand() *cobra.Command {
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.StringVar(&o.JUnit, "junit", "", "`file` for the outcomes as JUnit's XML (default: not written)")
 	flags.StringVar(&o.Page, "page", "", "`file` for a page with changed charts next to each other (default: not written)")
-	flags.BoolVar(&o.GitHub, "github", false, "also print differences as annotations of GitHub Actions")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
-	"tvps/kernel/setup"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -27,7 +25,6 @@ type runFlags struct {
 	parameters   []string
 	values       string // file of parameters
 	output, html string
-	slides, pdf  string
 	kernel, cwd  string
 	jobs         int
 	timeout      time.Duration
@@ -49,7 +46,6 @@ func runCommand() *cobra.Command {
 			"run again unless the kernel, a parameter, their source or an earlier source has changed.\n" +
 			"Only GoNB can skip some cells: in other kernels variables live on from cell to cell, so\n" +
 			"all cells run again unless all have succeeded.\n\n" +
-			"--slides and --pdf need nbconvert: that of the private JupyterLab, or the one on PATH.\n\n" +
 			"Exit codes: 1 a cell failed, 2 a usage error, a file that is not a notebook or a kernel that\n" +
 			"is not installed, 130 interrupted.",
 		Args: someNotebooks,
@@ -62,10 +58,6 @@ func runCommand() *cobra.Command {
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.html, "html", "",
 		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.slides, "slides", "",
-		"`file` for a page with slides, made by nbconvert; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.pdf, "pdf", "",
-		"`file` for a PDF, made by nbconvert; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.cwd, "cwd", "", "working `folder` of the cells (default: the notebook's folder)")
 	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
@@ -93,10 +85,6 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	convert, err := f.converter(cmd.Context())
-	if err != nil {
-		return err
-	}
 	prepared := make([]*runner.Prepared, len(jobs))
 	out := &runner.Shared{To: cmd.OutOrStdout()}
 	live := liveOutput(out, len(jobs) > 1 && f.jobs > 1)
@@ -113,8 +101,7 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 	}
 	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
 		started := time.Now()
-		nb, result, err := prepared[i].Run(cmd.Context())
-		err = errors.Join(err, convert(nb, jobs[i]))
+		_, result, err := prepared[i].Run(cmd.Context())
 		if err == nil && !f.quiet {
 			took := time.Since(started).Round(100 * time.Millisecond)
 			fmt.Fprintf(out, "%s: %s in %v\n", jobs[i].File, describe(result), took)
@@ -122,30 +109,6 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		return err
 	})
 	return errors.Join(errs...)
-}
-
-// converter returns the function that writes the slides and the PDF of a notebook that was run. It fails if one is
-// wanted and nbconvert is missing.
-func (f *runFlags) converter(ctx context.Context) (func(*nbformat.Notebook, runner.Job) error, error) {
-	if f.slides == "" && f.pdf == "" {
-		return func(*nbformat.Notebook, runner.Job) error { return nil }, nil
-	}
-	private := ""
-	if root, err := setup.FindRoot(); err == nil {
-		if l, err := setup.NewLayout(root, ""); err == nil {
-			private = l.VenvBin()
-		}
-	}
-	c, err := runner.FindConverter(ctx, private, f.pdf != "")
-	if err != nil {
-		return nil, err
-	}
-	return func(nb *nbformat.Notebook, j runner.Job) error {
-		if nb == nil {
-			return nil
-		}
-		return errors.Join(c.Convert(ctx, nb, "slides", j.Slides), c.Convert(ctx, nb, c.PDF, j.PDF))
-	}, nil
 }
 
 // liveOutput gives each notebook the writer for its outputs. Parallel notebooks get a prefix on each line. Only a
@@ -206,12 +169,10 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		j := runner.Job{
 			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
 			Dir:    f.cwd,
-			Slides: target(f.slides, file, ".slides.html", len(files)),
-			PDF:    target(f.pdf, file, ".pdf", len(files)),
 			Output: target(f.output, file, ".ipynb", len(files)),
 			HTML:   target(f.html, file, ".html", len(files)),
 		}
-		for _, t := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
+		for _, t := range []string{j.Output, j.HTML} {
 			if t == "" {
 				continue
 			}
@@ -286,7 +247,7 @@ func target(path, file, ending string, files int) string {
 // makeFolders creates the folders of all result files.
 func makeFolders(jobs []runner.Job) error {
 	for _, j := range jobs {
-		for _, file := range []string{j.Output, j.HTML, j.Slides, j.PDF} {
+		for _, file := range []string{j.Output, j.HTML} {
 			if file == "" {
 				continue
 			}

@@ -37,7 +37,6 @@ type Options struct {
 	Report  io.Writer     // gets the differences and a line for each notebook, in one call of Write
 	JUnit   string        // file for the outcomes as JUnit's XML; empty: none
 	Page    string        // file for a page with differences and changed charts; empty: none
-	GitHub  bool          // also report failures as annotations of GitHub Actions
 
 	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
 

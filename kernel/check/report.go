@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -18,7 +17,7 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// tell writes the outcome of a notebook to Report, and with GitHub its annotations.
+// tell writes the outcome of a notebook to Report.
 func (o Options) tell(outcome Outcome) error {
 	var text bytes.Buffer
 	switch {
@@ -30,11 +29,6 @@ func (o Options) tell(outcome Outcome) error {
 	}
 	if err := outcome.details(&text); err != nil {
 		return err
-	}
-	if o.GitHub {
-		for _, a := range outcome.annotations() {
-			fmt.Fprintln(&text, a)
-		}
 	}
 	_, err := o.Report.Write(text.Bytes())
 	return err
@@ -78,52 +72,6 @@ func (o Outcome) summary() string {
 	add(len(o.Stored), "numbers in the file's outputs differ from the golden file")
 	add(len(o.Stale), "cells have outputs that are out of date")
 	return strings.Join(parts, ", ")
-}
-
-// annotations are the lines that GitHub Actions shows at a file: one for each cell that differs.
-func (o Outcome) annotations() []string {
-	if o.good() {
-		return nil
-	}
-	content, _ := os.ReadFile(o.File)
-	file := o.File
-	if dir, err := os.Getwd(); err == nil {
-		if relative, err := filepath.Rel(dir, file); err == nil {
-			file = relative
-		}
-	}
-	line := func(cell int) int {
-		if o.stored == nil || cell < 1 || cell > len(codeCells(o.stored)) {
-			return 1
-		}
-		at := bytes.Index(content, []byte(fmt.Sprintf(`"id": %q`, codeCells(o.stored)[cell-1].ID)))
-		return 1 + bytes.Count(content[:max(0, at)], []byte("\n"))
-	}
-	if o.Err != nil {
-		return []string{annotation(file, 1, o.Err.Error())}
-	}
-	var all []string
-	for _, d := range append(append([]Difference{}, o.Differences...), o.Stored...) {
-		all = append(all, annotation(file, line(d.Cell), fmt.Sprintf("%s: %s is %s, golden %s, tolerance %s", d.What, d.Name,
-			text(d.Value), text(d.Golden), text(d.Tolerance))))
-	}
-	for _, s := range o.Stale {
-		what := fmt.Sprintf("out of date: %s is %q, in a run %q", s.What, s.Was, s.Now)
-		all = append(all, annotation(file, line(s.Cell), what))
-	}
-	const most = 10 // GitHub shows no more of one step
-	if len(all) > most {
-		all = append(all[:most-1], annotation(file, 1, fmt.Sprintf("and %d more differences", len(all)-most+1)))
-	}
-	return all
-}
-
-// annotation is a workflow command of GitHub Actions.
-func annotation(file string, line int, text string) string {
-	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return fmt.Sprintf("::error file=%s,line=%d,title=kernel check::%s", property.Replace(file), line,
-		message.Replace(text))
 }
 
 // write writes the files of JUnit and Page.

@@ -209,30 +209,6 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-func TestAnnotations(t *testing.T) {
-	all := outcomes(t)
-	first := all[0].annotations()
-	content, _ := os.ReadFile(all[0].File)
-	line := 1 + strings.Count(strings.Split(string(content), `"id": "chart"`)[0], "\n")
-	if len(first) != 1 || line < 5 || !strings.Contains(first[0], fmt.Sprintf("a<b>.ipynb,line=%d,", line)) ||
-		!strings.HasSuffix(first[0], "::off: x: 50%25 is 2, golden 1, tolerance 0.1") {
-		t.Errorf("annotations %q, want one at line %d", first, line)
-	}
-	if a := all[3].annotations(); len(a) != 1 ||
-		a[0] != "::error file=failed.ipynb,line=1,title=kernel check::cell 2 failed:%0Ano & such <file>" {
-		t.Errorf("a failure: %q", a)
-	}
-	if a := all[1].annotations(); a != nil {
-		t.Errorf("a good notebook: %q", a)
-	}
-	for range 20 {
-		all[0].Differences = append(all[0].Differences, all[0].Differences[0])
-	}
-	if a := all[0].annotations(); len(a) != 10 || !strings.Contains(a[9], "and 12 more differences") {
-		t.Errorf("21 differences: %d annotations, the last is %q", len(a), a[len(a)-1])
-	}
-}
-
 // The page shows changed charts, and escapes what it quotes.
 func TestPage(t *testing.T) {
 	text, err := page(outcomes(t))
@@ -259,10 +235,9 @@ func TestReportFiles(t *testing.T) {
 	b.cells(t, "fail")
 	b.writeGolden(t, `{`+someRules+`, "cells": {}}`)
 	dir := t.TempDir()
-	b.JUnit, b.Page, b.GitHub = filepath.Join(dir, "junit.xml"), filepath.Join(dir, "page.html"), true
-	report, err := b.check(t)
-	if err == nil || !strings.Contains(report, "::error file=") {
-		t.Errorf("%v: %s", err, report)
+	b.JUnit, b.Page = filepath.Join(dir, "junit.xml"), filepath.Join(dir, "page.html")
+	if report, err := b.check(t); err == nil {
+		t.Errorf("a cell that fails is no error: %s", report)
 	}
 	for _, file := range []string{b.JUnit, b.Page} {
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "it failed") {

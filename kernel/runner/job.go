@@ -27,8 +27,6 @@ type Job struct {
 	Parameters map[string]string // values of parameters by name
 	Output     string            // file for the notebook with its outputs; empty: not written
 	HTML       string            // file for the HTML page; empty: not written
-	Slides     string            // file for slides, and
-	PDF        string            // file for a PDF, which the caller makes with a Converter
 	Timeout    time.Duration     // limit for each cell; 0: none
 	Resume     bool              // continue the earlier run in Output
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded

@@ -60,8 +60,6 @@ func fakeParts(builds *int) *parts {
 		},
 		compile: func(context.Context, string) error { return nil },
 		plugin:  func(context.Context, io.Writer) error { return nil },
-
-		papermill: func(context.Context, Layout, io.Writer) error { return nil },
 	}
 }
 

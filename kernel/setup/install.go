@@ -28,8 +28,6 @@ type parts struct {
 	compile func(ctx context.Context, root string) error
 	plugin  func(ctx context.Context, log io.Writer) error
 	first   func(ctx context.Context, l Layout) backend.Check // runs a cell
-
-	papermill func(ctx context.Context, l Layout, log io.Writer) error
 }
 
 // buildFunc builds tools of the module in folder into dir.
@@ -37,7 +35,6 @@ type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
 	build: buildTools, current: toolchain.problem, compile: compile, plugin: fetchPlugin, first: roundTrip,
-	papermill: installPapermill,
 }
 
 // firstTime says what a first installation takes, with empty caches of Go and of this project.
@@ -88,12 +85,6 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	}
 	if err := writeNew(l.servedScript(), figures.ECharts); err != nil {
 		return err
-	}
-	if err := o.parts.papermill(ctx, l, o.Log); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		fmt.Fprintf(o.Log, "warning: papermill cannot set parameters of Go notebooks: %v\n", err)
 	}
 	if err := newSpec(l, t).write(l); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -162,10 +161,10 @@ func writeNew(path string, text []byte) error {
 }
 
 func writeFile(path string, text []byte) error {
-	return artifact.WriteFile(path, filepath.Base(path), 0o644, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	if err := artifact.Replace(path, text, 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
 }
 
 // forStart converts the kernelspec for package jupyter.

@@ -13,8 +13,7 @@ import (
 	"tvps/figures"
 )
 
-// Uninstall removes the files that Install wrote, the package that it put next to papermill, and the folders that are
-// empty then. With venv it also removes the
+// Uninstall removes the files that Install wrote, and the folders that are empty then. With venv it also removes the
 // private JupyterLab. It prints a line to out for each removed file. A missing installation is not an error. The
 // plugin and the data sets stay in the cache: `replicate` uses them.
 func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
@@ -29,7 +28,6 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	uninstallPapermill(ctx, l, out)
 	files, err := installed(l)
 	if err != nil {
 		fmt.Fprintf(out, "Left alone: %v.\n", err)
@@ -61,15 +59,14 @@ func installed(l Layout) (files []string, foreign error) {
 	if _, err := readSpec(l); errors.Is(err, errForeign) {
 		foreign = fmt.Errorf("%s, which was not written by `%s`", l.specFile(), writer)
 	} else {
-		files = append(files, l.specFile(), l.specFile()+".tmp", l.logo(), l.logo()+".tmp")
+		files = append(files, l.specFile(), l.logo())
 	}
-	files = append(files, l.servedScript(), l.servedScript()+".tmp")
+	files = append(files, l.servedScript())
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
 	// Earlier versions wrote the script of the charts next to the programs, too.
-	files = append(files, l.papermillList(), l.papermillList()+".tmp", filepath.Join(l.Data, figures.ScriptFile),
-		filepath.Join(l.Data, ".build"))
+	files = append(files, filepath.Join(l.Data, figures.ScriptFile), filepath.Join(l.Data, ".build"))
 	return files, foreign
 }
 

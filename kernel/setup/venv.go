@@ -30,9 +30,6 @@ func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterla
 // requirementsHash is the SHA-256 of requirements: an environment made from another list is not complete.
 func requirementsHash() string { return fmt.Sprintf("%x\n", sha256.Sum256(requirements)) }
 
-// VenvBin is the folder of the programs of the private virtual environment.
-func (l Layout) VenvBin() string { return filepath.Join(l.venv(), "bin") }
-
 // privateLab is the JupyterLab of the private environment. The error wraps ErrNoLab if there is no complete one.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
 	if text, err := os.ReadFile(l.venvComplete()); err != nil || string(text) != requirementsHash() {
