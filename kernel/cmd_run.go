@@ -28,7 +28,6 @@ type runFlags struct {
 	kernel, cwd  string
 	jobs         int
 	timeout      time.Duration
-	resume       bool
 	quiet        bool
 }
 
@@ -42,10 +41,6 @@ func runCommand() *cobra.Command {
 			"Cells with the tag skip-execution are not run; cells with raises-exception may fail.\n" +
 			"-p sets a variable that a cell with the tag parameters declares, --params all those that a\n" +
 			"YAML file names; -p wins. An unknown name is refused with the list of parameters.\n\n" +
-			"--resume continues an earlier run from its output file. Cells that succeeded there are not\n" +
-			"run again unless the kernel, a parameter, their source or an earlier source has changed.\n" +
-			"Only GoNB can skip some cells: in other kernels variables live on from cell to cell, so\n" +
-			"all cells run again unless all have succeeded.\n\n" +
 			"Exit codes: 1 a cell failed, 2 a usage error, a file that is not a notebook or a kernel that\n" +
 			"is not installed, 130 interrupted.",
 		Args: someNotebooks,
@@ -62,7 +57,6 @@ func runCommand() *cobra.Command {
 	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
-	flags.BoolVar(&f.resume, "resume", false, "continue the earlier run in the output file")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	return cmd
 }
@@ -126,12 +120,9 @@ func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
 	}
 }
 
-// describe says how many cells ran, were reused and were skipped.
+// describe says how many cells ran and were skipped.
 func describe(r runner.Result) string {
 	text := fmt.Sprintf("%d cells run", r.Ran)
-	if r.Reused > 0 {
-		text += fmt.Sprintf(", %d finished earlier", r.Reused)
-	}
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.Skipped)
 	}
@@ -140,9 +131,6 @@ func describe(r runner.Result) string {
 
 // plan makes a job for each file.
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
-	if f.resume && f.output == "" {
-		return nil, usage.Errorf("--resume continues the run in the output file; name it with -o")
-	}
 	if f.jobs < 1 || f.timeout < 0 {
 		return nil, badLimits
 	}
@@ -167,7 +155,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	var jobs []runner.Job
 	for _, file := range files {
 		j := runner.Job{
-			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout, Resume: f.resume,
+			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout,
 			Dir:    f.cwd,
 			Output: target(f.output, file, ".ipynb", len(files)),
 			HTML:   target(f.html, file, ".html", len(files)),

@@ -135,7 +135,6 @@ func TestExitCodes(t *testing.T) {
 		{"run", 2, "needs a notebook"},
 		{"clean", 2, "needs a notebook"},
 		{"run --no-such-flag", 2, "see `kernel run --help`"},
-		{"run a.ipynb --resume", 2, "name it with -o"},
 		{"run a.ipynb --jobs 0", 2, "--jobs must be at least 1"},
 		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
 		{"run a.ipynb -p n", 2, `-p takes name=value, but got "n"`},

@@ -72,50 +72,6 @@ func job(t *testing.T, sources ...string) Job {
 	return j
 }
 
-func TestGoNBResumes(t *testing.T) {
-	installGoNB(t)
-	j := job(
-		t,
-		"#parameters var scale = \"tiny\" // how large",
-		"import \"fmt\"\nimport \"os\"",
-		"type point struct{ x int }\nfunc mark() {\n"+
-			"f, _ := os.OpenFile(\"mark\", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)\n"+
-			"fmt.Fprintln(f, \"ran\"); f.Close() }\n%%\nmark()\nfmt.Println(\"scale\", scale)",
-		"func main() {\n\tif _, err := os.Stat(\"ready\"); err != nil {\n\t\tpanic(err)\n\t}\n"+
-			"\tfmt.Println(point{7}, scale)\n}",
-	)
-	j.Parameters = map[string]string{"scale": "paper"}
-	j.HTML = filepath.Join(filepath.Dir(j.File), "out.html")
-	dir := filepath.Dir(j.File)
-	_, result, err := j.Run(context.Background())
-	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 4 ||
-		!strings.Contains(err.Error(), "panic: stat ready: no such file") ||
-		result.Ran != 4 {
-		t.Fatalf("%+v, error %v", result, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	j.Resume = true
-	nb, result, err := j.Run(context.Background())
-	if err != nil || result != (Result{Ran: 1, Reused: 3}) {
-		t.Fatalf("%+v, error %v", result, err)
-	}
-	if got := outputs(nb); got != " /  / stdout:scale paper~ / stdout:{7} paper~" {
-		t.Errorf("outputs %s", got)
-	}
-	if ran, _ := os.ReadFile(filepath.Join(dir, "mark")); string(ran) != "ran\n" {
-		t.Errorf("the third cell's program ran %d times", strings.Count(string(ran), "ran"))
-	}
-	if page, _ := os.ReadFile(j.HTML); !strings.Contains(string(page), "<pre class=\"stdout\">{7} paper\n</pre>") {
-		t.Error("the page does not show the output")
-	}
-	if in, _ := nbformat.Read(j.File); !strings.Contains(in.Cells[0].Source, `"tiny"`) {
-		t.Error("the notebook itself was changed")
-	}
-}
-
 func TestGoNBFailures(t *testing.T) {
 	installGoNB(t)
 	for name, c := range map[string]struct {

@@ -113,28 +113,18 @@ func newNotebook(sources ...string) *nbformat.Notebook {
 // fixture holds options that run notebooks in scripted kernels and save them to a file.
 type fixture struct {
 	*scripted
-	file    string
-	started int
-	saves   int
+	file  string
+	saves int
 	Options
 }
 
 func newFixture(t *testing.T) *fixture {
 	b := &fixture{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
 	b.Options = Options{
-		Kernel: "k",
-		Start:  func(context.Context) (Kernel, error) { b.started++; return b.scripted, nil },
-		Save:   func(nb *nbformat.Notebook) error { b.saves++; return nbformat.Write(b.file, nb) },
+		Start: func(context.Context) (Kernel, error) { return b.scripted, nil },
+		Save:  func(nb *nbformat.Notebook) error { b.saves++; return nbformat.Write(b.file, nb) },
 	}
 	return b
-}
-
-// again prepares a fresh kernel that continues from the saved file.
-func (b *fixture) again(t *testing.T) {
-	t.Helper()
-	b.Previous = b.saved(t)
-	b.scripted = &scripted{implementation: b.implementation}
-	b.started, b.saves = 0, 0
 }
 
 func (b *fixture) saved(t *testing.T) *nbformat.Notebook {

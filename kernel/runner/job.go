@@ -28,7 +28,6 @@ type Job struct {
 	Output     string            // file for the notebook with its outputs; empty: not written
 	HTML       string            // file for the HTML page; empty: not written
 	Timeout    time.Duration     // limit for each cell; 0: none
-	Resume     bool              // continue the earlier run in Output
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
 	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
@@ -46,10 +45,9 @@ func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 
 // Prepared is a job that passed validation: its notebook, parameters and kernel exist.
 type Prepared struct {
-	job      Job
-	nb       *nbformat.Notebook
-	spec     jupyter.Spec
-	previous *nbformat.Notebook
+	job  Job
+	nb   *nbformat.Notebook
+	spec jupyter.Spec
 }
 
 // Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
@@ -68,12 +66,6 @@ func (j Job) Prepare() (*Prepared, error) {
 	p := &Prepared{job: j, nb: nb}
 	if p.spec, err = j.find(nb); err != nil {
 		return nil, err
-	}
-	if j.Resume {
-		p.previous, err = nbformat.Read(j.Output)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, usage.Errorf("cannot resume: %w", err)
-		}
 	}
 	return p, nil
 }
@@ -120,7 +112,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 		return nil, Result{}, fmt.Errorf("cannot resolve the folder of %s: %w", j.File, err)
 	}
 	o := Options{
-		Kernel: p.spec.Name, Previous: p.previous, Timeout: j.Timeout, Live: j.Live,
+		Timeout: j.Timeout, Live: j.Live,
 		Start: func(ctx context.Context) (Kernel, error) {
 			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Log: j.Log, Env: j.Env})
 			if err != nil {

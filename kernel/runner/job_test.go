@@ -65,7 +65,6 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, true},
 		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, `did you mean "test"`, true},
 		"no kernel named":    {Job{File: file("b.ipynb", "")}, "name one with --kernel", true},
-		"damaged output":     {Job{File: good, Output: damaged, Resume: true}, "cannot resume", true},
 	} {
 		_, err := c.job.Prepare()
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
@@ -77,13 +76,12 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		Kernel:     "test",
 		Parameters: map[string]string{"n": "4"},
 		Output:     filepath.Join(dir, "new.ipynb"),
-		Resume:     true,
 	}.Prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" || p.previous != nil {
-		t.Errorf("kernel %q, source %q, previous %v", p.nb.Kernel(), p.nb.Cells[0].Source, p.previous)
+	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" {
+		t.Errorf("kernel %q, source %q", p.nb.Kernel(), p.nb.Cells[0].Source)
 	}
 	if _, _, err := p.Run(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "ours.ipynb: kernel \"test\" did not start") {

@@ -38,18 +38,16 @@ type Kernel interface {
 
 // Options configures Run. Start is required.
 type Options struct {
-	Start    func(context.Context) (Kernel, error) // starts a fresh kernel; Run closes it
-	Kernel   string                                // name of the kernel; cells that ran in another run again
-	Save     func(*nbformat.Notebook) error        // called after each cell and while it runs; nil: not saved
-	Previous *nbformat.Notebook                    // output of an earlier run, to continue it; nil: none
-	Timeout  time.Duration                         // limit for each cell; 0: none
-	Live     io.Writer                             // gets the outputs as text when they arrive; nil: discarded
-	Limit    int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
-	Every    time.Duration                         // between two saves of a running cell; 0: DefaultEvery
+	Start   func(context.Context) (Kernel, error) // starts a fresh kernel; Run closes it
+	Save    func(*nbformat.Notebook) error        // called after each cell and while it runs; nil: not saved
+	Timeout time.Duration                         // limit for each cell; 0: none
+	Live    io.Writer                             // gets the outputs as text when they arrive; nil: discarded
+	Limit   int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
+	Every   time.Duration                         // between two saves of a running cell; 0: DefaultEvery
 }
 
-// Result counts the code cells that ran, were reused from an earlier run, or were skipped by their tag.
-type Result struct{ Ran, Reused, Skipped int }
+// Result counts the code cells that ran, or were skipped by their tag.
+type Result struct{ Ran, Skipped int }
 
 // Run runs the code cells of a notebook in order and stores their outputs in it. It stops at the first cell that
 // fails, with a *CellError. If ctx ends, Run interrupts the running cell and returns an error that wraps ctx's.
@@ -65,9 +63,7 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 		r.o.Every = DefaultEvery
 	}
 	r.plan()
-	done := r.finished()
-	if done == len(r.cells) { // nothing to run, so no kernel is started
-		r.reuse(done)
+	if len(r.cells) == 0 { // no kernel is started
 		return r.result, r.save()
 	}
 	k, err := o.Start(ctx)
@@ -75,7 +71,7 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 		return r.result, err
 	}
 	r.kernel = k
-	err = r.all(ctx, done)
+	err = r.all(ctx)
 	return r.result, errors.Join(err, k.Close())
 }
 
@@ -93,49 +89,37 @@ type run struct {
 // step is a cell to run.
 type step struct {
 	*nbformat.Cell
-	number int    // its number among the cells to run, from 1
-	of     int    // the number of cells to run
-	hash   string // of the kernel and all sources up to this cell
+	number int // its number among the cells to run, from 1
+	of     int // the number of cells to run
 }
 
-// plan lists the cells to run and removes the outputs and records of earlier runs from them.
+// plan lists the cells to run and removes the outputs of earlier runs from them.
 func (r *run) plan() {
-	hash := chain("", "kernel", r.o.Kernel)
 	for _, c := range r.nb.Cells {
 		if c.Type != nbformat.Code || strings.TrimSpace(c.Source) == "" {
 			continue
 		}
-		delete(c.Metadata, nbformat.Record)
 		if c.HasTag(SkipTag) {
 			r.result.Skipped++
 			continue
 		}
-		kind := "cell"
-		if c.HasTag(RaisesTag) {
-			kind = RaisesTag
-		}
-		hash = chain(hash, kind, c.Source)
 		c.Outputs, c.ExecutionCount = nil, 0
-		r.cells = append(r.cells, &step{Cell: c, number: len(r.cells) + 1, hash: hash})
+		r.cells = append(r.cells, &step{Cell: c, number: len(r.cells) + 1})
 	}
 	for _, s := range r.cells {
 		s.of = len(r.cells)
 	}
 }
 
-// all runs the cells. The first done cells are reused from the earlier run as far as the kernel allows it.
-func (r *run) all(ctx context.Context, done int) error {
+// all runs the cells.
+func (r *run) all(ctx context.Context) error {
 	if info := r.kernel.Info().LanguageInfo; info != nil {
 		var value map[string]any
 		if json.Unmarshal(info, &value) == nil && len(value) > 0 {
 			r.nb.Metadata["language_info"] = value
 		}
 	}
-	done, err := r.resume(ctx, done)
-	if err != nil {
-		return err
-	}
-	for _, s := range r.cells[done:] {
+	for _, s := range r.cells {
 		if err := r.cell(ctx, s); err != nil {
 			return err
 		}
@@ -143,11 +127,10 @@ func (r *run) all(ctx context.Context, done int) error {
 	return nil
 }
 
-// cell runs one cell, records its status and saves the notebook.
+// cell runs one cell and saves the notebook.
 func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, s.of, firstLine(s.Source))
 	out := newCollector(r, s)
-	started := time.Now()
 	stop := r.saveWhile(out)
 	reply, err := r.execute(ctx, s.Source, out.add)
 	saveError := stop()
@@ -156,14 +139,10 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	if err == nil && out.shellFailed(reply) {
 		reply = out.shellReply()
 	}
-	status := statusOf(ctx, s, reply, err)
 	s.ExecutionCount = s.number
-	s.Metadata[nbformat.Record] = map[string]any{
-		"hash": s.hash, "status": status, "seconds": time.Since(started).Round(time.Millisecond).Seconds(),
-	}
 	r.result.Ran++
 	saved := errors.Join(saveError, r.save())
-	if status == statusOK || status == statusRaised {
+	if err == nil && (reply.Status == "ok" || s.HasTag(RaisesTag)) {
 		return saved
 	}
 	return errors.Join(failure(ctx, s, reply, err, r.o.Timeout), saved)
@@ -177,28 +156,6 @@ func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output))
 		ctx = limited
 	}
 	return r.kernel.Execute(ctx, code, on)
-}
-
-// Statuses of a cell that has run.
-const (
-	statusOK          = "ok"
-	statusRaised      = "raised" // it failed, which its tag allows
-	statusError       = "error"
-	statusInterrupted = "interrupted"
-)
-
-func statusOf(ctx context.Context, s *step, reply jupyter.Reply, err error) string {
-	switch {
-	case ctx.Err() != nil && err != nil:
-		return statusInterrupted
-	case err != nil:
-		return statusError
-	case reply.Status == "ok":
-		return statusOK
-	case s.HasTag(RaisesTag):
-		return statusRaised
-	}
-	return statusError
 }
 
 // saveWhile saves the notebook every r.o.Every in which the cell had an output, until stop is called. It stops at the

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -18,13 +17,12 @@ type widgets map[string]*widget
 type widget struct {
 	state   map[string]json.RawMessage
 	buffers map[string]jupyter.Buffer // by path
-	saved   any                       // the whole state, as an earlier run saved it; nil if this run made the widget
 }
 
 // update adds what is new in the state of a widget.
 func (w widgets) update(o jupyter.Output) {
 	model := w[o.Model]
-	if model == nil || model.saved != nil {
+	if model == nil {
 		model = &widget{state: map[string]json.RawMessage{}, buffers: map[string]jupyter.Buffer{}}
 		w[o.Model] = model
 	}
@@ -34,43 +32,13 @@ func (w widgets) update(o jupyter.Output) {
 	}
 }
 
-const (
-	widgetState = "application/vnd.jupyter.widget-state+json" // MIME type of the saved state of all widgets
-	widgetView  = "application/vnd.jupyter.widget-view+json"  // of an output that shows a widget
-)
-
-// reuse takes over the widgets that the outputs of reused cells show, and those that these widgets consist of, from
-// the notebook of the earlier run.
-func (w widgets) reuse(earlier *nbformat.Notebook, cells []*step) {
-	all, _ := earlier.Metadata["widgets"].(map[string]any)
-	saved, _ := all[widgetState].(map[string]any)
-	models, _ := saved["state"].(map[string]any)
-	var shown []any
-	for _, c := range cells {
-		for _, o := range c.Outputs {
-			shown = append(shown, o.Data[widgetView])
-		}
-	}
-	for len(shown) > 0 {
-		text, _ := json.Marshal(shown) // ids are random, so a text that contains one refers to it
-		shown = nil
-		for id, model := range models {
-			if w[id] == nil && bytes.Contains(text, []byte(id)) {
-				w[id] = &widget{saved: model}
-				shown = append(shown, model)
-			}
-		}
-	}
-}
+// widgetState is the MIME type of the saved state of all widgets.
+const widgetState = "application/vnd.jupyter.widget-state+json"
 
 // record writes the state into a notebook's metadata, as Jupyter does. Without widgets it changes nothing.
 func (w widgets) record(nb *nbformat.Notebook) {
 	models := map[string]any{}
 	for id, model := range w {
-		if model.saved != nil {
-			models[id] = model.saved
-			continue
-		}
 		state := bundle(model.state)
 		if state["_model_name"] == nil {
 			continue // the state of something else
