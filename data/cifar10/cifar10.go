@@ -5,13 +5,13 @@
 // The full set is in the six official .bin files, which Download fetches and Load reads.
 // Without them Load returns a sample that is embedded in the program: real images, lossless,
 // of each class 650 training images (from the official training files) and 400 test images
-// (from the official test file), drawn without replacement with seed 0. The command
+// (from the official test file), drawn without replacement with seed 0. With the official
+// files in TVPS_DATA,
 //
-//	go run ./data/cifar10/makesample --from /path/to/cifar-10-batches-bin
+//	go test ./data/cifar10 -run TestSampleAgainstOfficial -update
 //
-// makes the same file, data/cifar10/sample.bin, byte for byte. Its format is that of package
-// internal/pack; it has 15.3 MiB, about half the size of the pixels. Every figure says which
-// of the two was used (Source.Note).
+// makes the same file, data/cifar10/sample.bin, byte for byte: 15.3 MiB, about half the size of
+// the pixels. Every figure says which of the two was used (Source.Note).
 package cifar10
 
 import (

@@ -70,7 +70,7 @@ func install(ctx context.Context, local string, sums map[string]string, dir stri
 		return fmt.Errorf("cifar10: cannot prepare the folder of the data: %w; "+
 			"make the cache writable or set TVPS_CACHE to another folder", err)
 	}
-	err := unpack(ctx, local, fresh)
+	err := untar(ctx, local, fresh)
 	switch {
 	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable) || ctx.Err() != nil:
 		return err
@@ -89,8 +89,8 @@ func install(ctx context.Context, local string, sums map[string]string, dir stri
 	return nil
 }
 
-// unpack writes the six .bin files of a tar.gz into dir and ignores all other entries.
-func unpack(ctx context.Context, local, dir string) error {
+// untar writes the six .bin files of a tar.gz into dir and ignores all other entries.
+func untar(ctx context.Context, local, dir string) error {
 	f, err := os.Open(local)
 	if err != nil {
 		return err

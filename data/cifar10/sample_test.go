@@ -2,11 +2,15 @@ package cifar10
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/random"
 )
 
 func TestSampleIsStratified(t *testing.T) {
@@ -63,13 +67,9 @@ func TestSampleTrainAndTestAreDisjoint(t *testing.T) {
 	}
 }
 
-func TestSampleSize(t *testing.T) {
-	if len(sampleFile) > 31<<19 {
-		t.Errorf("sample.bin has %d bytes, more than 15.5 MiB", len(sampleFile))
-	}
-}
+var update = flag.Bool("update", false, "make sample.bin from the official files in TVPS_DATA; sampleSum is its SHA-256")
 
-// The sample is the official images, byte for byte.
+// The sample is official images, byte for byte, and sample.bin is drawn and packed as the test does it.
 func TestSampleAgainstOfficial(t *testing.T) {
 	if os.Getenv("TVPS_DATA") == "" {
 		t.Skip("TVPS_DATA is not set")
@@ -88,6 +88,15 @@ func TestSampleAgainstOfficial(t *testing.T) {
 	if !full.Source.Full || full.Source.Dir != dir || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
 		t.Fatalf("the full set is %+v", full.Source)
 	}
+	file := pack(chosen(full.Train, "train", SampleTrain), chosen(full.Test, "test", SampleTest))
+	if *update {
+		if err := os.WriteFile("sample.bin", file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("SHA-256 %x", sha256.Sum256(file))
+	} else if !bytes.Equal(file, sampleFile) {
+		t.Error("sample.bin is another file")
+	}
 	sample, err := Sample()
 	if err != nil {
 		t.Fatal(err)
@@ -100,16 +109,28 @@ func TestSampleAgainstOfficial(t *testing.T) {
 	}
 }
 
+// A damaged sample is an error, never other images.
 func TestDamagedSample(t *testing.T) {
-	cut := sampleFile[:5_000_000]
-	_, err := decodeSample(cut)
-	demand.Error(t, err, "sample.bin", "ends at byte 5000000 of", "git checkout")
 	flipped := bytes.Clone(sampleFile)
 	flipped[7_000_000]++
-	_, err = decodeSample(flipped)
-	demand.Error(t, err, "sample.bin", "is damaged between byte 69", "git checkout")
-	_, err = decodeSample([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0123456789"))
-	demand.Error(t, err, "wrong at byte 0")
+	for _, file := range [][]byte{flipped, sampleFile[:5_000_000], append(bytes.Clone(sampleFile), 0),
+		[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0123456789")} {
+		_, err := decodeSample(file)
+		demand.Error(t, err, "sample.bin", fmt.Sprint(len(file), " bytes"), "git checkout")
+	}
+}
+
+// chosen draws perClass images of each class and returns them in official order.
+func chosen(set Set, part string, perClass int) Set {
+	var rows []int32
+	for class, candidates := range set.ByClass() {
+		order := random.New(0, "cifar10", "sample", part, class).Perm(len(candidates))
+		for _, i := range order[:perClass] {
+			rows = append(rows, candidates[i])
+		}
+	}
+	slices.Sort(rows)
+	return set.Select(rows)
 }
 
 func BenchmarkSample(b *testing.B) {

@@ -1,14 +1,13 @@
-package pack
+package cifar10
 
 import "math/bits"
 
 const (
-	side       = 32
-	pixels     = side * side // of one plane
-	imageBytes = 3 * pixels
-	stride     = side + 2 // a padded row: one column left and right of the image
-	levels     = 20       // contexts of one plane
-	contexts   = 3 * levels
+	side     = 32
+	area     = side * side // of one plane
+	stride   = side + 2    // a padded row: one column left and right of the image
+	levels   = 20          // contexts of one plane
+	contexts = 3 * levels
 )
 
 // plane is one colour plane while it is coded, with a border so that every pixel has
@@ -78,23 +77,15 @@ func abs(x int) int {
 	return x
 }
 
-// split writes the planes G, R-G+128 and B-G+128 (modulo 256) of an image's R, G, B.
-func split(image []byte, planes *[3][pixels]uint8) {
-	for i := range pixels {
-		r, g, b := image[i], image[pixels+i], image[2*pixels+i]
-		planes[0][i], planes[1][i], planes[2][i] = g, r-g+128, b-g+128
-	}
-}
-
-// join is the inverse of split, from padded planes.
+// join writes R, G, B of an image from the padded planes G, R-G+128 and B-G+128 (modulo 256).
 func join(planes *[3]plane, image []byte) {
 	for y := range side {
 		for x := range side {
 			i, at := y*side+x, (y+1)*stride+x+1
 			g := planes[0].value[at]
 			image[i] = planes[1].value[at] + g - 128
-			image[pixels+i] = g
-			image[2*pixels+i] = planes[2].value[at] + g - 128
+			image[area+i] = g
+			image[2*area+i] = planes[2].value[at] + g - 128
 		}
 	}
 }
