@@ -1,12 +1,14 @@
 package main
 
 import (
+	"archive/zip"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"tvps/data/clear/cleartest"
+	"tvps/data/clear"
 )
 
 // TestClearNone: without data the command says where to get them and succeeds.
@@ -30,24 +32,56 @@ func demandWords(t *testing.T, text string, words ...string) {
 	}
 }
 
+// clearZip is a miniature of the published features. The layout is that of 2021 without features/.
+const clearZip = "../data/clear/testdata/clear10-public.zip"
+
+// changedZip copies the miniature, with an entry replaced, or without it if content is nil.
+func changedZip(t *testing.T, entry string, content []byte) string {
+	t.Helper()
+	r, err := zip.OpenReader(clearZip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	path := filepath.Join(t.TempDir(), "c.zip")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := zip.NewWriter(f)
+	for _, file := range r.File {
+		if file.Name != entry {
+			err = errors.Join(err, out.Copy(file))
+		}
+	}
+	if content != nil {
+		w, createErr := out.Create(entry)
+		_, writeErr := w.Write(content)
+		err = errors.Join(err, createErr, writeErr)
+	}
+	if err := errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestClear: a download is checked by --from, by TVPS_CLEAR and in the cache, and the output says how to use it.
 func TestClear(t *testing.T) {
 	s := newSandbox(t)
-	m := cleartest.Default()
-	zipped := m.Public().Zip(t, "clear10-public.zip", "")
-	code, stdout, stderr := s.run(t, "data", "clear", "--from", zipped, "--type", "imagenet")
+	code, stdout, stderr := s.run(t, "data", "clear", "--from", clearZip, "--type", "imagenet")
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	demandWords(t, stdout, zipped+", layout clear10-public", "feature type imagenet (there are: imagenet, moco_b0)",
+	demandWords(t, stdout, clearZip+", layout clear10-public", "feature type imagenet (there are: imagenet, moco_b0)",
 		"0 to 9: baseball, bus,", "buckets 1 to 10\n", "30 images of each class, 4 values",
-		"not the published data set, which has 300", "TVPS_CLEAR="+zipped)
+		"not the published data set, which has 300", "TVPS_CLEAR="+clearZip)
 
 	cache := filepath.Join(s.cache, "clear")
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(zipped, filepath.Join(cache, "clear10-public.zip")); err != nil {
+	if err := os.Rename(changedZip(t, "", nil), filepath.Join(cache, "clear10-public.zip")); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr = s.run(t, "data", "clear")
@@ -56,48 +90,45 @@ func TestClear(t *testing.T) {
 	}
 	demandWords(t, stdout, filepath.Join(cache, "clear10-public.zip"), "feature type moco_b0",
 		"Figures use them as they are")
-
-	m.Types = []string{"moco_b0"}
-	parts := m.Parts()
-	parts["train/features/moco_b0/other.pth"] = nil
-	delete(parts, "train/class_names.txt")
-	s.env = []string{"TVPS_CLEAR=" + parts.Zip(t, "c.zip", "")}
-	code, stdout, stderr = s.run(t, "data", "clear")
-	if code != 0 || stderr != "" {
-		t.Errorf("exit code %d, %s", code, stderr)
+	s.env = []string{"TVPS_CLEAR=" + clearZip}
+	if _, stdout, _ = s.run(t, "data", "clear"); !strings.HasPrefix(stdout, clearZip) {
+		t.Errorf("TVPS_CLEAR is not used: %s", stdout)
 	}
-	demandWords(t, stdout, "layout clear10\n", "(sorted: there is no class_names.txt)", "part test is not used",
-		"features.json does not name, not used: 1, first train/features/moco_b0/other.pth")
+}
+
+// TestPrintClear: what is not used is printed.
+func TestPrintClear(t *testing.T) {
+	var out strings.Builder
+	if err := printClear(&out, &clear.Report{Path: "c.zip", Layout: clear.Parts, Type: "moco_b0", Buckets: []int{1, 2, 3},
+		LeftOut: []int{0}, Test: true, Surplus: []string{"other.pth"}}); err != nil {
+		t.Fatal(err)
+	}
+	demandWords(t, out.String(), "layout clear10\n", "(sorted: there is no class_names.txt)", "part test is not used",
+		"buckets 1 to 3, not used: 0", "features.json does not name, not used: 1, first other.pth")
 }
 
 // TestClearErrors: a usage error ends with exit code 2, a bad data set with 1 after its contents are printed.
 func TestClearErrors(t *testing.T) {
 	s := newSandbox(t)
-	m := cleartest.Default()
-	m.Types = []string{"moco_b0"}
-	files := m.Features("")
-	good := files.Zip(t, "c.zip", "")
-	delete(files, "features/moco_b0/3/bus.pth")
-	lacking := files.Zip(t, "c.zip", "")
-	files["features/moco_b0/3/bus.pth"] = cleartest.Archive([]byte("cos\nsystem\n."))
-	malicious := files.Zip(t, "c.zip", "")
+	const entry = "training_folder/features/moco_b0/3/all.pth"
 	for _, c := range []struct {
 		args   []string
 		code   int
 		words  []string
 		stdout string
 	}{
-		{[]string{"--type", "moco"}, 2, []string{`"moco"`, "it has moco_b0"}, ""},
+		{[]string{"--type", "moco"}, 2, []string{`"moco"`, "it has imagenet, moco_b0"}, ""},
 		{[]string{"--from", ""}, 2, []string{"--from is empty"}, ""},
 		{[]string{"now"}, 2, []string{"takes no argument"}, ""},
 		{[]string{"--form", "x"}, 2, []string{"--form"}, ""},
 		{[]string{"--from", filepath.Join(t.TempDir(), "none")}, 1, []string{"none"}, ""},
 		{[]string{"--from", t.TempDir()}, 1, []string{"no features of CLEAR-10"}, ""},
-		{[]string{"--from", lacking}, 1, []string{"is incomplete", "bus.pth"},
-			"files missing: 1, first features/moco_b0/3/bus.pth"},
-		{[]string{"--from", malicious}, 1, []string{"global os.system", "bus.pth"}, "layout clear10-public"},
+		{[]string{"--from", changedZip(t, entry, nil)}, 1, []string{"is incomplete", "3/all.pth"},
+			"files missing: 1, first " + entry},
+		{[]string{"--from", changedZip(t, entry, []byte("no zip"))}, 1, []string{"not a file of torch.save", "3/all.pth"},
+			"layout clear10-public"},
 	} {
-		s.env = []string{"TVPS_CLEAR=" + good}
+		s.env = []string{"TVPS_CLEAR=" + clearZip}
 		code, stdout, stderr := s.run(t, append([]string{"data", "clear"}, c.args...)...)
 		if code != c.code || !strings.Contains(stdout, c.stdout) || c.stdout == "" && stdout != "" ||
 			strings.Contains(stdout, "are valid") {

@@ -92,7 +92,6 @@ func part(name string) string {
 var otherWrites = map[string]string{
 	"ci/mutations/main.go":                           "writes into a temporary folder",
 	"data/cifar10/download.go":                       "renames a folder",
-	"data/clear/cleartest/mini.go":                   "writes data of tests",
 	"kernel/jupyter/connection.go":                   "writes into a new folder of its own, before the kernel starts",
 	"kernel/setup/tools.go":                          "renames programs that were built on the same disk",
 	"replicate/cluster/slurm/slurmtest/slurmtest.go": "writes settings of tests",

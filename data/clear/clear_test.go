@@ -14,11 +14,10 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/clear/cleartest"
 )
 
 // want returns the set that a miniature must give, computed from its formula.
-func want(m cleartest.Mini, kind string, buckets []int, classes []string) *Set {
+func want(m Mini, kind string, buckets []int, classes []string) *Set {
 	s := &Set{Dim: m.Dim, Classes: classes}
 	for _, bucket := range buckets {
 		for label, class := range classes {
@@ -58,11 +57,11 @@ func load(t *testing.T, path string, o Options) *Set {
 
 // The same features in every layout, as a folder or a zip, give the same set.
 func TestLayouts(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Types = []string{"moco_b0"}
 	public, parts := m.Public(), m.Parts()
 	folder := parts.Folder(t)
-	wanted := want(m, "moco_b0", m.Buckets, cleartest.Official[1:])
+	wanted := want(m, "moco_b0", m.Buckets, Official[1:])
 	holding := filepath.Dir(public.Zip(t, "clear10-public.zip", ""))
 	var sum string
 	for _, c := range []struct {
@@ -132,7 +131,7 @@ func TestSum(t *testing.T) {
 			t.Errorf("%+v has the sum of %+v", b, base)
 		}
 	}
-	m := cleartest.Default()
+	m := Default()
 	files := m.Training()
 	before := load(t, files.Zip(t, "c.zip", ""), Options{}).Source.SHA256
 	files["class_names.txt"] = bytes.Replace(files["class_names.txt"], []byte("bus"), []byte("tram"), 1)
@@ -149,11 +148,11 @@ var permuted = []string{
 // A label is the position of a class in class_names.txt without BACKGROUND, although the
 // labels in all.pth count BACKGROUND.
 func TestLabels(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	order := []string{"sweater", "bus", "laptop", "baseball", "soccer", "dress", "racing", "camera", "hockey", "cosplay"}
 	p := m
 	p.Names = permuted
-	for name, files := range map[string]cleartest.Files{"features": p.Features(""), "training_folder": p.Training()} {
+	for name, files := range map[string]Files{"features": p.Features(""), "training_folder": p.Training()} {
 		same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, order))
 		files["class_names.txt"] = []byte(strings.Join(permuted, "\r\n") + "\r\n\r\n")
 		s := load(t, files.Zip(t, "c.zip", ""), Options{})
@@ -163,7 +162,7 @@ func TestLabels(t *testing.T) {
 	}
 	files := p.Features("")
 	delete(files, "class_names.txt")
-	same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, cleartest.Official[1:]))
+	same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, Official[1:]))
 
 	p.Names = permuted[:4:4] // without BACKGROUND
 	p.Names = append(p.Names, permuted[5:]...)
@@ -172,7 +171,7 @@ func TestLabels(t *testing.T) {
 
 // Ten buckets are used: if there are more, 0 is left out first, then the last ones.
 func TestBuckets(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images = 1
 	for existing, c := range map[string]struct{ used, left string }{
 		"1 2 3 4 5 6 7 8 9 10":      {"1 to 10", ""},
@@ -187,27 +186,27 @@ func TestBuckets(t *testing.T) {
 			fmt.Sscan(text, &n)
 			m.Buckets = append(m.Buckets, n)
 		}
-		for _, files := range []cleartest.Files{m.Features(""), m.Training()} {
+		for _, files := range []Files{m.Features(""), m.Training()} {
 			path := files.Zip(t, "c.zip", "")
 			r, err := Check(t.Context(), path, Options{})
 			if err != nil || Numbers(r.Buckets) != c.used || Numbers(r.LeftOut) != c.left {
 				t.Errorf("%s: %v, used %s, left out %s", existing, err, Numbers(r.Buckets), Numbers(r.LeftOut))
 				continue
 			}
-			same(t, load(t, path, Options{}), want(m, "moco_b0", r.Buckets, cleartest.Official[1:]))
+			same(t, load(t, path, Options{}), want(m, "moco_b0", r.Buckets, Official[1:]))
 		}
 	}
 	m.Buckets = m.Buckets[:9]
-	for _, files := range []cleartest.Files{m.Features(""), m.Training()} {
+	for _, files := range []Files{m.Features(""), m.Training()} {
 		_, err := Load(t.Context(), files.Zip(t, "c.zip", ""), Options{})
 		demand.Error(t, err, "has 9 buckets", "CLEAR-10 has 10")
 	}
 }
 
 func TestType(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	path := m.Public().Zip(t, "c.zip", "")
-	same(t, load(t, path, Options{Type: "imagenet"}), want(m, "imagenet", m.Buckets, cleartest.Official[1:]))
+	same(t, load(t, path, Options{Type: "imagenet"}), want(m, "imagenet", m.Buckets, Official[1:]))
 	_, err := Load(t.Context(), path, Options{Type: "clip"})
 	demand.Error(t, err, path, `"clip"`, "it has imagenet, moco_b0")
 	var unknown *UnknownTypeError
@@ -243,7 +242,7 @@ func TestFind(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Load(ctx, cleartest.Default().Training().Folder(t), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx, Default().Training().Folder(t), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Load did not stop: %v", err)
 	}
 }

@@ -12,31 +12,30 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/clear/cleartest"
 )
 
 const bus = "features/moco_b0/3/bus.pth"
 
 // vectors returns a class file of the given images, with the keys i, ii, ...
 func vectors(images ...[]float32) []byte {
-	var dict cleartest.Dict
+	var dict Dict
 	for i, x := range images {
-		tensor := cleartest.Tensor{Shape: []int{len(x)}, Data: x}
-		dict = append(dict, cleartest.Entry{Key: strings.Repeat("i", i+1), Value: tensor})
+		tensor := Tensor{Shape: []int{len(x)}, Data: x}
+		dict = append(dict, Entry{Key: strings.Repeat("i", i+1), Value: tensor})
 	}
-	return cleartest.Save(dict)
+	return Save(dict)
 }
 
 // A class file that cannot be used is an error that names the file.
 func TestBadClassFile(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images, m.Types = 2, []string{"moco_b0"}
 	base := m.Features("")
 	good := base[bus]
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	matrix := cleartest.Tensor{Shape: []int{2, 4}, Data: make([]float32, 8)}
-	oneOf := func(value any) []byte { return cleartest.Save(cleartest.Dict{{Key: "a", Value: value}}) }
-	program := cleartest.Archive([]byte("\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R."))
+	matrix := Tensor{Shape: []int{2, 4}, Data: make([]float32, 8)}
+	oneOf := func(value any) []byte { return Save(Dict{{Key: "a", Value: value}}) }
+	program := Archive([]byte("\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R."))
 	for name, c := range map[string]struct {
 		data  []byte
 		words []string
@@ -49,9 +48,9 @@ func TestBadClassFile(t *testing.T) {
 		"damaged":         {bytes.Replace(good, floats(3021.0), floats(3021.5), 1), []string{"data/1", "checksum"}},
 		"cut short":       {good[:len(good)/2], []string{"truncated"}},
 		"empty":           {nil, []string{"not a file of torch.save"}},
-		"no images":       {cleartest.Save(cleartest.Dict{}), []string{"dict of images, but is: dict of 0"}},
-		"a list":          {cleartest.Save(cleartest.Ints{1}), []string{"but is: list of 1"}},
-		"a number":        {cleartest.Save(1), []string{"but is: int"}},
+		"no images":       {Save(Dict{}), []string{"dict of images, but is: dict of 0"}},
+		"a list":          {Save(Ints{1}), []string{"but is: list of 1"}},
+		"a number":        {Save(1), []string{"but is: int"}},
 		"numbers":         {oneOf(1), []string{`"a"`, "vector, but is: int"}},
 		"a matrix":        {oneOf(matrix), []string{`"a"`, "vector, but is: tensor with sizes [2 4]"}},
 		"a program":       {program, []string{"global os.system"}},
@@ -74,7 +73,7 @@ func TestBadClassFile(t *testing.T) {
 
 // In a folder the error names the path of the file. In a zip the zip's checksum detects damage.
 func TestDamaged(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	files := m.Features("")
 	zipped := files.Zip(t, "c.zip", "")
@@ -110,39 +109,39 @@ func aliased(n int) []byte {
 	for i := range n {
 		pickle = append(binary.LittleEndian.AppendUint32(append(pickle, 'J'), uint32(i)), "h\x00"...)
 	}
-	return cleartest.Archive(append(pickle, "u."...), make([]byte, 16))
+	return Archive(append(pickle, "u."...), make([]byte, 16))
 }
 
 // A bucket file that cannot be used is an error that names the file.
 func TestBadBucketFile(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	base := m.Training()
 	const name = "training_folder/features/moco_b0/4/all.pth"
-	tensor := func(n int, shape ...int) cleartest.Tensor {
-		return cleartest.Tensor{Shape: shape, Data: make([]float32, n)}
+	tensor := func(n int, shape ...int) Tensor {
+		return Tensor{Shape: shape, Data: make([]float32, n)}
 	}
-	matrix := func(n int) cleartest.Tensor { return tensor(4*n, n, 4) }
+	matrix := func(n int) Tensor { return tensor(4*n, n, 4) }
 	const unknown = "label of its row 1 is not one of the 11"
-	eleven := cleartest.Ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	eleven := Ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for what, c := range map[string]struct {
 		value any
 		words []string
 	}{
-		"a dict": {cleartest.Dict{}, []string{"a tensor and its labels, but is: dict of 0"}},
-		"three":  {cleartest.Tuple{1, 2, 3}, []string{"tuple of 3"}},
-		"labels first": {cleartest.Tuple{eleven, matrix(11)},
+		"a dict": {Dict{}, []string{"a tensor and its labels, but is: dict of 0"}},
+		"three":  {Tuple{1, 2, 3}, []string{"tuple of 3"}},
+		"labels first": {Tuple{eleven, matrix(11)},
 			[]string{"but is: list of 11, tensor with sizes [11 4]"}},
-		"a label too few":    {cleartest.Tuple{matrix(11), eleven[:10]}, []string{"sizes [11 4], list of 10"}},
-		"a vector":           {cleartest.Tuple{tensor(11, 11), eleven}, []string{"sizes [11]"}},
-		"an unknown label":   {cleartest.Tuple{matrix(2), cleartest.Ints{0, 11}}, []string{unknown}},
-		"a label below zero": {cleartest.Tuple{matrix(2), cleartest.Ints{0, -1}}, []string{unknown}},
-		"a class is missing": {cleartest.Tuple{matrix(10), eleven[:10]}, []string{"no image of the class sweater"}},
-		"another length":     {cleartest.Tuple{tensor(55, 11, 5), eleven}, []string{"5 values", "others have 4"}},
+		"a label too few":    {Tuple{matrix(11), eleven[:10]}, []string{"sizes [11 4], list of 10"}},
+		"a vector":           {Tuple{tensor(11, 11), eleven}, []string{"sizes [11]"}},
+		"an unknown label":   {Tuple{matrix(2), Ints{0, 11}}, []string{unknown}},
+		"a label below zero": {Tuple{matrix(2), Ints{0, -1}}, []string{unknown}},
+		"a class is missing": {Tuple{matrix(10), eleven[:10]}, []string{"no image of the class sweater"}},
+		"another length":     {Tuple{tensor(55, 11, 5), eleven}, []string{"5 values", "others have 4"}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			files := maps.Clone(base)
-			files[name] = cleartest.Save(c.value)
+			files[name] = Save(c.value)
 			_, err := Load(t.Context(), files.Zip(t, "c.zip", ""), Options{})
 			demand.Error(t, err, append(c.words, name+" in ")...)
 		})
@@ -151,36 +150,36 @@ func TestBadBucketFile(t *testing.T) {
 
 // A data set that cannot be used as a whole is an error.
 func TestBadSet(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	const index = "features/moco_b0/features.json"
 	text := func(s string) []byte { return []byte(s) }
-	replace := func(name, old, new string) func(f cleartest.Files) {
-		return func(f cleartest.Files) { f[name] = bytes.Replace(f[name], text(old), text(new), 1) }
+	replace := func(name, old, new string) func(f Files) {
+		return func(f Files) { f[name] = bytes.Replace(f[name], text(old), text(new), 1) }
 	}
 	for name, c := range map[string]struct {
-		change func(f cleartest.Files)
+		change func(f Files)
 		words  []string
 	}{
-		"a missing class": {func(f cleartest.Files) {
+		"a missing class": {func(f Files) {
 			f[index] = bytes.ReplaceAll(f[index], text(`"bus":"features/moco_b0/7/bus.pth",`), nil)
 		}, []string{"features.json", `no class "bus" in bucket 7`}},
-		"a missing file": {func(f cleartest.Files) { delete(f, bus) }, []string{"is incomplete", bus, "files missing: 1"}},
-		"nine classes": {func(f cleartest.Files) {
-			f["class_names.txt"] = text(strings.Join(cleartest.Official[:10], "\n"))
+		"a missing file": {func(f Files) { delete(f, bus) }, []string{"is incomplete", bus, "files missing: 1"}},
+		"nine classes": {func(f Files) {
+			f["class_names.txt"] = text(strings.Join(Official[:10], "\n"))
 		}, []string{"9 classes without BACKGROUND"}},
 		"a class instead of another": {replace("class_names.txt", "bus", "dress"),
 			[]string{"10 classes without BACKGROUND, 9 of them different"}},
-		"a class twice": {func(f cleartest.Files) {
+		"a class twice": {func(f Files) {
 			f["class_names.txt"] = append(f["class_names.txt"], "\nbus"...)
 		}, []string{"11 classes without BACKGROUND, 10 of them different"}},
-		"a hundred classes": {func(f cleartest.Files) {
+		"a hundred classes": {func(f Files) {
 			f["class_names.txt"] = text(strings.Repeat("c\n", 100))
 		}, []string{"100 classes", "1 of them different"}},
 		"a bucket with a name":   {replace(index, `"7":`, `"x\ny":`), []string{`bucket "x\ny"`, "not a number"}},
 		"a bucket with a sign":   {replace(index, `"7":`, `"+7":`), []string{`bucket "+7"`}},
-		"no json":                {func(f cleartest.Files) { f[index] = text("{") }, []string{index, "unexpected end"}},
-		"a json of another form": {func(f cleartest.Files) { f[index] = text(`[1]`) }, []string{index, "cannot unmarshal"}},
+		"no json":                {func(f Files) { f[index] = text("{") }, []string{index, "unexpected end"}},
+		"a json of another form": {func(f Files) { f[index] = text(`[1]`) }, []string{index, "cannot unmarshal"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := m.Features("")
@@ -196,13 +195,13 @@ func TestBadSet(t *testing.T) {
 }
 
 func TestBadPath(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	text := filepath.Join(t.TempDir(), "text.zip")
 	if err := os.WriteFile(text, []byte("no zip"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	two := cleartest.Files{}
+	two := Files{}
 	for name, data := range m.Features("one") {
 		two[name], two["two"+strings.TrimPrefix(name, "one")] = data, data
 	}
@@ -213,11 +212,11 @@ func TestBadPath(t *testing.T) {
 		"no file":      {filepath.Join(t.TempDir(), "none"), []string{"none"}},
 		"empty folder": {t.TempDir(), []string{"no features of CLEAR-10", "clear10-public.zip"}},
 		"no zip":       {text, []string{text, "neither a folder nor a complete zip"}},
-		"another zip":  {cleartest.Files{"a/b": nil}.Zip(t, "a.zip", ""), []string{"no features of CLEAR-10"}},
+		"another zip":  {Files{"a/b": nil}.Zip(t, "a.zip", ""), []string{"no features of CLEAR-10"}},
 		"only the part test": {m.Features("test").Zip(t, "clear10-test.zip", ""),
 			[]string{"has only CLEAR-10's part test", "clear10-train.zip"}},
 		"two data sets": {two.Zip(t, "c.zip", ""), []string{"several data sets, one and two"}},
-		"features empty": {cleartest.Files{"features/readme": nil}.Folder(t),
+		"features empty": {Files{"features/readme": nil}.Folder(t),
 			[]string{`no features of the type "moco_b0"`, "it has none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestBadPath(t *testing.T) {
 
 // Missing and surplus files are in the report. Surplus files are no error.
 func TestReport(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	m.Types = []string{"moco_b0"}
 	files := m.Parts()
 	files["train/features/moco_b0/3/tram.pth"] = []byte("not read")
@@ -262,7 +261,7 @@ func TestReport(t *testing.T) {
 
 // Classes may have different numbers of images. The note says so.
 func TestUnequal(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	files := m.Features("")
 	files[bus] = vectors([]float32{1, 2, 3, 4})
 	s := load(t, files.Zip(t, "c.zip", ""), Options{})
@@ -278,12 +277,12 @@ func TestUnequal(t *testing.T) {
 // Paths in features.json without the type, as a script of the authors wrote them, and paths
 // that lead out of the data set are replaced by the usual place.
 func TestPaths(t *testing.T) {
-	m := cleartest.Default()
+	m := Default()
 	const index = "features/moco_b0/features.json"
 	for _, prefix := range []string{"features/", "../features/moco_b0/../../../../", "/etc/"} {
 		files := m.Features("")
 		files[index] = bytes.ReplaceAll(files[index], []byte("features/moco_b0/"), []byte(prefix))
-		same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(m, "moco_b0", m.Buckets, cleartest.Official[1:]))
+		same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(m, "moco_b0", m.Buckets, Official[1:]))
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"hash"
 	"math"
 	"strings"
-
-	"tvps/data/clear/internal/pth"
 )
 
 const (
@@ -32,7 +30,7 @@ type batch struct {
 type image struct {
 	id     string // for messages
 	label  int
-	values *pth.Tensor
+	values *tensor
 }
 
 // read reads the planned files one at a time, passes each to next and completes the report.
@@ -73,7 +71,7 @@ func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 	if err != nil {
 		return err
 	}
-	value, err := pth.Read(raw)
+	value, err := readPTH(raw)
 	if err != nil {
 		return err
 	}
@@ -104,14 +102,14 @@ func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 
 // ofClass returns the images of {id: tensor[dim]}.
 func ofClass(value any, label int) ([]image, error) {
-	dict, ok := value.(*pth.Dict)
+	dict, ok := value.(*pyDict)
 	if !ok || len(dict.Keys) == 0 {
 		return nil, fmt.Errorf("it should be a dict of images, but is: %s", describe(value))
 	}
 	images := make([]image, len(dict.Keys))
 	for i, v := range dict.Values {
 		id := fmt.Sprintf("%.40q", fmt.Sprint(dict.Keys[i]))
-		t, ok := v.(*pth.Tensor)
+		t, ok := v.(*tensor)
 		if !ok || len(t.Shape) != 1 {
 			return nil, fmt.Errorf("its image %s should be a vector, but is: %s", id, describe(v))
 		}
@@ -123,12 +121,12 @@ func ofClass(value any, label int) ([]image, error) {
 // ofBucket returns the images of (tensor[n, dim], [label, ...]), sorted by class and without
 // BACKGROUND. A label is the number of a line of class_names.txt, from 0.
 func (p *plan) ofBucket(value any) ([]image, error) {
-	pair, _ := value.(pth.Tuple)
+	pair, _ := value.(pyTuple)
 	if len(pair) != 2 {
 		return nil, fmt.Errorf("it should be a tensor and its labels, but is: %s", describe(value))
 	}
-	t, ok1 := pair[0].(*pth.Tensor)
-	list, ok2 := pair[1].(*pth.List)
+	t, ok1 := pair[0].(*tensor)
+	list, ok2 := pair[1].(*pyList)
 	if !ok1 || !ok2 || len(t.Shape) != 2 || t.Shape[0] != len(list.Items) {
 		return nil, fmt.Errorf("it should be a matrix and a label for each row, but is: %s, %s",
 			describe(pair[0]), describe(pair[1]))
@@ -158,16 +156,16 @@ func (p *plan) ofBucket(value any) ([]image, error) {
 // describe returns the type of a value, for messages: tensor with sizes [300 2048].
 func describe(v any) string {
 	switch v := v.(type) {
-	case *pth.Tensor:
+	case *tensor:
 		return fmt.Sprintf("tensor with sizes %d", v.Shape)
-	case *pth.Dict:
+	case *pyDict:
 		return fmt.Sprintf("dict of %d", len(v.Keys))
-	case *pth.List:
+	case *pyList:
 		return fmt.Sprintf("list of %d", len(v.Items))
-	case pth.Tuple:
+	case pyTuple:
 		return fmt.Sprintf("tuple of %d", len(v))
 	}
-	return pth.Name(v)
+	return typeName(v)
 }
 
 // add appends the label and the values of an image.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// sized returns a set without features, with n images per class in each of ten buckets.
-func sized(n int) *Set {
+// setOf returns a set without features, with n images per class in each of ten buckets.
+func setOf(n int) *Set {
 	s := &Set{Classes: make([]string, Classes)}
 	for range Buckets {
 		for class := range int32(Classes) {
@@ -22,7 +22,7 @@ func sized(n int) *Set {
 // The three parts have 1,800, 300 and 900 of the published 3,000 images of a class, and every
 // row is in exactly one part.
 func TestSplit(t *testing.T) {
-	s := sized(PerBucket)
+	s := setOf(PerBucket)
 	for seed := range int64(3) {
 		train, validation, test := s.Split(seed)
 		all := slices.Concat(train, validation, test)
@@ -55,7 +55,7 @@ func TestSplit(t *testing.T) {
 // A split depends on the seed alone. It is random: every class has its own order, two seeds
 // share about a tenth of the validation rows, and every bucket has its share of them.
 func TestSplitBySeed(t *testing.T) {
-	s := sized(PerBucket)
+	s := setOf(PerBucket)
 	_, first, _ := s.Split(0)
 	_, again, _ := s.Split(0)
 	_, other, _ := s.Split(1)

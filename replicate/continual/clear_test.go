@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"tvps/data/clear/cleartest"
 )
 
 // standInSettings is CLEAR's panel of figure 1 in miniature, on the stand-in.
@@ -95,7 +93,7 @@ func TestMoments(t *testing.T) {
 
 // TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen.
 func TestPublishedFeatures(t *testing.T) {
-	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
+	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
 	s := standInSettings()
 	h := newHost(t, "")
 	if s.Source(h).StandIn != StandIn {
@@ -123,7 +121,7 @@ func TestPublishedFeatures(t *testing.T) {
 
 // TestStreamOfPublishedFeatures: rows, labels and split are those of CLEAR.
 func TestStreamOfPublishedFeatures(t *testing.T) {
-	t.Setenv("TVPS_CLEAR", cleartest.Default().Public().Folder(t))
+	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
 	s := standInSettings()
 	s.Features, s.N = "auto", 20
 	h := newHost(t, "")

@@ -1,7 +1,4 @@
-// Package cleartest writes small data sets in the layouts of the published CLEAR-10 features,
-// for tests of readers. Its writer of .pth files shares no code with the reader. Files that
-// torch wrote are in data/clear/internal/pth/testdata.
-package cleartest
+package clear
 
 import (
 	"archive/zip"
@@ -11,7 +8,8 @@ import (
 	"math"
 )
 
-// The types that Save writes, in addition to string and int.
+// The types that Save writes, in addition to string and int. The writer shares no code with the reader; files that
+// torch wrote are in testdata.
 type (
 	// Entry is a key and its value in a Dict.
 	Entry struct {
@@ -111,7 +109,7 @@ func (w *pickler) value(v any) {
 	case Tensor:
 		w.tensor(v)
 	default:
-		panic(fmt.Sprintf("cleartest: cannot write a %T", v))
+		panic(fmt.Sprintf("cannot write a %T", v))
 	}
 }
 

@@ -1,4 +1,4 @@
-package pth
+package clear
 
 import (
 	"encoding/binary"
@@ -47,9 +47,9 @@ type storage struct {
 	n    int64
 }
 
-// Tensor is a view of a storage: element (i, j, ...) is the storage's number
+// tensor is a view of a storage: element (i, j, ...) is the storage's number
 // offset + i stride[0] + j stride[1] + ...
-type Tensor struct {
+type tensor struct {
 	Shape []int
 
 	stride  []int64
@@ -58,7 +58,7 @@ type Tensor struct {
 }
 
 // Len returns the number of elements, at most the number in the storage.
-func (t *Tensor) Len() int {
+func (t *tensor) Len() int {
 	n := 1
 	for _, size := range t.Shape {
 		n *= size
@@ -67,16 +67,16 @@ func (t *Tensor) Len() int {
 }
 
 // Sub returns row i of the first axis, not copied. It panics if i is out of range.
-func (t *Tensor) Sub(i int) *Tensor {
+func (t *tensor) Sub(i int) *tensor {
 	if i < 0 || i >= t.Shape[0] {
-		panic(fmt.Sprintf("pth: row %d of %d", i, t.Shape[0]))
+		panic(fmt.Sprintf("clear: row %d of %d", i, t.Shape[0]))
 	}
 	offset := t.offset + int64(i)*t.stride[0]
-	return &Tensor{Shape: t.Shape[1:], stride: t.stride[1:], offset: offset, storage: t.storage}
+	return &tensor{Shape: t.Shape[1:], stride: t.stride[1:], offset: offset, storage: t.storage}
 }
 
 // AppendFloat32 appends the elements to dst in row-major order.
-func (t *Tensor) AppendFloat32(dst []float32) []float32 {
+func (t *tensor) AppendFloat32(dst []float32) []float32 {
 	n := t.Len()
 	dst = slices.Grow(dst, n)
 	index, at := make([]int, len(t.Shape)), t.offset
@@ -147,7 +147,7 @@ func reduce(m *machine) error {
 	if err != nil {
 		return err
 	}
-	args, ok := v.(Tuple)
+	args, ok := v.(pyTuple)
 	switch {
 	case ok && f == rebuildTensor:
 		t, err := rebuild(args)
@@ -156,10 +156,10 @@ func reduce(m *machine) error {
 		}
 		m.push(t)
 	case ok && f == orderedDict && len(args) == 0:
-		m.push(&Dict{})
+		m.push(&pyDict{})
 	default:
 		return fmt.Errorf("its pickle calls a value of type %s with one of type %s; "+
-			"only tensors and empty OrderedDicts are supported", Name(f), Name(v))
+			"only tensors and empty OrderedDicts are supported", typeName(f), typeName(v))
 	}
 	return nil
 }
@@ -170,9 +170,9 @@ func persistent(m *machine) error {
 	if err != nil {
 		return err
 	}
-	args, ok := v.(Tuple)
+	args, ok := v.(pyTuple)
 	if !ok || len(args) != 5 || args[0] != "storage" {
-		return fmt.Errorf("its pickle has a persistent id of type %s that names no storage", Name(v))
+		return fmt.Errorf("its pickle has a persistent id of type %s that names no storage", typeName(v))
 	}
 	g, ok1 := args[1].(global)
 	kind, ok2 := kinds[g]
@@ -192,7 +192,7 @@ func persistent(m *machine) error {
 
 // rebuild returns the tensor of _rebuild_tensor_v2(storage, offset, size, stride,
 // requires_grad, backward_hooks[, metadata]).
-func rebuild(args Tuple) (*Tensor, error) {
+func rebuild(args pyTuple) (*tensor, error) {
 	if len(args) != 6 && len(args) != 7 {
 		return nil, fmt.Errorf("its pickle describes a tensor by %d values instead of 6 or 7", len(args))
 	}
@@ -208,7 +208,7 @@ func rebuild(args Tuple) (*Tensor, error) {
 			"which do not fit into its %d numbers",
 			offset, size[:min(len(size), maxAxes)], stride[:min(len(stride), maxAxes)], s.n)
 	}
-	t := &Tensor{Shape: make([]int, len(size)), stride: stride, offset: offset, storage: s}
+	t := &tensor{Shape: make([]int, len(size)), stride: stride, offset: offset, storage: s}
 	for i, n := range size {
 		t.Shape[i] = int(n)
 	}
@@ -234,7 +234,7 @@ func (s *storage) holds(offset int64, size, stride []int64) bool {
 
 // integers returns the elements of a tuple of integers.
 func integers(v any) ([]int64, bool) {
-	t, ok := v.(Tuple)
+	t, ok := v.(pyTuple)
 	if !ok {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package pth
+package clear
 
 import (
 	"encoding/binary"
@@ -31,15 +31,15 @@ var opcodes = [256]func(*machine) error{
 	'X':  sized(4, (*machine).text),
 	0x8d: sized(8, (*machine).text),
 
-	')':  func(m *machine) error { m.push(Tuple{}); return nil },
+	')':  func(m *machine) error { m.push(pyTuple{}); return nil },
 	0x85: tuple(1),
 	0x86: tuple(2),
 	0x87: tuple(3),
 	't':  markedTuple,
-	']':  func(m *machine) error { m.push(&List{}); return nil },
+	']':  func(m *machine) error { m.push(&pyList{}); return nil },
 	'a':  appendOne,
 	'e':  appendMarked,
-	'}':  func(m *machine) error { m.push(&Dict{}); return nil },
+	'}':  func(m *machine) error { m.push(&pyDict{}); return nil },
 	's':  setItem,
 	'u':  setMarked,
 
@@ -123,7 +123,7 @@ func float(m *machine) error {
 // tuple returns an opcode that replaces the top n values by a tuple of them.
 func tuple(n int) func(*machine) error {
 	return func(m *machine) error {
-		values := make(Tuple, n)
+		values := make(pyTuple, n)
 		for i := n - 1; i >= 0; i-- {
 			v, err := m.pop()
 			if err != nil {
@@ -139,7 +139,7 @@ func tuple(n int) func(*machine) error {
 func markedTuple(m *machine) error {
 	values, err := m.popMark()
 	if err == nil {
-		m.push(Tuple(slices.Clone(values)))
+		m.push(pyTuple(slices.Clone(values)))
 	}
 	return err
 }
@@ -166,9 +166,9 @@ func appendTo(m *machine, values ...any) error {
 	if err != nil {
 		return err
 	}
-	list, ok := v.(*List)
+	list, ok := v.(*pyList)
 	if !ok {
-		return fmt.Errorf("its pickle appends to a value of type %s", Name(v))
+		return fmt.Errorf("its pickle appends to a value of type %s", typeName(v))
 	}
 	list.Items = append(list.Items, values...)
 	return nil
@@ -200,9 +200,9 @@ func setIn(m *machine, values []any) error {
 	if err != nil {
 		return err
 	}
-	dict, ok := v.(*Dict)
+	dict, ok := v.(*pyDict)
 	if !ok {
-		return fmt.Errorf("its pickle sets items of a value of type %s", Name(v))
+		return fmt.Errorf("its pickle sets items of a value of type %s", typeName(v))
 	}
 	if len(values)%2 != 0 {
 		return fmt.Errorf("its pickle sets a key without a value before byte %d", m.next)

@@ -1,8 +1,10 @@
-package cleartest
+package clear
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -170,4 +172,26 @@ func (f Files) Zip(tb testing.TB, name, top string) string {
 		tb.Fatal(err)
 	}
 	return at
+}
+
+var update = flag.Bool("update", false, "write testdata/clear10-public.zip, which tests of other packages read")
+
+// The committed miniature is the one that the writer makes, and it can be loaded.
+func TestCommittedMiniature(t *testing.T) {
+	const committed = "testdata/clear10-public.zip"
+	made, err := os.ReadFile(Default().Training().Zip(t, "clear10-public.zip", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(committed, made, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if file, err := os.ReadFile(committed); err != nil || !bytes.Equal(file, made) {
+		t.Errorf("%s is another file, %v: run the test with -update", committed, err)
+	}
+	if s := load(t, committed, Options{}); s.Len() != 300 {
+		t.Errorf("%d images", s.Len())
+	}
 }

@@ -1,30 +1,30 @@
-package pth
+package clear
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// Tuple is a Python tuple.
-type Tuple []any
+// pyTuple is a Python tuple.
+type pyTuple []any
 
-// List is a Python list.
-type List struct{ Items []any }
+// pyList is a Python list.
+type pyList struct{ Items []any }
 
-// Dict is a Python dict: Keys[i] has the value Values[i], in the order of insertion. A key is
+// pyDict is a Python dict: Keys[i] has the value Values[i], in the order of insertion. A key is
 // a string or an int64.
-type Dict struct {
+type pyDict struct {
 	Keys, Values []any
 
 	at map[any]int // position of each key
 }
 
 // set sets the value of a key. A key that exists keeps its position, as in Python.
-func (d *Dict) set(key, value any) error {
+func (d *pyDict) set(key, value any) error {
 	switch key.(type) {
 	case string, int64:
 	default:
-		return fmt.Errorf("its pickle has a dict with a key of type %s; only strings and integers are supported", Name(key))
+		return fmt.Errorf("its pickle has a dict with a key of type %s; only strings and integers are supported", typeName(key))
 	}
 	if i, found := d.at[key]; found {
 		d.Values[i] = value
@@ -41,8 +41,8 @@ func (d *Dict) set(key, value any) error {
 // global is one of the names in Python that the machine accepts, such as torch.FloatStorage.
 type global string
 
-// Name returns the name of a value's type in Python, for messages.
-func Name(v any) string {
+// typeName returns the name of a value's type in Python, for messages.
+func typeName(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "None"
@@ -54,13 +54,13 @@ func Name(v any) string {
 		return "float"
 	case string:
 		return "str"
-	case Tuple:
+	case pyTuple:
 		return "tuple"
-	case *List:
+	case *pyList:
 		return "list"
-	case *Dict:
+	case *pyDict:
 		return "dict"
-	case *Tensor:
+	case *tensor:
 		return "tensor"
 	case *storage:
 		return "storage"

@@ -1,25 +1,4 @@
-// Package pth reads untrusted files that torch.save wrote.
-//
-// Such a file (.pth, .pt) is a zip of uncompressed entries: NAME/data.pkl is a pickle, a
-// program for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
-// tensors. In Python a pickle may call any function. This reader calls none: it implements
-// the opcodes that build plain values, the tensor storages and two functions,
-// torch._utils._rebuild_tensor_v2 and collections.OrderedDict. Everything else is an error
-// that names it. Lengths, shapes, strides and memo numbers are checked against the size of
-// the file before memory is allocated, so the size of the file limits the memory.
-//
-// Python values are returned as
-//
-//	None           nil
-//	bool           bool
-//	int            int64 (larger integers are an error)
-//	float          float64
-//	str            string
-//	tuple          Tuple
-//	list           *List
-//	dict           *Dict (OrderedDict too), in insertion order, keys str or int
-//	torch.Tensor   *Tensor of float, half, double or long
-package pth
+package clear
 
 import (
 	"archive/zip"
@@ -37,14 +16,34 @@ const maxPickle = 4 << 20
 // legacy is the beginning of files of torch before 1.6: a pickled magic number.
 var legacy = []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 
-// Read returns the value in a file that torch.save wrote (torch 1.6 or later). Tensors refer
-// to raw, which must not change while they are in use. An error is one sentence about "it",
-// the file, whose name the caller must add.
-func Read(raw []byte) (any, error) {
+// readPTH returns the value in an untrusted file that torch.save wrote (torch 1.6 or later).
+// Tensors refer to raw, which must not change while they are in use. An error is one sentence
+// about "it", the file, whose name the caller must add.
+//
+// Such a file (.pth, .pt) is a zip of uncompressed entries: NAME/data.pkl is a pickle, a
+// program for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
+// tensors. In Python a pickle may call any function. This reader calls none: it implements
+// the opcodes that build plain values, the tensor storages and two functions,
+// torch._utils._rebuild_tensor_v2 and collections.OrderedDict. Everything else is an error
+// that names it. Lengths, shapes, strides and memo numbers are checked against the size of
+// the file before memory is allocated, so the size of the file limits the memory.
+//
+// Python values are returned as
+//
+//	None           nil
+//	bool           bool
+//	int            int64 (larger integers are an error)
+//	float          float64
+//	str            string
+//	tuple          pyTuple
+//	list           *pyList
+//	dict           *pyDict (OrderedDict too), in insertion order, keys str or int
+//	torch.Tensor   *tensor of float, half, double or long
+func readPTH(raw []byte) (any, error) {
 	if bytes.HasPrefix(raw, legacy) {
 		return nil, errors.New("it has the format of torch before 1.6; load and save it with a newer torch")
 	}
-	a, err := open(raw)
+	a, err := openPTH(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ type archive struct {
 	entries map[string]*zip.File
 }
 
-func open(raw []byte) (*archive, error) {
+func openPTH(raw []byte) (*archive, error) {
 	r, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)

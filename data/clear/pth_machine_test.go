@@ -1,4 +1,4 @@
-package pth
+package clear
 
 import (
 	"encoding/binary"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/clear/cleartest"
 )
 
 // malicious are pickles that would execute code in Python, or that Python does not write.
@@ -87,7 +86,7 @@ var malicious = []struct {
 func TestMalicious(t *testing.T) {
 	for _, c := range malicious {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Read(cleartest.Archive([]byte(c.pickle)))
+			_, err := readPTH(Archive([]byte(c.pickle)))
 			demand.Error(t, err, c.words...)
 		})
 	}
@@ -119,7 +118,7 @@ func TestCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list := v.(*List); len(list.Items) != 1 || list.Items[0] != v {
+	if list := v.(*pyList); len(list.Items) != 1 || list.Items[0] != v {
 		t.Error("it is not the list that contains itself")
 	}
 }
@@ -132,8 +131,8 @@ func TestDeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 1
-	for list := v.(*List); len(list.Items) > 0; n++ {
-		list = list.Items[0].(*List)
+	for list := v.(*pyList); len(list.Items) > 0; n++ {
+		list = list.Items[0].(*pyList)
 	}
 	if n != depth {
 		t.Errorf("%d lists deep, want %d", n, depth)
@@ -157,7 +156,7 @@ func view(offset int64, size, stride []int64) []byte {
 	for i := range 12 {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(i)))
 	}
-	return cleartest.Archive([]byte(pickle), data)
+	return Archive([]byte(pickle), data)
 }
 
 func TestViews(t *testing.T) {
@@ -191,7 +190,7 @@ func TestViews(t *testing.T) {
 		{0, n{0}, n{1}, ""},
 		{0, n{1, 1, 1, 1, 1, 1, 1, 1, 1}, n{1, 1, 1, 1, 1, 1, 1, 1, 1}, ""},
 	} {
-		v, err := Read(view(c.offset, c.size, c.stride))
+		v, err := readPTH(view(c.offset, c.size, c.stride))
 		if c.want == "" {
 			demand.Error(t, err, fmt.Sprintf("offset %d", c.offset), "do not fit into its 12 numbers")
 			continue
@@ -200,6 +199,6 @@ func TestViews(t *testing.T) {
 			t.Errorf("%d %d %d: %s, %v; want %s", c.offset, c.size, c.stride, repr(v), err, c.want)
 		}
 	}
-	_, err := Read(view(0, n{2, 2}, n{1}))
+	_, err := readPTH(view(0, n{2, 2}, n{1}))
 	demand.Error(t, err, "not described by storage, offset, sizes and strides")
 }

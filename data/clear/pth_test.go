@@ -1,4 +1,4 @@
-package pth
+package clear
 
 import (
 	"archive/zip"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/clear/cleartest"
 )
 
 func fixture(tb testing.TB, name string) []byte {
@@ -44,7 +43,7 @@ func TestPython(t *testing.T) {
 		if filepath.Ext(name) != ".pth" {
 			continue
 		}
-		v, err := Read(fixture(t, name))
+		v, err := readPTH(fixture(t, name))
 		if err != nil || repr(v) != value {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, err, repr(v), value)
 		}
@@ -59,8 +58,8 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dict := v.(*Dict)
-	shared := dict.Values[len(dict.Values)-1].(*List).Items
+	dict := v.(*pyDict)
+	shared := dict.Values[len(dict.Values)-1].(*pyList).Items
 	if shared[0] != shared[1] {
 		t.Error("a list that is referred to twice was read as two lists")
 	}
@@ -73,16 +72,16 @@ func TestTorchRefused(t *testing.T) {
 		"parameter.pth": {"global torch._utils._rebuild_parameter"},
 		"bytes.pth":     {"global torch.ByteStorage"},
 	} {
-		_, err := Read(fixture(t, name))
+		_, err := readPTH(fixture(t, name))
 		demand.Error(t, err, words...)
 	}
 }
 
-// Read returns what cleartest.Save wrote. The two share no code.
+// Read returns what Save wrote. The two share no code.
 func TestRoundTrip(t *testing.T) {
-	tensor := cleartest.Tensor{Shape: []int{2, 3}, Data: []float32{0, 1, 2, 3, 4, 5.5}}
-	got, err := Read(cleartest.Save(cleartest.Dict{
-		{Key: "a", Value: tensor}, {Key: "é", Value: cleartest.Tuple{tensor, cleartest.Ints{1, 300, 70000, -1}}}}))
+	tensor := Tensor{Shape: []int{2, 3}, Data: []float32{0, 1, 2, 3, 4, 5.5}}
+	got, err := readPTH(Save(Dict{
+		{Key: "a", Value: tensor}, {Key: "é", Value: Tuple{tensor, Ints{1, 300, 70000, -1}}}}))
 	want := "{'a': [[0.0, 1.0, 2.0], [3.0, 4.0, 5.5]], 'é': ([[0.0, 1.0, 2.0], [3.0, 4.0, 5.5]], [1, 300, 70000, -1])}"
 	if err != nil || repr(got) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, repr(got), want)
@@ -94,7 +93,7 @@ func TestTruncated(t *testing.T) {
 	for _, name := range []string{"class.pth", "types.pth"} {
 		whole := fixture(t, name)
 		for n := range len(whole) {
-			v, err := Read(whole[:n])
+			v, err := readPTH(whole[:n])
 			if err == nil {
 				t.Fatalf("%s of %d bytes instead of %d is read as %s", name, n, len(whole), repr(v))
 			}
@@ -109,7 +108,7 @@ func TestTruncated(t *testing.T) {
 }
 
 // A changed bit in a number of a tensor is an error.
-func TestDamaged(t *testing.T) {
+func TestDamagedPTH(t *testing.T) {
 	whole := fixture(t, "class.pth")
 	number := []byte{0, 0, 0x80, 0x3e} // 0.25 in float32
 	at := bytes.Index(whole, number)
@@ -117,37 +116,37 @@ func TestDamaged(t *testing.T) {
 		t.Fatal("no number 0.25")
 	}
 	whole[at+1] ^= 1
-	_, err := Read(whole)
+	_, err := readPTH(whole)
 	demand.Error(t, err, "class/data/0", "damaged", "checksum")
 }
 
 func TestArchive(t *testing.T) {
-	member := func(name, data string) cleartest.Member { return cleartest.Member{Name: name, Data: []byte(data)} }
+	member := func(name, data string) Member { return Member{Name: name, Data: []byte(data)} }
 	none := member("data.pkl", "\x80\x02N.")
 	tensor := "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
 		"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQK\x00K\x02\x85K\x01\x85\x89}tR."
-	if v, err := Read(cleartest.Zip([]cleartest.Member{none})); err != nil || v != nil {
+	if v, err := readPTH(Zip([]Member{none})); err != nil || v != nil {
 		t.Errorf("without byteorder, as torch 1.6 wrote it: %v, %v", v, err)
 	}
 	for _, c := range []struct {
 		name  string
-		files []cleartest.Member
+		files []Member
 		words []string
 	}{
-		{"big-endian", []cleartest.Member{none, member("byteorder", "big")}, []string{"byte order is big", "little-endian"}},
-		{"no pickle", []cleartest.Member{member("data/0", "")}, []string{"zip without data.pkl"}},
-		{"two pickles", []cleartest.Member{none, none}, []string{"two entries data.pkl"}},
-		{"an entry twice", []cleartest.Member{none, member("data/0", ""), member("data/0", "")},
+		{"big-endian", []Member{none, member("byteorder", "big")}, []string{"byte order is big", "little-endian"}},
+		{"no pickle", []Member{member("data/0", "")}, []string{"zip without data.pkl"}},
+		{"two pickles", []Member{none, none}, []string{"two entries data.pkl"}},
+		{"an entry twice", []Member{none, member("data/0", ""), member("data/0", "")},
 			[]string{"two entries archive/data/0"}},
-		{"no storage", []cleartest.Member{member("data.pkl", tensor)}, []string{"no entry data/0"}},
-		{"short storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "1234567")},
+		{"no storage", []Member{member("data.pkl", tensor)}, []string{"no entry data/0"}},
+		{"short storage", []Member{member("data.pkl", tensor), member("data/0", "1234567")},
 			[]string{"data/0 has 7 bytes", "2 numbers of 4"}},
-		{"long storage", []cleartest.Member{member("data.pkl", tensor), member("data/0", "123456789")},
+		{"long storage", []Member{member("data.pkl", tensor), member("data/0", "123456789")},
 			[]string{"data/0 has 9 bytes"}},
-		{"long pickle", []cleartest.Member{member("data.pkl", strings.Repeat("N", maxPickle+1))}, []string{"4194305 bytes"}},
+		{"long pickle", []Member{member("data.pkl", strings.Repeat("N", maxPickle+1))}, []string{"4194305 bytes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Read(cleartest.Zip(c.files))
+			_, err := readPTH(Zip(c.files))
 			demand.Error(t, err, c.words...)
 		})
 	}
@@ -159,9 +158,9 @@ func TestArchive(t *testing.T) {
 	}
 	w.Write([]byte("\x80\x02N."))
 	z.Close()
-	_, err = Read(packed.Bytes())
+	_, err = readPTH(packed.Bytes())
 	demand.Error(t, err, "archive/data.pkl is compressed")
-	_, err = Read([]byte("no zip at all"))
+	_, err = readPTH([]byte("no zip at all"))
 	demand.Error(t, err, "not a file of torch.save")
 }
 
@@ -182,20 +181,20 @@ func repr(v any) string {
 		return text
 	case string:
 		return "'" + v + "'"
-	case Tuple:
+	case pyTuple:
 		if len(v) == 1 {
 			return "(" + repr(v[0]) + ",)"
 		}
 		return "(" + reprs(v) + ")"
-	case *List:
+	case *pyList:
 		return "[" + reprs(v.Items) + "]"
-	case *Dict:
+	case *pyDict:
 		var parts []string
 		for i, key := range v.Keys {
 			parts = append(parts, repr(key)+": "+repr(v.Values[i]))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case *Tensor:
+	case *tensor:
 		return reprTensor(v)
 	}
 	return fmt.Sprint(v)
@@ -209,7 +208,7 @@ func reprs(values []any) string {
 	return strings.Join(parts, ", ")
 }
 
-func reprTensor(t *Tensor) string {
+func reprTensor(t *tensor) string {
 	if len(t.Shape) == 0 {
 		text := repr(float64(t.AppendFloat32(nil)[0]))
 		if t.storage.kind.size == 8 {

@@ -1,9 +1,7 @@
-package pth
+package clear
 
 import (
 	"testing"
-
-	"tvps/data/clear/cleartest"
 )
 
 // fixtures are files of testdata that torch wrote.
@@ -26,7 +24,7 @@ func FuzzRead(f *testing.F) {
 // numbers.
 func FuzzPickle(f *testing.F) {
 	for _, name := range fixtures {
-		if a, err := open(fixture(f, name)); err == nil {
+		if a, err := openPTH(fixture(f, name)); err == nil {
 			program, err := a.bytes(a.entries["data.pkl"])
 			if err != nil {
 				f.Fatal(err)
@@ -41,15 +39,15 @@ func FuzzPickle(f *testing.F) {
 		f.Add([]byte(c.pickle))
 	}
 	numbers := make([]byte, 64)
-	f.Fuzz(func(t *testing.T, pickle []byte) { inspect(t, cleartest.Archive(pickle, numbers, numbers[:8])) })
+	f.Fuzz(func(t *testing.T, pickle []byte) { inspect(t, Archive(pickle, numbers, numbers[:8])) })
 }
 
 // inspect checks the value or the error of Read.
 func inspect(t *testing.T, raw []byte) {
-	v, err := Read(raw)
+	v, err := readPTH(raw)
 	if err != nil {
 		if v != nil {
-			t.Errorf("a %s together with the error %v", Name(v), err)
+			t.Errorf("a %s together with the error %v", typeName(v), err)
 		}
 		for _, r := range err.Error() {
 			if r < ' ' {
@@ -66,16 +64,16 @@ func inspect(t *testing.T, raw []byte) {
 		}
 		v, next = next[len(next)-1], next[:len(next)-1]
 		switch v := v.(type) {
-		case Tuple:
+		case pyTuple:
 			next = append(next, v...)
-		case *List:
+		case *pyList:
 			next = append(next, v.Items...)
-		case *Dict:
+		case *pyDict:
 			next = append(next, v.Values...)
 			if len(v.Keys) != len(v.Values) {
 				t.Errorf("%d keys, %d values", len(v.Keys), len(v.Values))
 			}
-		case *Tensor:
+		case *tensor:
 			if x := v.AppendFloat32(nil); len(x) != v.Len() || 2*len(x) > len(raw) {
 				t.Errorf("%d values of %d from %d bytes", len(x), v.Len(), len(raw))
 			}

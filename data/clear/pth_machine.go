@@ -1,4 +1,4 @@
-package pth
+package clear
 
 import (
 	"bytes"
