@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tvps/replicate/blocks"
+	"tvps/replicate/claims"
 	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
 
@@ -258,7 +258,7 @@ func TestRobotCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var record lab.Record
+		var record claims.Record
 		if err := json.Unmarshal(text, &record); err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestCostTable(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
 	want := strings.Join(append(rows, "", lines[len(lines)-1]+"\n"), "\n")
 	if os.Getenv("TVPS_UPDATE") != "" {
-		if err := blocks.Rewrite("CLUSTER.md", "cost", want); err != nil {
+		if err := lab.RewriteBlock("CLUSTER.md", "cost", want); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestCostTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := blocks.Get(text, "cost"); err != nil || got != want {
+	if got, err := lab.Block(text, "cost"); err != nil || got != want {
 		t.Errorf("the table is not that of `replicate plan` (%v):\n%s\n%s", err, got, want)
 	}
 }

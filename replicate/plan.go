@@ -11,6 +11,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/cluster"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -69,11 +70,11 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	shelf, err := f.shelf()
+	index, err := f.index()
 	if err != nil {
 		return err
 	}
-	plan, err := cluster.Make(f.catalog, shelf, o)
+	plan, err := cluster.Make(f.catalog, index, o)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format == "json" {
 		text, err = plan.Encode()
 	} else {
-		text, err = f.table(plan, shelf, o)
+		text, err = f.table(plan, index, o)
 	}
 	if err != nil {
 		return err
@@ -148,8 +149,8 @@ func (f *planFlags) arguments() []string {
 	return out
 }
 
-// shelf lists the stored runs; nil if there is no results folder.
-func (f *planFlags) shelf() (*lab.Shelf, error) {
+// index lists the stored runs; nil if there is no results folder.
+func (f *planFlags) index() (*claims.RunIndex, error) {
 	if _, err := os.Stat(f.results); os.IsNotExist(err) {
 		return nil, nil
 	}
@@ -157,7 +158,7 @@ func (f *planFlags) shelf() (*lab.Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lab.NewShelf(store)
+	return claims.NewRunIndex(store)
 }
 
 // write writes the text to --out or standard output, and a line for people if that is a file or nothing is missing.
@@ -174,7 +175,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 }
 
 // table describes a plan for people: what each figure would take by itself, the stages, and the totals.
-func (f *planFlags) table(plan cluster.Plan, shelf *lab.Shelf, o cluster.Options) ([]byte, error) {
+func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.Options) ([]byte, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h\testimate")
@@ -182,7 +183,7 @@ func (f *planFlags) table(plan cluster.Plan, shelf *lab.Shelf, o cluster.Options
 		own := o
 		own.Figures = []paper.Figure{figure}
 		own.AllFigures = len(o.Figures) > 1
-		alone, err := cluster.Make(f.catalog, shelf, own)
+		alone, err := cluster.Make(f.catalog, index, own)
 		if err != nil {
 			return nil, err
 		}

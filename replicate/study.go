@@ -7,7 +7,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/study"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -39,12 +38,12 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 	f.Lookup("set").Usage = "setting to override, as epochs=5, or gaussian.epochs=5 for one scenario; repeatable"
 	f.IntVar(&flags.stride, "stride", 0, "stride: train at every N-th step (default 0: that of the study)")
 	f.StringSliceVar(&flags.panels, "scenario", nil,
-		"scenarios: "+strings.Join(study.Keys(paper.Study()), ", ")+" (default: all)")
+		"scenarios: "+strings.Join(lab.StudyKeys(paper.Study()), ", ")+" (default: all)")
 	f.StringSliceVar(&flags.rows, "row", nil,
 		"rows to compare with the default, as clip-none,method1; slow ones too (default: all but the slow ones)")
 	f.BoolVar(&flags.loss, "loss", false,
 		"compare trainings of g by its loss on validation samples, without classifiers: scenarios "+
-			strings.Join(study.Keys(paper.StudyOfG()), ", "))
+			strings.Join(lab.StudyKeys(paper.StudyOfG()), ", "))
 	f.StringVar(&flags.update, "update", "",
 		"file whose tables are rewritten, between lines such as <!-- study:gaussian:begin --> and its end")
 	return cmd
@@ -59,8 +58,8 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o := study.Options{Options: options, Rows: f.rows, Update: f.update}
-	if _, err := study.Plans(f.catalog, tables, o); err != nil {
+	o := lab.StudyOptions{Options: options, Rows: f.rows, Update: f.update}
+	if _, err := f.catalog.StudyPlans(tables, o); err != nil {
 		return err // found before a plugin is fetched
 	}
 	if err := checkOut(o.Options); err != nil {
@@ -70,6 +69,6 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	_, err = study.Make(cmd.Context(), l, tables, o)
+	_, err = l.Study(cmd.Context(), tables, o)
 	return err
 }

@@ -141,11 +141,11 @@ func (s *submission) newPlan(cmd *cobra.Command, args []string) (cluster.Plan, e
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	shelf, err := s.plan.shelf()
+	index, err := s.plan.index()
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	return cluster.Make(s.plan.catalog, shelf, o)
+	return cluster.Make(s.plan.catalog, index, o)
 }
 
 // options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.

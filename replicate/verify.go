@@ -13,7 +13,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/blocks"
+	"tvps/replicate/claims"
 	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
@@ -73,7 +73,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		return usage.Errorf("--json and --markdown are two forms of the same table: choose one")
 	}
 	for flag, c := range f.documents() {
-		if err := blocks.Check(c.file, c.block); err != nil {
+		if err := lab.CheckBlock(c.file, c.block); err != nil {
 			return usage.Errorf("--%s: %w", flag, err)
 		}
 	}
@@ -99,11 +99,11 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := v.Write(f.out); err != nil {
+	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}
 	if f.readme != "" {
-		if err := blocks.Rewrite(f.readme, "claims", v.Summary()); err != nil {
+		if err := lab.RewriteBlock(f.readme, "claims", v.Summary()); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // extend shows the sizes that would decide claims, and computes those that the budget allows.
 func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
-	sizes, spent, far, err := l.Sizes(cmd.Context(), o, f.budget)
+	sizes, extended, far, err := l.Sizes(cmd.Context(), o, f.budget)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	for _, s := range sizes {
 		fmt.Fprintln(w, s)
 	}
-	for _, s := range spent {
+	for _, s := range extended {
 		fmt.Fprintf(w, "not extended, as its size is fixed: %s\n", s)
 	}
 	for _, text := range far {
@@ -147,7 +147,7 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 }
 
 // asked returns the sizes of --fix. Together they must fit into the budget.
-func (f *verifyFlags) asked(l *lab.Lab, o lab.Options) (out []lab.Size, err error) {
+func (f *verifyFlags) asked(l *lab.Lab, o lab.Options) (out []claims.Size, err error) {
 	minutes := 0.
 	for _, text := range f.fix {
 		s, err := l.ParseSize(text, o)
@@ -202,7 +202,7 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 }
 
 // print writes the table as text, or as JSON or Markdown if a flag says so.
-func (f *verifyFlags) print(cmd *cobra.Command, v lab.Verification) error {
+func (f *verifyFlags) print(cmd *cobra.Command, v claims.Verification) error {
 	w := cmd.OutOrStdout()
 	switch {
 	case f.json:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/replicate/lab"
+	"tvps/replicate/claims"
 )
 
 // sameRuns are the arguments of a command for all figures that reads the runs of miniature.
@@ -58,7 +58,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file, "--json", "--readme", readme)...)
-	var v lab.Verification
+	var v claims.Verification
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 || stderr != "" || v.Figures[0].Stored != 4 {
 		t.Fatalf("--json: exit code %d, %v, %s%s", code, err, stderr, stdout)
 	}

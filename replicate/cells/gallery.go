@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/lab"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 )
 
@@ -27,16 +27,16 @@ func found(out sink, gallery string, number int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the results of the gallery: %w", err)
 	}
-	var v lab.Verification
+	var v claims.Verification
 	if err := json.Unmarshal(text, &v); err != nil {
 		return fmt.Errorf("the results of the gallery, %s, are damaged: %w", filepath.Join(gallery, "verify.json"), err)
 	}
-	at := slices.IndexFunc(v.Figures, func(s lab.State) bool { return s.Number == number })
+	at := slices.IndexFunc(v.Figures, func(s claims.State) bool { return s.Number == number })
 	if at < 0 {
 		return fmt.Errorf("the gallery has no figure %d", number)
 	}
 	state := v.Figures[at]
-	for _, picture := range lab.PicturesIn(gallery)(state.Name) {
+	for _, picture := range claims.PicturesIn(gallery)(state.Name) {
 		if err := galleryPicture(out, filepath.Join(gallery, state.Name, filepath.Base(picture))); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func found(out sink, gallery string, number int) error {
 		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
 	}})
 	showsGallery = true
-	verdicts := claims(v.Of(state.Name))
+	verdicts := claimTable(v.Of(state.Name))
 	verdicts[ValuesMIME] = valuesOf(map[string]float64{})
 	out.display(message{data: verdicts})
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/lab"
 )
 
@@ -59,9 +60,9 @@ func interval(e figures.Estimate) string {
 }
 
 // Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
-func Claims(r *lab.Result) { output.display(message{data: claims(r.Claims)}) }
+func Claims(r *lab.Result) { output.display(message{data: claimTable(r.Claims)}) }
 
-func claims(judged []lab.Judged) map[string]any {
+func claimTable(judged []claims.Judged) map[string]any {
 	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range judged {

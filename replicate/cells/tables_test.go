@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -80,15 +81,15 @@ func TestValues(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	r := record(t)
-	Claims(&lab.Result{Claims: []lab.Judged{
-		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: lab.Holds, Parts: []lab.JudgedPart{
+	Claims(&lab.Result{Claims: []claims.Judged{
+		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: claims.Holds, Parts: []claims.JudgedPart{
 			{
 				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
-				Verdict: lab.Holds,
+				Verdict: claims.Holds,
 				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
 			}}},
-		{Claim: paper.Claim{Text: "Not this"}, Verdict: lab.NotRun, Parts: []lab.JudgedPart{
-			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: lab.NotRun}}},
+		{Claim: paper.Claim{Text: "Not this"}, Verdict: claims.NotRun, Parts: []claims.JudgedPart{
+			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: claims.NotRun}}},
 	}})
 	html := r.content(t, 0, htmlMIME)
 	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<",
@@ -107,8 +108,8 @@ func TestProvenance(t *testing.T) {
 	r := record(t)
 	made := runs.NewProvenance("xla:cpu", map[string]string{"plugin": "0.0.1", "tvps": "/home/somebody/tvps"})
 	made.Commit, made.Seconds = "abcdef", 12.5
-	Provenance(&lab.Result{Record: lab.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
-		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]lab.RunRecord, 8)}})
+	Provenance(&lab.Result{Record: claims.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
+		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]claims.RunRecord, 8)}})
 	text := r.content(t, 0, plainMIME)
 	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8",
 		"settings of panel a: batch=128, epochs=25"} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
@@ -65,13 +66,13 @@ func CheckGPUFor(c lab.Catalog, names []string) error {
 // planner makes a plan.
 type planner struct {
 	Options
-	catalog lab.Catalog
-	shelf   *lab.Shelf            // nil if nothing is stored
-	choices map[string]lab.Choice // by scenario and whether it runs on a GPU
-	rates   map[string]rate
-	order   []*wanted
-	byKey   map[string]*wanted
-	notes   []string
+	catalog      lab.Catalog
+	index        *claims.RunIndex              // nil if nothing is stored
+	environments map[string]claims.Environment // by scenario and whether it runs on a GPU
+	rates        map[string]rate
+	order        []*wanted
+	byKey        map[string]*wanted
+	notes        []string
 }
 
 // wanted are the runs of a series under the same settings that panels want, of all figures.
@@ -85,10 +86,10 @@ type wanted struct {
 	steps             map[int64][]int
 }
 
-// Make plans the runs of figures that are not stored; shelf is nil if nothing is. It opens no backend and reads neither
+// Make plans the runs of figures that are not stored; index is nil if nothing is. It opens no backend and reads neither
 // data nor, but for whether they exist, checkpoints. All its errors are usage errors.
-func Make(c lab.Catalog, shelf *lab.Shelf, o Options) (Plan, error) {
-	p := &planner{Options: o, catalog: c, shelf: shelf, choices: map[string]lab.Choice{}, rates: map[string]rate{},
+func Make(c lab.Catalog, index *claims.RunIndex, o Options) (Plan, error) {
+	p := &planner{Options: o, catalog: c, index: index, environments: map[string]claims.Environment{}, rates: map[string]rate{},
 		byKey: map[string]*wanted{}}
 	plan := Plan{Format: Format, Scale: string(o.Scale), Arguments: o.Arguments, TaskSeconds: o.TaskSeconds}
 	for _, f := range o.Figures {
@@ -134,7 +135,7 @@ func (p *planner) addFigure(f paper.Figure) error {
 }
 
 // changed returns the settings of a panel that differ from those of its scenario at the scale.
-func (p *planner) changed(panel lab.PanelPlan) (map[string]string, error) {
+func (p *planner) changed(panel claims.Panel) (map[string]string, error) {
 	setup, err := p.catalog.Setup(panel.Scenario, p.Scale, nil)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (p *planner) changed(panel lab.PanelPlan) (map[string]string, error) {
 }
 
 // add adds the runs of a series. A run that several panels want is computed once, with the steps of all.
-func (p *planner) add(o experiment.Outline, panel lab.PanelPlan, changed map[string]string) {
+func (p *planner) add(o experiment.Outline, panel claims.Panel, changed map[string]string) {
 	key := fmt.Sprint(o.Data, o.Learner, o.Settings)
 	w := p.byKey[key]
 	if w == nil {
@@ -189,7 +190,7 @@ func (p *planner) backends(gpu bool) []string {
 
 // choose takes for each scenario the environment in which most of its runs are stored, and notes which.
 func (p *planner) choose() {
-	if p.shelf == nil {
+	if p.index == nil {
 		return
 	}
 	outlines, seeds := map[string][]experiment.Outline{}, map[string][]int64{}
@@ -200,11 +201,11 @@ func (p *planner) choose() {
 	}
 	for _, w := range p.order {
 		key := w.environment()
-		if _, ok := p.choices[key]; ok {
+		if _, ok := p.environments[key]; ok {
 			continue
 		}
-		c := p.shelf.Choose(outlines[key], seeds[key], p.backends(w.gpu))
-		p.choices[key] = c
+		c := p.index.Choose(outlines[key], seeds[key], p.backends(w.gpu))
+		p.environments[key] = c
 		if c.Others > 0 {
 			p.notes = append(p.notes, fmt.Sprintf("Runs of %s are stored from %s; those of %s count here.",
 				w.scenario, runs.Plural(c.Others+1, "environment"), c))

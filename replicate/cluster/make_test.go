@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -29,14 +30,14 @@ func optionsOf(t *testing.T, scale experiment.Scale, overrides ...string) Option
 // makePlan makes a plan and reads it back, which checks it.
 func makePlan(t *testing.T, store *runs.Store, o Options) Plan {
 	t.Helper()
-	var shelf *lab.Shelf
+	var index *claims.RunIndex
 	if store != nil {
 		var err error
-		if shelf, err = lab.NewShelf(store); err != nil {
+		if index, err = claims.NewRunIndex(store); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := Make(testCatalog, shelf, o)
+	p, err := Make(testCatalog, index, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +75,8 @@ func TestPaperPlan(t *testing.T) {
 	other := stepsOf(t, makePlan(t, nil, committed))
 	steps := stepsOf(t, p)
 
-	l := &lab.Lab{Catalog: testCatalog, Host: &experiment.Host{CacheDir: t.TempDir(),
-		Backend: &backend.Backend{Info: backend.Info{Name: backend.XLACPU}}}}
+	l := &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Host: &experiment.Host{CacheDir: t.TempDir(),
+		Backend: &backend.Backend{Info: backend.Info{Name: backend.XLACPU}}}}}
 	wanted := map[string][]int{}
 	for _, f := range committed.Figures {
 		panels, err := l.Plan(f, committed.Options)

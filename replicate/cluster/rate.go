@@ -40,11 +40,11 @@ func rateKey(w *wanted) string { return fmt.Sprint(w.scenario, w.Learner, w.meas
 // measured sums the time and the work of stored runs.
 func (p *planner) measured(w *wanted) rate {
 	var out rate
-	if p.shelf == nil {
+	if p.index == nil {
 		return out
 	}
 	backends, count := p.backends(w.gpu), 0
-	for _, spec := range p.shelf.Of(w.Learner) {
+	for _, spec := range p.index.Of(w.Learner) {
 		if !slices.ContainsFunc(w.Data, func(d experiment.Data) bool { return d.Experiment == spec.Experiment }) ||
 			w.Backend && !slices.Contains(backends, spec.Settings["backend"]) ||
 			spec.Settings["measure"] != w.Outline.Settings["measure"] {
@@ -54,7 +54,7 @@ func (p *planner) measured(w *wanted) rate {
 		if !ok {
 			continue
 		}
-		result, err := p.shelf.Store.Read(spec)
+		result, err := p.index.Store.Read(spec)
 		if err != nil || result.Provenance.Seconds <= 0 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
@@ -24,8 +25,8 @@ func onPanelA(t *testing.T) Options {
 // that it returns.
 func store(t *testing.T, s *runs.Store, o Options, name, plugin string, chosen func(job runs.Wanted) []int) {
 	t.Helper()
-	l := &lab.Lab{Catalog: testCatalog, Store: s, Host: &experiment.Host{CacheDir: t.TempDir(),
-		Backend: &backend.Backend{Info: backend.Info{Name: name, PluginSHA256: strings.Repeat(plugin, 64)}}}}
+	l := &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Store: s, Host: &experiment.Host{CacheDir: t.TempDir(),
+		Backend: &backend.Backend{Info: backend.Info{Name: name, PluginSHA256: strings.Repeat(plugin, 64)}}}}}
 	plan, err := l.Plan(o.Figures[0], o.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestMeasuredRate(t *testing.T) {
 		return nil
 	})
 	p := &planner{Options: o, catalog: testCatalog, byKey: map[string]*wanted{}, rates: map[string]rate{}}
-	if p.shelf, err = lab.NewShelf(s); err != nil {
+	if p.index, err = claims.NewRunIndex(s); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.addFigure(o.Figures[0]); err != nil {

@@ -22,14 +22,14 @@ type unit struct {
 func (p *planner) missing(w *wanted) (units []unit, stored int) {
 	todo := map[int64][]int{}
 	for seed, steps := range w.steps {
-		if todo[seed] = steps; p.shelf == nil {
+		if todo[seed] = steps; p.index == nil {
 			continue
 		}
-		spec, ok := p.shelf.Find(w.Outline, seed, p.choices[w.environment()])
+		spec, ok := p.index.Find(w.Outline, seed, p.environments[w.environment()])
 		if !ok {
 			continue
 		}
-		known := p.shelf.Store.Steps(spec)
+		known := p.index.Store.Steps(spec)
 		todo[seed] = slices.DeleteFunc(slices.Clone(steps), func(t int) bool {
 			_, ok := slices.BinarySearch(known, t)
 			return ok

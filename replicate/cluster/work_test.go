@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
@@ -22,7 +23,7 @@ func labOf(t *testing.T) *lab.Lab {
 		t.Fatal(err)
 	}
 	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
-	return &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	return &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: io.Discard, Stderr: io.Discard}
 }
 
 // The tasks of a panel of images, features first, give the rows of one machine.

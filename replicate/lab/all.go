@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -45,13 +47,15 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 		return nil, err
 	}
 	var drafts []*draft
+	failed := map[string]error{} // figures that cannot be planned
 	for _, f := range l.At(o.Scale) {
-		plan, err := l.Plan(f, o)
-		if err != nil {
-			continue // Make returns the same error
-		}
 		own := o
 		own.Out = filepath.Join(o.Out, f.Name())
+		plan, err := l.Plan(f, own)
+		if err != nil {
+			failed[f.Name()] = err
+			continue
+		}
 		drafts = append(drafts, &draft{figure: f, options: own, plan: plan})
 	}
 	report, err := l.compute(ctx, o.Workers, drafts...)
@@ -61,8 +65,38 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	if report.Interrupted {
 		return nil, report.Err()
 	}
-	drawing := &Lab{Catalog: l.Catalog, Host: l.Host, Store: l.Store, Stdout: io.Discard, Stderr: l.Stderr, done: &report}
-	return l.each(o, func(f paper.Figure, own Options) (*Result, error) { return drawing.Make(ctx, f, own) }), nil
+	quiet := *l
+	quiet.Stdout = io.Discard
+	return l.each(o, func(f paper.Figure, _ Options) (*Result, error) {
+		i := slices.IndexFunc(drafts, func(d *draft) bool { return d.figure.Number == f.Number })
+		if i < 0 {
+			return nil, failed[f.Name()]
+		}
+		return quiet.finish(drafts[i], report)
+	}), nil
+}
+
+// DrawAll is Draw for every figure of the catalog, each in its own folder below o.Out.
+func (l *Lab) DrawAll(ctx context.Context, o Options) ([]Made, error) {
+	if err := l.CheckAll(o); err != nil {
+		return nil, err
+	}
+	o.AllFigures = true
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	quiet := *l
+	quiet.Stdout = io.Discard
+	made := l.each(o, func(f paper.Figure, own Options) (*Result, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return quiet.Draw(f, own)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("interrupted: %w", err)
+	}
+	return made, nil
 }
 
 // each draws every figure in its own folder below o.Out.
@@ -79,17 +113,18 @@ func (l *Lab) each(o Options, draw func(f paper.Figure, o Options) (*Result, err
 }
 
 // pick returns the part of a report about the runs of a plan.
-func pick(all runs.Report, plan []PanelPlan) runs.Report {
-	out := runs.Report{Results: map[string]*runs.Result{}}
+func pick(all runs.Report, plan []claims.Panel) runs.Report {
+	out := all
+	out.Results, out.Failed = map[string]*runs.Result{}, nil
 	wanted := map[string]bool{}
-	for _, job := range jobsOf(plan) {
-		id := job.Spec.ID()
-		wanted[id] = true
-		if r, ok := all.Results[id]; ok {
-			out.Results[id] = r
+	for _, p := range plan {
+		for _, job := range p.Jobs {
+			id := job.Spec.ID()
+			if wanted[id] = true; all.Results[id] != nil {
+				out.Results[id] = all.Results[id]
+			}
 		}
 	}
-	out.Cached = len(out.Results)
 	for _, f := range all.Failed {
 		if wanted[f.Spec.ID()] {
 			out.Failed = append(out.Failed, f)
@@ -102,7 +137,7 @@ func pick(all runs.Report, plan []PanelPlan) runs.Report {
 func (m Made) String() string {
 	var parts []string
 	if m.Result != nil && len(m.Result.Figure.Panels) > 0 {
-		parts = append(parts, fmt.Sprintf("%s; %s", countVerdicts(m.Result.Claims), m.Page))
+		parts = append(parts, fmt.Sprintf("%s; %s", claims.CountVerdicts(m.Result.Claims), m.Page))
 	}
 	if m.Err != nil {
 		parts = append(parts, "incomplete: "+m.Err.Error())
@@ -127,40 +162,4 @@ func Incomplete(made []Made) error {
 	}
 	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w",
 		len(names), len(made), strings.Join(names, ", "), names[0], first)
-}
-
-// countVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided".
-func countVerdicts(claims []Judged) string {
-	count := map[Verdict]int{}
-	for _, c := range claims {
-		count[c.Verdict]++
-	}
-	var parts []string
-	for _, v := range []struct {
-		verdict   Verdict
-		one, many string
-	}{
-		{Holds, "holds", "hold"},
-		{Partly, "holds partly", "hold partly"},
-		{DoesNotHold, "does not hold", "do not hold"},
-		{NoDifference, "shows no difference", "show no difference"},
-		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
-		{NotJudged, "is not judged", "are not judged"},
-		{OnStandIn, "is about a stand-in", "are about a stand-in"},
-	} {
-		switch n := count[v.verdict]; n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+v.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
-		}
-	}
-	switch len(claims) {
-	case 0:
-		return "no claim"
-	case 1:
-		return "1 claim " + strings.TrimPrefix(parts[0], "1 ")
-	}
-	return fmt.Sprintf("%d claims: %s", len(claims), strings.Join(parts, ", "))
 }

@@ -7,15 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
-	"tvps/replicate/experiment"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
@@ -36,19 +34,11 @@ func smallCatalog() Catalog {
 	return c
 }
 
-// newCollection returns a workplace for All, on the Go backend.
+// newCollection returns a workplace for All.
 func newCollection(t *testing.T, overrides ...string) *workplace {
-	t.Helper()
-	w := &workplace{results: filepath.Join(t.TempDir(), "results")}
-	store, err := runs.Open(w.results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
-	w.Lab = &Lab{Catalog: smallCatalog(), Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
-	w.options = Options{Scale: "tiny", Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: append([]string{"steps=6", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
-			"g-updates=3", "batch=16", "g-batch=16"}, overrides...)}
+	w := newWorkplace(t)
+	w.Catalog, w.options.Panels = smallCatalog(), nil
+	w.options.Overrides = slices.Concat(w.options.Overrides, []string{"steps=6"}, overrides)
 	return w
 }
 
@@ -92,7 +82,7 @@ func TestAll(t *testing.T) {
 		t.Errorf("All printed tables: %s", &w.stdout)
 	}
 	w.stderr.Reset()
-	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Computed ||
+	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Report.Computed != 0 ||
 		w.stderr.String() != "8 runs, all stored\n" {
 		t.Errorf("again: %v, printed %s", err, &w.stderr)
 	}
@@ -123,7 +113,7 @@ func TestAllWithFailures(t *testing.T) {
 	}
 	page, err := os.ReadFile(made[1].Page)
 	if err != nil || !bytes.Contains(page, []byte("Not drawn, as runs are missing: Ours.")) ||
-		made[1].Result.Claims[0].Verdict != NotRun {
+		made[1].Result.Claims[0].Verdict != claims.NotRun {
 		t.Errorf("%v, %+v", err, made[1].Result.Claims)
 	}
 }

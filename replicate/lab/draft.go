@@ -12,6 +12,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -25,7 +26,7 @@ const freshness = 10 * time.Second
 type draft struct {
 	figure  paper.Figure
 	options Options
-	plan    []PanelPlan
+	plan    []claims.Panel
 
 	mutex  sync.Mutex // guards what follows
 	drawn  *Result    // as it was last drawn; nil before that
@@ -36,12 +37,9 @@ type draft struct {
 // figure whenever the runs of one of its panels have ended. The drafts of a computation that does not reach its end say
 // so. The last drawing is left to the caller.
 func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.Report, error) {
-	var plan []PanelPlan
+	var plan []claims.Panel
 	for _, d := range drafts {
 		plan = append(plan, d.plan...)
-	}
-	if l.done != nil {
-		return pick(*l.done, plan), nil
 	}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
@@ -96,13 +94,13 @@ func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html"
 func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	var ready []PanelPlan
+	var ready []claims.Collected
 	var missing []string
-	for _, p := range d.plan {
-		if p.ended(report) {
-			ready = append(ready, p)
+	for _, c := range collect(d.plan, report) {
+		if ended(c, report.Failed) {
+			ready = append(ready, c)
 		} else {
-			missing = append(missing, p.Key)
+			missing = append(missing, c.Key)
 		}
 	}
 	if len(ready) == 0 && d.drawn == nil {
@@ -110,26 +108,28 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	} else if len(ready) == d.panels {
 		return ""
 	}
-	if len(ready) == 0 || len(missing) == 0 && single || l.Host.Backend.VerifyPlugin() != nil {
+	if len(ready) == 0 || len(missing) == 0 && single {
 		return ""
 	}
 	d.panels = len(d.plan) - len(missing)
-	r := &Result{Report: pick(report, ready)}
-	for _, p := range ready {
-		r.Rows = append(r.Rows, p.Rows(r.Report)...)
+	judged := claims.Figure{Figure: d.figure, Panels: ready, Evidence: claims.AsDrawn(ready)} // by no claim
+	r, err := l.describe(d.options, judged, &figures.Draft{Missing: missing, Running: true})
+	if err == nil && len(r.Figure.Panels) > 0 {
+		err = l.write(d.options, r)
 	}
-	if ready, r.Rows = drawable(ready, r.Rows); len(ready) == 0 {
-		return ""
-	}
-	if err := d.write(l, ready, missing, r); err != nil {
+	switch {
+	case err != nil:
 		return fmt.Sprintf("%s cannot be drawn yet: %v", d.figure.Name(), err)
+	case len(r.Figure.Panels) == 0:
+		return ""
 	}
 	d.drawn = r
 	var keys []string
-	for _, p := range ready {
-		key := p.Key
+	for _, panel := range r.Figure.Panels {
+		key := panel.Key
 		if slices.Contains(missing, key) {
-			key += fmt.Sprintf(" (%s)", runs.Plural(len(p.Seeds), "seed"))
+			i := slices.IndexFunc(ready, func(c claims.Collected) bool { return c.Key == key })
+			key += fmt.Sprintf(" (%s)", runs.Plural(len(ready[i].Seeds), "seed"))
 		}
 		keys = append(keys, key)
 	}
@@ -138,20 +138,6 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 		line += fmt.Sprintf(" (%s to come)", strings.Join(missing, ", "))
 	}
 	return line
-}
-
-// write writes the files of the panels that are ready, and removes verdicts of an earlier drawing.
-func (d *draft) write(l *Lab, ready []PanelPlan, missing []string, r *Result) error {
-	r.evidence = evidence{drawn: r.Rows}
-	if err := l.charts(d.figure, d.options, ready, r); err != nil {
-		return err
-	}
-	r.Figure.Draft = &figures.Draft{Missing: missing, Running: true}
-	l.fillPage(d.figure, d.options, ready, r)
-	if err := os.Remove(filepath.Join(d.options.Out, claimsFile)); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return figures.Write(r.Figure, r.Rows, r.Record, d.options.Out)
 }
 
 // end makes the page say that nothing is being computed. If that fails, the page finds out by its file's time.
@@ -168,28 +154,29 @@ func (d *draft) end() {
 }
 
 // begun returns the panels of which some seeds have finished with every series, with these seeds alone.
-func (d *draft) begun(report runs.Report) []PanelPlan {
-	var out []PanelPlan
-	for _, p := range d.plan {
+func (d *draft) begun(report runs.Report) []claims.Collected {
+	var out []claims.Collected
+	for _, c := range collect(d.plan, report) {
+		p := c.Panel
 		p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
 			return slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
-				return job.Spec.Seed == seed && len(finished(job.Job, report).Steps) == 0
+				return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
 			})
 		})
 		p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
 			return !slices.Contains(p.Seeds, job.Spec.Seed)
 		})
 		if len(p.Seeds) > 0 {
-			out = append(out, p)
+			out = append(out, claims.Collect(p, c.Results))
 		}
 	}
 	return out
 }
 
 // ended tells whether every run of the panel has finished or failed.
-func (p PanelPlan) ended(report runs.Report) bool {
-	return !slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
-		failed := slices.ContainsFunc(report.Failed, func(f runs.Failure) bool { return f.Spec.ID() == job.Spec.ID() })
-		return !failed && len(finished(job.Job, report).Steps) == 0
+func ended(c claims.Collected, failed []runs.Failure) bool {
+	return !slices.ContainsFunc(c.Jobs, func(job runs.Wanted) bool {
+		id := job.Spec.ID()
+		return c.Results[id] == nil && !slices.ContainsFunc(failed, func(f runs.Failure) bool { return f.Spec.ID() == id })
 	})
 }

@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 )
 
@@ -46,7 +45,6 @@ func (w *witness) Write(text []byte) (int, error) {
 func newTwoPanels(t *testing.T, see func(line string)) *workplace {
 	w := newWorkplace(t)
 	w.options.Panels, w.options.Workers = nil, 1
-	w.Lab.Host.Backend = backendtest.Open(t, backend.Go)
 	w.Lab.Stderr = &witness{see: see}
 	return w
 }
@@ -72,7 +70,7 @@ func TestDraft(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(w.options.Out, claimsFile)); !os.IsNotExist(err) {
 			t.Errorf("verdicts of an earlier drawing are still there (%v)", err)
 		}
-		var record Record
+		var record claims.Record
 		if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil || len(record.Runs) != 4 ||
 			record.Runs[0].Panel != "b" || record.Settings["a"] != nil {
 			t.Errorf("provenance %+v, %v", record, err)

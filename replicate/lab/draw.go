@@ -1,237 +1,203 @@
 package lab
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
-// drawable leaves out what failed runs make impossible to compare with the first series: series without a seed and
-// step in common with it, and panels that have no other.
-func drawable(plan []PanelPlan, rows []figures.Row) ([]PanelPlan, []figures.Row) {
-	var panels []PanelPlan
-	var kept []figures.Row
+// A figure is made in five steps, each of which needs the values of the one before alone: its runs are collected
+// (claims.Collect after computing, Lab.stored without), its claims judged, charts and tables described, and the files
+// written. Make, Draw, drafts, Verify and Report are these steps, or the first of them.
+
+// Result is a finished figure. It has no panels if nothing can be drawn.
+type Result struct {
+	Figure figures.Figure
+	Rows   []figures.Row
+	Tables []figures.Summary
+	Claims []claims.Judged
+	Record claims.Record // the contents of provenance.json
+	Report runs.Report   // of Make: the runs that were computed or taken from the store
+
+	judgedBy map[string][]string // by panel, the notes on larger samples
+}
+
+// Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If
+// runs failed it returns an error together with a result of what could be drawn without them. Meanwhile o.Out has a
+// draft with the panels whose runs have ended. If Make is interrupted, the draft stays and the result has the finished
+// runs.
+func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
+	plan, err := l.Plan(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	d := &draft{figure: f, options: o, plan: plan}
+	report, err := l.compute(ctx, o.Workers, d)
+	if err != nil {
+		return nil, err
+	}
+	if report.Interrupted {
+		return &Result{Report: report}, report.Err()
+	}
+	return l.finish(d, report)
+}
+
+// finish draws a figure whose runs have ended. The error names those that failed.
+func (l *Lab) finish(d *draft, all runs.Report) (*Result, error) {
+	report := pick(all, d.plan)
+	r, err := l.draw(d.figure, d.options, collect(d.plan, report))
+	if r == nil {
+		return nil, err
+	}
+	r.Report = report
+	if err != nil {
+		return r, err
+	}
+	return r, report.Err()
+}
+
+// collect collects the finished runs of all panels.
+func collect(plan []claims.Panel, report runs.Report) []claims.Collected {
+	var out []claims.Collected
 	for _, p := range plan {
-		series, base := p.Series, p.Series[0]
-		p.Series = slices.DeleteFunc(slices.Clone(series), func(name string) bool {
-			_, _, err := figures.Relative(rows, p.Key, p.Shown, name, base)
-			return err != nil
-		})
-		if len(p.Series) < min(len(series), 2) {
+		out = append(out, claims.Collect(p, report.Results))
+	}
+	return out
+}
+
+// Draw draws a figure from the runs that are stored with every step, into the folder o.Out, and prints its tables and
+// verdicts. It trains nothing. If runs are missing it returns a *MissingError together with what could be drawn
+// without them, if anything. Other errors: usage errors, files that cannot be read or written.
+func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
+	panels, state, err := l.stored(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	r, err := l.draw(f, o, panels)
+	if err != nil {
+		return r, err
+	}
+	if missing := missing(panels, state); len(missing) > 0 {
+		return r, &MissingError{Stored: state.Stored, Of: state.Runs, Runs: missing}
+	}
+	return r, nil
+}
+
+// draw draws a figure from the runs that were collected.
+func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
+	judged, err := l.judge(f, o, panels)
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.describe(o, judged, nil)
+	if err != nil || len(r.Figure.Panels) == 0 {
+		return r, err
+	}
+	return r, l.write(o, r)
+}
+
+// stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels only.
+// It changes nothing in the store. Errors: usage errors, and files that cannot be read.
+func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.State, error) {
+	state := claims.State{Number: f.Number, Name: f.Name(), Title: f.Title, Command: o.Command(f.Command())}
+	wanted, err := l.Panels(f, o)
+	if err != nil {
+		return nil, state, err
+	}
+	var out []claims.Collected
+	var notes []string
+	for _, p := range wanted {
+		state.Runs += len(p.Series) * len(p.Seeds)
+		if len(p.Seeds) > len(state.Seeds) {
+			state.Seeds = p.Seeds
+		}
+		if err := l.AddJobs(&p); errors.Is(err, usage.Err) {
+			return nil, state, err
+		} else if err != nil {
+			notes = append(notes, fmt.Sprintf("panel %s: %v", p.Key, err))
 			continue
 		}
-		p.Absent = slices.DeleteFunc(slices.Clone(series), func(name string) bool {
-			return slices.Contains(p.Series, name)
-		})
-		panels = append(panels, p)
-		for _, r := range rows {
-			if r.Panel == p.Key && slices.Contains(p.Series, r.Series) {
-				kept = append(kept, r)
+		c, err := l.Collect(p)
+		if err != nil {
+			return nil, state, err
+		}
+		for _, job := range c.Jobs {
+			if c.Results[job.Spec.ID()] != nil {
+				state.Stored++
 			}
 		}
+		out = append(out, c)
 	}
-	return panels, kept
+	state.Note = withoutFolders(strings.Join(notes, "; "))
+	return out, state, nil
 }
 
-// Rows turns the panel's finished runs into rows of the metric that it shows.
-func (p PanelPlan) Rows(report runs.Report) []figures.Row {
-	rows := p.rowsOf(report, func(metric string) bool { return metric == p.metric() })
-	for i := range rows {
-		rows[i].Metric = p.Shown
+// judge judges the claims of a figure. Chosen seeds or learners are judged as they are. Errors: files that cannot be
+// read.
+func (l *Lab) judge(f paper.Figure, o Options, panels []claims.Collected) (claims.Figure, error) {
+	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
+		return claims.Judge(f, panels, claims.AsDrawn(panels)), nil
 	}
-	return rows
+	fixed, err := l.fixedSizes()
+	if err != nil {
+		return claims.Figure{}, err
+	}
+	e, err := l.Evidence(f, panels, l.declared(o), fixed)
+	return claims.Judge(f, panels, e), err
 }
 
-// rowsOf turns the panel's finished runs into rows of some metrics.
-func (p PanelPlan) rowsOf(report runs.Report, wanted func(metric string) bool) []figures.Row {
-	var rows []figures.Row
-	for _, job := range p.Jobs {
-		for _, r := range finished(job.Job, report).Rows {
-			if wanted(r.Metric) {
-				rows = append(rows, figures.Row{Panel: p.Key, Series: job.Series, Seed: job.Spec.Seed,
-					T: r.T, Metric: r.Metric, Value: r.Value})
-			}
+// declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
+func (l *Lab) declared(o Options) []claims.Panel {
+	var out []claims.Panel
+	for _, f := range l.At(o.Scale) {
+		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
+		if err == nil {
+			out = append(out, panels...)
 		}
 	}
-	return rows
-}
-
-// further returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
-// another metric has the runs of one that shows the measure.
-func (p PanelPlan) further(report runs.Report) []figures.Row {
-	if p.Protocol.IsTask == nil || p.Metric != "" {
-		return nil
-	}
-	rows := p.rowsOf(report, func(metric string) bool { return metric != p.metric() })
-	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(p.Series, r.Series) })
-}
-
-// finished returns a job's run with the steps that the job wants, or an empty one if the report lacks any of them.
-func finished(job runs.Job, report runs.Report) *runs.Result {
-	if whole, ok := report.Results[job.Spec.ID()]; ok {
-		if wanted := whole.Only(job.Steps); len(wanted.Steps) == len(job.Steps) {
-			return wanted
-		}
-	}
-	return &runs.Result{}
-}
-
-// complete leaves out the rows of series of which a run is missing: a claim is judged by all its seeds or not at all.
-func complete(plan []PanelPlan, rows []figures.Row, report runs.Report) []figures.Row {
-	incomplete := map[[2]string]bool{}
-	for _, p := range plan {
-		for _, job := range p.Jobs {
-			if len(finished(job.Job, report).Steps) == 0 {
-				incomplete[[2]string{p.Key, job.Series}] = true
-			}
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool {
-		return incomplete[[2]string{r.Panel, r.Series}]
-	})
-}
-
-// draw describes the figure, writes its files and prints it.
-func (l *Lab) draw(f paper.Figure, o Options, plan []PanelPlan, r *Result) (err error) {
-	if r.evidence, err = l.evidence(o, f, plan, complete(plan, r.Rows, r.Report)); err != nil {
-		return err
-	}
-	if err := l.describe(f, o, plan, r); err != nil {
-		return err
-	}
-	return l.write(o, r)
+	return out
 }
 
 // claimsFile is the name of the file with a figure's verdicts.
 const claimsFile = "claims.json"
 
-// write writes the files of a described figure and prints it.
+// write writes the files of a described figure. A draft has no verdicts, and is not printed. An error of the backend's
+// plugin: it is not the one that the figure's provenance names.
 func (l *Lab) write(o Options, r *Result) error {
+	if err := l.Host.Backend.VerifyPlugin(); err != nil {
+		return err
+	}
+	verdicts := filepath.Join(o.Out, claimsFile)
+	if r.Figure.Draft != nil { // those of an earlier drawing
+		if err := os.Remove(verdicts); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
 		return err
 	}
-	if err := WriteJSON(filepath.Join(o.Out, claimsFile), r.Claims); err != nil {
+	if r.Figure.Draft != nil {
+		return nil
+	}
+	if err := WriteJSON(verdicts, r.Claims); err != nil {
 		return err
 	}
 	return l.print(o, r)
-}
-
-// describe makes charts, tables, verdicts and the record of a figure from its rows and its evidence.
-func (l *Lab) describe(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
-	if err := l.charts(f, o, plan, r); err != nil {
-		return err
-	}
-	r.Claims = judgeAll(f, plan, r.evidence)
-	l.fillPage(f, o, plan, r)
-	return nil
-}
-
-// charts makes charts, tables and the record of a figure from its rows and its evidence.
-func (l *Lab) charts(f paper.Figure, o Options, plan []PanelPlan, r *Result) error {
-	provenance := l.Provenance()
-	r.Figure = figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption}
-	var seeds []string
-	for _, p := range plan {
-		panel, err := chart(p, r.Rows)
-		if err != nil {
-			return err
-		}
-		panel.Judged = r.evidence.ofLarger(p)
-		panel.Metrics = p.further(r.Report)
-		panel.Notes = slices.Concat(p.Notes(), p.ends(r, f.Claims), p.noted(r.Report),
-			r.evidence.notes(p.Key, len(p.Spans) > 0), p.spans(r.evidence))
-		if panel.Films, err = p.films(l.Store); err != nil {
-			return err
-		}
-		if len(panel.Films) == 0 && p.Metric == "" {
-			panel.Films = l.tables.films(r.Figure, p)
-		}
-		r.Figure.Panels = append(r.Figure.Panels, panel)
-		summary, err := figures.Table(r.Rows, p.Key, p.Shown, p.Series[0])
-		if err != nil {
-			return err
-		}
-		r.Tables = append(r.Tables, summary)
-		if n := fmt.Sprint(len(p.Seeds)); !slices.Contains(seeds, n) {
-			seeds = append(seeds, n)
-		}
-	}
-	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(r.Report)),
-		CommitNote + ShortCommit(provenance) + ".",
-	}
-	r.Record = RecordOf(o, plan, provenance, r.Report)
-	r.Record.addJudged(plan, r.evidence)
-	return nil
-}
-
-// CommitNote begins the sentence of a figure's source that names the commit.
-const CommitNote = "Commit "
-
-// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
-func ShortCommit(p runs.Provenance) string {
-	switch {
-	case p.Commit == "":
-		return "unknown"
-	case p.Dirty:
-		return p.Commit[:min(12, len(p.Commit))] + " with changes"
-	}
-	return p.Commit[:min(12, len(p.Commit))]
-}
-
-// chart describes one panel: the values of every series, or their differences to the first one, which is then the
-// line 0.
-func chart(p PanelPlan, rows []figures.Row) (figures.Panel, error) {
-	base, _ := figures.LookUp(p.Series[0])
-	panel := figures.Panel{
-		Key:    p.Key,
-		Title:  p.Title,
-		XLabel: p.Protocol.XLabel,
-		YLabel: cmp.Or(p.YLabel, "test accuracy"),
-		YRange: p.YRange,
-		Share:  p.Absolute && slices.Contains([]string{"accuracy", "score"}, p.metric()),
-	}
-	if p.Source.StandIn != "" {
-		panel.Title += " (" + p.Source.StandIn + ")"
-	}
-	if !p.Absolute {
-		panel.YLabel += " minus " + base.Label
-		panel.Reference = figures.NewReference(p.Series[0], 0)
-	}
-	for i, name := range p.Series {
-		if i == 0 && !p.Absolute {
-			continue
-		}
-		points, _, err := figures.Absolute(rows, p.Key, p.Shown, name)
-		if !p.Absolute {
-			points, _, err = figures.Relative(rows, p.Key, p.Shown, name, p.Series[0])
-		}
-		if err != nil {
-			return figures.Panel{}, err
-		}
-		series := figures.NewSeries(name, points)
-		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {
-			series.Style = figures.MeanLine
-		}
-		panel.Series = append(panel.Series, series)
-	}
-	return panel, nil
-}
-
-// labels are the names of series for people.
-func labels(series []string) []string {
-	out := make([]string, len(series))
-	for i, name := range series {
-		look, _ := figures.LookUp(name)
-		out[i] = look.Label
-	}
-	return out
 }
 
 // print writes tables and verdicts.
@@ -240,7 +206,7 @@ func (l *Lab) print(o Options, r *Result) error {
 		if err := figures.PrintTable(l.Stdout, t); err != nil {
 			return err
 		}
-		for _, note := range r.evidence.notes(t.Panel, false) {
+		for _, note := range r.judgedBy[t.Panel] {
 			fmt.Fprintln(l.Stdout, note)
 		}
 	}
@@ -250,4 +216,37 @@ func (l *Lab) print(o Options, r *Result) error {
 	}
 	_, err := fmt.Fprintf(l.Stdout, "Figure: %s\n", filepath.Join(o.Out, "index.html"))
 	return err
+}
+
+// MissingError says which runs are not stored with every step.
+type MissingError struct {
+	Stored, Of int
+	Runs       []string // as "panel a: Ours seeds 1, 2"
+}
+
+// Error counts the runs and names them.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%d of %s not stored: %s", e.Of-e.Stored, runs.Plural(e.Of, "run"), strings.Join(e.Runs, "; "))
+}
+
+// missing names the runs that are not stored, by panel and series, and the panels whose runs cannot be planned.
+func missing(panels []claims.Collected, state claims.State) []string {
+	var out []string
+	for _, c := range panels {
+		for _, name := range c.Series {
+			var seeds []int64
+			for _, job := range c.Jobs {
+				if job.Series == name && c.Results[job.Spec.ID()] == nil {
+					seeds = append(seeds, job.Spec.Seed)
+				}
+			}
+			if len(seeds) > 0 {
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.Labels(name)[0], claims.SeedText(seeds, ", ")))
+			}
+		}
+	}
+	if state.Note != "" {
+		out = append(out, state.Note)
+	}
+	return out
 }

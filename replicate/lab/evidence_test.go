@@ -2,7 +2,6 @@ package lab
 
 import (
 	"encoding/json"
-	"fmt"
 	"html"
 	"math"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 
@@ -30,18 +30,10 @@ func largerSamples(t *testing.T) *workplace {
 		return 0
 	}
 	a.fill(t, 1, 12)
-	size := Size{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: Sample{Seeds: firstSeeds(9), Stride: 1}}
-	if err := size.resolve(a.Catalog); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := size.plan(a.Lab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.compute(t, []PanelPlan{plan}, func(job runs.Wanted, step int) float64 {
+	size := claims.Size{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 1}}
+	a.fix(t, size)
+	plan := a.enlarged(t, size)
+	a.compute(t, []claims.Panel{plan}, func(job runs.Wanted, step int) float64 {
 		value := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6}[job.Series]
 		if job.Series == "ours" {
 			value += .01*float64(job.Spec.Seed) + .001*float64(step%5)
@@ -52,6 +44,36 @@ func largerSamples(t *testing.T) *workplace {
 	w.options.Panels, w.options.Out = []string{"a", "b", "c"}, filepath.Join(t.TempDir(), "out")
 	w.Lab.Stdout = &w.stdout
 	return w
+}
+
+// seedsTo are the first n seeds.
+func seedsTo(n int) (out []int64) {
+	for i := range int64(n) {
+		out = append(out, i)
+	}
+	return out
+}
+
+// fix fixes sizes.
+func (a *archive) fix(t *testing.T, sizes ...claims.Size) {
+	t.Helper()
+	if err := WriteJSON(a.sizesFile(), sizes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// enlarged returns the panel of a size with its runs.
+func (a *archive) enlarged(t *testing.T, s claims.Size) claims.Panel {
+	t.Helper()
+	var err error
+	if s.Plan, err = a.panelOf(s); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Enlarged(a.Archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // difference is the mean of a series minus that of a base, and the number of seeds, from the rows of a CSV file.
@@ -101,14 +123,14 @@ func TestJudgedFiles(t *testing.T) {
 
 func checkJudged(t *testing.T, w *workplace, r *Result) {
 	t.Helper()
-	var claims []Judged
-	if err := json.Unmarshal(w.read(t, claimsFile), &claims); err != nil {
+	var judged []claims.Judged
+	if err := json.Unmarshal(w.read(t, claimsFile), &judged); err != nil {
 		t.Fatal(err)
 	}
 	compared := map[string]int{}
-	for _, c := range claims {
+	for _, c := range judged {
 		for _, p := range c.Parts {
-			if p.Statistic != paper.Difference || p.Verdict == NotRun {
+			if p.Statistic != paper.Difference || p.Verdict == claims.NotRun {
 				continue
 			}
 			file := "fig01-" + p.Panel + ".csv"
@@ -118,7 +140,7 @@ func checkJudged(t *testing.T, w *workplace, r *Result) {
 			mean, seeds := difference(w.csvRows(t, file), p.Series, p.Base)
 			if math.Abs(mean-p.Effect.Mean) > 1e-12 || seeds != p.Effect.N {
 				t.Errorf("%s of %s, panel %s: %v over %d seeds in %s, %v over %d in %s",
-					what(p.Part), c.ID, p.Panel, mean, seeds, file, p.Effect.Mean, p.Effect.N, claimsFile)
+					p, c.ID, p.Panel, mean, seeds, file, p.Effect.Mean, p.Effect.N, claimsFile)
 			}
 			compared[p.Panel] = seeds
 		}
@@ -133,7 +155,7 @@ func checkJudged(t *testing.T, w *workplace, r *Result) {
 		t.Error("seeds of the larger sample are drawn")
 	}
 	checkSentences(t, w, r)
-	var record Record
+	var record claims.Record
 	if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +212,8 @@ func checkSentences(t *testing.T, w *workplace, r *Result) {
 	mean, _ := difference(rows, "ours", "recent")
 	want := "Ours at t = 1 to 36 minus: Everything "
 	i := slices.IndexFunc(panel.Notes, func(note string) bool { return strings.HasPrefix(note, want) })
-	if i < 0 || !strings.Contains(panel.Notes[i], "Recent "+signed(mean)+" [") {
-		t.Errorf("notes %q, want Recent %s", panel.Notes, signed(mean))
+	if i < 0 || !strings.Contains(panel.Notes[i], "Recent "+claims.Signed(mean)+" [") {
+		t.Errorf("notes %q, want Recent %s", panel.Notes, claims.Signed(mean))
 	}
 }
 
@@ -204,18 +226,16 @@ func TestGallerySizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "sizes.json")
-	if err := a.WriteGallery(handMade(), dir); err != nil {
+	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(copied); !os.IsNotExist(err) {
 		t.Errorf("no size is fixed, and there is a file: %v", err)
 	}
-	size := Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: Sample{Seeds: firstSeeds(9), Stride: 2},
-		Parts: []SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}}
-	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.WriteGallery(handMade(), dir); err != nil {
+	size := claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 2},
+		Parts: []claims.SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}}
+	a.fix(t, size)
+	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
 		t.Fatal(err)
 	}
 	fixed, err := os.ReadFile(a.sizesFile())
@@ -226,59 +246,7 @@ func TestGallerySizes(t *testing.T) {
 		!strings.Contains(string(got), `"half": 0.01`) {
 		t.Errorf("%v, the gallery has\n%s\nwant\n%s", err, got, fixed)
 	}
-	if text, err := os.ReadFile(readme); err != nil || !strings.Contains(string(text), "3 claims: 1 holds partly") {
+	if text, err := os.ReadFile(readme); err != nil || !strings.Contains(string(text), "no claim. ") {
 		t.Errorf("%v, README.md:\n%s", err, text)
-	}
-}
-
-// TestSamples: more seeds serve a panel if their runs have its settings and all of its series.
-func TestSamples(t *testing.T) {
-	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := plan[0]
-	for name, change := range map[string]func(*PanelPlan){
-		"serve":           func(*PanelPlan) {},
-		"lack a series":   func(q *PanelPlan) { q.Series = q.Series[:1] },
-		"measure another": func(q *PanelPlan) { q.Measure += "x" },
-		"are fewer":       func(q *PanelPlan) { q.Seeds = firstSeeds(2) },
-	} {
-		q := p
-		q.Seeds = firstSeeds(15)
-		change(&q)
-		if got := samples(p, p.Series, []PanelPlan{q}, nil); (len(got) == 1) != (name == "serve") {
-			t.Errorf("seeds that %s: %v", name, got)
-		}
-	}
-}
-
-// TestLevelOfSizes: a size that the user asks for is judged at the usual level, unless a look at the panel led to a
-// planned one.
-func TestLevelOfSizes(t *testing.T) {
-	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := Size{Sample: Sample{Seeds: firstSeeds(9)}, panel: plan[0]}
-	planned := Size{Sample: Sample{Seeds: firstSeeds(6)}, panel: plan[0], Parts: []SizedPart{{Claim: "fig14-similar"}}}
-	other := planned
-	other.panel.Measure += "x"
-	for _, c := range []struct {
-		fixed []Size
-		want  string
-	}{
-		{[]Size{asked}, "9 false"},
-		{[]Size{asked, other}, "9 false"},
-		{[]Size{planned}, "6 true"},
-		{[]Size{planned, asked}, "9 true 6 true"},
-	} {
-		var got []string
-		for _, s := range samples(plan[0], plan[0].Series, nil, c.fixed) {
-			got = append(got, fmt.Sprint(len(s.Seeds), s.again))
-		}
-		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%d sizes: %s, want %s", len(c.fixed), text, c.want)
-		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -25,6 +27,7 @@ import (
 // workplace is a lab in temporary folders, with what it prints.
 type workplace struct {
 	*Lab
+	tables         []paper.Table // of the study
 	options        Options
 	results        string
 	stdout, stderr bytes.Buffer
@@ -38,8 +41,9 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Lab = &Lab{Catalog: testCatalog, Host: &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()},
-		Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
+	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	w.Lab = &Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: &w.stdout,
+		Stderr: &w.stderr}
 	w.options = Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{0, 1}, Workers: 2,
 		Out: filepath.Join(t.TempDir(), "new", "out"),
 		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
@@ -72,7 +76,7 @@ func (w *workplace) read(t *testing.T, name string) []byte {
 func TestFig1(t *testing.T) {
 	w := newWorkplace(t)
 	r := w.fig1(t)
-	if !r.Computed || r.Report.Computed != 8 {
+	if r.Report.Computed != 8 {
 		t.Errorf("computed %d runs, want 8", r.Report.Computed)
 	}
 	entries, err := os.ReadDir(w.options.Out)
@@ -83,7 +87,7 @@ func TestFig1(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	const want = "SHA256SUMS claims.json fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
+	const want = "SHA256SUMS claims.json echarts.min.js fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
 	if strings.Join(names, " ") != want {
 		t.Errorf("files %v, want %s", names, want)
 	}
@@ -104,7 +108,7 @@ func TestFig1(t *testing.T) {
 	}
 	checkPage(t, string(w.read(t, "index.html")), r)
 	again := w.fig1(t)
-	if again.Computed || again.Report.Cached != 8 {
+	if again.Report.Computed != 0 || again.Report.Cached != 8 {
 		t.Errorf("the second call computed %d runs", again.Report.Computed)
 	}
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
@@ -186,24 +190,24 @@ func checkCSV(t *testing.T, table []byte) {
 
 func checkClaims(t *testing.T, text []byte) {
 	t.Helper()
-	var claims []struct {
+	var judged []struct {
 		ID, Verdict string
 		Parts       []struct {
 			Panel  string
 			Effect struct{ N int }
 		}
 	}
-	if err := json.Unmarshal(text, &claims); err != nil {
+	if err := json.Unmarshal(text, &judged); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range claims {
+	for _, c := range judged {
 		if slices.Contains([]string{"fig1-no-trend", "fig1-only-ours"}, c.ID) { // about other panels, too
-			if c.Verdict != string(NotRun) {
+			if c.Verdict != string(claims.NotRun) {
 				t.Errorf("claim %+v", c)
 			}
 			continue
 		}
-		if !strings.HasPrefix(c.ID, "fig1a-") || c.Verdict == "" || c.Verdict == string(NotRun) {
+		if !strings.HasPrefix(c.ID, "fig1a-") || c.Verdict == "" || c.Verdict == string(claims.NotRun) {
 			t.Errorf("claim %+v", c)
 		}
 		for _, p := range c.Parts {
@@ -218,8 +222,8 @@ func checkClaims(t *testing.T, text []byte) {
 			want++
 		}
 	}
-	if len(claims) != want {
-		t.Errorf("%d claims of panel a", len(claims))
+	if len(judged) != want {
+		t.Errorf("%d claims of panel a", len(judged))
 	}
 }
 
@@ -312,7 +316,7 @@ func TestFailedRuns(t *testing.T) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	for _, c := range r.Claims {
-		if c.Parts[0].Series == "ours" && c.Verdict != NotRun {
+		if c.Parts[0].Series == "ours" && c.Verdict != claims.NotRun {
 			t.Errorf("claim %s about Ours: %s", c.ID, c.Verdict)
 		}
 	}

@@ -8,37 +8,46 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
 // films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
-// seeds with the most films. A panel of another metric has the runs of one that shows them.
-func (p PanelPlan) films(store *runs.Store) ([]figures.Film, error) {
+// seeds with the most films; without any, the film of the drawn figure in the tables. A panel of another metric has the
+// runs of one that shows them.
+func (l *Lab) films(f paper.Figure, p claims.Panel) ([]figures.Film, error) {
 	if p.Metric != "" {
 		return nil, nil
 	}
 	var most []figures.Film
 	var seed int64
 	for _, s := range p.Seeds {
-		if films := p.filmsOf(s, store); len(films) > len(most) {
+		if films := filmsOf(p, s, l.Store); len(films) > len(most) {
 			most, seed = films, s
 		}
 	}
-	if len(most) < 2 {
+	switch len(most) {
+	case 0:
+		if l.Tables == nil {
+			return nil, nil
+		}
+		return filmOfTables(l.Tables.Dir(), f, p), nil
+	case 1:
 		return most, nil
 	}
 	var names []string
 	for _, film := range most {
 		names = append(names, film.Name)
 	}
-	all, err := figures.SideBySide(sideBySide, p.filmTitle(seed, names...), most)
+	all, err := figures.SideBySide(sideBySide, filmTitle(p, seed, names...), most)
 	return []figures.Film{all}, err
 }
 
 // filmsOf returns the film of every series that has one for the seed. A run that is stored to a later step than the
 // panel's last has the film of that step, which is none of the panel's.
-func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
+func filmsOf(p claims.Panel, seed int64, store *runs.Store) []figures.Film {
 	var out []figures.Film
 	for _, job := range p.Jobs {
 		if job.Spec.Seed != seed || !slices.Contains(p.Series, job.Series) {
@@ -48,15 +57,15 @@ func (p PanelPlan) filmsOf(seed int64, store *runs.Store) []figures.Film {
 		later := func(step int) bool { return step > last }
 		film := store.Attached(job.Spec, experiment.Film)
 		if film != nil && !slices.ContainsFunc(store.Steps(job.Spec), later) {
-			out = append(out, figures.Film{Name: job.Series, Title: p.filmTitle(seed, job.Series), SVG: film})
+			out = append(out, figures.Film{Name: job.Series, Title: filmTitle(p, seed, job.Series), SVG: film})
 		}
 	}
 	return out
 }
 
-func (p PanelPlan) filmTitle(seed int64, series ...string) string {
+func filmTitle(p claims.Panel, seed int64, series ...string) string {
 	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-		strings.Join(labels(series), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
+		strings.Join(claims.Labels(series...), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
 }
 
 // sideBySide is the name of the film of all learners.
@@ -65,20 +74,17 @@ const sideBySide = "learners"
 // longestFilm limits what is read of a film, in bytes: those of the gallery have a thirtieth of it.
 const longestFilm = 32 << 20
 
-// films returns the film of the learners next to each other that the drawn figure has for the panel, if its title says
-// that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
-func (t *Tables) films(f figures.Figure, p PanelPlan) []figures.Film {
-	if t == nil {
-		return nil
-	}
+// filmOfTables returns the film of the learners next to each other that the drawn figure has for the panel, if its title
+// says that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
+func filmOfTables(dir string, f paper.Figure, p claims.Panel) []figures.Film {
 	film := figures.Film{Name: sideBySide}
-	name := f.FilmStem(figures.Panel{Key: p.Key}, film) + ".svg"
-	svg, err := artifact.ReadFile(filepath.Join(t.dir, f.Name, name), longestFilm)
+	name := figures.Figure{Name: f.Name()}.FilmStem(figures.Panel{Key: p.Key}, film) + ".svg"
+	svg, err := artifact.ReadFile(filepath.Join(dir, f.Name(), name), longestFilm)
 	if err != nil {
 		return nil
 	}
 	for _, seed := range p.Seeds {
-		if film.Title = p.filmTitle(seed, p.trained()...); figures.TitleOf(svg) == film.Title {
+		if film.Title = filmTitle(p, seed, p.Trained()...); figures.TitleOf(svg) == film.Title {
 			film.SVG = svg
 			return []figures.Film{film}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -21,27 +22,26 @@ func TestFilmOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, tables := plan[0], &Tables{dir: t.TempDir()}
-	drawn := figures.Figure{Name: "fig02"}
-	if got := tables.films(drawn, p); got != nil {
+	p, dir := plan[0], t.TempDir()
+	if got := filmOfTables(dir, paper.Fig2(), p); got != nil {
 		t.Errorf("a film from an empty folder: %v", got)
 	}
-	if err := os.Mkdir(filepath.Join(tables.dir, "fig02"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "fig02"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	one := figures.Film{Name: "sac", SVG: []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)}
 	for title, shown := range map[string]bool{
-		p.filmTitle(4, "sac", "sac-omega"):                                    true,
-		p.filmTitle(5, "sac", "sac-omega"):                                    false, // a seed that the panel has not
-		p.filmTitle(4, "sac"):                                                 false,
+		filmTitle(p, 4, "sac", "sac-omega"):                                   true,
+		filmTitle(p, 5, "sac", "sac-omega"):                                   false, // a seed that the panel has not
+		filmTitle(p, 4, "sac"):                                                false,
 		"SAC, SAC with ω after 2000 episodes, seed 4, one evaluation episode": false,
 	} {
 		film, err := figures.SideBySide(sideBySide, title, []figures.Film{one, one})
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(tables.dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
-		got := tables.films(drawn, p)
+		write(t, filepath.Join(dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
+		got := filmOfTables(dir, paper.Fig2(), p)
 		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
 			t.Errorf("%s: %d films", title, len(got))
 		}
@@ -73,7 +73,7 @@ func TestFilmOfLongerRun(t *testing.T) {
 	}
 	for last, want := range map[int]int{2: 0, 3: 1} {
 		p.Jobs = []runs.Wanted{{Series: "sac", Job: runs.Job{Spec: spec, Steps: job.Steps[:last]}}}
-		if got := p.filmsOf(0, store); len(got) != want {
+		if got := filmsOf(p, 0, store); len(got) != want {
 			t.Errorf("%d films of %d steps of 3, not %d", len(got), last, want)
 		}
 	}
@@ -103,29 +103,38 @@ func TestMetricsOfTables(t *testing.T) {
 	}
 	const absent = "sac-omega" // not drawn
 	p.Series = slices.DeleteFunc(p.Series, func(name string) bool { return name == absent })
-	rows := slices.DeleteFunc(p.Rows(report), func(r figures.Row) bool { return r.Series == absent })
+	c := claims.Collect(p, report.Results)
+	rows := slices.DeleteFunc(c.Rows(), func(r figures.Row) bool { return r.Series == absent })
 	panel, err := chart(p, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	panel.Metrics = p.further(report)
+	panel.Metrics = further(c)
 	dir := t.TempDir()
 	drawn := figures.Figure{Name: "fig02", Title: "t", Caption: "c", Panels: []figures.Panel{panel}}
-	record := RecordOf(Options{Scale: "tiny"}, []PanelPlan{p}, runs.Provenance{}, report)
+	record := claims.NewRecord("tiny", runs.Provenance{}, []claims.Collected{c}, claims.Evidence{})
 	if err := figures.Write(drawn, rows, record, filepath.Join(dir, "fig02")); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := ReadTables(testCatalog, dir)
+	tables, err := claims.ReadTables(testCatalog.Figures, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := claims.Archive{Store: store, Tables: tables}.Collect(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, job := range p.Jobs {
-		want := report.Results[job.Spec.ID()]
-		if got, ok := tables.read(job.Spec, "return"); job.Series == absent {
-			if ok && len(got.Rows) > 0 {
+		got, want := read.Results[job.Spec.ID()], report.Results[job.Spec.ID()]
+		if job.Series == absent {
+			if got != nil {
 				t.Errorf("%s is not drawn, but its table has %v", job.Series, got.Rows)
 			}
-		} else if !ok || !slices.Equal(got.Steps, want.Steps) || !sameRows(got.Rows, want.Rows) {
+		} else if got == nil || !slices.Equal(got.Steps, want.Steps) || !sameRows(got.Rows, want.Rows) {
 			t.Errorf("%s: %v, want %v", job.Series, got, want)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -24,14 +25,9 @@ import (
 // Lab computes, draws and judges the figures of a catalog.
 type Lab struct {
 	Catalog
-	Host   *experiment.Host
-	Store  *runs.Store
+	claims.Archive
 	Stdout io.Writer // tables
 	Stderr io.Writer // progress
-
-	done   *runs.Report // the runs that All has completed; nil outside of All
-	shelf  *Shelf       // finds the stored runs; nil if their identities are those of this machine
-	tables *Tables      // runs that the store lacks; nil for none
 }
 
 // OpenOptions are the backend, the folder of the runs and the outputs of a lab.
@@ -63,21 +59,21 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 		return nil, err
 	}
 	host := &experiment.Host{Backend: b, CacheDir: cache, Log: o.Stderr}
-	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr}, nil
+	return &Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store}, Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
 // OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those
 // of tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not
-// there or cannot be listed (with tables it is made), and those of ReadTables.
+// there or cannot be listed (with tables it is made), and those of claims.ReadTables.
 func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	cache, err := artifact.CacheDir()
 	if err != nil {
 		return nil, err
 	}
 	view := runs.View
-	var tables *Tables
+	var tables *claims.Tables
 	if o.Tables != "" {
-		if tables, err = ReadTables(c, o.Tables); err != nil {
+		if tables, err = claims.ReadTables(c.Figures, o.Tables); err != nil {
 			return nil, err
 		}
 		view = runs.Open // no run need be stored
@@ -86,16 +82,17 @@ func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	shelf, err := NewShelf(store)
+	index, err := claims.NewRunIndex(store)
 	if err != nil {
 		return nil, err
 	}
-	shelf.add(tables.specs()...)
+	index.Add(tables.Specs()...)
 	if o.Backend != backend.Default {
-		shelf.backends = []string{o.Backend}
+		index.Backends = []string{o.Backend}
 	}
 	host := &experiment.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
-	return &Lab{Catalog: c, Host: host, Store: store, Stdout: o.Stdout, Stderr: o.Stderr, shelf: shelf, tables: tables}, nil
+	return &Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store, Index: index, Tables: tables},
+		Stdout: o.Stdout, Stderr: o.Stderr}, nil
 }
 
 // CheckBackend returns a usage error if name is neither a backend nor the path of a file.
@@ -134,17 +131,15 @@ func ParseSeeds(text string) ([]int64, error) {
 	return out, nil
 }
 
-// backendName returns the name of the backend; of a plugin that was given by its path, the file name.
-func (l *Lab) backendName() string { return filepath.Base(l.Host.Backend.Info.Name) }
-
-// backends are the names of the backends of results, sorted: that of the lab, or those of stored runs of any machine.
-func (l *Lab) backends(reports ...runs.Report) []string {
-	if l.shelf == nil {
-		return []string{l.backendName()}
+// backends are the names of the backends of the panels' runs, sorted; of a plugin that was given by its path, the file
+// name. It is the lab's, unless the stored runs are those of any machine.
+func (l *Lab) backends(panels []claims.Collected) []string {
+	if l.Index == nil {
+		return []string{filepath.Base(l.Host.Backend.Info.Name)}
 	}
 	var names []string
-	for _, report := range reports {
-		for _, result := range report.Results {
+	for _, c := range panels {
+		for _, result := range c.Results {
 			if name := result.Spec.Settings["backend"]; name != "" {
 				names = append(names, filepath.Base(name))
 			}
@@ -155,8 +150,8 @@ func (l *Lab) backends(reports ...runs.Report) []string {
 }
 
 // backendsOf is "backend xla:cpu", or "backends" with all of them.
-func (l *Lab) backendsOf(report runs.Report) string {
-	names := l.backends(report)
+func (l *Lab) backendsOf(panels []claims.Collected) string {
+	names := l.backends(panels)
 	if len(names) == 1 {
 		return "backend " + names[0]
 	}

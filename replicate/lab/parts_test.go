@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -21,24 +22,18 @@ import (
 func TestEvidenceByPart(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 1, 4, 12)
-	looked := []SizedPart{{Claim: "fig4-ours-metaweightnet"}}
-	sizes := []Size{
-		{Scale: "tiny", Figure: "fig04", Panel: "a", Sample: Sample{Seeds: firstSeeds(5)}, Parts: looked},
-		{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: Sample{Seeds: firstSeeds(9), Stride: 1}},
-		{Scale: "tiny", Figure: "fig01", Panel: "b", Sample: Sample{Seeds: firstSeeds(8), Stride: 1}},
+	looked := []claims.SizedPart{{Claim: "fig4-ours-metaweightnet"}}
+	sizes := []claims.Size{
+		{Scale: "tiny", Figure: "fig04", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(5)}, Parts: looked},
+		{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 1}},
+		{Scale: "tiny", Figure: "fig01", Panel: "b", Sample: claims.Sample{Seeds: seedsTo(8), Stride: 1}},
 	}
 	for i := range sizes {
-		if err := sizes[i].resolve(a.Catalog); err != nil {
-			t.Fatal(err)
-		}
-		plan, err := sizes[i].plan(a.Lab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := a.enlarged(t, sizes[i])
 		plan.Jobs = slices.DeleteFunc(plan.Jobs, func(job runs.Wanted) bool {
 			return job.Series == "finetune" && job.Spec.Seed == 8
 		})
-		a.compute(t, []PanelPlan{plan}, func(job runs.Wanted, step int) float64 {
+		a.compute(t, []claims.Panel{plan}, func(job runs.Wanted, step int) float64 {
 			value := map[string]float64{"everything": .5, "ours": .6}[job.Series]
 			if job.Series == "ours" {
 				value += .05*math.Sin(float64(7*job.Spec.Seed)) + .01*math.Sin(float64(step))
@@ -46,12 +41,10 @@ func TestEvidenceByPart(t *testing.T) {
 			return value
 		})
 	}
-	if err := writeSizes(a.sizesFile(), sizes); err != nil {
-		t.Fatal(err)
-	}
+	a.fix(t, sizes...)
 	dir := t.TempDir()
 	notes := map[string][]string{}
-	var record Record
+	var record claims.Record
 	var rows []figures.Row // of Figure 1a
 	for _, f := range []paper.Figure{paper.Fig1(), paper.Fig4(), paper.Fig12()} {
 		o := a.options
@@ -77,16 +70,16 @@ func TestEvidenceByPart(t *testing.T) {
 		seeds, stride int
 		level         float64
 	}{
-		{"fig1a-ours-everything", "everything", 9, 1, secondLook},
-		{"fig1a-ours-others", "recent", 9, 1, secondLook},
-		{"fig1a-ours-others", "finetune", 5, 31, secondLook},
-		{"fig4-ours-everything", "everything", 9, 1, secondLook},
-		{"fig4-ours-metaweightnet", "metaweightnet", 5, 31, secondLook},
+		{"fig1a-ours-everything", "everything", 9, 1, .975},
+		{"fig1a-ours-others", "recent", 9, 1, .975},
+		{"fig1a-ours-others", "finetune", 5, 31, .975},
+		{"fig4-ours-everything", "everything", 9, 1, .975},
+		{"fig4-ours-metaweightnet", "metaweightnet", 5, 31, .975},
 		{"fig12-3-seeds", "everything", 3, 1, 0},
 		{"fig12-8-seeds", "everything", 8, 1, 0},
 	} {
 		parts := claim(t, v, c.id).Parts
-		p := parts[slices.IndexFunc(parts, func(p JudgedPart) bool { return p.Base == c.base })]
+		p := parts[slices.IndexFunc(parts, func(p claims.JudgedPart) bool { return p.Base == c.base })]
 		if p.Effect.N != c.seeds || p.Stride != c.stride || p.Level != c.level {
 			t.Errorf("%s, panel %s against %s: %s, want %d seeds, stride %d, level %v", c.id, p.Panel, c.base, p, c.seeds,
 				c.stride, c.level)
@@ -117,7 +110,7 @@ func TestEvidenceByPart(t *testing.T) {
 		strings.Contains(string(text), "null") { // its judged runs are drawn, too
 		t.Errorf("provenance of Figure 12: %s, %v", text, err)
 	}
-	if err := writeSizes(filepath.Join(dir, sizesName), sizes); err != nil {
+	if err := WriteJSON(filepath.Join(dir, sizesName), sizes); err != nil {
 		t.Fatal(err)
 	}
 	got := verified(t, fromTables(t, a.Catalog, dir), "tiny")
@@ -133,12 +126,12 @@ func TestEvidenceByPart(t *testing.T) {
 func checkLevelOfNotes(t *testing.T, notes []string, rows []figures.Row) {
 	t.Helper()
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
-	m, err := measure(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
+	m, err := claims.Measure(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := m.interval(secondLook)
-	want := fmt.Sprintf("Ours at t = 50 to 86 minus, at 97.5%%: Everything %s %s, ", signed(e.Mean), ends(e))
+	e := m.Interval(.975)
+	want := fmt.Sprintf("Ours at t = 50 to 86 minus, at 97.5%%: Everything %s %s, ", claims.Signed(e.Mean), claims.Bounds(e))
 	if !slices.ContainsFunc(notes, func(note string) bool { return strings.HasPrefix(note, want) }) {
 		t.Errorf("no %q in %q", want, notes)
 	}

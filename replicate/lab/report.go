@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
-	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -46,7 +46,7 @@ type reportPage struct {
 }
 
 type reportFigure struct {
-	State
+	claims.State
 	Caption, Progress string
 	Lacking           bool // runs
 	Panels            []reportPanel
@@ -74,17 +74,17 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	}
 	results := map[string]*runs.Result{}
 	var drawn []figures.Figure
-	for i, f := range l.At(o.Scale) {
-		s := all[i]
-		section, figure, err := l.section(f, o, s, v.Of(f.Name()))
+	for i, f := range all {
+		f.Claims = v.Of(f.Name())
+		section, figure, err := l.section(o, v.Figures[i], f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		page.Figures, page.Claims = append(page.Figures, section), append(page.Claims, section.Claims...)
 		drawn = append(drawn, figure)
-		maps.Copy(results, s.evidence.with(s.report.Results))
+		maps.Copy(results, f.Evidence.Runs(f.Panels))
 	}
-	page.Basis, page.Counts, page.Style = v.Basis(), countVerdicts(v.Claims), figures.CSS(drawn...)
+	page.Basis, page.Counts, page.Style = v.Basis(), claims.CountVerdicts(v.Claims), figures.CSS(drawn...)
 	page.Provenance = append(provenanceOf(results),
 		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
@@ -98,29 +98,26 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 }
 
 // section is a figure's part of the report, with what is drawn in it.
-func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (reportFigure, figures.Figure, error) {
+func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure, figures.Figure, error) {
 	out := reportFigure{
-		State: s.State, Caption: f.Caption, Progress: s.progress(), Lacking: s.Command != "" && s.Stored < s.Runs,
+		State: s, Caption: f.Caption, Progress: s.Progress(), Lacking: s.Command != "" && s.Stored < s.Runs,
 	}
-	for _, c := range claims {
-		shown := c.onPage()
+	for _, c := range f.Claims {
+		shown := c.OnPage()
 		shown.Figure = figures.Link{Text: fmt.Sprint(f.Number), Href: "#" + f.Name()}
-		if c.Verdict == NotRun {
+		if c.Verdict == claims.NotRun {
 			shown.Command = s.Command
 		}
 		out.Claims = append(out.Claims, shown)
 	}
-	r, err := s.result(l, f, o)
-	if err != nil {
-		return reportFigure{}, figures.Figure{}, err
+	r, err := l.describe(o, f, nil)
+	if err != nil || len(r.Figure.Panels) == 0 {
+		return out, figures.Figure{}, err
 	}
-	if len(r.Figure.Panels) == 0 {
-		return out, figures.Figure{}, nil
-	}
-	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(s.evidence.with(s.report.Results)), ", ")
+	out.Source, out.Commits = r.Figure.Source, strings.Join(commitsOf(f.Evidence.Runs(f.Panels)), ", ")
 	for _, panel := range r.Figure.Panels {
-		at := slices.IndexFunc(s.plan, func(p PanelPlan) bool { return p.Key == panel.Key })
-		shown, err := l.newReportPanel(r.Figure, panel, s.plan[at], o.Scale)
+		at := slices.IndexFunc(f.Panels, func(c claims.Collected) bool { return c.Key == panel.Key })
+		shown, err := l.newReportPanel(r.Figure, panel, f.Panels[at].Panel, o.Scale)
 		if err != nil {
 			return reportFigure{}, figures.Figure{}, err
 		}
@@ -129,7 +126,7 @@ func (l *Lab) section(f paper.Figure, o Options, s stored, claims []Judged) (rep
 	return out, r.Figure, nil
 }
 
-func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPlan,
+func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan claims.Panel,
 	scale experiment.Scale) (reportPanel, error) {
 	part, err := figures.NewPanelPart(f, p.Key)
 	if err != nil {
@@ -146,7 +143,7 @@ func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan PanelPla
 }
 
 // changesOf lists the settings of a panel that differ from its scenario's at the scale.
-func (c Catalog) changesOf(p PanelPlan, scale experiment.Scale) ([]string, error) {
+func (c Catalog) changesOf(p claims.Panel, scale experiment.Scale) ([]string, error) {
 	base, err := c.Setup(p.Scenario, scale, nil)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"tvps/ci/demand"
-	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -37,7 +36,7 @@ func TestEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := claim(t, v, claimed).Parts
-		return parts[slices.IndexFunc(parts, func(p JudgedPart) bool { return p.Panel == panel })].Effect.N
+		return parts[slices.IndexFunc(parts, func(p claims.JudgedPart) bool { return p.Panel == panel })].Effect.N
 	}
 	chosen := a.options
 	chosen.Seeds = []int64{0, 1}
@@ -75,9 +74,8 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := []figures.Row{{Panel: "a", Series: "ours", T: 1, Metric: "accuracy"}}
-		if got, err := a.evidence(c.o, c.f, plan, rows); err != nil || len(got.drawn) != 1 || len(got.larger) != 0 {
-			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got, err)
+		if got, err := a.judge(c.f, c.o, collect(plan, runs.Report{})); err != nil || got.Claims[0].Verdict != claims.NotRun {
+			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got.Claims, err)
 		}
 	}
 }
@@ -113,28 +111,16 @@ func TestSizes(t *testing.T) {
 		size.Parts[0].Later > size.Parts[0].Aim || !strings.Contains(size.String(), "seeds 0-") {
 		t.Errorf("%+v\n%s", size, size)
 	}
-	fewer := size.Sample
-	fewer.Seeds = fewer.Seeds[:len(fewer.Seeds)-1]
-	if v := varianceOf(t, a, f); v.Half(secondLook, len(fewer.Seeds), 2, 0) <= size.Parts[0].Aim {
-		t.Errorf("%d seeds would have done", len(fewer.Seeds))
-	}
 	// Fixed and computed by hand, as nothing may be trained here.
-	if err := writeSizes(a.sizesFile(), sizes); err != nil {
-		t.Fatal(err)
+	a.fix(t, sizes...)
+	again, extended, _, err := a.Sizes(t.Context(), a.options, 0)
+	if err != nil || len(again) != 0 || len(extended) != 1 || !reflect.DeepEqual(extended[0].Sample, size.Sample) {
+		t.Errorf("a fixed size whose runs are missing is planned again: %v, or not said to be fixed: %v, %v", again, extended, err)
 	}
-	again, spent, _, err := a.Sizes(t.Context(), a.options, 0)
-	if err != nil || len(again) != 0 || len(spent) != 1 || !reflect.DeepEqual(spent[0].Sample, size.Sample) {
-		t.Errorf("a fixed size whose runs are missing is planned again: %v, or not said to be spent: %v, %v", again, spent, err)
-	}
-	size.panel = plan[0]
-	whole, err := size.plan(a.Lab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.compute(t, []PanelPlan{whole}, noisy)
+	a.compute(t, []claims.Panel{a.enlarged(t, size)}, noisy)
 	v := a.verify(t)
-	if got := claim(t, v, "fig14-similar").Parts[0]; got.Effect.N != len(size.Seeds) || got.Level != secondLook {
-		t.Errorf("the claim is judged by %d seeds at %v, want %d at %v", got.Effect.N, got.Level, len(size.Seeds), secondLook)
+	if got := claim(t, v, "fig14-similar").Parts[0]; got.Effect.N != len(size.Seeds) || got.Level != .975 {
+		t.Errorf("the claim is judged by %d seeds at %v, want %d at %v", got.Effect.N, got.Level, len(size.Seeds), .975)
 	}
 	if again, _, _, err := a.Sizes(t.Context(), a.options, 0); err != nil || len(again) != 0 {
 		t.Errorf("after the size was fixed another is planned: %v, %v", again, err)
@@ -142,21 +128,6 @@ func TestSizes(t *testing.T) {
 	if now, err := a.Extend(t.Context(), nil, time.Hour, a.options); err != nil || len(now) != 0 {
 		t.Errorf("a complete size is computed again: %v, %v", now, err)
 	}
-	text, err := os.ReadFile(a.sizesFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(string(text), `"stride": `, `"stride": 1`, 1)
-	if err := os.WriteFile(a.sizesFile(), []byte(changed), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = a.fixed()
-	demand.Error(t, err, "sizes.json", "does not match its checksum")
-	if err := os.WriteFile(a.sizesFile(), append(text, bytes.Repeat([]byte(" "), longestSizes)...), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = a.fixed()
-	demand.Error(t, err, "sizes.json cannot be read", "has more than 4194304 bytes")
 	if err := os.WriteFile(a.sizesFile(), []byte("[{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +136,7 @@ func TestSizes(t *testing.T) {
 }
 
 // checkSizesOfTables demands that the tables of a drawn figure give the size of its stored runs, and its time.
-func checkSizesOfTables(t *testing.T, a *archive, f paper.Figure, want Size) {
+func checkSizesOfTables(t *testing.T, a *archive, f paper.Figure, want claims.Size) {
 	t.Helper()
 	dir, o := t.TempDir(), a.options
 	o.Out = filepath.Join(dir, f.Name())
@@ -180,7 +151,7 @@ func checkSizesOfTables(t *testing.T, a *archive, f paper.Figure, want Size) {
 }
 
 // compute stores runs of the panels with the given accuracies.
-func (a *archive) compute(t *testing.T, plan []PanelPlan, accuracy func(runs.Wanted, int) float64) {
+func (a *archive) compute(t *testing.T, plan []claims.Panel, accuracy func(runs.Wanted, int) float64) {
 	t.Helper()
 	var jobs []runs.Job
 	for _, p := range plan {
@@ -213,7 +184,7 @@ func TestSizesOfOtherLearners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan = slices.DeleteFunc(plan, func(p PanelPlan) bool { return p.Scenario != "gaussian" })
+		plan = slices.DeleteFunc(plan, func(p claims.Panel) bool { return p.Scenario != "gaussian" })
 		a.compute(t, plan, accuracy)
 	}
 	sizes, _, _, err := a.Sizes(t.Context(), a.options, 0)
@@ -223,36 +194,14 @@ func TestSizesOfOtherLearners(t *testing.T) {
 	}
 	every := sizes[0]
 	every.Series = nil
-	if minutes, err := a.minutes(every); err != nil || minutes <= sizes[0].Minutes {
+	if minutes, err := a.Minutes(every); err != nil || minutes <= sizes[0].Minutes {
 		t.Errorf("the size takes %v min, with Everything %v min, %v", sizes[0].Minutes, minutes, err)
 	}
-	if err := writeSizes(a.sizesFile(), sizes); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := sizes[0].plan(a.Lab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.compute(t, []PanelPlan{plan}, accuracy)
-	if p := claim(t, a.verify(t), "fig5-ours-standard").Parts[0]; p.Effect.N != len(sizes[0].Seeds) || p.Level != secondLook {
+	a.fix(t, sizes...)
+	a.compute(t, []claims.Panel{a.enlarged(t, sizes[0])}, accuracy)
+	if p := claim(t, a.verify(t), "fig5-ours-standard").Parts[0]; p.Effect.N != len(sizes[0].Seeds) || p.Level != .975 {
 		t.Errorf("%s, want %d seeds", p, len(sizes[0].Seeds))
 	}
-}
-
-// varianceOf is that of the stored difference of Ours and Everything.
-func varianceOf(t *testing.T, a *archive, f paper.Figure) figures.Variances {
-	t.Helper()
-	s, err := a.look(f, a.options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := f.Claims[0].Parts[0]
-	rows, _ := s.of(part)
-	m, err := measure(rows, part, "accuracy", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return figures.VariancesOf(m.grid)
 }
 
 // TestBudget: sizes that take longer than what is left of the budget are not fixed.
@@ -262,8 +211,8 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: Sample{Seeds: firstSeeds(9)}, Minutes: 61, panel: plan[0]}
-	now, err := a.Extend(t.Context(), []Size{long}, time.Hour, a.options)
+	long := claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9)}, Minutes: 61, Plan: plan[0]}
+	now, err := a.Extend(t.Context(), []claims.Size{long}, time.Hour, a.options)
 	if err != nil || len(now) != 0 {
 		t.Errorf("%v, %v", now, err)
 	}
@@ -299,7 +248,7 @@ func TestSizeWithinBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(sizes, func(s Size) bool { return s.Figure == w.Figure && s.Panel == w.Panel })
+		i := slices.IndexFunc(sizes, func(s claims.Size) bool { return s.Figure == w.Figure && s.Panel == w.Panel })
 		if i < 0 || len(sizes[i].Parts) >= len(w.Parts) || sizes[i].Minutes > budget.Minutes() {
 			t.Errorf("within %g min %v, want some parts of %s", budget.Minutes(), sizes, w)
 		}
@@ -313,13 +262,13 @@ func TestParseSize(t *testing.T) {
 	demand.Error(t, err, "fig14:a:0-8:1: how long it takes is not known", "run fig14 --panel a first")
 	a.fill(t, 14)
 	for text, want := range map[string]string{
-		"fig14:a":         `"fig14:a" is no size`,
+		"fig14:a":         "fig14:a: it is no size",
 		"fig14:a:0-8:1:1": "give figure, panel, seeds and stride",
 		"fig99:a:0-8":     `there is no figure "fig99"`,
 		"fig14:q:0-8":     `fig14:q:0-8: fig14 has no panel "q"`,
 		"fig14:a:8-0":     "fig14:a:8-0: \"8-0\" is neither a seed nor a range",
 		"fig14:a:0-8:0":   `the stride "0" is not 1 or more`,
-		"fig14:a:0":       "fig14:a:0 has no more seeds times steps than the panel itself",
+		"fig14:a:0":       "fig14:a:0: it has no more seeds times steps than the panel itself",
 		"fig2:a:0-8:1":    `fig2:a:0-8:1: there is no setting "stride"`,
 	} {
 		_, err := a.ParseSize(text, a.options)
@@ -332,25 +281,19 @@ func TestParseSize(t *testing.T) {
 	if err != nil || size.Figure != "fig14" || size.Panel != "a" || len(size.Seeds) != 9 || size.Minutes <= 0 {
 		t.Fatal(size, err)
 	}
-	if err := writeSizes(a.sizesFile(), []Size{size}); err != nil {
-		t.Fatal(err)
-	}
-	fixed, err := a.fixed()
-	if err != nil || len(fixed) != 1 || !size.same(fixed[0]) {
+	a.fix(t, size)
+	fixed, err := a.fixedSizes()
+	if err != nil || len(fixed) != 1 || !size.Same(fixed[0]) {
 		t.Fatal(fixed, err)
 	}
-	if minutes, err := a.minutes(fixed[0]); err != nil || minutes != size.Minutes {
+	if minutes, err := a.Minutes(fixed[0]); err != nil || minutes != size.Minutes {
 		t.Errorf("a fixed size takes %v min, %v, want %v", minutes, err, size.Minutes)
 	}
-	whole, err := size.plan(a.Lab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.compute(t, []PanelPlan{whole}, func(runs.Wanted, int) float64 { return .5 })
+	a.compute(t, []claims.Panel{a.enlarged(t, size)}, func(runs.Wanted, int) float64 { return .5 })
 	if p := claim(t, a.verify(t), "fig14-similar").Parts[0]; p.Effect.N != 9 || p.Level != 0 {
 		t.Errorf("judged by %d seeds at %v, want 9 at the usual level", p.Effect.N, p.Level)
 	}
-	if again, err := a.Extend(t.Context(), []Size{size}, time.Hour, a.options); err != nil || len(again) != 0 {
+	if again, err := a.Extend(t.Context(), []claims.Size{size}, time.Hour, a.options); err != nil || len(again) != 0 {
 		t.Errorf("a size that is fixed and complete is computed again: %v, %v", again, err)
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
 
 // verified judges all claims by what a lab has.
-func verified(t *testing.T, l *Lab, scale experiment.Scale, seeds ...int64) Verification {
+func verified(t *testing.T, l *Lab, scale experiment.Scale, seeds ...int64) claims.Verification {
 	t.Helper()
 	v, err := l.Verify(t.Context(), Options{Scale: scale, Seeds: seeds})
 	if err != nil {
@@ -69,7 +70,7 @@ func TestTables(t *testing.T) {
 	judged := false
 	for _, c := range want.Claims {
 		for _, p := range c.Parts {
-			judged = judged || c.Figure == "fig01" && p.Panel == "a" && p.Effect.N == 9 && p.Verdict == Holds
+			judged = judged || c.Figure == "fig01" && p.Panel == "a" && p.Effect.N == 9 && p.Verdict == claims.Holds
 		}
 	}
 	if !judged {
@@ -131,7 +132,7 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	lines := strings.SplitAfter(string(text), "\n")
 	refused := func(name, want string) {
 		t.Helper()
-		if _, err := ReadTables(c, dir); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, err := claims.ReadTables(c.Figures, dir); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "fig01-a") {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
@@ -183,7 +184,7 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	if err := os.Remove(sums); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadTables(c, dir); err == nil || !strings.Contains(err.Error(), "fig01: there is no SHA256SUMS") {
+	if _, err := claims.ReadTables(c.Figures, dir); err == nil || !strings.Contains(err.Error(), "fig01: there is no SHA256SUMS") {
 		t.Errorf("no checksums: %v", err)
 	}
 	seal(t, filepath.Dir(single))
@@ -197,7 +198,7 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 		seal(t, filepath.Dir(record))
 	}
 	for _, folder := range []string{dir, t.TempDir()} { // settings that were changed, and no figure
-		if _, err := ReadTables(c, folder); err == nil || !strings.Contains(err.Error(), "no run of a drawn figure") {
+		if _, err := claims.ReadTables(c.Figures, folder); err == nil || !strings.Contains(err.Error(), "no run of a drawn figure") {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
@@ -211,7 +212,7 @@ func TestGalleryVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got Verification
+		var got claims.Verification
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}

@@ -2,202 +2,199 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"tvps/data/artifact"
-	"tvps/replicate/experiment"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
-	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
-
-// Verification is the table of all claims with their verdicts by the stored runs. It contains no path, host or time:
-// the same runs give the same bytes.
-type Verification struct {
-	Scale   experiment.Scale `json:"scale"`
-	Set     []string         `json:"set,omitempty"` // settings that override those of the scale
-	Backend string           `json:"backend"`
-	Data    []string         `json:"data"`    // a sentence for each kind of data used, without its full stop
-	Command string           `json:"command"` // the command that makes this table
-	Figures []State          `json:"figures"`
-	Claims  []Judged         `json:"claims"` // by figure
-}
 
 // Verify judges every claim of the catalog by the runs that are stored for these options. It computes nothing. A
 // claim is not run if a run or a step of it is missing. Errors: usage errors, an unreadable store, an interruption.
-func (l *Lab) Verify(ctx context.Context, o Options) (Verification, error) {
+func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error) {
 	v, _, err := l.verify(ctx, o)
 	return v, err
 }
 
-// verify is Verify with the stored part of each figure.
-func (l *Lab) verify(ctx context.Context, o Options) (Verification, []stored, error) {
-	v := Verification{Scale: o.Scale, Set: o.Overrides, Data: []string{}, Command: o.Command("verify")}
-	var all []stored
-	var reports []runs.Report
+// verify is Verify with the figures.
+func (l *Lab) verify(ctx context.Context, o Options) (claims.Verification, []claims.Figure, error) {
+	v := claims.Verification{Scale: o.Scale, Set: o.Overrides, Data: []string{}, Command: o.Command("verify")}
+	o.AllFigures = true
+	var all []claims.Figure
+	var panels []claims.Collected
 	for _, f := range l.At(o.Scale) {
-		s, err := l.lookAt(ctx, f, o)
-		if err != nil {
-			return Verification{}, nil, err
+		if err := ctx.Err(); err != nil {
+			return v, nil, fmt.Errorf("interrupted: %w", err)
 		}
-		v.add(l, f, s)
-		all, reports = append(all, s), append(reports, s.report)
+		stored, state, err := l.stored(f, o)
+		if err != nil {
+			return v, nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		judged, err := l.judge(f, o, stored)
+		if err != nil {
+			return v, nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		v.Add(state, judged)
+		all, panels = append(all, judged), append(panels, stored...)
 	}
-	v.Backend = strings.Join(l.backends(reports...), ", ")
-	correct(v.Claims)
+	v.Backend = strings.Join(l.backends(panels), ", ")
+	claims.Correct(v.Claims)
 	return v, all, nil
 }
 
-// lookAt returns look for options of several figures, or an error if the user interrupted it.
-func (l *Lab) lookAt(ctx context.Context, f paper.Figure, o Options) (stored, error) {
-	if err := ctx.Err(); err != nil {
-		return stored{}, fmt.Errorf("interrupted: %w", err)
-	}
-	o.AllFigures = true
-	s, err := l.look(f, o)
+// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder,
+// and writes the sizes that were fixed for claims next to it, if there are any.
+func (l *Lab) WriteGallery(v claims.Verification, dir string) error {
+	sizes, err := l.fixedSizes()
 	if err != nil {
-		return stored{}, fmt.Errorf("%s: %w", f.Name(), err)
+		return err
 	}
-	return s, nil
-}
-
-// add appends a figure with its claims and data.
-func (v *Verification) add(l *Lab, f paper.Figure, s stored) {
-	v.Figures = append(v.Figures, s.State)
-	v.Claims = append(v.Claims, s.judge(f)...)
-	for _, p := range s.plan {
-		if note := p.Source.Note; note != "" && !slices.Contains(v.Data, note) {
-			v.Data = append(v.Data, note)
+	if len(sizes) > 0 {
+		if err := WriteJSON(filepath.Join(dir, sizesName), sizes); err != nil {
+			return err
 		}
 	}
+	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, claims.PicturesIn(dir)))
 }
 
-// Stored returns how many runs are stored, and how many the figures have. A run that two figures share counts twice.
-func (v Verification) Stored() (stored, of int) {
-	for _, f := range v.Figures {
-		stored, of = stored+f.Stored, of+f.Runs
+// sizesName is the name of the file with the sizes that were fixed.
+const sizesName = "sizes.json"
+
+func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), sizesName) }
+
+// Sizes is [claims.Archive.Sizes] of all figures. sizes are what the plan of these options would compute.
+func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes, extended []claims.Size, far []string,
+	err error) {
+	_, all, err := l.verify(ctx, o)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return stored, of
+	fixed, err := l.fixedSizes()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return l.Archive.Sizes(all, fixed, claims.Size{Scale: o.Scale, Set: o.Overrides}, budget)
 }
 
-// Of returns the claims of a figure.
-func (v Verification) Of(figure string) []Judged {
-	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
+// fixedSizes returns the sizes that were fixed in the folders of the tables and of the store, with their panels.
+func (l *Lab) fixedSizes() ([]claims.Size, error) {
+	sizes, err := claims.ReadSizes(l.sizesFile(), l.panelOf)
+	if err != nil || l.Tables == nil {
+		return sizes, err
+	}
+	earlier, err := claims.ReadSizes(filepath.Join(l.Tables.Dir(), sizesName), l.panelOf)
+	if err != nil {
+		return nil, err
+	}
+	earlier = slices.DeleteFunc(earlier, func(s claims.Size) bool { return slices.ContainsFunc(sizes, s.Same) })
+	return slices.Concat(earlier, sizes), nil
 }
 
-// All returns the command that computes all runs of the table.
-func (v Verification) All() string { return strings.Replace(v.Command, " verify ", " all ", 1) }
-
-// Basis describes what the verdicts are based on, in sentences: scale, settings, seeds and backend, then the data.
-func (v Verification) Basis() []string {
-	scale := "Scale " + string(v.Scale)
-	if len(v.Set) > 0 {
-		scale += ", " + strings.Join(v.Set, ", ")
-	}
-	out := []string{fmt.Sprintf("%s, %s, backend %s.", scale, v.seeds(), v.Backend)}
-	for _, note := range v.Data {
-		out = append(out, note+".")
-	}
-	return append(out, v.holm()...)
-}
-
-// holm says how many of the decided claims stay so with Holm's correction; nothing if none is decided.
-func (v Verification) holm() []string {
-	decided, stay := 0, 0
-	for _, c := range v.Claims {
-		if c.P > 0 {
-			decided++
-		}
-		if c.Holm == Kept {
-			stay++
-		}
-	}
-	if decided == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
-		runs.Plural(decided, "claim"), stay)}
-}
-
-// seeds names the seeds of most figures, then those of the others.
-func (v Verification) seeds() string {
-	count := map[string]int{}
-	most := ""
-	for _, f := range v.Figures {
-		if len(f.Seeds) == 0 {
+// panelOf returns the panel of a size.
+func (c Catalog) panelOf(s claims.Size) (claims.Panel, error) {
+	for _, f := range c.Figures {
+		if f.Name() != s.Figure {
 			continue
 		}
-		text := seedText(f.Seeds, ", ")
-		if count[text]++; count[text] > count[most] {
-			most = text
+		plan, err := c.Panels(f, Options{Scale: s.Scale, Overrides: s.Set, Panels: []string{s.Panel}, AllFigures: true})
+		if err != nil {
+			return claims.Panel{}, err
 		}
+		return plan[0], nil
 	}
-	out := "seeds " + most
-	var others []string
-	for _, f := range v.Figures {
-		if text := seedText(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
-			others = append(others, fmt.Sprintf("%s: %s", f.Short(), text))
-		}
-	}
-	if len(others) > 0 {
-		out += fmt.Sprintf(" (%s)", strings.Join(others, "; "))
-	}
-	return out
+	return claims.Panel{}, fmt.Errorf("there is no figure %q", s.Figure)
 }
 
-// Print prints the table for a terminal: each figure with its claims, the paper's words and the effects, then the
-// missing runs and the commands that compute them. flags are appended to these commands.
-func (v Verification) Print(w io.Writer, flags string) error {
-	var b strings.Builder
-	for _, f := range v.Figures {
-		fmt.Fprintf(&b, "%s: %s\n", f.Title, f.progress())
-		for _, c := range v.Of(f.Name) {
-			head, parts, _ := strings.Cut(c.String(), "\n")
-			fmt.Fprintf(&b, "%s\n  %13s    the paper: %s\n", head, "", c.Says)
-			if parts != "" {
-				b.WriteString(parts + "\n")
-			}
+// ParseSize returns a size that the user asks for instead of the plan, from a text such as fig1:a:0-9:1: figure, panel,
+// seeds, and a stride that may be left out. All its errors but those of reading stored runs are usage errors.
+func (l *Lab) ParseSize(text string, o Options) (claims.Size, error) {
+	s, err := l.parseSize(text, o)
+	if err != nil {
+		return claims.Size{}, usage.Errorf("%s: %w", text, err)
+	}
+	if s.Minutes, err = l.Minutes(s); err != nil || s.Minutes > 0 {
+		return s, err
+	}
+	if plan, err := s.Enlarged(l.Archive); err != nil || plan.Stored(l.Store) {
+		return s, err
+	}
+	return claims.Size{}, usage.Errorf("%s: how long it takes is not known, as no run of the panel is stored: run %s "+
+		"--panel %s first", text, strings.Split(text, ":")[0], s.Panel)
+}
+
+// parseSize is ParseSize without the time.
+func (l *Lab) parseSize(text string, o Options) (claims.Size, error) {
+	words := strings.Split(text, ":")
+	if len(words) < 3 || len(words) > 4 {
+		return claims.Size{}, errors.New("it is no size: give figure, panel, seeds and stride, as fig1:a:0-9:1")
+	}
+	s := claims.Size{Scale: o.Scale, Set: o.Overrides, Panel: words[1]}
+	i := slices.IndexFunc(l.Figures, func(f paper.Figure) bool { return f.Command() == words[0] })
+	if i < 0 {
+		return s, fmt.Errorf("there is no figure %q", words[0])
+	}
+	s.Figure = l.Figures[i].Name()
+	var err error
+	if s.Seeds, err = ParseSeeds(words[2]); err != nil {
+		return s, err
+	}
+	if len(words) == 4 {
+		if s.Stride, err = strconv.Atoi(words[3]); err != nil || s.Stride < 1 {
+			return s, fmt.Errorf("the stride %q is not 1 or more", words[3])
 		}
-		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s\n", strings.Join(v.Basis(), "\n"))
-	fmt.Fprintf(&b, "%s.\n", countVerdicts(v.Claims))
-	for _, f := range v.Figures {
-		if line := f.missing(flags); line != "" {
-			b.WriteString(line + "\n")
+	if s.Plan, err = l.panelOf(s); err != nil {
+		return s, err
+	}
+	return s, s.Check()
+}
+
+// Extend computes the sizes that are fixed in the store's folder but not complete, then fixes and computes those of the
+// given ones, in their order, that a budget allows. After an interruption the same call continues. It returns what was
+// computed for.
+func (l *Lab) Extend(ctx context.Context, sizes []claims.Size, budget time.Duration, o Options) ([]claims.Size, error) {
+	fixed, err := l.fixedSizes()
+	if err != nil {
+		return nil, err
+	}
+	var now []claims.Size
+	var plan []claims.Panel
+	left := budget.Minutes()
+	for _, s := range fixed {
+		p, err := s.Enlarged(l.Archive)
+		if err != nil || p.Stored(l.Store) {
+			continue
 		}
+		if s.Minutes, err = l.Minutes(s); err != nil {
+			return nil, err
+		}
+		now, plan, left = append(now, s), append(plan, p), left-s.Minutes
 	}
-	if stored, of := v.Stored(); stored < of {
-		fmt.Fprintf(&b, "All missing runs, each run once: %s%s\n", v.All(), flags)
+	for _, s := range sizes {
+		if s.Minutes > left || slices.ContainsFunc(fixed, s.Same) {
+			continue
+		}
+		p, err := s.Enlarged(l.Archive)
+		if err != nil {
+			return nil, err
+		}
+		now, plan, fixed, left = append(now, s), append(plan, p), append(fixed, s), left-s.Minutes
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// Write writes the table to a file as JSON. It creates the folder if it does not exist.
-func (v Verification) Write(path string) error {
-	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+	if len(now) == 0 {
+		return nil, nil
 	}
-	return WriteJSON(path, v)
-}
-
-// progress tells how much of a figure is stored, in words.
-func (s State) progress() string {
-	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, seedText(s.Seeds, ", "))
-}
-
-// missing returns a line with the number of missing runs and the command that computes them; "" if none is missing.
-func (s State) missing(flags string) string {
-	switch {
-	case s.Note != "":
-		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s",
-			s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
-	case s.Stored < s.Runs:
-		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
+	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
+		return nil, err
 	}
-	return ""
+	report, err := l.Execute(ctx, plan, o.Workers)
+	if err == nil {
+		err = report.Err()
+	}
+	return now, err
 }

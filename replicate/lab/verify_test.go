@@ -19,6 +19,7 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -46,7 +47,8 @@ func newArchive(t *testing.T) *archive {
 		t.Fatal(err)
 	}
 	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
-	a.Lab = &Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: io.Discard, Stderr: io.Discard}
+	a.Lab = &Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: io.Discard,
+		Stderr: io.Discard}
 	a.options = Options{Scale: "tiny", Workers: 2}
 	return a
 }
@@ -66,7 +68,7 @@ func (a *archive) fill(t *testing.T, numbers ...int) {
 		for _, p := range plan {
 			for _, job := range p.Jobs {
 				if lacks := a.skip(job); lacks < len(job.Steps) {
-					jobs = append(jobs, madeUp(job, p.metric(), job.Steps[:len(job.Steps)-lacks]))
+					jobs = append(jobs, madeUp(job, p.Shown().Name, job.Steps[:len(job.Steps)-lacks]))
 				}
 			}
 		}
@@ -98,7 +100,7 @@ func madeUp(job runs.Wanted, metric string, steps []int) runs.Job {
 	return runs.Job{Spec: job.Spec, Steps: steps, Step: step}
 }
 
-func (a *archive) verify(t *testing.T) Verification {
+func (a *archive) verify(t *testing.T) claims.Verification {
 	t.Helper()
 	v, err := a.Verify(t.Context(), a.options)
 	if err != nil {
@@ -108,9 +110,9 @@ func (a *archive) verify(t *testing.T) Verification {
 }
 
 // claim returns the claim with this id.
-func claim(t *testing.T, v Verification, id string) Judged {
+func claim(t *testing.T, v claims.Verification, id string) claims.Judged {
 	t.Helper()
-	i := slices.IndexFunc(v.Claims, func(c Judged) bool { return c.ID == id })
+	i := slices.IndexFunc(v.Claims, func(c claims.Judged) bool { return c.ID == id })
 	if i < 0 {
 		t.Fatalf("the table lacks %s", id)
 	}
@@ -133,13 +135,13 @@ func TestVerify(t *testing.T) {
 	if stored, of := v.Stored(); stored != of || of < 200 {
 		t.Errorf("%d of %d runs are stored", stored, of)
 	}
-	for id, verdict := range map[string]Verdict{
-		"fig1a-ours-everything": Holds, "fig1a-ours-others": DoesNotHold, "fig1-recent-finetune": Holds,
-		"fig2b-context-sac":  Holds,
-		"fig5b-ours-follows": Holds, "fig8-similar": Holds, "fig8-edge": NoDifference,
-		"fig7-ours-consistent": Undecided, // two steps are too few for a share
-		"fig11-stable":         NotRun,    // the seeds of made-up runs do not differ
-		"fig14-similar":        DoesNotHold,
+	for id, verdict := range map[string]claims.Verdict{
+		"fig1a-ours-everything": claims.Holds, "fig1a-ours-others": claims.DoesNotHold, "fig1-recent-finetune": claims.Holds,
+		"fig2b-context-sac":  claims.Holds,
+		"fig5b-ours-follows": claims.Holds, "fig8-similar": claims.Holds, "fig8-edge": claims.NoDifference,
+		"fig7-ours-consistent": claims.Undecided, // two steps are too few for a share
+		"fig11-stable":         claims.NotRun,    // the seeds of made-up runs do not differ
+		"fig14-similar":        claims.DoesNotHold,
 	} {
 		if c := claim(t, v, id); c.Verdict != verdict {
 			t.Errorf("%s: %s, want %s", id, c, verdict)
@@ -156,7 +158,7 @@ func TestVerify(t *testing.T) {
 }
 
 // checkEffects checks effects of TestVerify against values by hand.
-func checkEffects(t *testing.T, v Verification) {
+func checkEffects(t *testing.T, v claims.Verification) {
 	t.Helper()
 	// Seeds 0, 1, 2 gain .1, .101, .102: s = .001, and 4.302653 is the quantile of t with 2
 	// degrees of freedom. On CIFAR-10b the eight seeds of Figure 12 serve Figure 1, too: s² = 6e-6, and 2.364624.
@@ -170,13 +172,13 @@ func checkEffects(t *testing.T, v Verification) {
 		}
 	}
 	e := claim(t, v, "fig1-ours-everything").Parts[1]
-	if e.Statistic != paper.Difference || e.Test != paper.Above || e.Metric != "accuracy" {
+	if e.Statistic != paper.Difference || e.Test != paper.Above || e.Metric.Name != "accuracy" {
 		t.Errorf("the part does not say how it is judged: %+v", e)
 	}
 	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
 		t.Errorf("figure 12 has %d seeds", n)
 	}
-	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric, continual.StandIn) ||
+	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric.StandIn, continual.StandIn) ||
 		!strings.Contains(d.String(), continual.StandIn) {
 		t.Errorf("CLEAR without its stand-in: %s", d)
 	}
@@ -197,12 +199,12 @@ func TestVerifyMissing(t *testing.T) {
 			}
 			a.fill(t, 1, 7)
 			v := a.verify(t)
-			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != NotRun || c.Parts[0].Verdict != NotRun ||
-				c.Parts[1].Verdict != DoesNotHold {
+			if c := claim(t, v, "fig1a-ours-others"); c.Verdict != claims.NotRun || c.Parts[0].Verdict != claims.NotRun ||
+				c.Parts[1].Verdict != claims.DoesNotHold {
 				t.Errorf("Recent lacks %s: %s", name, c)
 			}
-			for id, verdict := range map[string]Verdict{
-				"fig1a-ours-everything": Holds, "fig7-ours-consistent": Undecided, "fig14-similar": NotRun} {
+			for id, verdict := range map[string]claims.Verdict{
+				"fig1a-ours-everything": claims.Holds, "fig7-ours-consistent": claims.Undecided, "fig14-similar": claims.NotRun} {
 				if c := claim(t, v, id); c.Verdict != verdict {
 					t.Errorf("Recent lacks %s, and %s: %s", name, id, c)
 				}
@@ -216,7 +218,7 @@ func TestVerifyMissing(t *testing.T) {
 }
 
 // checkMissing checks that the printed table of TestVerifyMissing names the missing runs and the commands.
-func checkMissing(t *testing.T, v Verification) {
+func checkMissing(t *testing.T, v claims.Verification) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := v.Print(&out, " --results there"); err != nil {
@@ -249,7 +251,7 @@ func TestVerifyChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != NotRun {
+	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != claims.NotRun {
 		t.Errorf("with damaged runs: %s", c)
 	}
 	if left, _ := filepath.Glob(filepath.Join(a.results, "gaussian", "*")); !slices.Equal(left, paths) {
@@ -301,22 +303,22 @@ func TestVerificationJSON(t *testing.T) {
 	a := newArchive(t)
 	a.fill(t, 1, 5)
 	v := a.verify(t)
-	path := filepath.Join(t.TempDir(), "new", "verify.json")
-	if err := v.Write(path); err != nil {
+	path := filepath.Join(t.TempDir(), "verify.json")
+	if err := WriteJSON(path, v); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read Verification
+	var read claims.Verification
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
 	if read.Markdown() != v.Markdown() || !reflect.DeepEqual(read.Figures, v.Figures) {
 		t.Error("the table differs after writing and reading")
 	}
-	if err := a.verify(t).Write(path); err != nil {
+	if err := WriteJSON(path, a.verify(t)); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, text) {
@@ -325,32 +327,6 @@ func TestVerificationJSON(t *testing.T) {
 	for _, secret := range []string{a.results, "hostname"} {
 		if bytes.Contains(text, []byte(secret)) {
 			t.Errorf("the table contains %s", secret)
-		}
-	}
-}
-
-func TestSeedText(t *testing.T) {
-	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
-		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
-		got := seedText(seeds, ",")
-		if got != want {
-			t.Errorf("%v: %q, want %q", seeds, got, want)
-		}
-		if read, err := ParseSeeds(got); want != "" && (err != nil || !slices.Equal(read, seeds)) {
-			t.Errorf("%q reads as %v, %v", got, read, err)
-		}
-	}
-}
-
-func TestCountVerdicts(t *testing.T) {
-	var claims []Judged
-	for _, v := range []Verdict{Undecided, Holds, DoesNotHold, Holds, Partly, NotRun, DoesNotHold} {
-		claims = append(claims, Judged{Verdict: v})
-	}
-	for n, want := range map[int]string{0: "no claim", 1: "1 claim is undecided",
-		7: "7 claims: 2 hold, 1 holds partly, 2 do not hold, 1 is undecided, 1 is not run"} {
-		if got := countVerdicts(claims[:n]); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -29,8 +30,8 @@ func TestRecipes(t *testing.T) {
 	c := lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 	c.Figures = append(c.Figures, Fig15())
 	var stdout bytes.Buffer
-	l := &lab.Lab{Catalog: c, Store: store, Stdout: &stdout, Stderr: io.Discard,
-		Host: &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}}
+	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
+	l := &lab.Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store}, Stdout: &stdout, Stderr: io.Discard}
 	options := lab.Options{Scale: experiment.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
 	r, err := l.Make(context.Background(), Fig15(), options)
 	if err != nil {
@@ -45,7 +46,7 @@ func TestRecipes(t *testing.T) {
 	if err != nil || panel.Series[0].Label != lastTen.Look.Label || panel.Series[0].Color != lastTen.Look.Color {
 		t.Errorf("the panel draws %+v, %v", panel.Series, err)
 	}
-	if claim := r.Claims[0]; claim.Verdict != lab.Holds || claim.Parts[0].Effect.Mean < .05 {
+	if claim := r.Claims[0]; claim.Verdict != claims.Holds || claim.Parts[0].Effect.Mean < .05 {
 		t.Errorf("at step 39 half of all labels have changed since step 19, and yet: %s", claim)
 	}
 	if !strings.Contains(stdout.String(), "Last ten steps") {

@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"cmp"
@@ -41,19 +41,14 @@ func (p JudgedPart) String() string {
 }
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.
-func (p JudgedPart) panel() string {
-	if _, standIn, ok := strings.Cut(p.Metric, standInMark); ok {
-		return p.Panel + standInMark + standIn
-	}
-	return p.Panel
-}
+func (p JudgedPart) panel() string { return p.Panel + inParentheses(p.Metric.StandIn) }
 
 // What names the statistic with its series, its claimed bound and its mean.
 func (p JudgedPart) What() string {
 	if p.Verdict == NotRun {
 		return what(p.Part)
 	}
-	return fmt.Sprintf("%s is %s", what(p.Part), signed(p.Effect.Mean))
+	return fmt.Sprintf("%s is %s", what(p.Part), Signed(p.Effect.Mean))
 }
 
 // Interval returns the effect's interval, the number of seeds, and which steps were measured, if they are a sample.
@@ -61,7 +56,7 @@ func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	text := fmt.Sprintf("%s, n = %d%s", ends(p.Effect), p.Effect.N, p.steps())
+	text := fmt.Sprintf("%s, n = %d%s", Bounds(p.Effect), p.Effect.N, p.steps())
 	if p.Level > 0 {
 		text += fmt.Sprintf(", %g%% for a second look", 100*p.Level)
 	}
@@ -76,14 +71,15 @@ func (p JudgedPart) steps() string {
 	case p.OverSeeds == nil:
 		return ", every step"
 	}
-	text := fmt.Sprintf(", every %s step (these alone: %s", experiment.Ordinal(p.Stride), ends(*p.OverSeeds))
+	text := fmt.Sprintf(", every %s step (these alone: %s", experiment.Ordinal(p.Stride), Bounds(*p.OverSeeds))
 	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
 		text += ", " + string(alone) + ": more steps would tell"
 	}
 	return text + ")"
 }
 
-func ends(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", signed(e.Low), signed(e.High)) }
+// Bounds writes the two ends of an interval.
+func Bounds(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", Signed(e.Low), Signed(e.High)) }
 
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
@@ -105,8 +101,8 @@ func (p JudgedPart) withMargin(verdict string) string {
 	return verdict
 }
 
-// signed formats a number with its sign and three decimals, never as minus zero.
-func signed(v float64) string {
+// Signed formats a number with its sign and three decimals, never as minus zero.
+func Signed(v float64) string {
 	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
 		return text
 	}
@@ -126,4 +122,67 @@ func what(p paper.Part) string {
 		return fmt.Sprintf("%s (claimed below %g)", text, p.Bound)
 	}
 	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
+}
+
+// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided".
+func CountVerdicts(claims []Judged) string {
+	count := map[Verdict]int{}
+	for _, c := range claims {
+		count[c.Verdict]++
+	}
+	var parts []string
+	for _, v := range []struct {
+		verdict   Verdict
+		one, many string
+	}{
+		{Holds, "holds", "hold"},
+		{Partly, "holds partly", "hold partly"},
+		{DoesNotHold, "does not hold", "do not hold"},
+		{NoDifference, "shows no difference", "show no difference"},
+		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
+		{NotJudged, "is not judged", "are not judged"},
+		{OnStandIn, "is about a stand-in", "are about a stand-in"},
+	} {
+		switch n := count[v.verdict]; n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+v.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
+		}
+	}
+	switch len(claims) {
+	case 0:
+		return "no claim"
+	case 1:
+		return "1 claim " + strings.TrimPrefix(parts[0], "1 ")
+	}
+	return fmt.Sprintf("%d claims: %s", len(claims), strings.Join(parts, ", "))
+}
+
+// outcomes gives each verdict its look on a page.
+var outcomes = map[Verdict]figures.Outcome{
+	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
+	NoDifference: figures.Contradicted, Undecided: figures.Open,
+	NotRun: figures.Missing, NotJudged: figures.Missing, OnStandIn: figures.Missing,
+}
+
+// outcome gives the part's verdict its look; one on a stand-in counts as none.
+func (p JudgedPart) outcome() figures.Outcome {
+	if p.onStandIn() {
+		return figures.Missing
+	}
+	return outcomes[p.Verdict]
+}
+
+// OnPage is the claim as a page shows it.
+func (j Judged) OnPage() figures.Claim {
+	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
+	for _, p := range j.Shown() {
+		c.Parts = append(c.Parts, figures.ClaimPart{
+			What: what(p.Part), Panel: p.panel(), Effect: p.Effect, Steps: p.steps(),
+			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
+		})
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func storeIn(t *testing.T, s *runs.Store, o experiment.Outline, experiment strin
 
 // A panel takes its stored runs from one environment, the one with the most of them, and their data from it, not from
 // this machine: CLEAR's features are not here, but no stand-in was used.
-func TestShelf(t *testing.T) {
+func TestRunIndex(t *testing.T) {
 	t.Setenv("TVPS_CLEAR", "")
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
@@ -69,21 +69,21 @@ func TestShelf(t *testing.T) {
 	removed.Settings["a-former-setting"] = "1"
 	storeIn(t, s, removed, "clear", 1, gpu)
 
-	fill := func(backends ...string) PanelPlan {
+	fill := func(backends ...string) Panel {
 		t.Helper()
-		shelf, err := NewShelf(s)
+		index, err := NewRunIndex(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		shelf.backends = backends
-		p := PanelPlan{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
+		index.Backends = backends
+		p := Panel{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
 			Seeds: []int64{0, 1, 2}}
-		if err := shelf.fill(&p, &experiment.Host{}); err != nil {
+		if err := index.fill(&p, &experiment.Host{}); err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	stored := func(p PanelPlan) string {
+	stored := func(p Panel) string {
 		var out []string
 		for _, job := range p.Jobs {
 			state := "-"

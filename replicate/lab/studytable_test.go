@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"bytes"
@@ -10,23 +10,22 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
-	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 )
 
 // byHand returns a table with one row of every kind.
-func byHand() Table {
+func byHand() StudyTable {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
 		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n},
 			Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
-	return Table{factor: 100, unit: "%",
+	return StudyTable{factor: 100, unit: "%",
 		Scenario: "gaussian", Title: "Drifting Gaussian",
 		Command: "go run ./replicate study --scale small --scenario gaussian",
 		Notes:   []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."},
 		Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
-		Rows: []Row{
+		Rows: []StudyRow{
 			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base,
 				"ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
 			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
@@ -77,11 +76,11 @@ Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 }
 
 func TestStudyCommand(t *testing.T) {
-	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4},
+	o := StudyOptions{Options: Options{Scale: "small", Seeds: []int64{0, 4},
 		Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
 	const want = "go run ./replicate study --scale small --scenario cifar10b --seeds 0,4 " +
 		"--set epochs=5 --set cifar10b.n=3 --set stride=2 --row rate,linear"
-	if got := commandOf(o, Keys(paper.Study()), "cifar10b"); got != want {
+	if got := studyCommand(o, StudyKeys(paper.Study()), "cifar10b"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -92,25 +91,6 @@ func TestSteps(t *testing.T) {
 		if got := steps(all); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-	}
-}
-
-// TestUpdateTables: the text between the marks is replaced, every other byte is kept.
-func TestUpdateTables(t *testing.T) {
-	const begin, end = "<!-- study:gaussian:begin -->\n", "<!-- study:gaussian:end -->"
-	const text = "# T\r\n\t x \n" + begin + "old\nold\n" + end + "\n\x00tail without an end"
-	got, err := UpdateTables([]byte(text), map[string]string{"gaussian": "| new |\n"})
-	if want := "# T\r\n\t x \n" + begin + "\n| new |\n\n" + end + "\n\x00tail without an end"; err != nil ||
-		string(got) != want {
-		t.Errorf("%v\n%q, want\n%q", err, got, want)
-	}
-	again, err := UpdateTables(got, map[string]string{"gaussian": "| new |\n"})
-	if err != nil || !bytes.Equal(again, got) {
-		t.Errorf("the second time: %v, %q", err, again)
-	}
-	for _, bad := range []string{"", begin, begin + end + "\n" + begin, end + "\n" + begin + "\nrest"} {
-		_, err := UpdateTables([]byte(bad), map[string]string{"gaussian": "x"})
-		demand.Error(t, err, "study:gaussian:begin", "study:gaussian:end", "once each")
 	}
 }
 
@@ -155,14 +135,12 @@ func TestInterpretationsHaveMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := map[string]string{}
-	keys := Keys(slices.Concat(paper.Study(), paper.StudyOfG()))
+	keys := StudyKeys(slices.Concat(paper.Study(), paper.StudyOfG()))
+	updated := text
 	for _, key := range keys {
-		blocks[key] = "table of " + key
-	}
-	updated, err := UpdateTables(text, blocks)
-	if err != nil {
-		t.Fatal(err)
+		if updated, err = replaceBlock(updated, "study:"+key, "\ntable of "+key+"\n"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, key := range keys {
 		if !bytes.Contains(updated, []byte("\n\ntable of "+key+"\n<!-- study:"+key+":end -->\n")) {

@@ -1,6 +1,4 @@
-// Package study compares the alternatives to the interpretations with the defaults: one table for each scenario, one
-// row for each alternative. INTERPRETATIONS.md holds the tables; package paper declares them.
-package study
+package lab
 
 import (
 	"bytes"
@@ -13,41 +11,44 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
-	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
-// Options are what a user chooses for the study. Panels are the scenarios; Learners are not used.
-type Options struct {
-	lab.Options
+// The study compares the alternatives to the interpretations with the defaults: one table for each scenario, one row
+// for each alternative. INTERPRETATIONS.md holds the tables; package paper declares them.
+
+// StudyOptions are what a user chooses for the study. Panels are the scenarios; Learners are not used.
+type StudyOptions struct {
+	Options
 	Rows   []string // names of alternatives; empty for all but the slow ones
-	Update string   // file whose tables are rewritten by UpdateTables; empty for none
+	Update string   // file whose tables are rewritten, the blocks study:KEY; empty for none
 }
 
-// Plan is one table of the study: a scenario with the default settings and alternatives.
-type Plan struct {
+// StudyPlan is one table of the study: a scenario with the default settings and alternatives.
+type StudyPlan struct {
 	Key     string // of the scenario
 	Table   paper.Table
-	Default lab.PanelPlan
-	Rows    []RowPlan
+	Default claims.Panel
+	Rows    []StudyRowPlan
 	Left    []LeftOut
 }
 
-// RowPlan is an alternative with its settings and runs.
-type RowPlan struct {
-	lab.PanelPlan
+// StudyRowPlan is an alternative with its settings and runs.
+type StudyRowPlan struct {
+	claims.Panel
 	Alternative paper.Alternative
 	Changed     []string // the settings that differ from the default, as name=value
 }
 
 // isDefault tells whether a row about settings has those of the default.
-func (r RowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
+func (r StudyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
 
 // checkSeries returns an error if one of the learners does not fit the settings.
-func (r RowPlan) checkSeries() error {
+func (r StudyRowPlan) checkSeries() error {
 	for _, name := range r.Series {
 		if err := r.Settings.CheckSeries(name, r.Measure); err != nil {
 			return err
@@ -62,8 +63,8 @@ type LeftOut struct {
 	Why  string `json:"why"`
 }
 
-// Keys lists the keys of the tables: their scenarios.
-func Keys(tables []paper.Table) []string {
+// StudyKeys lists the keys of the tables: their scenarios.
+func StudyKeys(tables []paper.Table) []string {
 	var keys []string
 	for _, t := range tables {
 		keys = append(keys, t.Key)
@@ -71,10 +72,10 @@ func Keys(tables []paper.Table) []string {
 	return keys
 }
 
-// Plans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
+// StudyPlans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
 // errors.
-func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
-	keys := Keys(tables)
+func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, error) {
+	keys := StudyKeys(tables)
 	for _, key := range o.Panels {
 		if !slices.Contains(keys, key) {
 			return nil, usage.Errorf("the study has no scenario %q; did you mean %q? (%s)",
@@ -86,9 +87,9 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	}
 	with := slices.DeleteFunc(slices.Clone(tables), func(t paper.Table) bool { return !c.HasScale(t.Scenario, o.Scale) })
 	if len(o.Panels) == 0 && len(with) > 0 {
-		tables, keys = with, Keys(with)
+		tables, keys = with, StudyKeys(with)
 	}
-	o.Overrides = slices.Concat(stepsOf(Keys(tables), o.Scale), o.Overrides)
+	o.Overrides = slices.Concat(stepsOf(StudyKeys(tables), o.Scale), o.Overrides)
 	o.Learners, o.AllFigures = nil, true
 	var declared paper.Figure
 	for _, t := range tables {
@@ -98,15 +99,15 @@ func Plans(c lab.Catalog, tables []paper.Table, o Options) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Plan
+	var out []StudyPlan
 	for _, p := range panels {
 		t := tables[slices.Index(keys, p.Key)]
 		if t.Seeds != "" && len(o.Seeds) == 0 {
-			if p.Seeds, err = lab.ParseSeeds(t.Seeds); err != nil {
+			if p.Seeds, err = ParseSeeds(t.Seeds); err != nil {
 				return nil, err
 			}
 		}
-		out = append(out, Plan{Key: p.Key, Table: t, Default: p})
+		out = append(out, StudyPlan{Key: p.Key, Table: t, Default: p})
 	}
 	if err := checkRows(out, o.Rows); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func stepsOf(keys []string, scale experiment.Scale) (out []string) {
 }
 
 // checkRows returns a usage error if a named row exists in none of the chosen tables.
-func checkRows(plans []Plan, names []string) error {
+func checkRows(plans []StudyPlan, names []string) error {
 	var known []string
 	for _, p := range plans {
 		for _, a := range p.Table.Alternatives {
@@ -149,7 +150,7 @@ func checkRows(plans []Plan, names []string) error {
 }
 
 // addRows plans the alternatives of these names, or all if no name is given.
-func (p *Plan) addRows(names []string) error {
+func (p *StudyPlan) addRows(names []string) error {
 	for _, a := range p.Table.Alternatives {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
 			continue
@@ -172,8 +173,8 @@ func (p *Plan) addRows(names []string) error {
 }
 
 // row plans one alternative. Its settings override those of the default.
-func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
-	row := RowPlan{PanelPlan: p.Default, Alternative: a}
+func (p *StudyPlan) row(a paper.Alternative) (StudyRowPlan, error) {
+	row := StudyRowPlan{Panel: p.Default, Alternative: a}
 	row.Key += "/" + a.Name
 	row.Series = p.Table.Compared
 	if a.Series != nil {
@@ -182,11 +183,11 @@ func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
 	for _, o := range a.Set {
 		name, value, err := experiment.Split(o)
 		if err != nil {
-			return RowPlan{}, err
+			return StudyRowPlan{}, err
 		}
 		before := row.Settings
 		if row.Settings, err = before.With(name, value); err != nil {
-			return RowPlan{}, err
+			return StudyRowPlan{}, err
 		}
 		if row.Settings != before {
 			row.Changed = append(row.Changed, o)
@@ -194,36 +195,32 @@ func (p *Plan) row(a paper.Alternative) (RowPlan, error) {
 	}
 	row.Settings = row.Settings.Thin(max(1, a.Every))
 	if err := row.Settings.Validate(); err != nil {
-		return RowPlan{}, err
+		return StudyRowPlan{}, err
 	}
 	return row, nil
 }
 
-// withRuns returns Plans with the runs. A row has the base and those of its learners that its settings can change:
+// studyPlans returns StudyPlans with the runs. A row has the base and those of its learners that its settings can change:
 // their specs differ from the default's. Slow rows are left out below the paper's scale, unless they are named or all
 // their runs are stored.
-func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
-	plans, err := Plans(l.Catalog, tables, o)
+func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, error) {
+	plans, err := l.StudyPlans(tables, o)
 	if err != nil {
 		return nil, err
 	}
+	skipSlow := o.Scale != experiment.Paper && len(o.Rows) == 0
 	for i := range plans {
 		plan := &plans[i]
-		if err := plan.Default.AddJobs(l); err != nil {
+		if err := l.AddJobs(&plan.Default); err != nil {
 			return nil, err
-		}
-		known := map[string]bool{}
-		for _, job := range plan.Default.Jobs {
-			known[job.Spec.ID()] = true
 		}
 		rows := plan.Rows
 		plan.Rows = nil
-		skipSlow := o.Scale != experiment.Paper && len(o.Rows) == 0
 		for _, row := range rows {
-			if err := row.AddJobs(l); err != nil {
+			if err := l.AddJobs(&row.Panel); err != nil {
 				return nil, err
 			}
-			row.keep(row.Jobs, known)
+			row.keep(row.Jobs, idsOf(plan.Default))
 			if a := row.Alternative; skipSlow && a.Slow != "" && !row.Stored(l.Store) {
 				why := fmt.Sprintf("it takes about %s on two cores; `--row %s` makes it", a.Slow, a.Name)
 				plan.Left = append(plan.Left, LeftOut{a.Name, why})
@@ -235,9 +232,18 @@ func withRuns(l *lab.Lab, tables []paper.Table, o Options) ([]Plan, error) {
 	return plans, nil
 }
 
+// idsOf is the set of the identities of a panel's runs.
+func idsOf(p claims.Panel) map[string]bool {
+	out := map[string]bool{}
+	for _, job := range p.Jobs {
+		out[job.Spec.ID()] = true
+	}
+	return out
+}
+
 // keep keeps the jobs of the base and those that are not known from the default. A row without changed settings keeps
 // all jobs.
-func (r *RowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
+func (r *StudyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	series := []string{r.Series[0]}
 	r.Jobs = nil
 	for _, job := range jobs {
@@ -252,48 +258,51 @@ func (r *RowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	r.Series = series
 }
 
-// Make computes the missing runs of the study, prints its tables, and writes them to the folder o.Out and into the
+// Study computes the missing runs of the study, prints its tables, and writes them to the folder o.Out and into the
 // file o.Update if it is not empty. If some runs failed it returns a result together with an error: the cells of
 // these runs say "not run", and o.Update is not changed.
-func Make(ctx context.Context, l *lab.Lab, tables []paper.Table, o Options) (*Result, error) {
-	plans, err := withRuns(l, tables, o)
+func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (*StudyResult, error) {
+	plans, err := l.studyPlans(tables, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.CheckOut(); err != nil {
 		return nil, err
 	}
-	if o.Update != "" {
-		if err := updateFile(o.Update, plans, nil); err != nil {
+	if o.Update != "" { // its marks are missed before anything is computed
+		if err := updateTables(o.Update, plans, nil); err != nil {
 			return nil, err
 		}
 	}
-	var all []lab.PanelPlan
+	var all []claims.Panel
 	for _, plan := range plans {
 		all = append(all, plan.Default)
 		for _, row := range plan.Rows {
-			all = append(all, row.PanelPlan)
+			all = append(all, row.Panel)
 		}
 	}
 	report, err := l.Execute(ctx, all, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Report: report, Record: lab.RecordOf(o.Options, all, l.Provenance(), report)}
+	r := &StudyResult{Report: report}
 	if report.Interrupted {
 		return r, report.Err()
 	}
+	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report), claims.Evidence{})
 	for _, plan := range plans {
-		r.Tables = append(r.Tables, newTable(l, Keys(tables), o, plan, r))
+		table, rows := newStudyTable(StudyKeys(tables), o, plan, report)
+		table.Notes = append(table.Notes, CommitNote+ShortCommit(r.Record.MadeBy)+".")
+		r.Tables, r.rows = append(r.Tables, table), append(r.rows, rows...)
 	}
-	if err := finish(l, o, plans, r); err != nil {
+	if err := l.writeStudy(o, plans, r); err != nil {
 		return r, err
 	}
 	return r, report.Err()
 }
 
-// finish prints and writes the tables. It does not update a file with tables that lack runs.
-func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
+// writeStudy prints and writes the tables. It does not update a file with tables that lack runs.
+func (l *Lab) writeStudy(o StudyOptions, plans []StudyPlan, r *StudyResult) error {
 	page := "# What the alternatives to the interpretations do\n\n" + legend
 	for _, table := range r.Tables {
 		if err := table.print(l.Stdout); err != nil {
@@ -310,42 +319,40 @@ func finish(l *lab.Lab, o Options, plans []Plan, r *Result) error {
 			return fmt.Errorf("cannot write %s: %w", name, err)
 		}
 	}
-	if err := lab.WriteJSON(filepath.Join(o.Out, "study.json"), r); err != nil {
+	if err := WriteJSON(filepath.Join(o.Out, "study.json"), r); err != nil {
 		return err
 	}
 	fmt.Fprintf(l.Stdout, "Study: %s\n", filepath.Join(o.Out, "study.md"))
 	if o.Update == "" || r.Report.Err() != nil {
 		return nil
 	}
-	if err := updateFile(o.Update, plans, r.Tables); err != nil {
+	if err := updateTables(o.Update, plans, r.Tables); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(l.Stdout, "Tables rewritten: %s\n", o.Update)
 	return err
 }
 
-// updateFile writes the tables between their marks in a file. If tables is nil it only checks that the marks of the
-// plans exist.
-func updateFile(path string, plans []Plan, tables []Table) error {
+// updateTables writes the tables into a file, each as the block study:KEY. If tables is nil it only checks that the
+// blocks exist.
+func updateTables(path string, plans []StudyPlan, tables []StudyTable) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("--update: %w", err)
 	}
-	blocks := map[string]string{}
 	for i, plan := range plans {
-		blocks[plan.Key] = ""
+		block := ""
 		if tables != nil {
-			blocks[plan.Key] = tables[i].markdown()
+			block = "\n" + tables[i].markdown() + "\n"
 		}
-	}
-	updated, err := UpdateTables(text, blocks)
-	if err != nil {
-		return fmt.Errorf("--update %s: %w", path, err)
+		if text, err = replaceBlock(text, "study:"+plan.Key, block); err != nil {
+			return fmt.Errorf("--update %s: %w", path, err)
+		}
 	}
 	if tables == nil {
 		return nil
 	}
-	if err := artifact.Replace(path, updated, 0o644); err != nil {
+	if err := artifact.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("--update %s: %w", path, err)
 	}
 	return nil

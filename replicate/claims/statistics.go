@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"cmp"
@@ -153,51 +153,51 @@ func further(seeds []curve) figures.Interval {
 	return figures.DifferenceOfMeans(means[:min(first, len(means))], means[min(first, len(means)):])
 }
 
-// effect is a statistic over seeds, and over the steps of the stream.
-type effect struct {
-	interval  figures.Interval
+// Effect is a statistic over seeds, and over the steps of the stream.
+type Effect struct {
+	Interval  figures.Interval
 	overSeeds figures.Interval // at the measured steps alone
 	steps     int              // number of measured steps
 	stride    int              // distance between them; 1 if they are no sample of other steps
 	grid      [][]float64      // [seeds][steps], see statistic; nil if computed over all seeds
 }
 
-// measure computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
+// Measure computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
 // unknown statistic, a value that is no number, and no seed with all series of the part.
-func measure(rows []figures.Row, p paper.Part, metric string, sampled bool) (effect, error) {
+func Measure(rows []figures.Row, p paper.Part, metric string, sampled bool) (Effect, error) {
 	name := cmp.Or(p.Statistic, paper.Difference)
 	s, ok := statistics[name]
 	if !ok {
-		return effect{}, fmt.Errorf("there is no statistic %q", name)
+		return Effect{}, fmt.Errorf("there is no statistic %q", name)
 	}
 	seeds := alike(curves(rows, p, metric))
 	if len(seeds) == 0 {
-		return effect{}, fmt.Errorf("there are no values of %s", p.Series)
+		return Effect{}, fmt.Errorf("there are no values of %s", p.Series)
 	}
-	m := effect{steps: len(seeds[0].t), stride: 1}
+	m := Effect{steps: len(seeds[0].t), stride: 1}
 	if sampled {
 		m.stride = stride(seeds[0].t)
 	}
 	if s.over != nil {
-		m.interval = s.over(seeds)
-		m.overSeeds = m.interval
+		m.Interval = s.over(seeds)
+		m.overSeeds = m.Interval
 	} else {
 		grid, err := s.grid(seeds, m.stride > 1)
 		if err != nil {
-			return effect{}, fmt.Errorf("the %s of %s %w", name, p.Series, err)
+			return Effect{}, fmt.Errorf("the %s of %s %w", name, p.Series, err)
 		}
 		m.grid = grid
 		over := figures.OverSeedsAndSteps
 		if s.hit != nil {
 			over = figures.OverShare
 		}
-		m.interval, m.overSeeds = over(grid, 1-1/float64(m.stride)), over(grid, 0)
+		m.Interval, m.overSeeds = over(grid, 1-1/float64(m.stride)), over(grid, 0)
 		if s.most > 0 {
-			m.interval, m.overSeeds = m.interval.Clip(-s.most, s.most), m.overSeeds.Clip(-s.most, s.most)
+			m.Interval, m.overSeeds = m.Interval.Clip(-s.most, s.most), m.overSeeds.Clip(-s.most, s.most)
 		}
 	}
-	if m.interval(figures.Level).N == 0 {
-		return effect{}, fmt.Errorf("the %s of %s has no value", name, p.Series)
+	if m.Interval(figures.Level).N == 0 {
+		return Effect{}, fmt.Errorf("the %s of %s has no value", name, p.Series)
 	}
 	return m, nil
 }
@@ -277,6 +277,15 @@ func alike(seeds []curve) []curve {
 		}
 	}
 	return out
+}
+
+// EndOf returns each seed's mean of a series of a panel over the last quarter of the steps.
+func EndOf(rows []figures.Row, panel, series, metric string) []float64 {
+	var values []float64
+	for _, c := range curves(rows, paper.Part{Panel: panel, Series: series}, metric) {
+		values = append(values, statistics[paper.End].of(c))
+	}
+	return values
 }
 
 // curves returns the measurements of each seed that has all series of the part, in the order of the seeds. A part

@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"encoding/json"
@@ -73,7 +73,7 @@ func TestCombine(t *testing.T) {
 		var parts []JudgedPart
 		for _, letter := range c.parts {
 			if letter == '*' {
-				parts[len(parts)-1].Metric = "accuracy (stand-in, not CLEAR)"
+				parts[len(parts)-1].Metric.StandIn = "stand-in, not CLEAR"
 				continue
 			}
 			parts = append(parts, JudgedPart{Verdict: verdicts[letter]})
@@ -102,7 +102,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: "accuracy"}}, evidence{drawn: rows})
+	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}, Evidence{drawn: rows})
 }
 
 func TestJudge(t *testing.T) {
@@ -118,7 +118,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	if j := judgeOne(p, threeSeeds(.1)); j.Parts[0].Statistic != paper.Difference || j.Parts[0].Test != paper.Above ||
-		j.Parts[0].Metric != "accuracy" {
+		j.Parts[0].Metric.Name != "accuracy" {
 		t.Errorf("the part does not say how it was judged: %+v", j.Parts[0])
 	}
 	one := judgeOne(p, threeSeeds(.1)[:2])
@@ -149,8 +149,8 @@ func TestSteps(t *testing.T) {
 	}
 	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
 	judged := func(distance int, sample bool) JudgedPart {
-		shown := map[string]shownPanel{"a": {metric: "accuracy", sample: sample}}
-		return judge(paper.Figure{Number: 1}, c, shown, evidence{drawn: rows(distance)}).Parts[0]
+		shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}, sample: sample}}
+		return judge(paper.Figure{Number: 1}, c, shown, Evidence{drawn: rows(distance)}).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
 		sample := whole.Stride == 1
@@ -172,8 +172,8 @@ func TestSteps(t *testing.T) {
 func TestSecondLook(t *testing.T) {
 	rows := threeSeeds(.1)
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
-	first := judgePart(p, shownPanel{metric: "accuracy"}, evidence{drawn: rows})
-	second := judgePart(p, shownPanel{metric: "accuracy"}, evidence{larger: map[string][]larger{
+	first := judgePart(p, shownPanel{metric: Metric{Name: "accuracy"}}, Evidence{drawn: rows})
+	second := judgePart(p, shownPanel{metric: Metric{Name: "accuracy"}}, Evidence{samples: map[string][]judgedSample{
 		"a": {{compared: [][]string{needs(p)}, rows: rows, level: secondLook}}}})
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
@@ -192,7 +192,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
-		shownPanel{metric: "accuracy"}, evidence{drawn: rows})
+		shownPanel{metric: Metric{Name: "accuracy"}}, Evidence{drawn: rows})
 	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
 	va, vb := .01/3, .17/3/4
 	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)
@@ -207,7 +207,7 @@ func TestFurther(t *testing.T) {
 func TestHolm(t *testing.T) {
 	claims := []Judged{{Verdict: Holds, P: .02}, {Verdict: DoesNotHold, P: .009}, {Verdict: Undecided},
 		{Verdict: Holds, P: .012}, {Verdict: NotRun}, {Verdict: NotJudged}, {Verdict: NoDifference, P: .021}}
-	correct(claims)
+	Correct(claims)
 	for i, want := range []Holm{Lost, Kept, "", Kept, "", "", Lost} {
 		if claims[i].Holm != want {
 			t.Errorf("claim %d with p = %v: %q", i, claims[i].P, claims[i].Holm)
@@ -218,7 +218,7 @@ func TestHolm(t *testing.T) {
 // TestClaimsPValue: the largest of parts that all hold, the smallest of those that fail, times their number.
 func TestClaimsPValue(t *testing.T) {
 	part := func(v Verdict, p float64) JudgedPart { return JudgedPart{Verdict: v, P: p} }
-	standIn := JudgedPart{Verdict: Holds, P: .9, Metric: "accuracy (stand-in)"}
+	standIn := JudgedPart{Verdict: Holds, P: .9, Metric: Metric{StandIn: "stand-in"}}
 	for _, c := range []struct {
 		parts []JudgedPart
 		want  float64
@@ -243,10 +243,10 @@ func TestClaimsPValue(t *testing.T) {
 // several parts stands next to each of them.
 func TestMarginOfSinglePart(t *testing.T) {
 	part := func(v Verdict) JudgedPart {
-		return JudgedPart{Part: paper.Part{Series: "ours", Base: "everything", Margin: .003}, Verdict: v, Metric: "accuracy"}
+		return JudgedPart{Part: paper.Part{Series: "ours", Base: "everything", Margin: .003}, Verdict: v}
 	}
 	standIn := part(Undecided)
-	standIn.Metric += standInMark + "stand-in)"
+	standIn.Metric.StandIn = "stand-in"
 	for _, c := range []struct {
 		j    Judged
 		want string
@@ -259,8 +259,8 @@ func TestMarginOfSinglePart(t *testing.T) {
 		{Judged{Verdict: OnStandIn, Parts: []JudgedPart{standIn}}, string(OnStandIn)},
 		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
 	} {
-		if got := c.j.Result(); got != c.want || c.j.onPage().Verdict.Word != c.want {
-			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.onPage().Verdict.Word, c.want)
+		if got := c.j.Result(); got != c.want || c.j.OnPage().Verdict.Word != c.want {
+			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.OnPage().Verdict.Word, c.want)
 		}
 	}
 }

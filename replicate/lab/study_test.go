@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"bytes"
@@ -16,19 +16,12 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
-	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
-	"tvps/replicate/lab"
 	"tvps/replicate/paper"
-	"tvps/replicate/reinforce"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
-
-// testCatalog is the catalog of the paper.
-var testCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
 var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
 
@@ -49,11 +42,11 @@ func TestAlternatives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, scale := range experiment.Scales {
-		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
+		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ofG, err := Plans(testCatalog, paper.StudyOfG(), Options{Options: lab.Options{Scale: scale}})
+		ofG, err := testCatalog.StudyPlans(paper.StudyOfG(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil && scale != experiment.Medium { // the scale of robots alone
 			t.Fatal(err)
 		}
@@ -88,7 +81,7 @@ func TestAlternatives(t *testing.T) {
 }
 
 // checkAlternative checks that a row differs from the default in the settings that it names and in no other.
-func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row RowPlan) {
+func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row StudyRowPlan) {
 	t.Helper()
 	a := row.Alternative
 	named := map[string]string{}
@@ -152,7 +145,7 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 			}
 		}
 	}
-	if keys := Keys(paper.Study()); !slices.Equal(keys, []string{"gaussian", "cifar10b", "claw", "cheetah"}) {
+	if keys := StudyKeys(paper.Study()); !slices.Equal(keys, []string{"gaussian", "cifar10b", "claw", "cheetah"}) {
 		t.Errorf("scenarios %v", keys)
 	}
 }
@@ -179,7 +172,7 @@ func TestLiteralRows(t *testing.T) {
 		want[robot+"/table1-updates"] = []map[string]string{table1, {"g-every": "0"}}
 	}
 	for _, scale := range experiment.Scales {
-		plans, err := Plans(testCatalog, paper.Study(), Options{Options: lab.Options{Scale: scale}})
+		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,24 +210,24 @@ func TestLiteralRows(t *testing.T) {
 
 func TestPlansErrors(t *testing.T) {
 	for _, c := range []struct {
-		o     Options
+		o     StudyOptions
 		words []string
 	}{
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}},
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gausian"}}},
 			[]string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
+		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
 			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
 			[]string{`no row "block-stage" here`}},
-		{Options{Options: lab.Options{Scale: "huge"}}, []string{`no scale "huge"`}},
-		{Options{Options: lab.Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}},
+		{StudyOptions{Options: Options{Scale: "huge"}}, []string{`no scale "huge"`}},
+		{StudyOptions{Options: Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}},
 			[]string{`did you mean "epochs"`}},
-		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
+		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
 			[]string{"--update", "--row"}},
-		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"},
+		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"},
 			Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
 	} {
-		_, err := Plans(testCatalog, paper.Study(), c.o)
+		_, err := testCatalog.StudyPlans(paper.Study(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not a usage error", err)
@@ -245,8 +238,8 @@ func TestPlansErrors(t *testing.T) {
 // TestStudyOverrides: an override applies to the whole study, or to one scenario if it names it. A row that becomes
 // the default is left out, with the reason.
 func TestStudyOverrides(t *testing.T) {
-	plans, err := Plans(testCatalog, paper.Study(),
-		Options{Options: lab.Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	plans, err := testCatalog.StudyPlans(paper.Study(),
+		StudyOptions{Options: Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,46 +252,16 @@ func TestStudyOverrides(t *testing.T) {
 	}
 }
 
-// workplace is a lab in temporary folders, with the tables of its study and what it prints.
-type workplace struct {
-	*lab.Lab
-	tables         []paper.Table
-	options        Options
-	results        string
-	stdout, stderr bytes.Buffer
-}
-
-// newStudy returns the Gaussian in miniature with three rows: the default, an alternative that changes only the
-// weights, and one that changes the classifier. It uses the Go backend, which compiles nothing.
-func newStudy(t *testing.T) (*workplace, Options) {
+// newStudy is a workplace for the study's table of the Gaussian in miniature.
+func newStudy(t *testing.T) (*workplace, StudyOptions) {
 	t.Helper()
-	w := &workplace{results: filepath.Join(t.TempDir(), "results"), tables: paper.Study()}
-	store, err := runs.Open(w.results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
-	w.Lab = &lab.Lab{Catalog: testCatalog, Host: host, Store: store, Stdout: &w.stdout, Stderr: &w.stderr}
-	w.options = Options{Rows: []string{"clip-none", "linear"}, Options: lab.Options{Scale: experiment.Tiny,
-		Panels: []string{"gaussian"}, Seeds: []int64{0, 1}, Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),
-		Overrides: []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
-			"g-updates=3", "batch=16", "g-batch=16"}}}
-	return w, w.options
+	w := newWorkplace(t)
+	w.tables, w.options.Panels = paper.Study(), []string{"gaussian"}
+	return w, StudyOptions{Rows: []string{"clip-none", "linear"}, Options: w.options}
 }
 
-// study runs the study.
-func (w *workplace) study(o Options) (*Result, error) {
-	return Make(context.Background(), w.Lab, w.tables, o)
-}
-
-// read returns a file of the output folder.
-func (w *workplace) read(t *testing.T, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+func (w *workplace) study(o StudyOptions) (*StudyResult, error) {
+	return w.Lab.Study(context.Background(), w.tables, o)
 }
 
 // setAlternatives replaces the rows of the Gaussian.
@@ -370,14 +333,14 @@ func TestColumnOfARow(t *testing.T) {
 		t.Errorf("study.md:\n%s", text)
 	}
 	o.Overrides = append(o.Overrides, "g-label=false")
-	plans, err := Plans(testCatalog, w.tables, o)
+	plans, err := testCatalog.StudyPlans(w.tables, o)
 	if err != nil || len(plans[0].Rows) > 0 || !strings.Contains(plans[0].Left[0].Why, "needs a g that sees the label") {
 		t.Errorf("with g-label=false %+v, %v", plans, err)
 	}
 }
 
 // checkStudyFiles checks the files of TestStudy and what it prints.
-func checkStudyFiles(t *testing.T, w *workplace, o Options) {
+func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 	t.Helper()
 	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`",
 		"`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
@@ -390,8 +353,8 @@ func checkStudyFiles(t *testing.T, w *workplace, o Options) {
 		t.Errorf("study.csv has %d rows, %v", len(rows), err)
 	}
 	var found struct {
-		Tables []Table
-		Record lab.Record
+		Tables []StudyTable
+		Record claims.Record
 	}
 	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
 		t.Fatal(err)
@@ -432,9 +395,9 @@ func TestSlowRows(t *testing.T) {
 	w, o := newStudy(t)
 	w.setAlternatives(paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
 	o.Rows = nil
-	rows := func(o Options) int {
+	rows := func(o StudyOptions) int {
 		t.Helper()
-		plans, err := withRuns(w.Lab, w.tables, o)
+		plans, err := w.studyPlans(w.tables, o)
 		if err != nil {
 			t.Fatal(err)
 		}

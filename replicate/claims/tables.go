@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"bytes"
@@ -30,12 +30,12 @@ type tableRun struct {
 	values     map[string]map[int]float64
 }
 
-// ReadTables reads the figures of a catalog that have a folder of their name in dir. Runs of an identity that is not
+// ReadTables reads the figures that have a folder of their name in dir. Runs of an identity that is not
 // that of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be
 // read or do not match their checksums, rows of no run or of another panel, and two values for one row.
-func ReadTables(c Catalog, dir string) (*Tables, error) {
+func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
-	for _, f := range c.Figures {
+	for _, f := range declared {
 		err := t.add(f, filepath.Join(dir, f.Name()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, f.Name()), err)
@@ -123,7 +123,9 @@ func addRows(known map[seriesSeed]*tableRun, panel string, text []byte) error {
 		if r == nil {
 			return fmt.Errorf("%s of seed %d is no run of %s", row.Series, row.Seed, figures.ProvenanceFile)
 		}
-		metric, _, _ := strings.Cut(row.Metric, standInMark)
+		var m Metric
+		_ = m.UnmarshalText([]byte(row.Metric)) // never an error
+		metric := m.Name
 		if r.values[metric] == nil {
 			r.values[metric] = map[int]float64{}
 		}
@@ -136,8 +138,11 @@ func addRows(known map[seriesSeed]*tableRun, panel string, text []byte) error {
 	return nil
 }
 
-// specs lists the runs, by identity.
-func (t *Tables) specs() []runs.Spec {
+// Dir is the folder that was read.
+func (t *Tables) Dir() string { return t.dir }
+
+// Specs lists the runs, by identity.
+func (t *Tables) Specs() []runs.Spec {
 	if t == nil {
 		return nil
 	}
@@ -161,15 +166,4 @@ func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bo
 		}
 	}
 	return result, true
-}
-
-// read returns a run from the store, or, if the store lacks it, from the tables. Errors are those of [runs.Store.Read].
-func (l *Lab) read(spec runs.Spec, metric string) (*runs.Result, error) {
-	result, err := l.Store.Read(spec)
-	if errors.Is(err, runs.ErrMissing) {
-		if r, ok := l.tables.read(spec, metric); ok {
-			return r, nil
-		}
-	}
-	return result, err
 }

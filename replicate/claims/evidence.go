@@ -1,8 +1,7 @@
-package lab
+package claims
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,48 +21,48 @@ type Sample struct {
 	again bool // whether a look at the panel led to a planned size, see secondLook
 }
 
-// evidence is what claims are judged by.
-type evidence struct {
-	drawn   []figures.Row           // what the panels draw
-	larger  map[string][]larger     // by panel, the larger samples by which parts of claims are judged
-	results map[string]*runs.Result // the runs of larger, by id
+// Evidence is what claims are judged by.
+type Evidence struct {
+	drawn   []figures.Row             // what the panels draw
+	samples map[string][]judgedSample // by panel, the larger samples by which parts of claims are judged
 }
 
-// larger is a panel at a larger sample than it draws, with those of its series that are judged by it.
-type larger struct {
-	PanelPlan
+// judgedSample is a panel at a larger sample than it draws, with those of its series that are judged by it.
+type judgedSample struct {
+	Collected
+	rows     []figures.Row
 	compared [][]string // the sets of series that are judged by it, each as needs lists them
 	about    []string   // those of claims, for people, if other parts are judged by other samples
-	rows     []figures.Row
-	level    float64 // of the intervals; 0 for figures.Level
+	level    float64    // of the intervals; 0 for figures.Level
 }
 
-// evidence returns what the claims about a plan are judged by. Each part of a claim is judged by the largest sample of
-// which the runs of its own series are stored whole and whose size was declared before it was run: the panel's own, one
-// that another figure declares for these series under the same settings, or one that [Lab.Extend] fixed for them. No
-// size follows from a verdict, but those of planned second looks, which have intervals at secondLook. Chosen seeds or
-// learners are judged as they are. Errors: files that cannot be read.
-func (l *Lab) evidence(o Options, f paper.Figure, plan []PanelPlan, rows []figures.Row) (evidence, error) {
-	e := evidence{drawn: rows, larger: map[string][]larger{}, results: map[string]*runs.Result{}}
-	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
-		return e, nil
+// AsDrawn is the evidence of panels whose claims are judged by what they draw.
+func AsDrawn(panels []Collected) Evidence {
+	var e Evidence
+	for _, c := range panels {
+		e.drawn = append(e.drawn, c.Rows()...)
 	}
-	fixed, err := l.fixed()
-	if err != nil {
-		return evidence{}, err
-	}
-	declared := l.declared(o)
-	for _, p := range plan {
-		claimed, noted := compared(f, p)
+	return e
+}
+
+// Evidence returns what the claims about panels of a figure are judged by. Each part of a claim is judged by the largest
+// sample of which the runs of its own series are stored whole and whose size was declared before it was run: the panel's
+// own, one that another figure declares for these series under the same settings, or one that was fixed for them (Size).
+// No size follows from a verdict, but those of planned second looks, which have intervals at secondLook. Errors: files
+// that cannot be read.
+func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, fixed []Size) (Evidence, error) {
+	e := AsDrawn(panels)
+	e.samples = map[string][]judgedSample{}
+	for _, c := range panels {
+		claimed, noted := compared(f, c.Panel)
 		noted = slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) })
-		found, err := l.largest(p, slices.Concat(claimed, noted), declared, fixed)
+		found, err := a.largest(c.Panel, slices.Concat(claimed, noted), declared, fixed)
 		if err != nil {
-			return evidence{}, err
+			return Evidence{}, err
 		}
-		for _, q := range found {
-			if q.keep(p, claimed) {
-				e.larger[p.Key] = append(e.larger[p.Key], q.larger)
-				maps.Copy(e.results, q.report.Results)
+		for _, s := range found {
+			if s.keep(c.Panel, claimed) {
+				e.samples[c.Key] = append(e.samples[c.Key], *s)
 			}
 		}
 	}
@@ -72,7 +71,7 @@ func (l *Lab) evidence(o Options, f paper.Figure, plan []PanelPlan, rows []figur
 
 // compared lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors and
 // notes, with all series together.
-func compared(f paper.Figure, p PanelPlan) (claimed, noted [][]string) {
+func compared(f paper.Figure, p Panel) (claimed, noted [][]string) {
 	add := func(to [][]string, set ...string) [][]string {
 		if contains(to, set) || !subset(set, p.Series) {
 			return to
@@ -102,35 +101,29 @@ func contains(sets [][]string, set []string) bool {
 	return slices.ContainsFunc(sets, func(other []string) bool { return slices.Equal(set, other) })
 }
 
-// foundSample is a larger sample while it is looked for.
-type foundSample struct {
-	larger
-	report runs.Report
-}
-
 // largest finds the larger samples of a panel by which sets of its series are judged.
-func (l *Lab) largest(p PanelPlan, sets [][]string, declared []PanelPlan, fixed []Size) ([]*foundSample, error) {
-	var out []*foundSample
-	known := map[string]*foundSample{} // by sample
+func (a Archive) largest(p Panel, sets [][]string, declared []Panel, fixed []Size) ([]*judgedSample, error) {
+	var out []*judgedSample
+	known := map[string]*judgedSample{} // by sample
 	for _, set := range sets {
 		for _, s := range samples(p, set, declared, fixed) {
 			key := fmt.Sprint(s)
 			if known[key] == nil {
-				q, report, err := l.sampled(p, s)
+				c, err := a.sampled(p, s)
 				if err != nil {
 					return nil, err
 				}
-				known[key] = &foundSample{larger{PanelPlan: q}, report}
+				known[key] = &judgedSample{Collected: c}
 				if s.again {
 					known[key].level = secondLook
 				}
 			}
-			q := known[key]
-			if !q.whole(set) {
+			found := known[key]
+			if !found.Whole(set...) {
 				continue
 			}
-			if q.compared = append(q.compared, set); len(q.compared) == 1 {
-				out = append(out, q)
+			if found.compared = append(found.compared, set); len(found.compared) == 1 {
+				out = append(out, found)
 			}
 			break
 		}
@@ -138,23 +131,28 @@ func (l *Lab) largest(p PanelPlan, sets [][]string, declared []PanelPlan, fixed 
 	return out, nil
 }
 
-// whole tells whether all runs of the series are stored with every step.
-func (s *foundSample) whole(series []string) bool {
-	return !slices.ContainsFunc(s.Jobs, func(job runs.Wanted) bool {
-		return slices.Contains(series, job.Series) && len(finished(job.Job, s.report).Steps) == 0
-	})
+// sampled returns the panel at a sample, with the runs that are stored.
+func (a Archive) sampled(p Panel, s Sample) (Collected, error) {
+	p, err := p.with(s)
+	if err == nil {
+		err = a.AddJobs(&p)
+	}
+	if err != nil {
+		return Collected{}, err
+	}
+	return a.Collect(p)
 }
 
 // keep leaves the series that are judged by the sample, with their runs and rows. claimed are the sets of series of all
 // parts of claims about the panel p. It is false for a sample by which nothing is judged.
-func (s *foundSample) keep(p PanelPlan, claimed [][]string) bool {
+func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 	own := slices.DeleteFunc(slices.Clone(claimed), func(set []string) bool { return !contains(s.compared, set) })
 	if len(own) == 0 && len(claimed) > 0 && len(p.Spans) == 0 {
 		return false
 	}
 	if len(own) < len(claimed) {
 		for _, set := range own {
-			if text := strings.Join(labels(set), " and "); !slices.Contains(s.about, text) {
+			if text := strings.Join(Labels(set...), " and "); !slices.Contains(s.about, text) {
 				s.about = append(s.about, text)
 			}
 		}
@@ -162,18 +160,14 @@ func (s *foundSample) keep(p PanelPlan, claimed [][]string) bool {
 	used := slices.Concat(s.compared...)
 	s.Series = slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool { return !slices.Contains(used, name) })
 	s.Jobs = slices.DeleteFunc(s.Jobs, func(job runs.Wanted) bool { return !slices.Contains(used, job.Series) })
-	results := map[string]*runs.Result{}
-	for _, job := range s.Jobs {
-		results[job.Spec.ID()] = s.report.Results[job.Spec.ID()]
-	}
-	s.report.Results = results
-	s.rows = s.Rows(s.report)
+	s.Collected = Collect(s.Panel, s.Results)
+	s.rows = s.Rows()
 	return true
 }
 
 // of returns the rows by which a part is judged, and the level of its intervals, 0 for figures.Level.
-func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
-	for _, s := range e.larger[p.Panel] {
+func (e Evidence) of(p paper.Part) (rows []figures.Row, level float64) {
+	for _, s := range e.samples[p.Panel] {
 		if contains(s.compared, needs(p)) {
 			return s.rows, s.level
 		}
@@ -181,10 +175,19 @@ func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
 	return e.drawn, 0
 }
 
-// ofLarger returns the rows by which parts about a panel are judged, each once, where these are more than it draws.
-func (e evidence) ofLarger(p PanelPlan) []figures.Row {
+// Compare measures a part by its rows, those of some steps (from, to) alone. level is that of its intervals, 0 for
+// figures.Level. Errors are those of Measure.
+func (e Evidence) Compare(p Panel, part paper.Part, from, to int) (m Effect, level float64, err error) {
+	rows, level := e.of(part)
+	within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < from || r.T > to })
+	m, err = Measure(within, part, p.Shown().Name, p.Sampled())
+	return m, level, err
+}
+
+// Larger returns the rows by which parts about a panel are judged, each once, where these are more than it draws.
+func (e Evidence) Larger(p Panel) []figures.Row {
 	var out []figures.Row
-	for _, s := range e.larger[p.Key] {
+	for _, s := range e.samples[p.Key] {
 		out = append(out, s.rows...)
 	}
 	slices.SortStableFunc(out, func(a, b figures.Row) int {
@@ -194,11 +197,23 @@ func (e evidence) ofLarger(p PanelPlan) []figures.Row {
 	return slices.Compact(out)
 }
 
-// notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes,
+// Runs returns the runs that panels draw together with those of larger samples, by identity.
+func (e Evidence) Runs(panels []Collected) map[string]*runs.Result {
+	out := map[string]*runs.Result{}
+	for _, c := range panels {
+		maps.Copy(out, c.Results)
+		for _, s := range e.samples[c.Key] {
+			maps.Copy(out, s.Results)
+		}
+	}
+	return out
+}
+
+// Notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes,
 // if it has some.
-func (e evidence) notes(panel string, differences bool) []string {
+func (e Evidence) Notes(panel string, differences bool) []string {
 	var out []string
-	for _, s := range e.larger[panel] {
+	for _, s := range e.samples[panel] {
 		what := "The claims"
 		switch {
 		case len(s.about) == 0 && differences:
@@ -214,18 +229,10 @@ func (e evidence) notes(panel string, differences bool) []string {
 	return out
 }
 
-// with returns some runs together with those of larger samples.
-func (e evidence) with(results map[string]*runs.Result) map[string]*runs.Result {
-	out := map[string]*runs.Result{}
-	maps.Copy(out, results)
-	maps.Copy(out, e.results)
-	return out
-}
-
 // sample is what is run of the panel.
-func (p PanelPlan) sample() Sample {
+func (p Panel) sample() Sample {
 	s := Sample{Seeds: p.Seeds}
-	if len(p.Settings.Strides()) > 0 {
+	if p.Sampled() {
 		var steps []float64
 		for _, t := range p.Settings.PlannedSteps() {
 			steps = append(steps, float64(t))
@@ -248,21 +255,9 @@ func (s Sample) judges(what string) string {
 	return text + ", which are more than are drawn."
 }
 
-// declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
-func (l *Lab) declared(o Options) []PanelPlan {
-	var out []PanelPlan
-	for _, f := range l.At(o.Scale) {
-		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
-		if err == nil {
-			out = append(out, panels...)
-		}
-	}
-	return out
-}
-
 // samples lists the samples of some series of a panel that are larger than the panel's own, the largest first. A panel
 // that takes some of its figure's seeds takes these of all samples.
-func samples(p PanelPlan, series []string, declared []PanelPlan, fixed []Size) []Sample {
+func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample {
 	var out []Sample
 	for _, q := range declared {
 		if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(series, q.Series) {
@@ -293,7 +288,7 @@ func subset[T comparable](some, of []T) bool {
 }
 
 // cells is the number of seeds times that of steps.
-func (s Sample) cells(p PanelPlan) int {
+func (s Sample) cells(p Panel) int {
 	q, err := p.with(s)
 	if err != nil {
 		return 0
@@ -302,7 +297,7 @@ func (s Sample) cells(p PanelPlan) int {
 }
 
 // with returns the panel with the sample instead of its own, without runs.
-func (p PanelPlan) with(s Sample) (PanelPlan, error) {
+func (p Panel) with(s Sample) (Panel, error) {
 	p.Seeds, p.Jobs = s.Seeds, nil
 	if s.Stride > 0 {
 		var err error
@@ -311,27 +306,4 @@ func (p PanelPlan) with(s Sample) (PanelPlan, error) {
 		}
 	}
 	return p, p.Settings.Validate()
-}
-
-// sampled returns the panel with the runs of a sample, and a report of those that are stored with every step.
-func (l *Lab) sampled(p PanelPlan, s Sample) (PanelPlan, runs.Report, error) {
-	q, err := p.with(s)
-	if err == nil {
-		err = q.AddJobs(l)
-	}
-	if err != nil {
-		return PanelPlan{}, runs.Report{}, err
-	}
-	report := runs.Report{Results: map[string]*runs.Result{}}
-	for _, job := range q.Jobs {
-		result, err := l.read(job.Spec, p.metric())
-		if errors.Is(err, runs.ErrMissing) {
-			continue
-		}
-		if err != nil {
-			return PanelPlan{}, runs.Report{}, err
-		}
-		report.Results[job.Spec.ID()] = result
-	}
-	return q, report, nil
 }

@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"fmt"
@@ -14,17 +14,13 @@ import (
 // are extended by the size of the plan. The two looks together may err in 7.5% of cases. The interval that is reported
 // in the end covers the true difference in about 93% at worst, and that of a second look alone in 95%.
 func TestTwoLooks(t *testing.T) {
-	plan, err := newArchive(t).Plan(paper.Fig14(), Options{Scale: "tiny"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const reps = 1500
 	for _, c := range []struct {
 		first         int
 		truth, margin float64 // in standard deviations
 	}{{3, 0, 0}, {3, 0, 1}, {8, 0, 1}} {
 		rng := random.New(1, "two looks", c.first, c.truth, c.margin)
-		p := plan[0]
+		p := fig14(t)
 		p.Seeds = firstSeeds(c.first)
 		part := JudgedPart{Part: paper.Part{Test: paper.Above, Margin: c.margin}}
 		covered, again, coveredAgain := 0, 0, 0

@@ -1,4 +1,4 @@
-package blocks_test
+package lab
 
 import (
 	"os"
@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/blocks"
 )
 
-// TestRewrite: the block is replaced, every other byte is kept.
-func TestRewrite(t *testing.T) {
+// TestRewriteBlock: the block is replaced, every other byte is kept.
+func TestRewriteBlock(t *testing.T) {
 	const head = "# Title\r\n\r\ntext with `<!-- x:begin -->` in it\nand <!-- x:begin -->\n\n<!-- x:begin -->\n"
 	const tail = "<!-- x:end -->\n\n\ttabs, trailing blanks  \n<!-- y:begin -->\nno last line break: \xff"
 	path := filepath.Join(t.TempDir(), "README.md")
@@ -19,17 +18,17 @@ func TestRewrite(t *testing.T) {
 		if err := os.WriteFile(path, []byte(head+old+tail), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := blocks.Check(path, "x"); err != nil {
+		if err := CheckBlock(path, "x"); err != nil {
 			t.Fatal(err)
 		}
-		if err := blocks.Rewrite(path, "x", "new\n"); err != nil {
+		if err := RewriteBlock(path, "x", "new\n"); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != head+"new\n"+tail {
 			t.Errorf("over %q: %q, %v", old, got, err)
 		}
-		if block, err := blocks.Get(got, "x"); err != nil || block != "new\n" {
+		if block, err := Block(got, "x"); err != nil || block != "new\n" {
 			t.Errorf("the block is %q, %v", block, err)
 		}
 	}
@@ -50,11 +49,11 @@ func TestMarksAreChecked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		demand.Error(t, blocks.Check(path, "x"), path, "<!-- x:begin -->", "<!-- x:end -->", "once each")
-		demand.Error(t, blocks.Rewrite(path, "x", "new\n"), path, "once each")
+		demand.Error(t, CheckBlock(path, "x"), path, "<!-- x:begin -->", "<!-- x:end -->", "once each")
+		demand.Error(t, RewriteBlock(path, "x", "new\n"), path, "once each")
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%s: the file became %q, %v", name, got, err)
 		}
 	}
-	demand.Error(t, blocks.Check(filepath.Join(t.TempDir(), "none.md"), "x"), "none.md")
+	demand.Error(t, CheckBlock(filepath.Join(t.TempDir(), "none.md"), "x"), "none.md")
 }

@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/replicate/blocks"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -19,7 +18,7 @@ func (v Verification) Markdown() string {
 		return nothing
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
 	b.WriteString("| figure | claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n" +
 		"|---|---|---|---|---|\n")
 	for _, f := range v.Figures {
@@ -55,7 +54,7 @@ func measured(c Judged) []string {
 			statistic = what(p.Part)
 			out = append(out, statistic+":")
 		}
-		text := fmt.Sprintf("%s: %s %s", p.panel(), signed(p.Effect.Mean), p.Interval())
+		text := fmt.Sprintf("%s: %s %s", p.panel(), Signed(p.Effect.Mean), p.Interval())
 		if len(parts) > 1 {
 			text += ", " + p.Result()
 		}
@@ -79,7 +78,7 @@ func (v Verification) Summary() string {
 		return nothing
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s\n\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "))
+	fmt.Fprintf(&b, "%s. %s\n\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "))
 	b.WriteString("| figure | shows | its claims |\n|---|---|---|\n")
 	for _, f := range v.Figures {
 		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n",
@@ -88,9 +87,9 @@ func (v Verification) Summary() string {
 	return b.String()
 }
 
-// tally returns countVerdicts without its head: "2 hold, 1 is undecided".
+// tally returns CountVerdicts without its head: "2 hold, 1 is undecided".
 func tally(claims []Judged) string {
-	text := countVerdicts(claims)
+	text := CountVerdicts(claims)
 	if _, verdicts, ok := strings.Cut(text, ": "); ok {
 		return verdicts
 	}
@@ -107,7 +106,7 @@ func (s State) subject() string {
 // makes it, with its time at the small scale. pictures lists the picture files of a figure, relative to the document.
 func (v Verification) Gallery(figures []paper.Figure, pictures func(figure string) []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", countVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
 	for _, f := range v.Figures {
 		i := slices.IndexFunc(figures, func(declared paper.Figure) bool { return declared.Number == f.Number })
 		if i < 0 {
@@ -148,21 +147,6 @@ func anchor(title string) string {
 		return -1
 	}, strings.ToLower(title))
 	return strings.ReplaceAll(kept, " ", "-")
-}
-
-// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder,
-// and writes the sizes that were fixed for claims next to it, if there are any.
-func (l *Lab) WriteGallery(v Verification, dir string) error {
-	sizes, err := l.fixed()
-	if err != nil {
-		return err
-	}
-	if len(sizes) > 0 {
-		if err := writeSizes(filepath.Join(dir, sizesName), sizes); err != nil {
-			return err
-		}
-	}
-	return blocks.Rewrite(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, PicturesIn(dir)))
 }
 
 // PicturesIn returns a function that lists the PNG pictures in a figure's folder below dir.

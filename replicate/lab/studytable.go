@@ -1,48 +1,46 @@
-package study
+package lab
 
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"tvps/figures"
-	"tvps/replicate/blocks"
-	"tvps/replicate/lab"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
-// Result is a finished study; as JSON it is study.json.
-type Result struct {
-	Tables []Table     `json:"tables"`
-	Record lab.Record  `json:"record"`
-	Report runs.Report `json:"-"`
+// StudyResult is a finished study; as JSON it is study.json.
+type StudyResult struct {
+	Tables []StudyTable  `json:"tables"`
+	Record claims.Record `json:"record"`
+	Report runs.Report   `json:"-"`
 
 	rows []figures.Row // all measurements, with "scenario/row" as the panel
 }
 
-// Table compares the default and its alternatives on one scenario.
-type Table struct {
-	Scenario string    `json:"scenario"`
-	Title    string    `json:"title"`
-	Command  string    `json:"command"`
-	Notes    []string  `json:"notes"` // seeds, steps, data, models and commit, in sentences
-	Columns  []string  `json:"columns"`
-	Steps    []int     `json:"steps"`
-	Rows     []Row     `json:"rows"`
-	Left     []LeftOut `json:"left-out"`
+// StudyTable compares the default and its alternatives on one scenario.
+type StudyTable struct {
+	Scenario string     `json:"scenario"`
+	Title    string     `json:"title"`
+	Command  string     `json:"command"`
+	Notes    []string   `json:"notes"` // seeds, steps, data, models and commit, in sentences
+	Columns  []string   `json:"columns"`
+	Steps    []int      `json:"steps"`
+	Rows     []StudyRow `json:"rows"`
+	Left     []LeftOut  `json:"left-out"`
 
 	factor float64 // by which cells multiply the measure
 	unit   string
 	byRow  bool // rows are compared with the default
 }
 
-// Row is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the same
+// StudyRow is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the same
 // settings. The row without a name is the default.
-type Row struct {
+type StudyRow struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
 	Own      bool                          `json:"own-everything"` // the base has its own runs
@@ -62,53 +60,50 @@ Tables about g alone have its logistic loss on validation samples, and the diffe
 // nameOfDefault is the series of the default where rows are compared with it.
 const nameOfDefault = "default"
 
-// newTable summarises the finished runs of a plan and appends their measurements to the result's rows.
-func newTable(l *lab.Lab, keys []string, o Options, plan Plan, r *Result) Table {
-	d := plan.Default
-	t := Table{Scenario: plan.Key, Title: d.Title, Command: commandOf(o, keys, plan.Key), Columns: d.Series,
+// newStudyTable summarises the runs of a plan. rows are their measurements.
+func newStudyTable(keys []string, o StudyOptions, plan StudyPlan, report runs.Report) (t StudyTable, rows []figures.Row) {
+	d := claims.Collect(plan.Default, report.Results)
+	t = StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key), Columns: d.Series,
 		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit,
 		byRow: plan.Table.ByRow}
 	if t.byRow {
 		t.Command = strings.Replace(t.Command, " study", " study --loss", 1)
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
-	t.Notes = append(t.Notes, d.Notes()...)
-	t.Notes = append(t.Notes, lab.CommitNote+lab.ShortCommit(r.Record.MadeBy)+".")
-	t.Rows = append(t.Rows, r.summarise(d, Row{Own: true}, nil))
+	t.Notes = append(t.Notes, notes(d.Panel, nil)...)
+	t.Rows = append(t.Rows, summarise(d, StudyRow{Own: true}, nil))
+	rows = d.Written(d.Rows())
 	var compared []figures.Row // those of the default, with its name as the series
 	if t.byRow {
-		compared = renamed(d.Rows(r.Report), "", nameOfDefault)
+		compared = renamed(rows, "", nameOfDefault)
 	}
-	base := map[string]bool{}
-	for _, job := range d.Jobs {
-		base[job.Spec.ID()] = true
-	}
+	base := idsOf(plan.Default)
 	for _, p := range plan.Rows {
-		row := Row{Alternative: p.Alternative, Defaults: p.isDefault()}
+		row := StudyRow{Alternative: p.Alternative, Defaults: p.isDefault()}
 		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
 		if !row.Defaults {
 			row.Set = p.Changed
 		}
-		t.Rows = append(t.Rows, r.summarise(p.PanelPlan, row, compared))
+		c := claims.Collect(p.Panel, report.Results)
+		t.Rows, rows = append(t.Rows, summarise(c, row, compared)), append(rows, c.Written(c.Rows())...)
 	}
-	return t
+	return t, rows
 }
 
-// summarise returns the row with the results of a panel's finished runs, and appends their measurements to r.rows. They
-// are compared with each other, or with those of the default if there are any.
-func (r *Result) summarise(p lab.PanelPlan, row Row, compared []figures.Row) Row {
-	rows, base := p.Rows(r.Report), p.Series[0]
-	r.rows = append(r.rows, rows...)
-	row.Steps, row.Results = p.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
+// summarise returns the row with the results of a panel's runs. They are compared with each other, or with those of the
+// default if there are any.
+func summarise(c claims.Collected, row StudyRow, compared []figures.Row) StudyRow {
+	rows, base := c.Written(c.Rows()), c.Series[0]
+	row.Steps, row.Results = c.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
 	if len(compared) > 0 {
-		rows, base = append(rows, renamed(compared, p.Key, nameOfDefault)...), nameOfDefault
+		rows, base = append(rows, renamed(compared, c.Key, nameOfDefault)...), nameOfDefault
 	}
-	if summary, err := figures.Table(rows, p.Key, p.Shown, base); err == nil {
+	if summary, err := figures.Table(rows, c.Key, c.Shown().String(), base); err == nil {
 		for _, s := range summary.Rows {
 			row.Results[row.column(s.Series)] = s
 		}
 	}
-	for _, name := range p.Series {
+	for _, name := range c.Series {
 		name = row.column(name)
 		if _, ok := row.Results[name]; !ok {
 			row.Lacking = append(row.Lacking, name)
@@ -127,15 +122,15 @@ func renamed(rows []figures.Row, panel, series string) []figures.Row {
 }
 
 // column names the column that shows a learner.
-func (r Row) column(series string) string {
+func (r StudyRow) column(series string) string {
 	if r.Column != "" && series == r.Series[len(r.Series)-1] {
 		return r.Column
 	}
 	return series
 }
 
-// commandOf returns the command that makes one table again.
-func commandOf(o Options, keys []string, key string) string {
+// studyCommand returns the command that makes one table again.
+func studyCommand(o StudyOptions, keys []string, key string) string {
 	command := fmt.Sprintf("go run ./replicate study --scale %s --scenario %s", o.Scale, key)
 	if len(o.Seeds) > 0 {
 		command += " --seeds " + strings.ReplaceAll(list(o.Seeds), " ", "")
@@ -153,7 +148,7 @@ func commandOf(o Options, keys []string, key string) string {
 }
 
 // cells returns the cells of the table by line, the header first.
-func (t Table) cells() [][]string {
+func (t StudyTable) cells() [][]string {
 	header := []string{"setting", "about"}
 	for _, name := range t.Columns {
 		look, _ := figures.LookUp(name)
@@ -178,7 +173,7 @@ func (t Table) cells() [][]string {
 }
 
 // lossCells are the cells of a row that is compared with the default.
-func (t Table) lossCells(r Row) []string {
+func (t StudyTable) lossCells(r StudyRow) []string {
 	name := t.Columns[0]
 	s, ok := r.Results[name]
 	switch {
@@ -192,7 +187,7 @@ func (t Table) lossCells(r Row) []string {
 }
 
 // label names the settings of a row and explains them.
-func (t Table) label(row Row) string {
+func (t StudyTable) label(row StudyRow) string {
 	if row.Name == "" {
 		return "default"
 	}
@@ -213,7 +208,7 @@ func (t Table) label(row Row) string {
 }
 
 // cell returns the result of a learner: the measure of the base, or the difference to it.
-func (t Table) cell(r Row, name string) string {
+func (t StudyTable) cell(r StudyRow, name string) string {
 	s, ok := r.Results[name]
 	base := t.Columns[0]
 	switch {
@@ -242,7 +237,7 @@ func rounded(format string, v float64) string {
 }
 
 // markdown returns the table with its notes.
-func (t Table) markdown() string {
+func (t StudyTable) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `%s`.\n", t.Title, t.Command)
 	for _, note := range t.Notes {
@@ -271,7 +266,7 @@ func (t Table) markdown() string {
 }
 
 // print prints the table for a terminal.
-func (t Table) print(out io.Writer) error {
+func (t StudyTable) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range t.cells() {
@@ -285,18 +280,6 @@ func (t Table) print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintln(out)
 	return err
-}
-
-// UpdateTables returns the text with each table, by its key, as the block study:KEY (package blocks). Errors: a block
-// is missing.
-func UpdateTables(text []byte, tables map[string]string) ([]byte, error) {
-	for _, key := range slices.Sorted(maps.Keys(tables)) {
-		var err error
-		if text, err = blocks.Replace(text, "study:"+key, "\n"+tables[key]+"\n"); err != nil {
-			return nil, err
-		}
-	}
-	return text, nil
 }
 
 // steps lists time steps; of more than 8, the first two and the last.

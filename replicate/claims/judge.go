@@ -1,4 +1,6 @@
-package lab
+// Package claims judges the claims of the paper by stored runs: which runs serve a claim, the statistics and their
+// intervals, the verdicts, and which further runs would decide. It draws nothing and computes no run.
+package claims
 
 import (
 	"cmp"
@@ -61,7 +63,7 @@ const (
 // measured ones alone, if these are every second step or fewer.
 type JudgedPart struct {
 	paper.Part
-	Metric    string            `json:"metric,omitempty"` // metric that the panel shows; it names a stand-in for its data
+	Metric    Metric            `json:"metric,omitzero"` // what the panel shows
 	Verdict   Verdict           `json:"verdict"`
 	P         float64           `json:"p,omitempty"` // p-value of a verdict that the interval decides
 	Effect    figures.Estimate  `json:"effect"`
@@ -71,50 +73,42 @@ type JudgedPart struct {
 	Level     float64           `json:"level,omitempty"`  // of the intervals, if it is not figures.Level
 }
 
-// onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
-// that has others.
-func (p JudgedPart) onStandIn() bool { return strings.Contains(p.Metric, standInMark) }
+// Figure is a figure of the paper with its runs, what its claims are judged by, and the verdicts on them.
+type Figure struct {
+	paper.Figure
+	Panels   []Collected
+	Evidence Evidence
+	Claims   []Judged
+}
 
-// judgeAll judges the claims of a figure that have a part in a panel of the plan.
-func judgeAll(f paper.Figure, plan []PanelPlan, e evidence) []Judged {
-	shown := shownIn(plan)
-	var out []Judged
+// Judge judges all claims of a figure. One with a part about another panel is not run.
+func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
+	out := Figure{Figure: f, Panels: panels, Evidence: e}
+	shown := map[string]shownPanel{}
+	for _, p := range panels {
+		shown[p.Key] = shownPanel{metric: p.Shown(), base: p.Series[0], sample: p.Sampled(), floors: p.floors()}
+	}
 	for _, c := range f.Claims {
-		if slices.ContainsFunc(c.Parts, func(p paper.Part) bool { return shown[p.Panel].metric != "" }) {
-			out = append(out, judge(f, c, shown, e))
-		}
+		out.Claims = append(out.Claims, judge(f, c, shown, e))
 	}
 	return out
 }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
-	metric string
+	metric Metric
 	base   string   // its first series
 	sample bool     // whether its steps stand for those between them
 	floors []string // series that the base must exceed, or no part of the panel is judged
 }
 
-// shownIn returns what each panel of a plan shows, by key.
-func shownIn(plan []PanelPlan) map[string]shownPanel {
-	shown := map[string]shownPanel{}
-	for _, p := range plan {
-		shown[p.Key] = shownPanel{metric: p.Shown, base: p.Series[0], sample: len(p.Settings.Strides()) > 0,
-			floors: p.floors()}
-	}
-	return shown
-}
-
-// floors are those of the protocol that are references of the panel.
-func (p PanelPlan) floors() []string {
-	return slices.DeleteFunc(slices.Clone(p.Protocol.Floors), func(name string) bool {
-		return !slices.Contains(p.References, name)
-	})
-}
+// onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
+// that has others.
+func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
 // judge judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
 // base does not exceed every floor is not judged.
-func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
+func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
 	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor
 	for _, p := range c.Parts {
@@ -143,7 +137,7 @@ func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e evidenc
 }
 
 // judgeFloors compares the base of a panel with each of its floors, where the steps end.
-func judgeFloors(key string, panel shownPanel, e evidence) []JudgedPart {
+func judgeFloors(key string, panel shownPanel, e Evidence) []JudgedPart {
 	var out []JudgedPart
 	for _, floor := range panel.floors {
 		p := paper.Part{Panel: key, Series: panel.base, Base: floor, Statistic: paper.EndGain}
@@ -158,16 +152,16 @@ func judgeFloors(key string, panel shownPanel, e evidence) []JudgedPart {
 const secondLook = .975
 
 // judgePart judges one part, about the metric that its panel shows.
-func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
+func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	rows, again := e.of(p)
-	m, err := measure(rows, p, panel.metric, panel.sample)
+	m, err := Measure(rows, p, panel.metric.Name, panel.sample)
 	if err != nil {
 		return part
 	}
 	level := cmp.Or(again, figures.Level)
-	part.Effect, part.Steps, part.Level = m.interval(level), m.steps, again
+	part.Effect, part.Steps, part.Level = m.Interval(level), m.steps, again
 	if panel.sample {
 		part.Stride = m.stride
 	}
@@ -176,7 +170,7 @@ func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
 		part.OverSeeds = &alone
 	}
 	if part.Verdict = verdictOf(p, part.Effect); part.Verdict != Undecided {
-		p := m.interval.PValue(func(e figures.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
+		p := m.Interval.PValue(func(e figures.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
 		part.P = min(1, p*(1-figures.Level)/(1-level))
 	}
 	return part
@@ -269,9 +263,9 @@ func pValue(j Judged) float64 {
 	return 0
 }
 
-// correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over
+// Correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over
 // the claims that could be judged.
-func correct(claims []Judged) {
+func Correct(claims []Judged) {
 	var decided []int
 	family := 0
 	for i, c := range claims {

@@ -1,9 +1,12 @@
-package lab
+package claims
 
 import (
 	"cmp"
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,9 +29,8 @@ type Size struct {
 	Series  []string    `json:"series,omitempty"` // of the panel, those that its parts compare; empty for all
 	Parts   []SizedPart `json:"parts"`
 	Minutes float64     `json:"minutes"` // of the missing steps, by the time that stored ones took
-	SHA256  string      `json:"sha256"`  // of all the above, in the file
 
-	panel PanelPlan
+	Plan Panel `json:"-"` // the panel of the figure, without runs
 }
 
 // SizedPart is an undecided part of a claim, with what to expect of the size.
@@ -46,66 +48,45 @@ const (
 	safety    = .8 // means change when seeds and steps are added
 )
 
-// Sizes returns, for each panel of the supervised figures with undecided parts, the cheapest size that should decide
-// all of those for which one of at most 20 seeds does; cheapest for each part first. spent are those of parts whose
-// size is fixed already: they say what would be needed now, and are not to be computed. It computes nothing. far are
-// parts that no such size decides, or none within the budget (0 for any), a sentence each.
-func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes, spent []Size, far []string,
-	err error) {
-	v, all, err := l.verify(ctx, o)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	fixed, err := l.fixed()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	isSpent := func(p PanelPlan, part paper.Part) bool {
+// Sizes returns, for each panel of figures with undecided parts of claims, the cheapest size that should decide all of
+// those for which one of at most 20 seeds does; cheapest for each part first. It computes nothing. far are parts that no
+// such size decides, or none within the budget (0 for any), a sentence each. extended are the sizes of those parts whose
+// size is among the fixed ones already: they say what would be needed now, and are not to be computed.
+func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Duration) (sizes, extended []Size,
+	far []string, err error) {
+	isFixed := func(p Panel, part paper.Part) bool {
 		return slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part)) })
 	}
-	sizes, far, err = l.needed(v, all, Size{Scale: o.Scale, Set: o.Overrides}, budget,
-		func(p PanelPlan, part paper.Part) bool { return !isSpent(p, part) })
+	sizes, far, err = a.needed(judged, empty, budget, func(p Panel, part paper.Part) bool { return !isFixed(p, part) })
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	spent, more, err := l.needed(v, all, Size{Scale: o.Scale, Set: o.Overrides}, 0, isSpent)
-	return sizes, spent, append(far, more...), err
+	extended, more, err := a.needed(judged, empty, 0, isFixed)
+	return sizes, extended, append(far, more...), err
 }
 
 // needed returns the sizes for the undecided parts that are wanted, each an enlarged copy of an empty one.
-func (l *Lab) needed(v Verification, all []stored, empty Size, budget time.Duration,
-	wanted func(PanelPlan, paper.Part) bool) (sizes []Size, far []string, err error) {
-	for _, s := range all {
-		for _, p := range s.plan {
-			if p.Take > 0 || len(p.Settings.Strides()) == 0 {
+func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
+	wanted func(Panel, paper.Part) bool) (sizes []Size, far []string, err error) {
+	for _, f := range judged {
+		for _, p := range f.Panels {
+			if p.Take > 0 || !p.Sampled() {
 				continue
 			}
-			i := slices.IndexFunc(sizes, func(s Size) bool { return s.includes(p) })
-			size := empty
-			if i >= 0 {
-				size = sizes[i]
+			i := slices.IndexFunc(sizes, func(s Size) bool { return s.includes(p.Panel) })
+			if i < 0 {
+				i, sizes = len(sizes), append(sizes, empty)
 			}
-			before := len(size.Parts)
-			more, err := l.extend(&size, p, v.Of(s.Name), s.evidence, budget, wanted)
+			more, err := a.extend(&sizes[i], p.Panel, f, budget, wanted)
 			if err != nil {
 				return nil, nil, err
 			}
 			far = append(far, more...)
-			if len(size.Parts) == before {
-				continue
-			}
-			if len(p.Series) > len(size.panel.Series) {
-				size.Figure, size.Panel, size.panel = s.Name, p.Key, p
-			}
-			if i >= 0 {
-				sizes[i] = size
-			} else {
-				sizes = append(sizes, size)
-			}
+			sizes = slices.DeleteFunc(sizes, func(s Size) bool { return len(s.Parts) == 0 })
 		}
 	}
 	for i := range sizes {
-		if sizes[i].Minutes, err = l.minutes(sizes[i]); err != nil {
+		if sizes[i].Minutes, err = a.Minutes(sizes[i]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -117,16 +98,16 @@ func (l *Lab) needed(v Verification, all []stored, empty Size, budget time.Durat
 
 // extend enlarges the size by what the undecided parts about a panel need, those that are wanted. It returns a sentence
 // for each part that no size within the budget decides.
-func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget time.Duration,
-	wanted func(PanelPlan, paper.Part) bool) (far []string, err error) {
-	for _, c := range claims {
+func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted func(Panel, paper.Part) bool) (
+	far []string, err error) {
+	for _, c := range f.Claims {
 		for _, part := range c.Parts {
 			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 ||
 				!wanted(p, part.Part) {
 				continue
 			}
-			rows, _ := e.of(part.Part)
-			m, err := measure(rows, part.Part, part.Metric, true)
+			rows, _ := f.Evidence.of(part.Part)
+			m, err := Measure(rows, part.Part, part.Metric.Name, true)
 			if err != nil || m.grid == nil {
 				continue
 			}
@@ -135,19 +116,20 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget t
 			sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
 			if sized.Later = half; half > sized.Aim {
 				far = append(far, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
-					"every step give +- %.4f", c.ID, p.Key, sized.What, signed(sized.Mean), sized.Half, sized.Aim,
+					"every step give +- %.4f", c.ID, p.Key, sized.What, Signed(sized.Mean), sized.Half, sized.Aim,
 					mostSeeds, half))
 				continue
 			}
 			// The size grows by the part, so its time is that of all its parts.
-			larger := Size{panel: p, Sample: s.larger(sample)}
-			if len(s.panel.Series) > len(p.Series) {
-				larger.panel = s.panel
+			larger := *s
+			larger.Sample, larger.Parts = s.larger(sample), append(slices.Clone(s.Parts), sized)
+			if len(p.Series) > len(s.Plan.Series) {
+				larger.Figure, larger.Panel, larger.Plan = f.Name(), p.Key, p
 			}
-			larger.Series = slices.DeleteFunc(slices.Clone(larger.panel.Series), func(name string) bool {
+			larger.Series = slices.DeleteFunc(slices.Clone(larger.Plan.Series), func(name string) bool {
 				return !slices.Contains(s.Series, name) && !slices.Contains(needs(part.Part), name)
 			})
-			minutes, err := l.minutes(larger)
+			minutes, err := a.Minutes(larger)
 			if err != nil {
 				return nil, err
 			}
@@ -156,8 +138,7 @@ func (l *Lab) extend(s *Size, p PanelPlan, claims []Judged, e evidence, budget t
 					sized.What, len(larger.Seeds), experiment.Ordinal(larger.Stride), minutes))
 				continue
 			}
-			s.Sample, s.Series = larger.Sample, larger.Series
-			s.Parts = append(s.Parts, sized)
+			*s = larger
 		}
 	}
 	return far, nil
@@ -177,7 +158,7 @@ func abs(v float64) float64 { return max(v, -v) }
 
 // cheapest returns the sample with the fewest cells whose half width is at most the wanted one, or the largest sample;
 // steps tells whether more steps make a difference.
-func cheapest(p PanelPlan, v figures.Variances, steps bool, wanted float64) (best Sample, half float64) {
+func cheapest(p Panel, v figures.Variances, steps bool, wanted float64) (best Sample, half float64) {
 	strides := p.Settings.Strides()
 	if !steps {
 		strides = strides[len(strides)-1:]
@@ -223,52 +204,50 @@ func (a Sample) larger(b Sample) Sample {
 }
 
 // shares tells whether a panel has the same runs as that of the size, but for their learners.
-func (s Size) shares(p PanelPlan) bool {
-	return s.panel.Settings == p.Settings && s.panel.Measure == p.Measure
+func (s Size) shares(p Panel) bool {
+	return s.Plan.Settings == p.Settings && s.Plan.Measure == p.Measure
 }
 
 // about tells whether the panel of the size has all series of another panel of the same runs.
-func (s Size) about(p PanelPlan) bool { return s.looksAt(p, p.Series) }
+func (s Size) about(p Panel) bool { return s.looksAt(p, p.Series) }
 
 // looksAt tells whether the size follows from a look at the panel's runs of some series.
-func (s Size) looksAt(p PanelPlan, series []string) bool {
-	return s.shares(p) && subset(series, s.panel.Series)
+func (s Size) looksAt(p Panel, series []string) bool {
+	return s.shares(p) && subset(series, s.Plan.Series)
 }
 
 // serves tells whether the size has runs of some series of the panel.
-func (s Size) serves(p PanelPlan, series []string) bool {
+func (s Size) serves(p Panel, series []string) bool {
 	return s.looksAt(p, series) && (len(s.Series) == 0 || subset(series, s.Series))
 }
 
 // includes tells whether one of the two panels, that of the size and p, has all runs of both.
-func (s Size) includes(p PanelPlan) bool {
-	return s.about(p) || s.shares(p) && subset(s.panel.Series, p.Series)
+func (s Size) includes(p Panel) bool {
+	return s.about(p) || s.shares(p) && subset(s.Plan.Series, p.Series)
 }
 
-// minutes is what the missing steps of a size take, by the time that the stored ones of each learner took. Steps that
+// Minutes is what the missing steps of a size take, by the time that the stored ones of each learner took. Steps that
 // tables have are not missing.
-func (l *Lab) minutes(s Size) (float64, error) {
-	seconds := map[string]float64{} // of a step, by series
-	stored := s.panel
-	if len(stored.Jobs) == 0 {
-		if err := stored.AddJobs(l); err != nil {
-			return 0, err
-		}
+func (a Archive) Minutes(s Size) (float64, error) {
+	stored := s.Plan
+	if err := a.AddJobs(&stored); err != nil {
+		return 0, err
 	}
+	seconds := map[string]float64{} // of a step, by series
 	for _, job := range stored.Jobs {
-		if r, err := l.read(job.Spec, stored.metric()); err == nil && len(r.Steps) > 0 {
+		if r, err := a.read(job.Spec, stored.Shown().Name); err == nil && len(r.Steps) > 0 {
 			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
 		}
 	}
-	p, err := s.plan(l)
+	p, err := s.Enlarged(a)
 	if err != nil {
 		return 0, err
 	}
 	sum := 0.0
 	for _, job := range p.Jobs {
-		state := l.Store.State(job.Spec, job.Steps)
+		state := a.Store.State(job.Spec, job.Steps)
 		missing := state.Of - state.Steps
-		if r, ok := l.tables.read(job.Spec, p.metric()); ok {
+		if r, ok := a.Tables.read(job.Spec, p.Shown().Name); ok {
 			missing = min(missing, len(job.Steps)-len(r.Only(job.Steps).Steps))
 		}
 		sum += float64(missing) * seconds[job.Series] / 60
@@ -276,32 +255,70 @@ func (l *Lab) minutes(s Size) (float64, error) {
 	return sum, nil
 }
 
-// plan returns the panel of the size with its runs.
-func (s Size) plan(l *Lab) (PanelPlan, error) {
-	p, err := s.panel.with(s.Sample)
+// Enlarged returns the panel of the size with its runs.
+func (s Size) Enlarged(a Archive) (Panel, error) {
+	p, err := s.Plan.with(s.Sample)
 	if len(s.Series) > 0 {
 		p.Series = s.Series
 	}
 	if err == nil {
-		err = p.AddJobs(l)
+		err = a.AddJobs(&p)
 	}
 	return p, err
+}
+
+// Check returns an error unless the size fits its panel and has more seeds times steps than it.
+func (s Size) Check() error {
+	if _, err := s.Plan.with(s.Sample); err != nil {
+		return err
+	}
+	if s.cells(s.Plan) <= (Sample{Seeds: s.Plan.Seeds}).cells(s.Plan) {
+		return errors.New("it has no more seeds times steps than the panel itself")
+	}
+	return nil
+}
+
+// Same tells whether two sizes have the same runs of the same panel.
+func (s Size) Same(other Size) bool {
+	key := func(s Size) string { return fmt.Sprint(s.Scale, s.Figure, s.Panel, s.Set, s.Sample, s.Series) }
+	return key(s) == key(other)
+}
+
+// ReadSizes reads a file of sizes, and their panels; none if it does not exist.
+func ReadSizes(path string, panelOf func(Size) (Panel, error)) ([]Size, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var sizes []Size
+	if err == nil {
+		err = json.Unmarshal(text, &sizes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read (%w): restore it or remove it, with the sizes that it fixed", path, err)
+	}
+	for i := range sizes {
+		if sizes[i].Plan, err = panelOf(sizes[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return sizes, nil
 }
 
 // String says what the size is, what it should decide and what it takes.
 func (s Size) String() string {
 	text := fmt.Sprintf("%s, panel %s: ", s.Figure, s.Panel)
 	if len(s.Series) > 0 {
-		text += strings.Join(labels(s.Series), ", ") + ", "
+		text += strings.Join(Labels(s.Series...), ", ") + ", "
 	}
-	text += "seeds " + seedText(s.Seeds, ",")
+	text += "seeds " + SeedText(s.Seeds, ",")
 	if s.Stride > 0 {
 		text += fmt.Sprintf(", every %s step", experiment.Ordinal(s.Stride))
 	}
 	text += fmt.Sprintf(", about %.0f min", s.Minutes)
 	for _, p := range s.Parts {
 		text += fmt.Sprintf("\n  %s: %s is %s +- %.4f, then about +- %.4f (%.4f would do)",
-			p.Claim, p.What, signed(p.Mean), p.Half, p.Later, p.Aim)
+			p.Claim, p.What, Signed(p.Mean), p.Half, p.Later, p.Aim)
 	}
 	return text
 }

@@ -1,0 +1,54 @@
+package claims
+
+import (
+	"errors"
+
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// Archive has the stored runs: those of a store, and the tables of drawn figures, which stand in for runs that the
+// store lacks.
+type Archive struct {
+	Host   *experiment.Host
+	Store  *runs.Store
+	Index  *RunIndex // finds the stored runs of any machine; nil if their identities are those of this machine
+	Tables *Tables   // nil for none
+}
+
+// AddJobs sets the runs of a panel and their data. Errors: impossible settings, missing data or checkpoints.
+func (a Archive) AddJobs(p *Panel) (err error) {
+	if a.Index != nil {
+		return a.Index.fill(p, a.Host)
+	}
+	p.Source = p.Settings.Source(a.Host)
+	p.Jobs, err = p.Settings.Jobs(a.Host, p.Series, p.Seeds, p.Measure)
+	return err
+}
+
+// Collect returns a panel with its stored runs. A damaged file counts as missing. Errors: files that cannot be read.
+func (a Archive) Collect(p Panel) (Collected, error) {
+	results := map[string]*runs.Result{}
+	for _, job := range p.Jobs {
+		result, err := a.read(job.Spec, p.Shown().Name)
+		if errors.Is(err, runs.ErrMissing) {
+			continue
+		}
+		if err != nil {
+			return Collected{}, err
+		}
+		results[job.Spec.ID()] = result
+	}
+	return Collect(p, results), nil
+}
+
+// read returns a run from the store, or, if the store lacks it, from the tables. Errors are those of [runs.Store.Read].
+func (a Archive) read(spec runs.Spec, metric string) (*runs.Result, error) {
+	result, err := a.Store.Read(spec)
+	if errors.Is(err, runs.ErrMissing) {
+		if r, ok := a.Tables.read(spec, metric); ok {
+			return r, nil
+		}
+	}
+	return result, err
+}

@@ -1,0 +1,52 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSamples: more seeds serve a panel if their runs have its settings and all of its series.
+func TestSamples(t *testing.T) {
+	p := fig14(t)
+	for name, change := range map[string]func(*Panel){
+		"serve":           func(*Panel) {},
+		"lack a series":   func(q *Panel) { q.Series = q.Series[:1] },
+		"measure another": func(q *Panel) { q.Measure += "x" },
+		"are fewer":       func(q *Panel) { q.Seeds = firstSeeds(2) },
+	} {
+		q := p
+		q.Seeds = firstSeeds(15)
+		change(&q)
+		if got := samples(p, p.Series, []Panel{q}, nil); (len(got) == 1) != (name == "serve") {
+			t.Errorf("seeds that %s: %v", name, got)
+		}
+	}
+}
+
+// TestLevelOfSizes: a size that the user asks for is judged at the usual level, unless a look at the panel led to a
+// planned one.
+func TestLevelOfSizes(t *testing.T) {
+	p := fig14(t)
+	asked := Size{Sample: Sample{Seeds: firstSeeds(9)}, Plan: p}
+	planned := Size{Sample: Sample{Seeds: firstSeeds(6)}, Plan: p, Parts: []SizedPart{{Claim: "fig14-similar"}}}
+	other := planned
+	other.Plan.Measure += "x"
+	for _, c := range []struct {
+		fixed []Size
+		want  string
+	}{
+		{[]Size{asked}, "9 false"},
+		{[]Size{asked, other}, "9 false"},
+		{[]Size{planned}, "6 true"},
+		{[]Size{planned, asked}, "9 true 6 true"},
+	} {
+		var got []string
+		for _, s := range samples(p, p.Series, nil, c.fixed) {
+			got = append(got, fmt.Sprint(len(s.Seeds), s.again))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%d sizes: %s, want %s", len(c.fixed), text, c.want)
+		}
+	}
+}

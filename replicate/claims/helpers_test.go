@@ -1,0 +1,21 @@
+package claims
+
+import (
+	"testing"
+
+	"tvps/replicate/continual"
+	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
+	_ "tvps/replicate/reinforce" // its learners have looks
+)
+
+// fig14 is the panel of Figure 14 at the tiny scale, without runs.
+func fig14(t *testing.T) Panel {
+	t.Helper()
+	p := Panel{Panel: paper.Fig14().Panels[0], Protocol: &continual.Protocol, Seeds: firstSeeds(3)}
+	var err error
+	if p.Settings, err = continual.At(p.Scenario, experiment.Tiny); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,185 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// Panel is a panel of a figure with its settings and runs.
+type Panel struct {
+	paper.Panel
+	Protocol *experiment.Protocol
+	Settings experiment.Setup
+	Seeds    []int64
+	Jobs     []runs.Wanted
+	Source   experiment.Source
+}
+
+// Metric names what a panel shows.
+type Metric struct {
+	Name    string
+	StandIn string // what files say if other data replace the paper's, as "stand-in, not CLEAR"; else empty
+}
+
+// String is the metric in tables and files, as "accuracy (stand-in, not CLEAR)".
+func (m Metric) String() string { return m.Name + inParentheses(m.StandIn) }
+
+// MarshalText is String.
+func (m Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads what String wrote.
+func (m *Metric) UnmarshalText(text []byte) error {
+	name, standIn, _ := strings.Cut(string(text), " (")
+	*m = Metric{name, strings.TrimSuffix(standIn, ")")}
+	return nil
+}
+
+// inParentheses returns " (text)", or nothing for no text.
+func inParentheses(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// Shown returns the metric that the panel shows.
+func (p Panel) Shown() Metric {
+	return Metric{cmp.Or(p.Metric, p.Measure, p.Protocol.Measure), p.Source.StandIn}
+}
+
+// Open tells whether the panel can show any learner: it shows the measure of the protocol.
+func (p Panel) Open() bool { return p.Shown().Name == p.Protocol.Measure }
+
+// Sampled tells whether measured steps stand for those between them, see [experiment.Setup].
+func (p Panel) Sampled() bool { return len(p.Settings.Strides()) > 0 }
+
+// Trained lists the panel's series that learn: without the references.
+func (p Panel) Trained() []string { return without(p.Series, p.References) }
+
+// floors are those of the protocol that are references of the panel.
+func (p Panel) floors() []string {
+	return slices.DeleteFunc(slices.Clone(p.Protocol.Floors), func(name string) bool {
+		return !slices.Contains(p.References, name)
+	})
+}
+
+// Stored tells whether all runs of the panel are stored, with every step.
+func (p Panel) Stored(store *runs.Store) bool {
+	return !slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+		return store.State(job.Spec, job.Steps).Kind != runs.Done
+	})
+}
+
+// Collected is a panel with those of its runs that have every step.
+type Collected struct {
+	Panel
+	Results map[string]*runs.Result // by identity, with the steps of the panel alone
+}
+
+// Collect returns a panel with those of some runs that it has and that have every step.
+func Collect(p Panel, results map[string]*runs.Result) Collected {
+	c := Collected{Panel: p, Results: map[string]*runs.Result{}}
+	for _, job := range p.Jobs {
+		id := job.Spec.ID()
+		if whole, ok := results[id]; ok {
+			if wanted := whole.Only(job.Steps); len(wanted.Steps) == len(job.Steps) {
+				c.Results[id] = wanted
+			}
+		}
+	}
+	return c
+}
+
+// Whole tells whether no run of the series is missing.
+func (c Collected) Whole(series ...string) bool {
+	return !slices.ContainsFunc(c.Jobs, func(job runs.Wanted) bool {
+		return slices.Contains(series, job.Series) && c.Results[job.Spec.ID()] == nil
+	})
+}
+
+// Rows returns what the runs of the whole series measured of the metric that the panel shows: a series is judged and
+// drawn by all its seeds or not at all.
+func (c Collected) Rows() []figures.Row {
+	rows := c.RowsOf(func(metric string) bool { return metric == c.Shown().Name })
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !c.Whole(r.Series) })
+}
+
+// RowsOf returns what the runs measured of some metrics.
+func (c Collected) RowsOf(wanted func(metric string) bool) []figures.Row {
+	var rows []figures.Row
+	for _, job := range c.Jobs {
+		run := c.Results[job.Spec.ID()]
+		if run == nil {
+			continue
+		}
+		for _, r := range run.Rows {
+			if wanted(r.Metric) {
+				rows = append(rows, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed,
+					T: r.T, Metric: r.Metric, Value: r.Value})
+			}
+		}
+	}
+	return rows
+}
+
+// Written returns rows of the panel as tables and files have them, which name a stand-in.
+func (p Panel) Written(rows []figures.Row) []figures.Row {
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Metric = Metric{out[i].Metric, p.Source.StandIn}.String()
+	}
+	return out
+}
+
+// Drawable returns the panel without the series that lack runs, and their names. ok is false if the first series, with
+// which the others are compared, or all others lack some.
+func (c Collected) Drawable() (drawn Collected, absent []string, ok bool) {
+	drawn = c
+	rows := c.Rows()
+	drawn.Series = slices.DeleteFunc(slices.Clone(c.Series), func(name string) bool {
+		return !slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Series == name })
+	})
+	return drawn, without(c.Series, drawn.Series), slices.Contains(drawn.Series, c.Series[0]) &&
+		len(drawn.Series) >= min(len(c.Series), 2)
+}
+
+// without returns the names that are not among others.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}
+
+// Labels are the names of series for people.
+func Labels(series ...string) []string {
+	out := make([]string, len(series))
+	for i, name := range series {
+		look, _ := figures.LookUp(name)
+		out[i] = look.Label
+	}
+	return out
+}
+
+// SeedText lists seeds, four or more consecutive ones as a range: "0,1,2" and "0-7".
+func SeedText(seeds []int64, comma string) string {
+	var parts []string
+	for i := 0; i < len(seeds); {
+		last := i
+		for last+1 < len(seeds) && seeds[last+1] == seeds[last]+1 {
+			last++
+		}
+		if last-i < 3 {
+			last = i
+			parts = append(parts, fmt.Sprint(seeds[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", seeds[i], seeds[last]))
+		}
+		i = last + 1
+	}
+	return strings.Join(parts, comma)
+}

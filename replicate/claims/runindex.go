@@ -1,0 +1,146 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// RunIndex finds stored runs by their settings, whichever machine computed them: it needs no backend, data or
+// checkpoint.
+type RunIndex struct {
+	Store     *runs.Store            // has the runs
+	Backends  []string               // of the runs that figures are drawn from; nil for all
+	byLearner map[string][]runs.Spec // finished and unfinished runs
+	has       map[string]bool        // these, by identity
+}
+
+// NewRunIndex lists the runs of a store. Files that cannot be read count as missing. Errors: a folder that cannot be
+// listed.
+func NewRunIndex(store *runs.Store) (*RunIndex, error) {
+	finished, _, err := store.Finished()
+	if err != nil {
+		return nil, err
+	}
+	unfinished, _, err := store.Unfinished()
+	if err != nil {
+		return nil, err
+	}
+	x := &RunIndex{Store: store, byLearner: map[string][]runs.Spec{}, has: map[string]bool{}}
+	x.Add(slices.Concat(finished, unfinished)...)
+	return x, nil
+}
+
+// Add adds runs that the index does not have.
+func (x *RunIndex) Add(specs ...runs.Spec) {
+	for _, spec := range specs {
+		if id := spec.ID(); !x.has[id] {
+			x.has[id] = true
+			x.byLearner[spec.Learner] = append(x.byLearner[spec.Learner], spec)
+		}
+	}
+}
+
+// Of lists the stored runs of a learner.
+func (x *RunIndex) Of(learner string) []runs.Spec { return x.byLearner[learner] }
+
+// Environment is what a machine adds to the identity of runs, as it is for all seeds.
+type Environment struct {
+	Settings map[string]string
+	Data     experiment.Data
+	Runs     int // stored runs of this environment
+	Others   int // number of other environments with stored runs
+}
+
+// String is as "backend xla:cpu, data full".
+func (e Environment) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(e.Settings)) {
+		if value := e.Settings[name]; value != "" {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Choose returns the environment in which most runs of the outlines and seeds are stored, of some backends (nil: of
+// all). Runs that use no backend have no part in the choice. Without any stored run it is the zero value.
+func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends []string) Environment {
+	found := map[string]*Environment{}
+	for _, o := range outlines {
+		for _, spec := range x.byLearner[o.Learner] {
+			data, ok := o.Matches(spec)
+			if !ok || !slices.Contains(seeds, spec.Seed) || !o.Backend ||
+				backends != nil && !slices.Contains(backends, spec.Settings["backend"]) {
+				continue
+			}
+			e := Environment{Settings: ofAllSeeds(o, spec), Data: data}
+			key := fmt.Sprint(data.Experiment, e.Settings)
+			if found[key] == nil {
+				found[key] = &e
+			}
+			found[key].Runs++
+		}
+	}
+	var best Environment
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		if e := found[key]; e.Runs > best.Runs {
+			best = *e
+		}
+	}
+	best.Others = max(0, len(found)-1)
+	return best
+}
+
+// ofAllSeeds is a spec's environment, without the checkpoint of a seed's own split.
+func ofAllSeeds(o experiment.Outline, spec runs.Spec) map[string]string {
+	out := experiment.Environment(spec)
+	if o.Trunk != nil && o.Trunk.PerSplit {
+		delete(out, "checkpoint-hash")
+	}
+	return out
+}
+
+// Find returns the stored run of an outline and seed in an environment. ok is false if there is none.
+func (x *RunIndex) Find(o experiment.Outline, seed int64, e Environment) (spec runs.Spec, ok bool) {
+	for _, spec := range x.byLearner[o.Learner] {
+		data, ok := o.Matches(spec)
+		if ok && spec.Seed == seed &&
+			(!o.Backend || data == e.Data && maps.Equal(ofAllSeeds(o, spec), e.Settings)) {
+			return spec, true
+		}
+	}
+	return runs.Spec{}, false
+}
+
+// fill sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
+// placeholders for the others, which no store has.
+func (x *RunIndex) fill(p *Panel, h *experiment.Host) error {
+	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
+	if err != nil {
+		return err
+	}
+	environment := x.Choose(outlines, p.Seeds, x.Backends)
+	p.Jobs = nil
+	for _, o := range outlines {
+		for _, seed := range p.Seeds {
+			spec, ok := x.Find(o, seed, environment)
+			if !ok {
+				spec = runs.Spec{Experiment: cmp.Or(environment.Data.Experiment, o.Data[0].Experiment), Learner: o.Learner,
+					Seed: seed, Settings: o.Settings}
+			}
+			p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: o.Steps, Cost: o.Cost}})
+		}
+	}
+	p.Source = p.Settings.Source(h)
+	if name := environment.Settings["data"]; environment.Runs > 0 && name != p.Source.Name {
+		p.Source = experiment.Source{Name: name, StandIn: environment.Data.StandIn,
+			Note: fmt.Sprintf("Data of the machine that computed the runs: %s", name)}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package claims
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// Verification is the table of all claims with their verdicts by the stored runs. It contains no path, host or time:
+// the same runs give the same bytes.
+type Verification struct {
+	Scale   experiment.Scale `json:"scale"`
+	Set     []string         `json:"set,omitempty"` // settings that override those of the scale
+	Backend string           `json:"backend"`
+	Data    []string         `json:"data"`    // a sentence for each kind of data used, without its full stop
+	Command string           `json:"command"` // the command that makes this table
+	Figures []State          `json:"figures"`
+	Claims  []Judged         `json:"claims"` // by figure
+}
+
+// State tells how much of a figure is stored.
+type State struct {
+	Number  int     `json:"number"`
+	Name    string  `json:"figure"`
+	Title   string  `json:"title"`
+	Seeds   []int64 `json:"seeds"`
+	Runs    int     `json:"runs"`              // number of runs of the figure
+	Stored  int     `json:"stored"`            // number of these that are stored with every step
+	Command string  `json:"command,omitempty"` // makes the figure and computes what is missing
+	Note    string  `json:"note,omitempty"`    // why the runs of some panels cannot be planned
+}
+
+// Add appends a figure with its claims and data.
+func (v *Verification) Add(s State, f Figure) {
+	v.Figures = append(v.Figures, s)
+	v.Claims = append(v.Claims, f.Claims...)
+	for _, p := range f.Panels {
+		if note := p.Source.Note; note != "" && !slices.Contains(v.Data, note) {
+			v.Data = append(v.Data, note)
+		}
+	}
+}
+
+// Stored returns how many runs are stored, and how many the figures have. A run that two figures share counts twice.
+func (v Verification) Stored() (stored, of int) {
+	for _, f := range v.Figures {
+		stored, of = stored+f.Stored, of+f.Runs
+	}
+	return stored, of
+}
+
+// Of returns the claims of a figure.
+func (v Verification) Of(figure string) []Judged {
+	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
+}
+
+// All returns the command that computes all runs of the table.
+func (v Verification) All() string { return strings.Replace(v.Command, " verify ", " all ", 1) }
+
+// Basis describes what the verdicts are based on, in sentences: scale, settings, seeds and backend, then the data.
+func (v Verification) Basis() []string {
+	scale := "Scale " + string(v.Scale)
+	if len(v.Set) > 0 {
+		scale += ", " + strings.Join(v.Set, ", ")
+	}
+	out := []string{fmt.Sprintf("%s, %s, backend %s.", scale, v.seeds(), v.Backend)}
+	for _, note := range v.Data {
+		out = append(out, note+".")
+	}
+	return append(out, v.holm()...)
+}
+
+// holm says how many of the decided claims stay so with Holm's correction; nothing if none is decided.
+func (v Verification) holm() []string {
+	decided, stay := 0, 0
+	for _, c := range v.Claims {
+		if c.P > 0 {
+			decided++
+		}
+		if c.Holm == Kept {
+			stay++
+		}
+	}
+	if decided == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
+		runs.Plural(decided, "claim"), stay)}
+}
+
+// seeds names the seeds of most figures, then those of the others.
+func (v Verification) seeds() string {
+	count := map[string]int{}
+	most := ""
+	for _, f := range v.Figures {
+		if len(f.Seeds) == 0 {
+			continue
+		}
+		text := SeedText(f.Seeds, ", ")
+		if count[text]++; count[text] > count[most] {
+			most = text
+		}
+	}
+	out := "seeds " + most
+	var others []string
+	for _, f := range v.Figures {
+		if text := SeedText(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
+			others = append(others, fmt.Sprintf("%s: %s", fmt.Sprint("figure ", f.Number), text))
+		}
+	}
+	if len(others) > 0 {
+		out += fmt.Sprintf(" (%s)", strings.Join(others, "; "))
+	}
+	return out
+}
+
+// Print prints the table for a terminal: each figure with its claims, the paper's words and the effects, then the
+// missing runs and the commands that compute them. flags are appended to these commands.
+func (v Verification) Print(w io.Writer, flags string) error {
+	var b strings.Builder
+	for _, f := range v.Figures {
+		fmt.Fprintf(&b, "%s: %s\n", f.Title, f.Progress())
+		for _, c := range v.Of(f.Name) {
+			head, parts, _ := strings.Cut(c.String(), "\n")
+			fmt.Fprintf(&b, "%s\n  %13s    the paper: %s\n", head, "", c.Says)
+			if parts != "" {
+				b.WriteString(parts + "\n")
+			}
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s\n", strings.Join(v.Basis(), "\n"))
+	fmt.Fprintf(&b, "%s.\n", CountVerdicts(v.Claims))
+	for _, f := range v.Figures {
+		if line := f.missing(flags); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	if stored, of := v.Stored(); stored < of {
+		fmt.Fprintf(&b, "All missing runs, each run once: %s%s\n", v.All(), flags)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Progress tells how much of a figure is stored, in words.
+func (s State) Progress() string {
+	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, SeedText(s.Seeds, ", "))
+}
+
+// missing returns a line with the number of missing runs and the command that computes them; "" if none is missing.
+func (s State) missing(flags string) string {
+	switch {
+	case s.Note != "":
+		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s",
+			s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
+	case s.Stored < s.Runs:
+		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
+	}
+	return ""
+}

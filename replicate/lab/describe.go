@@ -1,0 +1,212 @@
+package lab
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/data/artifact"
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
+func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*Result, error) {
+	f, e := judged.Figure, judged.Evidence
+	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Draft: draft},
+		judgedBy: map[string][]string{}}
+	var drawn []claims.Collected
+	for _, c := range judged.Panels {
+		c, absent, ok := c.Drawable()
+		if !ok {
+			continue
+		}
+		rows := c.Written(c.Rows())
+		summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
+		if err != nil {
+			return nil, err
+		}
+		panel, err := chart(c.Panel, rows)
+		if err != nil {
+			return nil, err
+		}
+		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), further(c)
+		panel.Notes = slices.Concat(notes(c.Panel, absent), ends(c, f.Claims), noted(c),
+			e.Notes(c.Key, len(c.Spans) > 0), spans(c.Panel, e))
+		if panel.Films, err = l.films(f, c.Panel); err != nil {
+			return nil, err
+		}
+		drawn, r.Rows, r.Tables = append(drawn, c), append(r.Rows, rows...), append(r.Tables, summary)
+		r.Figure.Panels, r.judgedBy[c.Key] = append(r.Figure.Panels, panel), e.Notes(c.Key, false)
+	}
+	for _, c := range judged.Claims {
+		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { return has(drawn, p.Panel) }) {
+			r.Claims = append(r.Claims, c)
+			r.Figure.Claims = append(r.Figure.Claims, c.OnPage())
+		}
+	}
+	madeBy := l.Provenance()
+	r.Figure.Tables, r.Figure.Command = r.Tables, o.pageCommand(f)
+	r.Figure.Source = []string{
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, numbersOfSeeds(drawn), l.backendsOf(drawn)),
+		CommitNote + ShortCommit(madeBy) + ".",
+	}
+	r.Figure.Data, r.Figure.Links = dataOf(drawn), links(drawn, e, draft)
+	r.Record = claims.NewRecord(o.Scale, madeBy, drawn, e)
+	return r, nil
+}
+
+func has(panels []claims.Collected, key string) bool {
+	return slices.ContainsFunc(panels, func(c claims.Collected) bool { return c.Key == key })
+}
+
+// numbersOfSeeds is as "3 or 8".
+func numbersOfSeeds(panels []claims.Collected) string {
+	var out []string
+	for _, c := range panels {
+		if n := fmt.Sprint(len(c.Seeds)); !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+// CommitNote begins the sentence of a figure's source that names the commit.
+const CommitNote = "Commit "
+
+// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
+func ShortCommit(p runs.Provenance) string {
+	switch {
+	case p.Commit == "":
+		return "unknown"
+	case p.Dirty:
+		return p.Commit[:min(12, len(p.Commit))] + " with changes"
+	}
+	return p.Commit[:min(12, len(p.Commit))]
+}
+
+// chart describes one panel: the values of every series, or their differences to the first one, which is then the
+// line 0.
+func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
+	base, _ := figures.LookUp(p.Series[0])
+	shown := p.Shown()
+	panel := figures.Panel{
+		Key:    p.Key,
+		Title:  p.Title,
+		XLabel: p.Protocol.XLabel,
+		YLabel: cmp.Or(p.YLabel, "test accuracy"),
+		YRange: p.YRange,
+		Share:  p.Absolute && slices.Contains([]string{"accuracy", "score"}, shown.Name),
+	}
+	if shown.StandIn != "" {
+		panel.Title += " (" + shown.StandIn + ")"
+	}
+	drawn, points := p.Series, func(name string) ([]figures.Point, int, error) {
+		return figures.Absolute(rows, p.Key, shown.String(), name)
+	}
+	if !p.Absolute {
+		panel.YLabel += " minus " + base.Label
+		panel.Reference = figures.NewReference(p.Series[0], 0)
+		drawn, points = p.Series[1:], func(name string) ([]figures.Point, int, error) {
+			return figures.Relative(rows, p.Key, shown.String(), name, p.Series[0])
+		}
+	}
+	for _, name := range drawn {
+		at, _, err := points(name)
+		if err != nil {
+			return figures.Panel{}, err
+		}
+		series := figures.NewSeries(name, at)
+		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {
+			series.Style = figures.MeanLine
+		}
+		panel.Series = append(panel.Series, series)
+	}
+	return panel, nil
+}
+
+// further returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
+// another metric has the runs of one that shows the measure.
+func further(c claims.Collected) []figures.Row {
+	if c.Protocol.IsTask == nil || c.Metric != "" {
+		return nil
+	}
+	rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })
+}
+
+// dataOf describes the data of panels, a sentence each.
+func dataOf(panels []claims.Collected) []string {
+	var out []string
+	for _, c := range panels {
+		if note := c.Source.Note; note != "" && !slices.Contains(out, note+".") {
+			out = append(out, note+".")
+		}
+	}
+	return out
+}
+
+// links are those of a figure's page: to its verdicts, which a draft has not, and the folders of its runs.
+func links(panels []claims.Collected, e claims.Evidence, draft *figures.Draft) []figures.Link {
+	var out []figures.Link
+	if draft == nil {
+		out = append(out, figures.Link{Label: "Claims with all numbers", Text: claimsFile, Href: claimsFile})
+	}
+	var folders []string
+	for _, c := range panels {
+		for _, job := range c.Jobs {
+			folders = append(folders, job.Spec.Experiment)
+		}
+	}
+	slices.Sort(folders)
+	if results := e.Runs(panels); len(results) > 0 {
+		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(results))
+		out = append(out, figures.Link{Label: label, Text: strings.Join(slices.Compact(folders), ", ")})
+	}
+	return out
+}
+
+// Command returns the command line of a command with these options, without folders, which differ between machines.
+func (o Options) Command(name string) string {
+	words := []string{"go run ./replicate", name, "--scale", string(o.Scale)}
+	if len(o.Seeds) > 0 {
+		words = append(words, "--seeds", claims.SeedText(o.Seeds, ","))
+	}
+	for _, override := range o.Overrides {
+		words = append(words, "--set", override)
+	}
+	return strings.Join(words, " ")
+}
+
+// pageCommand is the command that makes the figure with these options. Options given for several figures may not all
+// apply to this one: then it is the command for all figures.
+func (o Options) pageCommand(f paper.Figure) string {
+	name := f.Command()
+	if o.AllFigures && len(o.Overrides) > 0 {
+		name = "all"
+	}
+	command := o.Command(name)
+	if len(o.Panels) > 0 {
+		command += " --panel " + strings.Join(o.Panels, ",")
+	}
+	if len(o.Learners) > 0 {
+		command += " --series " + strings.Join(o.Learners, ",")
+	}
+	return command
+}
+
+// WriteJSON writes v to a file as indented JSON, atomically.
+func WriteJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := artifact.Replace(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
