@@ -241,7 +241,7 @@ func TestImpossibleWork(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"}, {"--group-size", "0"},
+	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"},
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
 		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
 			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)

@@ -163,7 +163,7 @@ func faultyKinds(t *testing.T) []*faulty {
 	return append(kinds, &faulty{name: "agents", env: []string{mujoco.PathEnv + "=" + lib.Path, "MODELS=" + cache},
 		args: figure("fig10", slices.Concat(onGo, []string{"--panel", "a", "--scale", "tiny", "--seeds", "0,1",
 			"--series", "sac,sac-omega", "--set", "episodes=4", "--set", "every=2", "--set", "horizon=10", "--set", "burn-in=20",
-			"--set", "hidden=8", "--set", "batch=8", "--set", "g-batch=8", "--set", "stack=2"})...)})
+			"--set", "hidden=8", "--set", "batch=8", "--set", "g-batch=8"})...)})
 }
 
 // faulty prepares a call of the kind in the sandbox.

@@ -28,7 +28,6 @@ type planFlags struct {
 	format, gpuBackend string
 	gpuFor             []string
 	taskTime           time.Duration
-	group              int
 }
 
 func planCommand(c lab.Catalog) *cobra.Command {
@@ -55,7 +54,6 @@ func (f *planFlags) registerTasks(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.gpuFor, "gpu-for", []string{cluster.Images},
 		"runs that get a GPU: scenarios, or images, robots, all or none")
 	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time to which runs are packed in tasks")
-	flags.IntVar(&f.group, "group-size", cluster.DefaultGroup, "largest number of batched seeds of robots")
 }
 
 // run makes the plan and writes it.
@@ -106,11 +104,8 @@ func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Opti
 	if len(args) == 0 {
 		chosen = f.catalog.At(experiment.Scale(f.scale))
 	}
-	switch {
-	case f.taskTime < time.Millisecond:
+	if f.taskTime < time.Millisecond {
 		return cluster.Options{}, usage.Errorf("--task-time %s: give at least 1ms", f.taskTime)
-	case f.group < 1:
-		return cluster.Options{}, usage.Errorf("--group-size %d: give at least 1", f.group)
 	}
 	if err := cluster.CheckGPUFor(f.catalog, f.gpuFor); err != nil {
 		return cluster.Options{}, fmt.Errorf("--gpu-for: %w", err)
@@ -125,7 +120,7 @@ func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Opti
 		return cluster.Options{}, err
 	}
 	return cluster.Options{Options: o, Figures: chosen, Arguments: f.arguments(), TaskSeconds: f.taskTime.Seconds(),
-		Group: f.group, GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
+		GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
 }
 
 // arguments are the flags that choose runs, as the command that draws the figures takes them.

@@ -1,7 +1,7 @@
 // Command peers computes the learning curve of package sac on gymnasium's HalfCheetah-v5, with
 // the settings that halfcheetah.py has for SBX (SAC in JAX).
 //
-//	go run ./ci/peers -stack 5 -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
+//	go run ./ci/peers -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
 // After an interruption the same command continues. The curves of both programs are stored in
 // this folder, and a test compares them.
@@ -36,23 +36,22 @@ func main() {
 	results := flag.String("results", "results", "folder of the stored runs")
 	steps := flag.Int("steps", 20000, "number of training steps")
 	seeds := flag.Int("seeds", 5, "number of seeds, counted from 0")
-	stack := flag.Int("stack", 1, "number of batched seeds: seeds that train in one compiled program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *out, *results, settings(*steps, *stack), *seeds); err != nil {
+	if err := run(ctx, *out, *results, settings(*steps), *seeds); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // settings are those of halfcheetah.py.
-func settings(steps, stack int) reinforce.Settings {
+func settings(steps int) reinforce.Settings {
 	return reinforce.Settings{
 		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
 		Every: episodesBetween, Evaluate: reinforce.EvaluateComing, EvaluateEpisodes: 5,
-		Episodes: steps / horizon, Stack: stack,
-		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
+		Episodes: steps / horizon,
+		Hidden:   256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
 		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
 		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
 		// Plain SAC does not use the rest, but its values must be valid.

@@ -1,145 +1,185 @@
 package sac
 
 import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
-	"tvps/gomlx_models/net"
-
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/klauspost/compress/zstd"
 )
 
-// A checkpoint is of one seed. It is a zstd stream: the length of a JSON header (uint32), the header, then
-// little-endian arrays: the seed's part of the variables and of those of g, and of its replay the numbers of the steps
-// (int32) and the rows. zstd's checksum detects a damaged file.
+// A checkpoint is of all seeds of an agent. Its first line has the format, and length and SHA-256 of the header, which
+// follows in JSON. Then comes a zstd stream of little-endian arrays: the variables, those of g, and of each seed's
+// replay the numbers of the steps (int32) and the rows. zstd's checksum detects a damaged stream.
 
-// header is what a checkpoint holds besides arrays. The names of its fields, and of those in
-// it, are part of the format.
+// firstLine names the format; the header's length and checksum follow. Change it with the format.
+const firstLine = "tvps agents 3"
+
+// header is what a checkpoint holds besides arrays.
 type header struct {
-	Format  int
 	Config  Config
-	Seed    int64
+	Seeds   []int64
 	Updates int
-	Fits    int         // updates of g
-	Acts    int         // of the rollout in which the agent trains
-	Steps   [][]float32 // its history
-	LastFit omegaFit    `json:"Present"`
-	Fresh   []freshLoss `json:",omitempty"`
-	Replay  replayHeader
+	Fits    int             // updates of g
+	Acts    int             // of the rollout in which the agent trains
+	Caller  json.RawMessage // what the caller keeps with the agent
+	OfSeed  []seedHeader
 }
 
-type replayHeader struct {
-	Total    int
+type seedHeader struct {
+	Steps    [][]float32 // the history of the rollout
+	LastFit  omegaFit
+	Fresh    []freshLoss
+	Total    int // of the replay, as Open, Episodes and Moments
 	Open     bool
 	Episodes []episode
 	Moments  moments
 }
 
-// checkpointFormat is 2: a checkpoint of format 1 had all seeds of an agent.
-const checkpointFormat = 2
-
-// Save writes a checkpoint of each seed, in their order; it leaves out those whose writer is nil. A checkpoint has
-// everything that the seed's future depends on: networks, targets, optimisers, entropy coefficient, g, replay, history
-// and the counters that name the random numbers. An agent that loads it continues with the same bits, with whichever
-// other seeds, as far as their number does not change XLA's rounding: on the CPU one seed is rounded differently from
-// several.
-func (a *Agent) Save(to ...io.Writer) error {
-	if len(to) != len(a.seeds) {
-		return fmt.Errorf("sac: %d writers for %d seeds", len(to), len(a.seeds))
-	}
-	if err := a.save(to); err != nil {
+// Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets, optimisers,
+// entropy coefficient, g, replay, history and the counters that name the random numbers. An agent that loads it
+// continues with the same bits. What the caller keeps with it is stored as JSON.
+func (a *Agent) Save(w io.Writer, caller any) error {
+	if err := a.save(w, caller); err != nil {
 		return fmt.Errorf("sac: cannot write a checkpoint: %w", err)
 	}
 	return nil
 }
 
-func (a *Agent) save(to []io.Writer) (err error) {
-	state, err := net.FromTensors(a.state)
+func (a *Agent) save(w io.Writer, caller any) error {
+	h := header{Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates, Acts: a.rollout.acts}
+	for i, r := range a.index {
+		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i],
+			r.total, r.open, r.episodes, r.moments})
+	}
+	var err error
+	if h.Caller, err = json.Marshal(caller); err != nil {
+		return err
+	}
+	head, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	g, err := net.FromTensors(a.g)
+	if _, err := fmt.Fprintf(w, "%s %d %x\n%s", firstLine, len(head), sha256.Sum256(head), head); err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return err
 	}
-	packed := make([]*zstd.Encoder, len(to))
-	for i, w := range to {
-		if w == nil {
-			continue
-		}
-		if packed[i], err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest)); err != nil {
-			return err
-		}
-		defer packed[i].Close() // after an error
-		if err := a.writeVariables(packed[i], i, slices.Concat(state, g)); err != nil {
+	defer z.Close() // after an error
+	write := func(data any) error { return binary.Write(z, binary.LittleEndian, data) }
+	for _, t := range slices.Concat(a.state, a.g) {
+		if err := withValues(tensors.ConstFlatData[float32], t, func(flat []float32) error { return write(flat) }); err != nil {
 			return err
 		}
 	}
-	return a.array.read(func(flat []float32) error {
-		for i, w := range packed {
-			if w == nil {
-				continue
-			}
-			err := transfer(a.index[i], flat, func(data any) error { return binary.Write(w, binary.LittleEndian, data) })
-			if err := errors.Join(err, w.Close()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if err := a.array.read(func(flat []float32) error { return a.transfer(flat, write) }); err != nil {
+		return err
+	}
+	return z.Close()
 }
 
-// writeVariables writes the header of seed number i and its part of the variables.
-func (a *Agent) writeVariables(w io.Writer, i int, values net.Values) error {
-	r := a.index[i]
-	head, err := json.Marshal(header{Format: checkpointFormat, Config: a.cfg, Seed: a.seeds[i], Updates: a.updates,
-		Fits: a.gUpdates, Acts: a.rollout.acts, Steps: a.rollout.steps[i], LastFit: a.lastFit[i], Fresh: a.fresh[i],
-		Replay: replayHeader{r.total, r.open, r.episodes, r.moments}})
-	if err != nil {
-		return err
-	}
-	if err := binary.Write(w, binary.LittleEndian, uint32(len(head))); err != nil {
-		return err
-	}
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	for _, v := range values {
-		if err := binary.Write(w, binary.LittleEndian, part(v, i, len(a.seeds))); err != nil {
-			return err
-		}
+// Load puts the agent, which must be of the same settings and seeds, into the state of a checkpoint, and what the
+// caller keeps with it into caller. After an error the agent must not be used: the checkpoint is damaged, of another
+// format, or of other settings or seeds.
+func (a *Agent) Load(r io.Reader, caller any) error {
+	if err := a.load(bufio.NewReader(r), caller); err != nil {
+		return fmt.Errorf("sac: cannot read the checkpoint: %w", err)
 	}
 	return nil
 }
 
-// part is that of seed number i of n in a variable, whose first axis is the seeds.
-func part(v []float32, i, n int) []float32 {
-	size := len(v) / n
-	return v[i*size : (i+1)*size]
+func (a *Agent) load(r *bufio.Reader, caller any) error {
+	h, err := readHeader(r)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(h.Config, a.cfg) {
+		return errors.New("it was written with other settings")
+	}
+	if !slices.Equal(h.Seeds, a.seeds) {
+		return fmt.Errorf("it is of the seeds %d, not %d", h.Seeds, a.seeds)
+	}
+	if err := json.Unmarshal(h.Caller, caller); err != nil {
+		return err
+	}
+	a.updates, a.gUpdates, a.rollout.acts = h.Updates, h.Fits, h.Acts
+	for i, s := range h.OfSeed {
+		a.lastFit[i], a.fresh[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Steps
+		a.index[i] = newReplayIndex(a.cfg, i)
+		a.index[i].total, a.index[i].open, a.index[i].episodes, a.index[i].moments = s.Total, s.Open, s.Episodes, s.Moments
+		a.index[i].step = make([]int32, min(s.Total, a.cfg.Capacity))
+	}
+	z, err := zstd.NewReader(r)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	read := func(data any) error { return binary.Read(z, binary.LittleEndian, data) }
+	for _, t := range slices.Concat(a.state, a.g) {
+		if err := withValues(tensors.MutableFlatData[float32], t, func(flat []float32) error { return read(flat) }); err != nil {
+			return err
+		}
+	}
+	if err := a.array.fill(func(flat []float32) error { return a.transfer(flat, read) }); err != nil {
+		return err
+	}
+	if n, err := z.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
+		return fmt.Errorf("it does not end where it should (%v)", err)
+	}
+	return nil
+}
+
+// readHeader reads the header and compares its checksum.
+func readHeader(r *bufio.Reader) (h header, err error) {
+	var length int64
+	var sum []byte
+	if _, err := fmt.Fscanf(r, firstLine+" %d %x\n", &length, &sum); err != nil {
+		return h, fmt.Errorf("its first line is not %q and so on: it is damaged or of another version of this program", firstLine)
+	}
+	head, err := io.ReadAll(io.LimitReader(r, length))
+	if err != nil {
+		return h, err
+	}
+	if got := sha256.Sum256(head); !bytes.Equal(got[:], sum) {
+		return h, errors.New("its header does not match its checksum")
+	}
+	return h, json.Unmarshal(head, &h)
+}
+
+// withValues calls fn with a tensor's values, by one of the two functions of GoMLX that do so.
+func withValues(
+	access func(*tensors.Tensor, func(flat []float32)) error, t *tensors.Tensor, fn func(flat []float32) error,
+) (failed error) {
+	err := access(t, func(flat []float32) { failed = fn(flat) })
+	return errors.Join(failed, err)
 }
 
 // chunkRows is how many rows are encoded at a time.
 const chunkRows = 4096
 
-// transfer calls fn with the arrays of a seed's replay, to write or to fill them.
-func transfer(r *replayIndex, flat []float32, fn func(data any) error) error {
-	if err := fn(r.step); err != nil {
-		return err
-	}
-	for chunk := range slices.Chunk(r.part(flat), chunkRows*r.cfg.rowWidth()) {
-		if err := fn(chunk); err != nil {
+// transfer calls fn with the arrays of all seeds' replays, to write or to fill them. replay: the replay array's values.
+func (a *Agent) transfer(replay []float32, fn func(data any) error) error {
+	w := a.cfg.rowWidth()
+	for _, r := range a.index {
+		if err := fn(r.step); err != nil {
 			return err
+		}
+		rows := replay[r.base*w:][:len(r.step)*w]
+		for chunk := range slices.Chunk(rows, chunkRows*w) {
+			if err := fn(chunk); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// part is that of the seed's transitions in the values of the replay array.
-func (r *replayIndex) part(flat []float32) []float32 {
-	w := r.cfg.rowWidth()
-	return flat[r.base*w:][:len(r.step)*w]
 }

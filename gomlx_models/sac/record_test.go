@@ -1,8 +1,8 @@
 package sac
 
 import (
+	"bytes"
 	"math"
-	"reflect"
 	"testing"
 
 	"tvps/ci/demand"
@@ -100,7 +100,7 @@ func resolves(t *testing.T, time propensity.TimeEncoding, fourier []OmegaRecord)
 // TestRecordChangesNothing: an agent that records omega between updates trains to the same bits
 // as one that does not, and saves the same checkpoint.
 func TestRecordChangesNothing(t *testing.T) {
-	train := func(record bool) [][]byte {
+	train := func(record bool) []byte {
 		a := open(t, backend.Go, tiny(tinyOmega, periodogram), 3, 4)
 		for range 3 {
 			fill(t, a, 15, 6)
@@ -114,7 +114,7 @@ func TestRecordChangesNothing(t *testing.T) {
 		}
 		return saved(t, a)
 	}
-	if !reflect.DeepEqual(train(true), train(false)) {
+	if !bytes.Equal(train(true), train(false)) {
 		t.Error("records change the agent")
 	}
 }
@@ -125,10 +125,10 @@ func periodogram(c *Config) { c.Omega.Time = propensity.TimePeriodogram }
 func TestPeriodogramContinues(t *testing.T) {
 	a, _ := returning(t, propensity.TimePeriodogram)
 	b := open(t, "", a.cfg, a.seeds...)
-	if err := load(b, saved(t, a)...); err != nil {
+	if err := load(b, saved(t, a)); err != nil {
 		t.Fatal(err)
 	}
-	var next [2][][]byte
+	var next [2][]byte
 	for i, agent := range []*Agent{a, b} {
 		for k := range 160 { // eight more episodes: the frequencies are searched again
 			ts := randomTransitions(agent, k, 20)
@@ -146,7 +146,7 @@ func TestPeriodogramContinues(t *testing.T) {
 		}
 		next[i] = saved(t, agent)
 	}
-	if !reflect.DeepEqual(next[0], next[1]) || a.lastFit[0].Searched <= 119 {
+	if !bytes.Equal(next[0], next[1]) || a.lastFit[0].Searched <= 119 {
 		t.Errorf("the checkpoints differ after a continuation, or there was no search after episode %d",
 			a.lastFit[0].Searched)
 	}

@@ -210,34 +210,16 @@ func (r *replayArray) read(fn func(flat []float32) error) error {
 	if err := r.flush(); err != nil {
 		return err
 	}
-	var failed error
-	err := tensors.ConstFlatData(r.tensor, func(flat []float32) { failed = fn(flat) })
-	if failed != nil {
-		return failed
-	}
-	return err
+	return withValues(tensors.ConstFlatData[float32], r.tensor, fn)
 }
 
 // fill lets a function write the whole array.
-func (r *replayArray) fill(backend compute.Backend, write func(flat []float32) error) error {
+func (r *replayArray) fill(write func(flat []float32) error) error {
 	if r.shared != nil {
 		return write(r.shared)
 	}
-	array := tensors.FromShape(r.shape())
-	var failed error
-	if err := tensors.MutableFlatData(array, func(flat []float32) { failed = write(flat) }); err != nil {
-		return err
-	}
-	if failed != nil {
-		return failed
-	}
-	if err := array.MaterializeOnDevice(backend, false, 0); err != nil {
-		return err
-	}
-	array.FinalizeLocal()
-	net.Free(r.tensor)
-	r.tensor = array
-	return nil
+	r.pending = r.pending[:0]
+	return withValues(tensors.MutableFlatData[float32], r.tensor, write)
 }
 
 // gather returns the first width values of the rows that index names. index: int32 of any

@@ -21,16 +21,11 @@ type Options struct {
 	Figures     []paper.Figure
 	Arguments   []string // for Plan.Arguments
 	TaskSeconds float64
-	Group       int      // largest group of agents; 0 for DefaultGroup
 	GPUFor      []string // scenarios, or groups of them (see GPUGroups), whose runs are for a GPU
 	Backend     string   // of tasks without a GPU; empty for the worker's default
 	GPUBackend  string   // of tasks with a GPU
 	CacheDir    string   // where checkpoints are looked for; empty for nowhere
 }
-
-// DefaultGroup is the largest group of agents of a plan. Measured on two cores, a group of five makes nearly as many
-// steps per second as one of ten; two groups of five need half the time on two nodes.
-const DefaultGroup = 5
 
 // Names of groups of scenarios, for Options.GPUFor.
 const (
@@ -43,7 +38,7 @@ const (
 // gpuGroups are the groups by name.
 var gpuGroups = map[string]func(o experiment.Outline) bool{
 	Images: func(o experiment.Outline) bool { return o.Images },
-	Robots: func(o experiment.Outline) bool { return o.Group == experiment.MeasuredGroup },
+	Robots: func(o experiment.Outline) bool { return o.Agents },
 	All:    func(o experiment.Outline) bool { return o.Backend },
 	None:   func(experiment.Outline) bool { return false },
 }

@@ -160,26 +160,6 @@ func TestStagesOfAPlan(t *testing.T) {
 	}
 }
 
-// The groups of seeds are those that a run on one machine would make.
-func TestGroups(t *testing.T) {
-	p := &planner{}
-	robots := &wanted{Outline: experiment.Outline{Group: experiment.MeasuredGroup}}
-	for seeds, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 5, 10: 5} {
-		if got := p.group(robots, seeds); got != want {
-			t.Errorf("%d seeds: groups of %d, want %d", seeds, got, want)
-		}
-	}
-	p.Group = 2
-	for seeds, want := range map[int]int{1: 1, 2: 2, 3: 1, 4: 2, 5: 1} { // 3 seeds in twos would leave one alone
-		if got := p.group(robots, seeds); got != want {
-			t.Errorf("%d seeds in at most two: groups of %d, want %d", seeds, got, want)
-		}
-	}
-	if got := runs.Groups([]int64{3, 4, 5, 6, 7}, 3); fmt.Sprint(got) != "[[3 4] [5 6 7]]" {
-		t.Errorf("groups %v", got)
-	}
-}
-
 // A group of agents keeps as many processors busy as its program has threads; images take four, or two next to a GPU.
 func TestProcessors(t *testing.T) {
 	for _, c := range []struct {

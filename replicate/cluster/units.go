@@ -40,7 +40,7 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 		}
 	}
 	for i, batch := range w.batches {
-		for _, group := range runs.Groups(batch, max(1, p.group(w, len(batch)))) { // single seeds if none are batched
+		for _, group := range runs.Groups(batch, max(1, w.Group)) { // single seeds if none are batched
 			members := slices.DeleteFunc(slices.Clone(group), func(seed int64) bool {
 				return w.batchOf[seed] != i || todo[seed] == nil
 			})
@@ -52,18 +52,6 @@ func (p *planner) missing(w *wanted) (units []unit, stored int) {
 	return units, stored
 }
 
-// group returns the largest group of batched seeds; 0 for none.
-func (p *planner) group(w *wanted, seeds int) int {
-	if w.Group != experiment.MeasuredGroup {
-		return w.Group
-	}
-	size := min(cmp.Or(p.Group, DefaultGroup), seeds)
-	for size > 1 && seeds > 1 && slices.Contains(runs.GroupSizes(seeds, size), 1) {
-		size-- // a seed alone would be rounded differently from the others
-	}
-	return size
-}
-
 // unitOf returns the unit of a group, or of a run.
 func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int) unit {
 	var steps []int
@@ -71,7 +59,7 @@ func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int
 		steps = append(steps, todo[seed]...)
 	}
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
-		Seeds: members, Group: p.group(w, len(batch)), Steps: runs.Distinct(slices.Clone(steps)), Cost: w.Cost}
+		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps)), Cost: w.Cost}
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
 	perStep, source := p.perStep(w)
 	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source

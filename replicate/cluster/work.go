@@ -38,21 +38,17 @@ func NewWorker(l *lab.Lab, p Plan, task Task) (*Worker, error) {
 }
 
 // setup returns the settings of a scenario under changes.
-func (w *Worker) setup(p Plan, scenario string, changed map[string]string, more ...string) (experiment.Setup, error) {
+func (w *Worker) setup(p Plan, scenario string, changed map[string]string) (experiment.Setup, error) {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		list = append(list, name+"="+changed[name])
 	}
-	return w.lab.Setup(scenario, experiment.Scale(p.Scale), append(list, more...))
+	return w.lab.Setup(scenario, experiment.Scale(p.Scale), list)
 }
 
 // resolve returns the jobs of runs of a series.
 func (w *Worker) resolve(p Plan, r Runs) ([]runs.Job, error) {
-	var pinned []string
-	if r.Group > 0 {
-		pinned = []string{fmt.Sprint("stack=", r.Group)}
-	}
-	setup, err := w.setup(p, r.Scenario, r.Settings, pinned...)
+	setup, err := w.setup(p, r.Scenario, r.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -87,22 +87,19 @@ func execute(t *testing.T, l *lab.Lab, o Options) []*runs.Result {
 	return out
 }
 
-// The worker of a group of robots trains with the plan's group size and measures none.
-func TestPinnedGroup(t *testing.T) {
+// The worker of some robots of a group trains them with all seeds of the group.
+func TestGroupOfRobots(t *testing.T) {
 	l := labOf(t)
 	p := Plan{Scale: "tiny"}
-	r := Runs{Scenario: "cheetah", Series: "sac", Batch: []int64{0, 1, 2, 3}, Seeds: []int64{2, 3}, Group: 2,
+	r := Runs{Scenario: "cheetah", Series: "sac", Batch: []int64{0, 1, 2, 3}, Seeds: []int64{2, 3}, Group: 5,
 		Steps: []int{8}}
 	w, err := NewWorker(l, p, Task{Runs: []Runs{r}})
 	if err != nil || len(w.jobs) != 2 {
 		t.Fatal(w, err)
 	}
 	for _, job := range w.jobs {
-		if size, err := job.Batch.GroupSize(t.Context()); size != 2 || err != nil {
-			t.Errorf("groups of %d, %v", size, err)
-		}
-		if !slices.Equal(job.Batch.Seeds, r.Batch) || !slices.Equal(job.Steps, r.Steps) {
-			t.Errorf("batch %d, steps %d", job.Batch.Seeds, job.Steps)
+		if job.Batch.GroupSize != 5 || !slices.Equal(job.Batch.Seeds, r.Batch) || !slices.Equal(job.Steps, r.Steps) {
+			t.Errorf("batch %+v, steps %d", job.Batch, job.Steps)
 		}
 	}
 	r.Steps = []int{1_000_000}

@@ -115,7 +115,7 @@ func (x config) jobs(seeds []int64) ([]runs.Job, error) {
 	if x.batchable() {
 		batch = &runs.Batch{
 			Seeds:     seeds,
-			GroupSize: func(context.Context) (int, error) { return x.settings.Stack, nil },
+			GroupSize: x.settings.Stack,
 			Start:     x.startGroup,
 		}
 	}

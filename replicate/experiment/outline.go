@@ -19,18 +19,16 @@ type Outline struct {
 	Seconds  Guess   // of a step of a seed
 	CPUs     int     // processors that a run or a group keeps busy, if no GPU computes it; 0: two, as most
 	Memory   func(seeds int) (mib int)
-	Group    int // largest number of batched seeds; 0: seeds are not batched, MeasuredGroup: as many as are fastest
+	Group    int // largest number of batched seeds; 0: seeds are not batched
 
 	Backend bool   // whether a backend computes the numbers
+	Agents  bool   // whether agents of robots are trained
 	Images  bool   // whether networks of images are trained or compared, which is work for a GPU
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
 
 // Guess is an estimate from constants: the seconds on the outline's processors, and on a data centre's GPU.
 type Guess struct{ CPU, GPU float64 }
-
-// MeasuredGroup is the group size of runs for which the machine measures which number of batched seeds is the fastest.
-const MeasuredGroup = -1
 
 // Data is one of the data sets that runs can be made of.
 type Data struct {

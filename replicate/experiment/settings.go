@@ -88,18 +88,6 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no setting %q; did you mean %q?", e.Name, e.Nearest)
 }
 
-// AvoidableError is an error that does not occur if the user chooses the value of a setting. Its text is that of Err.
-type AvoidableError struct {
-	Setting string
-	Err     error
-}
-
-// Error is that of Err.
-func (e *AvoidableError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *AvoidableError) Unwrap() error { return e.Err }
-
 // Check returns an error if a setting of the struct has an invalid value. It names the first one.
 func (r Rules) Check(s any) error {
 	v := reflect.ValueOf(s)

@@ -59,7 +59,7 @@ func TestFilmOfLongerRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := &runs.Batch{Seeds: []int64{0}, GroupSize: func(context.Context) (int, error) { return 1, nil },
+	batch := &runs.Batch{Seeds: []int64{0}, GroupSize: 1,
 		Start: func(_ context.Context, _ []int64, _ []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			step := func(_ context.Context, at int) ([][]runs.Row, error) {
 				return [][]runs.Row{{{T: at, Metric: "return"}}}, files.Attach(spec, experiment.Film, []byte("<svg/>"))

@@ -44,7 +44,7 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 		b.Fatal(err)
 	}
 	episode := func() {
-		if err := t.next(b.Context()); err != nil {
+		if err := t.train(); err != nil {
 			b.Fatal(err)
 		}
 	}

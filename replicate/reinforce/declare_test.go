@@ -93,17 +93,6 @@ func TestDeclareTwice(t *testing.T) {
 	}
 }
 
-// Throughput is measured of the declared learner with the same networks and without omega.
-func TestPlain(t *testing.T) {
-	for name, want := range map[string]string{"sac": "sac", "sac-omega": "sac", "sac-context": "sac-context",
-		"sac-context-omega": "sac-context"} {
-		l, _ := learnerOf(name)
-		if got := l.plain(); got.Name != want || got.Omega || got.Context != l.Context {
-			t.Errorf("%s is measured as %+v, want %s", name, got, want)
-		}
-	}
-}
-
 // The meaning of a setting names every value that it may take.
 func TestMeaningsNameChoices(t *testing.T) {
 	choices := rules().Choices

@@ -107,7 +107,7 @@ func miniature() Settings {
 		Replay: 60, BurnIn: 10, UpdateEvery: 1,
 		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
 		Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
-		Episodes: 16, Stack: 2}
+		Episodes: 16}
 }
 
 // agents lists the learners that train.

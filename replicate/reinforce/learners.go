@@ -67,15 +67,3 @@ func learnerOf(name string) (l Learner, ok bool) {
 	}
 	return learners[i], true
 }
-
-// plain is the learner whose throughput stands for that of l: the first one with the same networks, but without omega,
-// which takes a small part of the time.
-func (l Learner) plain() Learner {
-	i := slices.IndexFunc(learners, func(other Learner) bool {
-		return other.Reference == nil && !other.Omega && other.Context == l.Context
-	})
-	if i < 0 {
-		return Learner{Look: l.Look, Context: l.Context}
-	}
-	return learners[i]
-}

@@ -29,96 +29,86 @@ func ofMetric(rows []runs.Row, metric string) []runs.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
 }
 
-var episodeInLine = regexp.MustCompile(`"episode":[0-9]+`)
+var episodeInHeader = regexp.MustCompile(`"episode":[0-9]+`)
 
-// statesIn lists the checkpoints in a store, by seed.
-func statesIn(t *testing.T, store *runs.Store) map[int64]string {
+// stateIn is the path of the only checkpoint in a store, and its episode.
+func stateIn(t *testing.T, store *runs.Store) (path string, episode int) {
 	t.Helper()
-	specs, _, err := store.Unfinished()
+	paths, err := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("checkpoints %q, %v", paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[int64]string{}
-	for _, spec := range specs {
-		path := filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".state")
-		if _, err := os.Stat(path); err == nil {
-			out[spec.Seed] = path
-		}
+	digits := bytes.TrimPrefix(episodeInHeader.Find(text), []byte(`"episode":`))
+	if episode, err = strconv.Atoi(string(digits)); err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return paths[0], episode
 }
 
-// reached are the episodes of the checkpoints in a store, by seed.
-func reached(t *testing.T, store *runs.Store) map[int64]int {
-	t.Helper()
-	out := map[int64]int{}
-	for seed, path := range statesIn(t, store) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		digits := bytes.TrimPrefix(episodeInLine.Find(text), []byte(`"episode":`))
-		if out[seed], err = strconv.Atoi(string(digits)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out
-}
-
-// Runs that are interrupted between two evaluations continue from their checkpoints and end with the rows of
-// uninterrupted ones, for every learner. A checkpoint that is damaged in its middle or in its first line, or of an
-// older program, costs only the time of its own run.
+// A group that is interrupted between two evaluations continues from its checkpoint and ends with the rows of an
+// uninterrupted one, for every learner. If the checkpoint is damaged, of an older program, lost, or of a group of other
+// seeds, or if rows before it are lost, it starts from scratch and says so.
 func TestInterruptedRunsEndAlike(t *testing.T) {
 	h, s := carts(t), miniature()
 	defer declareCart(newCart)
-	s.Stack = 3
-	damages := map[string]func(text []byte) []byte{
-		"none":   func(text []byte) []byte { return text },
-		"middle": func(text []byte) []byte { text[len(text)/2] ^= 0xff; return text },
-		"first line": func(text []byte) []byte { // another episode
-			return episodeInLine.ReplaceAll(text, []byte(`"episode":1`))
-		},
-		"older": func(text []byte) []byte { return bytes.Replace(text, []byte(`"format":2,`), nil, 1) },
-	}
-	for i, series := range agents() {
-		want := run(t, h, open(t), s, series, 0, 1, 2)
-		for damage, change := range damages {
-			if i > 0 && damage != "none" && damage != "middle" { // the same for all
-				continue
-			}
+	three := []int64{0, 1, 2}
+	for _, c := range []struct {
+		name   string
+		series []string
+		change func(text []byte) []byte // of the checkpoint; nil removes it
+		seeds  []int64                  // of the group that continues
+		words  string                   // of the log, if it starts from scratch
+	}{
+		{"rows lost", []string{"sac"}, func(text []byte) []byte { return text }, three, "rows before episode"},
+		{"whole", agents(), func(text []byte) []byte { return text }, three, ""},
+		{"damaged", []string{"sac"}, func(text []byte) []byte { text[len(text)/2] ^= 0xff; return text }, three,
+			"seeds [0 1 2] cannot be used"},
+		{"older", []string{"sac"}, func([]byte) []byte { return []byte(`{"format":2}` + "\n") }, three, "of another version"},
+		{"lost", []string{"sac"}, nil, three, "seeds [0 1 2] have no checkpoint: they train the episodes before 8 again"},
+		{"of other seeds", []string{"sac"}, func(text []byte) []byte { return text }, []int64{0, 1, 2, 3, 4},
+			"it is of the seeds [0 1 2], not [0 1 2 3 4]"},
+	} {
+		for _, series := range c.series {
+			want := run(t, h, open(t), s, series, c.seeds...)
 			store := open(t)
-			interrupt(t, h, store, s, series, 10, 0, 1, 2)
-			states := statesIn(t, store)
-			if len(states) != 3 {
-				t.Fatalf("%s: checkpoints %v", series, states)
+			interrupt(t, h, store, s, series, 10, three...)
+			path, from := stateIn(t, store)
+			text, err := os.ReadFile(path)
+			if err != nil || from < 8 {
+				t.Fatal(from, err)
 			}
-			text, err := os.ReadFile(states[0])
-			if err != nil {
-				t.Fatal(err)
+			if c.name == "rows lost" {
+				rows, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.partial.jsonl"))
+				os.Remove(rows[0])
 			}
-			if err := os.WriteFile(states[0], change(text), 0o644); err != nil {
+			if c.change == nil {
+				os.Remove(path)
+			} else if err := os.WriteFile(path, c.change(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
 			h.Log = &log
 			begun := counted()
-			got := run(t, h, store, s, series, 0, 1, 2)
+			got := run(t, h, store, s, series, c.seeds...)
 			h.Log = nil
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, damage %s: interrupted\n%v\nuninterrupted\n%v", series, damage, got, want)
+				t.Errorf("%s, %s: interrupted\n%v\nuninterrupted\n%v", c.name, series, got, want)
 			}
-			damaged := damage != "none"
-			if begun[episodeOf{2, 0}] > 0 { // seed 1 may fill the program of seed 0
-				t.Errorf("%s, damage %s: seed 2 starts again", series, damage)
+			if c.words != "" {
+				from = 0
 			}
-			if again := begun[episodeOf{0, 0}] > 0; again != damaged {
-				t.Errorf("%s, damage %s: seed 0 starts again: %v", series, damage, again)
+			for _, seed := range c.seeds {
+				begun.check(t, s, seed, from)
 			}
-			if strings.Contains(log.String(), "cannot be used") != damaged {
-				t.Errorf("%s, damage %s: %s", series, damage, &log)
+			if !strings.Contains(log.String(), c.words) || c.words == "" && !strings.Contains(log.String(), "continue at") {
+				t.Errorf("%s, %s: %s", c.name, series, &log)
 			}
 			if left, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state")); len(left) != 0 {
-				t.Errorf("%s, damage %s: %q left", series, damage, left)
+				t.Errorf("%s, %s: %q left", c.name, series, left)
 			}
 		}
 	}
@@ -190,65 +180,6 @@ func (c *countedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 	return c.cart.Reset(episode, rng, obs)
 }
 
-// Agents that were interrupted in a group of three continue in groups of one and two, and in one of five, at their
-// episode: no episode is trained again, and the numbers are those of an uninterrupted group.
-func TestContinuesInOtherGroups(t *testing.T) {
-	h, s := carts(t), miniature()
-	defer declareCart(newCart)
-	s.Stack = 5
-	want := run(t, h, open(t), s, "sac-context-omega", 0, 1, 2, 3, 4)
-	for _, stack := range []int{2, 5} { // groups of one and two, and of five
-		seeds := []int64{0, 1, 2, 3, 4}[:map[int]int{2: 3, 5: 5}[stack]]
-		store := open(t)
-		s.Stack = 3
-		interrupt(t, h, store, s, "sac-context-omega", 10, 0, 1, 2)
-		from := reached(t, store)
-		if len(from) != 3 || from[0] < 6 || from[2] != from[0] {
-			t.Fatalf("checkpoints of the episodes %v", from)
-		}
-		begun := counted()
-		s.Stack = stack
-		got := run(t, h, store, s, "sac-context-omega", seeds...)
-		for _, seed := range seeds {
-			if !reflect.DeepEqual(got[seed], want[seed]) {
-				t.Errorf("stack %d, seed %d\n%v\nuninterrupted\n%v", stack, seed, got[seed], want[seed])
-			}
-			begun.check(t, s, seed, from[seed])
-		}
-	}
-}
-
-// A process that is killed while it replaces the checkpoints of a group leaves them at different episodes. Each run
-// then continues at its own.
-func TestKilledBetweenTwoCheckpoints(t *testing.T) {
-	h, s := carts(t), miniature()
-	defer declareCart(newCart)
-	s.Stack = 3
-	want := run(t, h, open(t), s, "sac", 0, 1, 2)
-	store := open(t)
-	interrupt(t, h, store, s, "sac", 5, 0, 1, 2)
-	path := statesIn(t, store)[1]
-	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	interrupt(t, h, store, s, "sac", 4, 0, 1, 2) // more of each
-	if err := os.WriteFile(path, old, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	from := reached(t, store)
-	if from[1] >= from[0] || from[1] == 0 || from[2] != from[0] {
-		t.Fatalf("checkpoints of the episodes %v", from)
-	}
-	begun := counted()
-	if got := run(t, h, store, s, "sac", 0, 1, 2); !reflect.DeepEqual(got, want) {
-		t.Errorf("interrupted\n%v\nuninterrupted\n%v", got, want)
-	}
-	for _, seed := range []int64{1, 2} { // seed 0 also fills the program of 1
-		begun.check(t, s, seed, from[seed])
-	}
-}
-
 // Agents in one program learn what each learns alone, apart from XLA's rounding, and independently of the other seeds.
 func TestOthersDoNotMatter(t *testing.T) {
 	for _, name := range []string{backend.Go, ""} {
@@ -258,9 +189,7 @@ func TestOthersDoNotMatter(t *testing.T) {
 		if got := run(t, h, open(t), s, "sac-omega", 1, 5); !slices.Equal(got[1], together[1]) {
 			t.Errorf("%q: seed 1 with 5\n%v\nwith 0\n%v", name, got[1], together[1])
 		}
-		alone := s
-		alone.Stack = 1
-		for i, row := range run(t, h, open(t), alone, "sac-omega", 0)[0] {
+		for i, row := range run(t, h, open(t), s, "sac-omega", 0)[0] {
 			tolerance := 1e-3
 			if row.Metric == OmegaRecency { // omega is nearly 1 in every episode here, so rounding shows most in it
 				tolerance = 5e-3

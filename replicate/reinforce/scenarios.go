@@ -59,7 +59,7 @@ var (
 		ContextHidden: 30, History: 30, Recent: 100,
 		GHidden: 64, GLayers: 4, GRate: 1e-4, GUpdates: 4, GBatch: 512, GEvery: 1,
 		Method: propensity.Method2, GTime: propensity.TimeFourier, Waves: 8, Clip: propensity.ClipOne,
-		Episodes: 3000, Threads: 1, Stack: 0,
+		Episodes: 3000, Threads: 1,
 	}
 	clawPaper = cheetahPaper.with(func(s *Settings) {
 		s.Horizon, s.LearnAlpha, s.EvaluateEpisodes = 40, false, 5
@@ -83,7 +83,7 @@ func robotSmall(s *Settings) {
 func robotTiny(s *Settings) {
 	s.Hidden, s.Batch, s.Replay, s.BurnIn, s.History = 32, 32, 2000, 200, 10
 	s.Episodes, s.Every, s.EvaluateEpisodes = 24, 8, 5
-	s.GHidden, s.GBatch, s.Stack = 16, 64, 3
+	s.GHidden, s.GBatch = 16, 64
 }
 
 // fewValves are as many as SAC learns to turn in that time.

@@ -57,7 +57,6 @@ type Settings struct {
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
 	Threads  int `set:"threads" of:"sac" was:"0" doc:"threads of XLA on a CPU for each group of batched seeds, on which rounding depends; 0: one for each processor, at least four"`
-	Stack    int `set:"stack" of:"plan" doc:"largest number of batched seeds, on which rounding depends; 0 measures once which is fastest on this machine"`
 }
 
 var _ experiment.Setup = Settings{}
@@ -72,11 +71,11 @@ func rules() experiment.Rules {
 			"g-time":   propensity.Names(propensity.BatchedEncodings()),
 			"clip":     propensity.Names(propensity.Clips()),
 		},
-		Minimum: map[string]int{"stack": 0, "threads": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
+		Minimum: map[string]int{"threads": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
 		// What sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
 		Maximum: map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
 			"context-hidden": 1 << 12, "layers": 64, "g-layers": 64, "history": 10_000, "g-frequencies": 1 << 12,
-			"horizon": 100_000, "stack": 1 << 10, "threads": 1 << 10, "gamma": 1, "tau": 1, "replay": 1 << 22, "evaluate-episodes": 10_000,
+			"horizon": 100_000, "threads": 1 << 10, "gamma": 1, "tau": 1, "replay": 1 << 22, "evaluate-episodes": 10_000,
 			"episodes": 10_000_000},
 	}
 }

@@ -3,10 +3,7 @@ package reinforce
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -28,6 +25,7 @@ type training struct {
 	envs    *environments
 	files   runs.Files
 	members []runs.Spec // those of the seeds whose runs are missing
+	state   string      // path of the checkpoint
 
 	agent    *sac.Agent
 	episode  int           // the next one
@@ -36,50 +34,11 @@ type training struct {
 	saveTime time.Duration // how long that took
 }
 
-// begin continues from the checkpoints, or starts from scratch if a member has none. A checkpoint that cannot be used
-// is removed; the members that have one then train without its run (runs.ErrRegroup).
-func (t *training) begin() error {
-	if err := t.restart(); err != nil {
-		return err
-	}
-	err := t.load()
-	if err == nil {
-		t.log("seeds %v continue at episode %d", t.memberSeeds(), t.episode)
-		return nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	unusable := t.members
-	if of, ok := errors.AsType[*stateError](err); ok {
-		unusable = []runs.Spec{of.run}
-	}
-	t.log("a checkpoint cannot be used (%v): training starts from scratch", err)
-	for _, run := range unusable {
-		if err := os.Remove(t.files.State(run)); err != nil {
-			return err
-		}
-	}
-	if len(unusable) < len(t.members) {
-		return runs.ErrRegroup
-	}
-	return nil
-}
-
 // log writes a line for people.
 func (t *training) log(format string, arguments ...any) {
 	if t.host.Log != nil {
 		fmt.Fprintf(t.host.Log, "%s/%s: %s\n", t.scenario.Name, t.learner.Name, fmt.Sprintf(format, arguments...))
 	}
-}
-
-// memberSeeds are the seeds whose runs are missing.
-func (t *training) memberSeeds() []int64 {
-	seeds := make([]int64, len(t.members))
-	for i, member := range t.members {
-		seeds[i] = member.Seed
-	}
-	return seeds
 }
 
 // restart makes new agents, at episode 0.
@@ -103,10 +62,14 @@ func (t *training) close() {
 
 // step trains up to episode at and evaluates there. It writes checkpoints, the last one when ctx is cancelled.
 func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
-	if t.episode > at { // rows before the checkpoint were lost
+	if t.episode > at {
+		t.log("rows before episode %d are lost: training starts from scratch", t.episode)
 		if err := t.restart(); err != nil {
 			return nil, err
 		}
+	}
+	if t.episode == 0 && at > t.settings.Every {
+		t.log("seeds %d have no checkpoint: they train the episodes before %d again", t.seeds, at-t.settings.Every)
 	}
 	for t.episode < at {
 		if err := t.saveIfDue(ctx); err != nil {

@@ -15,9 +15,9 @@ import (
 // Files are what a group may write in addition to the rows of its runs.
 type Files struct{ store *Store }
 
-// State is the path of the file from which a run continues after an interruption. It is removed when the run is
-// finished. It belongs to the run, not to the group: another group may continue from it.
-func (f Files) State(spec Spec) string { return f.store.path(spec, stateSuffix) }
+// State is the path of the file from which a group continues after an interruption: first is its first member. It is
+// removed when that run is finished.
+func (f Files) State(first Spec) string { return f.store.path(first, stateSuffix) }
 
 // attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -16,21 +15,12 @@ import (
 // would compute them together; but XLA rounds three batched seeds differently from one, so the provenance tells
 // (Provenance.Together).
 type Batch struct {
-	Seeds []int64 // all of them, in order, also those whose runs are stored
-	// GroupSize returns the largest number of seeds in one program. Execute calls it once, before anything is computed,
-	// and only if a run of the batch is missing: it may measure. Its error becomes that of the batch's runs.
-	GroupSize func(ctx context.Context) (int, error)
-	// Progress returns how far the state of a run has come: the first step that it can compute; 0 without a state. Runs
-	// of different progress do not train together, so none starts again because of another. nil: there are no states.
-	Progress func(spec Spec, files Files) int
+	Seeds     []int64 // all of them, in order, also those whose runs are stored
+	GroupSize int     // largest number of seeds in one program
 	// Start prepares a group: all of seeds train, members are the specs of those whose runs are missing. The other seeds
-	// only fill the program, whose rounding depends on their number; they have no state.
+	// only fill the program, whose rounding depends on their number.
 	Start func(ctx context.Context, seeds []int64, members []Spec, files Files) (step GroupStep, stop func(), err error)
 }
-
-// ErrRegroup is returned by Batch.Start if the members' progress is other than it seemed, as a state is damaged.
-// Execute then asks for it again.
-var ErrRegroup = errors.New("the members of a group have different progress")
 
 // GroupStep computes step t of every member of a group, in their order. It is called with increasing t and, after an
 // interruption, only for the steps that are missing. Unlike a StepFunc it may carry state from step to step. The rows
@@ -41,25 +31,12 @@ type GroupStep func(ctx context.Context, t int) ([][]Row, error)
 // validate returns an error for a batch that no caller can mean.
 func (b *Batch) validate(spec Spec) error {
 	switch {
-	case b.GroupSize == nil || b.Start == nil:
-		return fmt.Errorf("the batch of run %s must have GroupSize and Start", spec)
+	case b.GroupSize < 1 || b.Start == nil:
+		return fmt.Errorf("the batch of run %s must have a GroupSize of at least 1 and Start", spec)
 	case !slices.Contains(b.Seeds, spec.Seed):
 		return fmt.Errorf("run %s is not among the seeds of its batch, %d", spec, b.Seeds)
 	}
 	return nil
-}
-
-// groups splits the seeds into groups.
-func (b *Batch) groups(ctx context.Context) (_ [][]int64, err error) {
-	defer recovered(&err)
-	size, err := b.GroupSize(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if size < 1 {
-		return nil, fmt.Errorf("a group of %d seeds: it must have at least 1", size)
-	}
-	return Groups(b.Seeds, size), nil
 }
 
 // Groups splits seeds into groups with the sizes of GroupSizes.

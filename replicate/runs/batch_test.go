@@ -3,48 +3,40 @@ package runs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which each run keeps in its
+// walkers are runs with state: the value of step t is the sum of seed + 1 over steps 0..t, which the group keeps in its
 // state file.
 type walkers struct {
-	sums    map[string]float64 // by ID
-	next    int                // first step that is not in sums
-	seeds   [][]int64          // of each group that started
-	started [][]Spec           // its members
+	state   walkerState
+	seeds   [][]int64 // of each group that started
+	started [][]Spec  // its members
 	steps   []int
-	walked  map[int64]int // steps by which each seed moved
 	fail    func(t int) error
 }
 
-// progress reads the first word of a run's state.
-func (w *walkers) progress(spec Spec, files Files) (next int) {
-	text, _ := os.ReadFile(files.State(spec))
-	fmt.Sscan(string(text), &next)
-	return next
+// walkerState is from where a group continues.
+type walkerState struct {
+	Next int             // first step that is not in Sums
+	Sums map[int64]int64 // by seed
 }
 
 func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
-	w.seeds, w.started = append(w.seeds, seeds), append(w.started, members)
-	w.sums, w.next = map[string]float64{}, 0
-	if w.walked == nil {
-		w.walked = map[int64]int{}
-	}
-	for _, m := range members {
-		if text, err := os.ReadFile(files.State(m)); err == nil {
-			var v float64
-			fmt.Sscan(string(text), &w.next, &v)
-			w.sums[m.ID()] = v
+	w.seeds, w.started, w.state = append(w.seeds, seeds), append(w.started, members), walkerState{}
+	path := files.State(members[0])
+	if text, err := os.ReadFile(path); err == nil {
+		if err := json.Unmarshal(text, &w.state); err != nil {
+			return nil, nil, err
 		}
 	}
 	return func(_ context.Context, t int) ([][]Row, error) {
@@ -54,22 +46,23 @@ func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files 
 				return nil, err
 			}
 		}
-		if t < w.next { // rows before the state were lost
-			w.sums, w.next = map[string]float64{}, 0
+		if w.state.Sums == nil {
+			w.state.Sums = map[int64]int64{}
+		}
+		for ; w.state.Next <= t; w.state.Next++ {
+			for _, seed := range seeds {
+				w.state.Sums[seed] += seed + 1
+			}
 		}
 		var rows [][]Row
 		for _, m := range members {
-			for range t + 1 - w.next {
-				w.sums[m.ID()] += float64(m.Seed + 1)
-				w.walked[m.Seed]++
-			}
-			rows = append(rows, []Row{{t, "sum", w.sums[m.ID()]}})
-			if err := os.WriteFile(files.State(m), fmt.Append(nil, t+1, w.sums[m.ID()]), 0o644); err != nil {
-				return nil, err
-			}
+			rows = append(rows, []Row{{t, "sum", float64(w.state.Sums[m.Seed])}})
 		}
-		w.next = t + 1
-		return rows, nil
+		text, err := json.Marshal(w.state)
+		if err != nil {
+			return nil, err
+		}
+		return rows, os.WriteFile(path, text, 0o644)
 	}, nil, nil
 }
 
@@ -79,9 +72,7 @@ func (w *walkers) jobs(seeds, steps int) []Job {
 	for seed := range seeds {
 		list = append(list, int64(seed))
 	}
-	batch := batchOf(w.start, list...)
-	batch.Progress = w.progress
-	return jobsOf(batch, steps)
+	return jobsOf(batchOf(w.start, list...), steps)
 }
 
 // starter is the type of Batch.Start.
@@ -89,7 +80,7 @@ type starter = func(context.Context, []int64, []Spec, Files) (GroupStep, func(),
 
 // batchOf is a batch whose seeds all train in one program.
 func batchOf(start starter, seeds ...int64) *Batch {
-	return &Batch{Seeds: seeds, GroupSize: func(context.Context) (int, error) { return len(seeds), nil }, Start: start}
+	return &Batch{Seeds: seeds, GroupSize: len(seeds), Start: start}
 }
 
 // jobsOf are the jobs of a batch.
@@ -101,8 +92,8 @@ func jobsOf(batch *Batch, steps int) []Job {
 	return jobs
 }
 
-// An interrupted group continues from its states, with the rows of an uninterrupted one. A state file is removed when
-// its run is finished.
+// An interrupted group continues from its state, with the rows of an uninterrupted one. The state file is removed when
+// the runs are finished.
 func TestGroupContinues(t *testing.T) {
 	dir := t.TempDir()
 	store := open(t, dir)
@@ -124,8 +115,8 @@ func TestGroupContinues(t *testing.T) {
 			t.Errorf("seed %d: state %v", seed, state)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*"+stateSuffix)); len(left) != 3 {
-		t.Errorf("state files %q, want three", left)
+	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*"+stateSuffix)); len(left) != 1 {
+		t.Errorf("state files %q, want one", left)
 	}
 	again := walkers{}
 	var out bytes.Buffer
@@ -143,115 +134,6 @@ func TestGroupContinues(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != 3 {
 		t.Errorf("files left: %q", left)
-	}
-}
-
-// interruptedAt computes the steps before t of the batch's runs and is then interrupted.
-func interruptedAt(t *testing.T, store *Store, at int, jobs func(w *walkers) []Job) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	w := walkers{fail: func(t int) error {
-		if t == at {
-			cancel()
-			return errors.New("stopped")
-		}
-		return nil
-	}}
-	if report, err := Execute(ctx, store, jobs(&w), Options{}); err != nil || !report.Interrupted {
-		t.Fatalf("report %+v, error %v", report, err)
-	}
-}
-
-// Runs that were interrupted in a group of three continue alone and in groups of other sizes; those at different steps
-// continue apart, next to a seed that fills the program. None starts again, in whichever order.
-func TestGroupsAreSplitByProgress(t *testing.T) {
-	store := open(t, t.TempDir())
-	interruptedAt(t, store, 4, func(w *walkers) []Job { return w.jobs(3, 10) })
-	alone := func(seed int64) func(w *walkers) []Job {
-		return func(w *walkers) []Job {
-			batch := batchOf(w.start, seed)
-			batch.Progress = w.progress
-			return jobsOf(batch, 10)
-		}
-	}
-	interruptedAt(t, store, 6, alone(1))
-	if state := store.State(spec(1), upTo(10)); state.Steps != 6 {
-		t.Fatalf("alone it came to %v", state)
-	}
-	var w walkers
-	var out bytes.Buffer
-	report := execute(t, store, &out, w.jobs(5, 10)...) // 0 and 2 at step 4, 1 at 6, 3 and 4 at 0
-	checkSums(t, report, 5, 10)
-	if want := map[int64]int{0: 6, 1: 4, 2: 6, 3: 10, 4: 10}; !cmp.Equal(w.walked, want) {
-		t.Errorf("steps by seed %v, want %v", w.walked, want)
-	}
-	if got := fmt.Sprint(w.seeds); got != "[[0 2] [1 0] [3 4]]" {
-		t.Errorf("groups %s", got)
-	}
-	if text := out.String(); !strings.Contains(text, "seeds 0, 1, 2, 3, 4 are not at the same step") ||
-		strings.Contains(text, "FAILED") {
-		t.Errorf("output\n%s", text)
-	}
-	if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 5 {
-		t.Errorf("files left: %q", left)
-	}
-}
-
-// A run whose rows before its state were lost starts again, and only that one. A finished one does not train.
-func TestSplitOfLostRows(t *testing.T) {
-	store := open(t, t.TempDir())
-	interruptedAt(t, store, 4, func(w *walkers) []Job { return w.jobs(3, 10) })
-	if err := os.Truncate(store.partialPath(spec(1)), 0); err != nil {
-		t.Fatal(err)
-	}
-	os.Remove(store.partialPath(spec(2)))
-	begunWith(t, store, spec(2), upTo(10), session(0, "a"))
-	var w walkers
-	report := execute(t, store, nil, w.jobs(3, 10)...)
-	if want := map[int64]int{0: 6, 1: 10}; !cmp.Equal(w.walked, want) {
-		t.Errorf("steps by seed %v, want %v", w.walked, want)
-	}
-	for _, seed := range []int{0, 1} {
-		if rows := report.Results[spec(seed).ID()].Rows; rows[9].Value != float64(10*(seed+1)) {
-			t.Errorf("seed %d: %v", seed, rows)
-		}
-	}
-}
-
-// A group that finds other progress than it was told is asked again.
-func TestRegroup(t *testing.T) {
-	var w walkers
-	asked := 0
-	batch := batchOf(func(ctx context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
-		if asked++; asked == 1 {
-			return nil, nil, fmt.Errorf("a state is damaged: %w", ErrRegroup)
-		}
-		return w.start(ctx, seeds, members, files)
-	}, 0, 1)
-	store := open(t, t.TempDir())
-	checkSums(t, execute(t, store, nil, jobsOf(batch, 3)...), 2, 3)
-	if asked != 2 || len(w.started) != 1 {
-		t.Errorf("asked %d times, started %v", asked, w.started)
-	}
-	if notes, _ := filepath.Glob(filepath.Join(store.dir, "test", "*"+failedSuffix)); len(notes) != 0 {
-		t.Errorf("notes of a failure: %q", notes)
-	}
-}
-
-// The state of a group that an older program wrote is removed with a note.
-func TestStateOfAnOlderProgram(t *testing.T) {
-	store := open(t, t.TempDir())
-	older := store.olderState([]Spec{spec(0), spec(1)})
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(older, []byte("7 8 9"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	checkSums(t, execute(t, store, &out, new(walkers).jobs(2, 3)...), 2, 3)
-	if isThere(older) || !strings.Contains(out.String(), "the state of an older program cannot be used") {
-		t.Errorf("output\n%s", &out)
 	}
 }
 
@@ -378,22 +260,20 @@ func TestGroupSizes(t *testing.T) {
 	}
 }
 
-// The group size is asked for once, and only if a run is missing. Groups follow from all seeds of the batch: stored
-// runs change none. Each group is a task of its own.
+// Groups follow from all seeds of the batch: stored runs change none. Each group is a task of its own.
 func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 	store := open(t, t.TempDir())
-	asked := 0
 	jobs := func(w *walkers) []Job {
 		batch := batchOf(w.start, 0, 1, 2, 3, 4, 5, 6)
-		batch.GroupSize = func(context.Context) (int, error) { asked++; return 3, nil }
+		batch.GroupSize = 3
 		return jobsOf(batch, 4)
 	}
 	var first walkers
 	var out bytes.Buffer
 	report := execute(t, store, &out, jobs(&first)...)
 	checkSums(t, report, 7, 4)
-	if got := fmt.Sprint(first.seeds); asked != 1 || got != "[[4 5 6] [0 1] [2 3]]" { // the largest first
-		t.Errorf("asked %d times, groups %s", asked, got)
+	if got := fmt.Sprint(first.seeds); got != "[[4 5 6] [0 1] [2 3]]" { // the largest first
+		t.Errorf("groups %s", got)
 	}
 	if want := "7 runs: 0 stored, 7 to compute (12 steps)"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %q in\n%s", want, &out)
@@ -403,9 +283,6 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 			t.Errorf("seed %d: %d seeds in its program, want %d", seed, got, want)
 		}
 	}
-	if execute(t, store, nil, jobs(new(walkers))...); asked != 1 {
-		t.Error("asked for the group size though all runs are stored")
-	}
 	if err := os.Remove(store.donePath(spec(5))); err != nil {
 		t.Fatal(err)
 	}
@@ -413,8 +290,8 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 	report = execute(t, store, nil, jobs(&again)...)
 	checkSums(t, report, 7, 4)
 	got := fmt.Sprint(again.seeds, len(again.started[0]), again.started[0][0].Seed)
-	if asked != 2 || got != "[[4 5 6]] 1 5" || report.Computed != 1 {
-		t.Errorf("asked %d times, groups and members %s, report %+v", asked, got, report)
+	if got != "[[4 5 6]] 1 5" || report.Computed != 1 {
+		t.Errorf("groups and members %s, report %+v", got, report)
 	}
 }
 
@@ -429,60 +306,5 @@ func TestRunOfTwoBatches(t *testing.T) {
 	}
 	if report.Computed != 3 || len(report.Results[spec(0).ID()].Rows) != 2 || len(report.Results[spec(1).ID()].Rows) != 4 {
 		t.Errorf("report %+v", report)
-	}
-}
-
-// If GroupSize fails, only the runs of its batch fail.
-func TestGroupSizeFails(t *testing.T) {
-	for want, size := range map[string]func(context.Context) (int, error){
-		"no device":     func(context.Context) (int, error) { return 0, errors.New("no device") },
-		"a group of 0":  func(context.Context) (int, error) { return 0, nil },
-		"out of memory": func(context.Context) (int, error) { panic("out of memory") },
-	} {
-		store := open(t, t.TempDir())
-		batch := batchOf(new(walkers).start, 0, 1)
-		batch.GroupSize = size
-		jobs := append(jobsOf(batch, 3), testJob(7, upTo(2), new(atomic.Int64)))
-		report, err := Execute(t.Context(), store, jobs, Options{})
-		if err != nil || report.Computed != 1 || len(report.Failed) != 2 || report.Interrupted {
-			t.Fatalf("report %+v, error %v", report, err)
-		}
-		for seed, failure := range report.Failed {
-			state := store.State(spec(seed), upTo(3))
-			if failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), want) ||
-				state.Kind != Failed || !strings.Contains(state.Message, want) {
-				t.Errorf("failure %v, state %v, want %q", failure, state, want)
-			}
-		}
-	}
-}
-
-// Cancelled while group sizes are found: nothing has failed, and no other batch is asked.
-func TestGroupSizeIsInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	first, second := batchOf(new(walkers).start, 0, 1), batchOf(new(walkers).start, 2)
-	first.GroupSize = func(ctx context.Context) (int, error) { cancel(); return 0, ctx.Err() }
-	second.GroupSize = func(context.Context) (int, error) { t.Error("the second batch is asked"); return 1, nil }
-	report, err := Execute(ctx, open(t, t.TempDir()), append(jobsOf(first, 3), jobsOf(second, 3)...), Options{})
-	if err != nil || !report.Interrupted || report.Unfinished != 3 || len(report.Failed) != 0 {
-		t.Errorf("report %+v, error %v", report, err)
-	}
-	var interrupted *InterruptedError
-	if !errors.As(report.Err(), &interrupted) || interrupted.Total != 3 || !errors.Is(report.Err(), context.Canceled) {
-		t.Errorf("error %v", report.Err())
-	}
-}
-
-// A folder that cannot be written is found before GroupSize measures.
-func TestGroupSizeOfAnUnwritableFolder(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "test"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	batch := batchOf(new(walkers).start, 0)
-	batch.GroupSize = func(context.Context) (int, error) { t.Error("asked"); return 1, nil }
-	_, err := Execute(t.Context(), open(t, dir), jobsOf(batch, 1), Options{})
-	if !errors.As(err, new(*FolderError)) {
-		t.Errorf("error %v", err)
 	}
 }

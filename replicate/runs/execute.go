@@ -28,7 +28,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if e.opts.Provenance.Command == nil {
 		e.opts.Provenance = NewProvenance(e.opts.Provenance.Backend, e.opts.Provenance.Versions)
 	}
-	if err := e.plan(ctx, jobs); err != nil {
+	if err := e.plan(jobs); err != nil {
 		return e.report, err
 	}
 	store.tidy(e.report.Results)
@@ -110,8 +110,8 @@ func pauseAfter(attempts int) time.Duration {
 }
 
 // plan takes what it can from the store and queues tasks for the missing runs. It fails if the folder cannot be
-// written, before any group size is measured. It also tells the user which settings made runs new.
-func (e *executor) plan(ctx context.Context, jobs []Job) error {
+// written. It also tells the user which settings made runs new.
+func (e *executor) plan(jobs []Job) error {
 	var reasons []string
 	count := map[string]int{}
 	var open []Job
@@ -141,7 +141,7 @@ func (e *executor) plan(ctx context.Context, jobs []Job) error {
 		e.progress.note("%s (%s)", reason, Plural(count[reason], "run"))
 	}
 	weight, steps := 0.0, 0
-	for _, task := range newTasks(ctx, open) {
+	for _, task := range newTasks(open) {
 		var left []int
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)

@@ -23,7 +23,7 @@ const quarantineFolder = "quarantine"
 const (
 	fileSuffix    = ".jsonl.zst"     // of a finished run
 	partialSuffix = ".partial.jsonl" // of an unfinished run: its finished steps
-	stateSuffix   = ".state"         // from which a run of a group continues
+	stateSuffix   = ".state"         // from which a group continues
 	failedSuffix  = ".failed.json"   // why it stopped
 	lockSuffix    = ".lock"          // is locked while a process computes it
 )

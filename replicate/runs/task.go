@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 type task struct {
 	jobs     []Job
 	seeds    []int64   // of the group, also those whose runs are stored; nil for a job without a batch
-	failure  error     // why the batch has no groups; nil unless GroupSize failed
 	left     int       // steps that are counted in the progress and not yet done
 	earliest time.Time // when to try again to lock runs that another process computes
 	waits    int       // attempts so far that found them held
@@ -50,8 +48,8 @@ func joined(jobs []Job) ([]Job, error) {
 }
 
 // newTasks turns jobs whose runs are missing into tasks, ordered by their first jobs: one for each job without a batch
-// and one for each group. After ctx is cancelled it forms no further groups.
-func newTasks(ctx context.Context, jobs []Job) []*task {
+// and one for each group.
+func newTasks(jobs []Job) []*task {
 	var tasks []*task
 	batches := map[*Batch][]*task{} // the groups of each batch
 	for _, job := range jobs {
@@ -60,7 +58,9 @@ func newTasks(ctx context.Context, jobs []Job) []*task {
 			continue
 		}
 		if batches[job.Batch] == nil {
-			batches[job.Batch] = groupTasks(ctx, job.Batch)
+			for _, seeds := range Groups(job.Batch.Seeds, job.Batch.GroupSize) {
+				batches[job.Batch] = append(batches[job.Batch], &task{seeds: seeds})
+			}
 		}
 		groups := batches[job.Batch]
 		one := groups[slices.IndexFunc(groups, func(t *task) bool { return slices.Contains(t.seeds, job.Spec.Seed) })]
@@ -68,24 +68,6 @@ func newTasks(ctx context.Context, jobs []Job) []*task {
 			tasks = append(tasks, one)
 		}
 		one.jobs = append(one.jobs, job)
-	}
-	return tasks
-}
-
-// groupTasks returns a task without jobs for each group of a batch. If there are no groups, as GroupSize failed or ctx
-// was cancelled, it returns one task for all seeds with the reason.
-func groupTasks(ctx context.Context, batch *Batch) []*task {
-	var groups [][]int64
-	err := ctx.Err()
-	if err == nil {
-		groups, err = batch.groups(ctx)
-	}
-	if err != nil {
-		return []*task{{seeds: batch.Seeds, failure: err}}
-	}
-	var tasks []*task
-	for _, seeds := range groups {
-		tasks = append(tasks, &task{seeds: seeds})
 	}
 	return tasks
 }
@@ -133,8 +115,6 @@ func (t *task) start(ctx context.Context, members []Spec, files Files) (step Gro
 	defer recovered(&err)
 	job := t.jobs[0]
 	switch {
-	case t.failure != nil:
-		return nil, nil, t.failure
 	case job.Batch != nil:
 		step, stop, err = job.Batch.Start(ctx, t.seeds, members, files)
 	default:
@@ -151,56 +131,6 @@ func (t *task) start(ctx context.Context, members []Spec, files Files) (step Gro
 		stop = func() {}
 	}
 	return step, stop, err
-}
-
-// split returns a task for each set of runs of a group that have the same progress; nil if all have. The group's runs
-// are locked. Of a set of one another seed of the group fills the program, as one seed is rounded differently from
-// several.
-func (e *executor) split(t *task) []*task {
-	batch := t.jobs[0].Batch
-	if batch == nil || batch.Progress == nil || len(t.jobs) == 1 {
-		return nil
-	}
-	var parts []*task
-	index := map[int]int{}
-	for _, job := range t.jobs {
-		known, _ := e.store.known(job.Spec)
-		progress := nothingLeft
-		if left := missing(job.Steps, known); len(left) > 0 {
-			if progress = batch.Progress(job.Spec, Files{e.store}); progress > left[0] {
-				progress = 0 // the rows before its state were lost: it starts again
-			}
-		}
-		if _, known := index[progress]; !known {
-			index[progress] = len(parts)
-			parts = append(parts, &task{})
-		}
-		part := parts[index[progress]]
-		part.jobs, part.seeds = append(part.jobs, job), append(part.seeds, job.Spec.Seed)
-	}
-	if len(parts) == 1 {
-		return nil
-	}
-	for _, part := range parts {
-		if len(part.seeds) == 1 {
-			other := slices.IndexFunc(t.seeds, func(seed int64) bool { return seed != part.seeds[0] })
-			part.seeds = append(part.seeds, t.seeds[other])
-		}
-	}
-	return parts
-}
-
-// nothingLeft is the progress of a run that needs no more steps.
-const nothingLeft = math.MaxInt
-
-// olderState is the file in which older programs kept the state of a group.
-func (s *Store) olderState(members []Spec) string {
-	ids := make([]string, len(members))
-	for i, spec := range members {
-		ids[i] = spec.ID()
-	}
-	name := digest([]byte(strings.Join(ids, " ")))[:idLength]
-	return filepath.Join(s.dir, members[0].Experiment, name+stateSuffix)
 }
 
 // member is a run of a task while it is computed.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -81,11 +80,8 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	computed := 0
 	release, blocked, err := e.claim(task)
 	ok := release != nil
-	parts := e.partsOf(task, ok)
 	if ok {
-		if parts == nil {
-			results, computed, err = e.compute(ctx, task)
-		}
+		results, computed, err = e.compute(ctx, task)
 		release()
 	}
 	var every *everyRunError
@@ -102,10 +98,8 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	close(e.changed)
 	e.changed = make(chan struct{})
 	switch {
-	case err != nil && ctx.Err() != nil, errors.Is(err, ErrRegroup): // interrupted: the error says only where
+	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
 		e.queue = append(e.queue, task)
-	case parts != nil:
-		e.queue = append(e.queue, parts...)
 	case err != nil:
 		for _, spec := range task.specs() {
 			e.report.Failed = append(e.report.Failed, Failure{spec, err})
@@ -135,19 +129,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		return true
 	}
 	return false
-}
-
-// partsOf splits a task whose runs are locked; nil if it stays whole.
-func (e *executor) partsOf(task *task, locked bool) []*task {
-	if !locked {
-		return nil
-	}
-	parts := e.split(task)
-	if parts != nil {
-		e.progress.note("%s are not at the same step: they continue apart", task)
-		e.progress.expect(task, 0) // each part counts its own steps
-	}
-	return parts
 }
 
 // claim takes the locks of all runs of a task. If another process holds one, blocked, it takes none.
@@ -196,7 +177,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 		err = e.save(task, members, results)
 	}
 	var every *everyRunError
-	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRegroup) && !errors.As(everyRun(err), &every) {
+	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
@@ -234,10 +215,6 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	if task.seeds != nil { // groups write states of their own
 		if err := e.verified(); err != nil {
 			return err
-		}
-		if older := e.store.olderState(specs); os.Remove(older) == nil {
-			e.progress.note("%s: the state of an older program cannot be used: training starts from scratch (%s removed)",
-				task, older)
 		}
 	}
 	step, stop, err := task.start(ctx, specs, Files{e.store})

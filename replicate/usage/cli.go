@@ -141,7 +141,6 @@ func Advice(err error) string {
 		format      *runs.FormatError
 		interrupted *runs.InterruptedError
 		unknown     *experiment.UnknownError
-		avoidable   *experiment.AvoidableError
 	)
 	switch {
 	case errors.As(err, &folder) && folder.Locks:
@@ -159,8 +158,6 @@ func Advice(err error) string {
 		return ", start again to continue"
 	case errors.As(err, &unknown):
 		return " (--show-config lists them)"
-	case errors.As(err, &avoidable):
-		return fmt.Sprintf(", or choose a value with --set %s=N", avoidable.Setting)
 	}
 	return ""
 }

@@ -80,7 +80,6 @@ func TestAdvice(t *testing.T) {
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},
 		{&experiment.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
-		{&experiment.AvoidableError{Setting: "stack", Err: full}, ", or choose a value with --set stack=N"},
 	} {
 		for _, err := range []error{c.err, Error(fmt.Errorf("outer: %w", c.err))} {
 			if got := Advice(err); got != c.want {
