@@ -12,10 +12,7 @@ import (
 	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
-// AltText describes the panel's picture to those who cannot see it.
-func (p Panel) AltText() string { return panelTitle(p) + ": " + p.describe() }
-
-// describe is [Panel.AltText] without the title.
+// describe is the panel's picture for those who cannot see it.
 func (p Panel) describe() string {
 	labels := make([]string, len(p.Series))
 	for i, s := range p.Series {

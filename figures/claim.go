@@ -41,8 +41,6 @@ const (
 	Missing      Outcome = "missing" // there are no measurements
 )
 
-var outcomes = []Outcome{Confirmed, Mixed, Contradicted, Open, Missing}
-
 // effect is one line of a claim's measurements.
 type effect struct {
 	What    string // empty where it is that of the line before

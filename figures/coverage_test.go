@@ -20,37 +20,39 @@ func twoGroups(r *rand.Rand) float64 {
 	return float64(2*r.IntN(2)-1) + .04*r.NormFloat64()
 }
 
+// covered is the share of times at which an interval holds the truth.
+func covered(times int, once func() (e Estimate, truth float64)) float64 {
+	n := 0
+	for range times {
+		if e, truth := once(); e.Low <= truth && truth <= e.High {
+			n++
+		}
+	}
+	return float64(n) / float64(times)
+}
+
 // coverage is the share of times at which the interval of n values holds the true mean 0.
-func coverage(times, n int, of scatter, interval func([]float64) (low, high float64)) float64 {
+func coverage(times, n int, of scatter, interval func([]float64) Estimate) float64 {
 	r := rand.New(rand.NewPCG(2024, uint64(n)))
 	values := make([]float64, n)
-	covered := 0
-	for range times {
+	return covered(times, func() (Estimate, float64) {
 		for i := range values {
 			values[i] = of(r)
 		}
-		if low, high := interval(values); low <= 0 && 0 <= high {
-			covered++
-		}
-	}
-	return float64(covered) / float64(times)
+		return interval(values), 0
+	})
 }
 
 // spread is how far a share of that many times may lie from p by chance: four standard
 // deviations, which chance exceeds once in 16,000.
 func spread(p float64, times int) float64 { return 4 * math.Sqrt(p*(1-p)/float64(times)) }
 
-func student(values []float64) (low, high float64) {
-	e := MeanInterval(values)
-	return e.Low, e.High
-}
-
 // TestCoverage: what the comment of MeanInterval says of it.
 func TestCoverage(t *testing.T) {
 	seeds := []int{2, 3, 5, 8, 10}
 	for _, n := range seeds {
 		const times = 5000
-		got := coverage(times, n, normal, student)
+		got := coverage(times, n, normal, MeanInterval)
 		t.Logf("normal, n = %d: %.3f", n, got)
 		if math.Abs(got-Level) > spread(Level, times) {
 			t.Errorf("%d normal values: the interval covers %.3f of the time, want %.2f", n, got, Level)
@@ -67,7 +69,7 @@ func TestCoverage(t *testing.T) {
 		{"two groups", twoGroups, []float64{.48, .73, .92, .91, .93}},
 	} {
 		for i, n := range seeds {
-			got := coverage(2000, n, c.of, student)
+			got := coverage(2000, n, c.of, MeanInterval)
 			t.Logf("%s, n = %d: %.3f", c.name, n, got)
 			if got < c.least[i] || got > Level+spread(Level, 2000) {
 				t.Errorf("%s, %d values: the coverage is %.3f, want %.3f to %.2f", c.name, n, got, c.least[i], Level)
@@ -75,24 +77,24 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	// All three are in one group with probability 2/2³.
-	if got := coverage(2000, 3, twoGroups, student); math.Abs(got-.75) > spread(.75, 2000) {
+	if got := coverage(2000, 3, twoGroups, MeanInterval); math.Abs(got-.75) > spread(.75, 2000) {
 		t.Errorf("two groups, 3 values: %.3f", got)
 	}
 }
 
 // normalInterval uses the normal quantile instead of Student's.
-func normalInterval(values []float64) (low, high float64) {
+func normalInterval(values []float64) Estimate {
 	e := MeanInterval(values)
 	const z = 1.959964
 	q := map[int]float64{3: 4.302653, 10: 2.262157}[len(values)] // from printed tables
 	half := (e.High - e.Mean) * z / q
-	return e.Mean - half, e.Mean + half
+	return Estimate{Low: e.Mean - half, High: e.Mean + half}
 }
 
 // bootstrap is the percentile interval of the means of resamples.
-func bootstrap(r *rand.Rand, resamples int) func(values []float64) (low, high float64) {
+func bootstrap(r *rand.Rand, resamples int) func(values []float64) Estimate {
 	means := make([]float64, resamples)
-	return func(values []float64) (low, high float64) {
+	return func(values []float64) Estimate {
 		for i := range means {
 			means[i] = 0
 			for range values {
@@ -101,7 +103,7 @@ func bootstrap(r *rand.Rand, resamples int) func(values []float64) (low, high fl
 		}
 		slices.Sort(means)
 		tail := int((1 - Level) / 2 * float64(resamples))
-		return means[tail], means[resamples-1-tail]
+		return Estimate{Low: means[tail], High: means[resamples-1-tail]}
 	}
 }
 
@@ -125,7 +127,7 @@ func TestAlternatives(t *testing.T) {
 	}
 	many := bootstrap(rand.New(rand.NewPCG(1, 2)), 200)
 	for i, of := range []scatter{normal, exponential} { // of the same values
-		ours, theirs := coverage(1000, 20, of, student), coverage(1000, 20, of, many)
+		ours, theirs := coverage(1000, 20, of, MeanInterval), coverage(1000, 20, of, many)
 		name := []string{"normal", "exponential"}[i]
 		t.Logf("%s, n = 20: Student's t %.3f, bootstrap %.3f", name, ours, theirs)
 		if ours <= theirs || ours < .9 {
@@ -176,7 +178,7 @@ func TestStepsAreNotTheUnit(t *testing.T) {
 			for i := 0; i < len(rows); i += 2 {
 				all = append(all, rows[i+1].Value-rows[i].Value)
 			}
-			if low, high := student(all); low <= 0 && 0 <= high {
+			if e := MeanInterval(all); e.Low <= 0 && 0 <= e.High {
 				byStep++
 			}
 		}

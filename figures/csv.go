@@ -2,7 +2,6 @@ package figures
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,8 +23,8 @@ type Row struct {
 var Header = []string{"panel", "series", "seed", "t", "metric", "value"}
 
 // WriteCSV writes the header and one line for each row, in the given order. Values keep every
-// bit: [ReadCSV] returns equal rows. A value that is not finite is an error that names the row, and so is a name with a
-// carriage return, which CSV does not keep.
+// bit: [ReadCSV] returns equal rows, unless a name has a carriage return. A value that is not finite is an error that
+// names the row.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(Header); err != nil {
@@ -34,9 +33,6 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		if !finite(r.Value) {
 			return r.notFinite()
-		}
-		if r.hasReturn() {
-			return fmt.Errorf("figures: the row %+q: %w", []string{r.Panel, r.Series, r.Metric}, errReturn)
 		}
 		record := []string{
 			r.Panel, r.Series, strconv.FormatInt(r.Seed, 10), strconv.Itoa(r.T), r.Metric,
@@ -55,10 +51,6 @@ func (r Row) notFinite() error {
 	return fmt.Errorf("figures: panel %s, series %s, seed %d, t %d: the %s is %v, want a finite number",
 		r.Panel, r.Series, r.Seed, r.T, r.Metric, r.Value)
 }
-
-var errReturn = errors.New("a name contains a carriage return")
-
-func (r Row) hasReturn() bool { return strings.Contains(r.Panel+r.Series+r.Metric, "\r") }
 
 // ReadCSV reads what [WriteCSV] writes. Errors name the line and what is wrong in it.
 func ReadCSV(r io.Reader) ([]Row, error) {
@@ -98,9 +90,6 @@ func parseRow(record []string) (Row, error) {
 		return Row{}, fmt.Errorf("%d fields, expected %d (%s)", len(record), len(Header), strings.Join(Header, ","))
 	}
 	row := Row{Panel: record[0], Series: record[1], Metric: record[4]}
-	if row.hasReturn() {
-		return Row{}, errReturn
-	}
 	var err error
 	if row.Seed, err = strconv.ParseInt(record[2], 10, 64); err != nil {
 		return Row{}, fmt.Errorf("the seed %q is not a whole number", record[2])
@@ -112,15 +101,4 @@ func parseRow(record []string) (Row, error) {
 		return Row{}, fmt.Errorf("the value %q is not a finite number", record[5])
 	}
 	return row, nil
-}
-
-// panelRows returns the rows of one panel, in their order.
-func panelRows(rows []Row, panel string) []Row {
-	var own []Row
-	for _, r := range rows {
-		if r.Panel == panel {
-			own = append(own, r)
-		}
-	}
-	return own
 }

@@ -13,10 +13,8 @@
 package figures
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,9 +162,6 @@ func (f Figure) Validate() error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("figures: %s has no panels", f.Name)
 	}
-	if err := f.validateText(); err != nil {
-		return fmt.Errorf("figures: %s: %w", f.Name, err)
-	}
 	seen := map[string]bool{}
 	for _, p := range f.Panels {
 		if !fileSafe.MatchString(p.Key) {
@@ -184,28 +179,6 @@ func (f Figure) Validate() error {
 	return nil
 }
 
-// validateText checks what the page shows next to the panels.
-func (f Figure) validateText() error {
-	for _, c := range f.Claims {
-		verdicts := []Verdict{c.Verdict}
-		for _, p := range c.Parts {
-			verdicts = append(verdicts, p.Verdict)
-		}
-		for _, v := range verdicts {
-			if v.Word == "" || !slices.Contains(outcomes, v.Outcome) {
-				return fmt.Errorf("claim %s: a verdict needs a word and one of the outcomes %v, got %q and %q",
-					c.ID, outcomes, v.Word, v.Outcome)
-			}
-		}
-	}
-	for _, l := range f.Links {
-		if to, err := url.Parse(l.Href); err != nil || to.IsAbs() || to.Host != "" || strings.HasPrefix(l.Href, "/") {
-			return fmt.Errorf("the link %q must be relative to the page, got %q", cmp.Or(l.Text, l.Label), l.Href)
-		}
-	}
-	return nil
-}
-
 func (p Panel) validate() error {
 	if len(p.Series) == 0 {
 		return fmt.Errorf("there is no series to draw")
@@ -216,11 +189,6 @@ func (p Panel) validate() error {
 	if r := p.Reference; r != nil && (!finite(r.Value) || !hexColor.MatchString(r.Color)) {
 		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q",
 			r.Label, r.Value, r.Color)
-	}
-	for _, film := range p.Films {
-		if !fileSafe.MatchString(film.Name) || len(film.SVG) == 0 {
-			return fmt.Errorf("the film %q needs a name of letters, digits, - and _, and a picture", film.Name)
-		}
 	}
 	seen := map[string]bool{}
 	for _, s := range p.Series {
@@ -242,9 +210,6 @@ func (s Series) validate(names int) error {
 	}
 	if !hexColor.MatchString(s.Color) {
 		return fmt.Errorf("the colour %q must look like #1f77b4", s.Color)
-	}
-	if s.Style < Line || s.Style > MeanLine {
-		return fmt.Errorf("style %d is unknown", s.Style)
 	}
 	for i, p := range s.Points {
 		if !finite(p.X, p.Mean, p.Low, p.High) {
@@ -286,16 +251,17 @@ func (s Series) mean() float64 {
 	return sum / float64(len(s.Points))
 }
 
-// bands returns the runs of adjacent points that have an interval: a point with fewer than
-// two seeds interrupts the band. A [MeanLine] has none.
-func (s Series) bands() [][]Point {
+// bands returns the runs of adjacent points of a series that have an interval, as they are drawn: a point with fewer
+// than two seeds interrupts the band, and a [MeanLine] has none. An interval of Student's t may reach beyond the range
+// of a share; numbers and tooltips keep it whole.
+func (p Panel) bands(s Series) [][]Point {
 	if s.Style == MeanLine {
 		return nil
 	}
 	var runs [][]Point
 	open := false
-	for _, p := range s.Points {
-		if p.N < 2 {
+	for _, pt := range s.Points {
+		if pt.N < 2 {
 			open = false
 			continue
 		}
@@ -303,24 +269,12 @@ func (s Series) bands() [][]Point {
 			runs = append(runs, nil)
 			open = true
 		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], p)
+		if p.Share {
+			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(1, pt.Mean))
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], pt)
 	}
 	return runs
-}
-
-// bands returns the points of a series's bands as they are drawn. An interval of Student's t may reach beyond the
-// range of a share; numbers and tooltips keep it whole.
-func (p Panel) bands(s Series) [][]Point {
-	all := s.bands()
-	if !p.Share {
-		return all
-	}
-	for _, run := range all {
-		for i := range run {
-			run[i].Low, run[i].High = max(run[i].Low, min(0, run[i].Mean)), min(run[i].High, max(1, run[i].Mean))
-		}
-	}
-	return all
 }
 
 // xRange returns the smallest and largest x; a single x gets half a unit each side.

@@ -37,7 +37,7 @@ func (p Panel) seeds() (fewest, most int) {
 
 func (p Panel) bandNote() string {
 	fewest, most := p.seeds()
-	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.bands()) > 0 })
+	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(p.bands(s)) > 0 })
 	seeds := fmt.Sprint(most)
 	if fewest < most {
 		seeds = fmt.Sprintf("%d to %d", fewest, most)

@@ -52,8 +52,7 @@ func TestStepsCoverage(t *testing.T) {
 	for name, effect := range effects {
 		for _, n := range []int{3, 8} {
 			rng := rand.New(rand.NewPCG(3, uint64(n)))
-			covered, alone := 0, 0
-			for range times {
+			got := covered(times, func() (Estimate, float64) {
 				steps, first := effect(rng), rng.IntN(9)
 				grid := make([][]float64, n)
 				for i := range grid {
@@ -62,17 +61,11 @@ func TestStepsCoverage(t *testing.T) {
 						grid[i] = append(grid[i], steps[t]+seed+.3*rng.NormFloat64())
 					}
 				}
-				truth := stat.Mean(steps, nil)
-				if e := OverSeedsAndSteps(grid, 1-1./stride)(Level); e.Low <= truth && truth <= e.High {
-					covered++
-				}
-				if e := OverSeedsAndSteps(grid, 0)(Level); e.Low <= truth && truth <= e.High {
-					alone++
-				}
-			}
-			t.Logf("%s, %d seeds: %d of %d, over seeds alone %d", name, n, covered, times, alone)
-			if covered < .945*times {
-				t.Errorf("%s effects of steps, %d seeds: the interval covers %d of %d", name, n, covered, times)
+				return OverSeedsAndSteps(grid, 1-1./stride)(Level), stat.Mean(steps, nil)
+			})
+			t.Logf("%s, %d seeds: %.3f", name, n, got)
+			if got < .945 {
+				t.Errorf("%s effects of steps, %d seeds: the interval covers %.3f", name, n, got)
 			}
 		}
 	}
@@ -123,56 +116,35 @@ func TestOverShare(t *testing.T) {
 	}
 }
 
-// TestShareCoverage: the interval of a share covers it, whether seeds differ or not.
+// TestShareCoverage: the interval of a share covers it, whether seeds differ or not; and if of a long stream every
+// eleventh step is measured, and all seeds have the same hits.
 func TestShareCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const times = 1500
-	for _, share := range []float64{.5, .9} {
-		for _, differ := range []float64{0, .1} {
-			covered := 0
-			for range times {
-				grid := make([][]float64, 3)
-				for i := range grid {
-					p := share + differ*(2*rng.Float64()-1)
-					for range 11 {
-						hit := 0.0
-						if rng.Float64() < p {
-							hit = 1
-						}
-						grid[i] = append(grid[i], hit)
-					}
-				}
-				if e := OverShare(grid, 0)(Level); e.Low <= share && share <= e.High {
-					covered++
-				}
-			}
-			t.Logf("share %v +- %v: %d of %d", share, differ, covered, times)
-			if covered < .94*times {
-				t.Errorf("share %v +- %v: the interval covers %d of %d", share, differ, covered, times)
+	hits := func(share float64) []float64 {
+		out := make([]float64, 11)
+		for j := range out {
+			if rng.Float64() < share {
+				out[j] = 1
 			}
 		}
+		return out
 	}
-}
-
-// TestShareCoverageOfSharedSteps: of a long stream every eleventh step is measured, and all seeds have the same hits.
-func TestShareCoverageOfSharedSteps(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	const times = 1500
-	for _, share := range []float64{.5, .8, .9} {
-		covered := 0
-		for range times {
-			hits := make([]float64, 11)
-			for j := range hits {
-				if rng.Float64() < share {
-					hits[j] = 1
+	for _, c := range []struct{ share, differ, unmeasured float64 }{
+		{.5, 0, 0}, {.5, .1, 0}, {.9, 0, 0}, {.9, .1, 0}, {.5, 0, 10. / 11}, {.8, 0, 10. / 11}, {.9, 0, 10. / 11},
+	} {
+		got := covered(1500, func() (Estimate, float64) {
+			same := hits(c.share)
+			grid := [][]float64{same, same, same}
+			for i := range grid {
+				if c.unmeasured == 0 {
+					grid[i] = hits(c.share + c.differ*(2*rng.Float64()-1))
 				}
 			}
-			if e := OverShare([][]float64{hits, hits, hits}, 10./11)(Level); e.Low <= share && share <= e.High {
-				covered++
-			}
-		}
-		if covered < .94*times {
-			t.Errorf("share %v: the interval covers %d of %d", share, covered, times)
+			return OverShare(grid, c.unmeasured)(Level), c.share
+		})
+		t.Logf("%+v: %.3f", c, got)
+		if got < .94 {
+			t.Errorf("%+v: the interval covers %.3f", c, got)
 		}
 	}
 }

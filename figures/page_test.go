@@ -179,7 +179,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 		t.Error("a claim whose runs are missing shows more than the command that computes them")
 	}
 	style := string(CSS(fig))
-	for _, o := range outcomes {
+	for _, o := range []Outcome{Confirmed, Mixed, Contradicted, Open, Missing} {
 		if !strings.Contains(style, "."+string(o)+"::before {") {
 			t.Errorf("the outcome %s has no mark of its own", o)
 		}
@@ -342,7 +342,7 @@ func TestCopyButton(t *testing.T) {
 }
 
 func TestPageLinks(t *testing.T) {
-	fig, page := pageOf(t)
+	_, page := pageOf(t)
 	for _, want := range []string{
 		`<a href="fig01-a.csv">`, `<a href="fig01-b.svg">`, `<a href="fig01-a.png">`, `<a href="fig01-a.pdf">`,
 		`<a href="provenance.json">provenance.json</a>`, `All &lt;numbers&gt;: <a href="claims.json">claims.json</a>`,
@@ -350,12 +350,6 @@ func TestPageLinks(t *testing.T) {
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
-		}
-	}
-	for _, href := range []string{"https://example.com/x", "/home/somebody/x", "javascript:alert(1)", "//example.com/x"} {
-		fig.Links[0].Href = href
-		if _, err := Page(fig); err == nil || !strings.Contains(err.Error(), "must be relative to the page") {
-			t.Errorf("a link to %s: %v", href, err)
 		}
 	}
 }

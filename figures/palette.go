@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -78,8 +77,8 @@ func Dark(color string) string {
 
 // channels returns red, green and blue of "#rrggbb" from 0 to 1.
 func channels(color string) [3]float64 {
-	rgb, _ := strconv.ParseUint(strings.TrimPrefix(color, "#"), 16, 32)
-	return [3]float64{float64(rgb>>16&0xff) / 255, float64(rgb>>8&0xff) / 255, float64(rgb&0xff) / 255}
+	rgb := opaque(color)
+	return [3]float64{float64(rgb.R) / 255, float64(rgb.G) / 255, float64(rgb.B) / 255}
 }
 
 // contrast returns the contrast ratio of two colours as WCAG defines it, from 1 to 21.

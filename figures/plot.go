@@ -44,7 +44,6 @@ func newPlot(p Panel) *plot.Plot {
 		plt.Add(newCurve(s, xlow, xhigh))
 	}
 
-	// Set last, because Add widens the limits.
 	plt.X.Min, plt.X.Max = xlow, xhigh
 	plt.Y.Min, plt.Y.Max = p.yRange()
 	marks := ticks(plt.X.Min, plt.X.Max, 8, p.wholeX())
@@ -123,10 +122,10 @@ func ticks(low, high float64, count int, whole bool) []plot.Tick {
 // band is the area between the lower and upper ends of the intervals.
 type band struct {
 	outline plotter.XYs // lower ends from left to right, upper ends back
-	color   color.Color
+	color   color.NRGBA
 }
 
-func newBand(run []Point, line color.Color) *band {
+func newBand(run []Point, line color.NRGBA) *band {
 	b := &band{color: faded(line)}
 	for _, p := range run {
 		b.outline = append(b.outline, plotter.XY{X: p.X, Y: p.Low})
@@ -148,9 +147,6 @@ func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
 		c.FillPolygon(b.color, clipped)
 	}
 }
-
-// DataRange implements plot.DataRanger.
-func (b *band) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(b.outline) }
 
 // curve is a line, with a dot at each point if dots is set.
 type curve struct {
@@ -186,9 +182,6 @@ func (l *curve) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// DataRange implements plot.DataRanger.
-func (l *curve) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(l.points) }
-
 // level is a horizontal line.
 func level(xlow, xhigh, y float64) plotter.XYs { return plotter.XYs{{X: xlow, Y: y}, {X: xhigh, Y: y}} }
 
@@ -210,14 +203,13 @@ func dashes(s Style) []vg.Length {
 }
 
 // opaque parses "#rrggbb", which Validate has checked.
-func opaque(hex string) color.Color {
+func opaque(hex string) color.NRGBA {
 	rgb, _ := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
 	return color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 0xff}
 }
 
 // faded is the colour of a line's band.
-func faded(c color.Color) color.Color {
-	n := color.NRGBAModel.Convert(c).(color.NRGBA)
-	n.A = uint8(math.Round(bandOpacity * 255))
-	return n
+func faded(c color.NRGBA) color.NRGBA {
+	c.A = uint8(math.Round(bandOpacity * 255))
+	return c
 }

@@ -60,7 +60,6 @@ func VarianceRatio(a, b [][]float64) Interval {
 	if least < 2 {
 		return fixed(Estimate{N: least})
 	}
-	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	ratio := logVariance(a) - logVariance(b)
 	if !finite(ratio) {
 		return fixed(Estimate{})

@@ -35,19 +35,8 @@ func TestInterquartileMeanIsStratified(t *testing.T) {
 
 // With 30 normal values the interval holds the true mean about as often as it says.
 func TestInterquartileMeanCoverage(t *testing.T) {
-	const times = 300
-	rng := rand.New(rand.NewPCG(3, 4))
-	covered := 0
-	for range times {
-		values := make([]float64, 30)
-		for i := range values {
-			values[i] = rng.NormFloat64()
-		}
-		if e := InterquartileMean([][]float64{values}); e.Low <= 0 && 0 <= e.High {
-			covered++
-		}
-	}
-	if got := float64(covered) / times; got < .88 || got > .98 {
+	middle := func(values []float64) Estimate { return InterquartileMean([][]float64{values}) }
+	if got := coverage(300, 30, normal, middle); got < .88 || got > .98 {
 		t.Errorf("the interval covers %.3f of the time", got)
 	}
 }
@@ -68,7 +57,6 @@ func TestVarianceRatio(t *testing.T) {
 
 // TestVarianceRatioCoverage: what the comment of VarianceRatio says of it. Seeds have two steps that go together.
 func TestVarianceRatioCoverage(t *testing.T) {
-	const times = 150
 	r := rand.New(rand.NewPCG(5, 6))
 	group := func(n int, of scatter) [][]float64 {
 		out := make([][]float64, n)
@@ -87,13 +75,9 @@ func TestVarianceRatioCoverage(t *testing.T) {
 		{"normal", normal, 3, .96, 1}, {"normal", normal, 5, .96, 1}, {"normal", normal, 10, .9, .99},
 		{"exponential", exponential, 10, .86, .97},
 	} {
-		covered := 0
-		for range times {
-			if e := VarianceRatio(group(c.n, c.of), group(c.n, c.of))(Level); e.Low <= 0 && 0 <= e.High {
-				covered++
-			}
-		}
-		got := float64(covered) / times
+		got := covered(150, func() (Estimate, float64) {
+			return VarianceRatio(group(c.n, c.of), group(c.n, c.of))(Level), 0
+		})
 		t.Logf("%s, n = %d: %.3f", c.name, c.n, got)
 		if got < c.least || got > c.most {
 			t.Errorf("%s, %d seeds: the coverage is %.3f", c.name, c.n, got)
@@ -123,20 +107,15 @@ func TestImprovement(t *testing.T) {
 
 // TestImprovementCoverage: of the probability .76 that one of ten normal values with mean 1 is above one with mean 0.
 func TestImprovementCoverage(t *testing.T) {
-	const times = 2000
 	r := rand.New(rand.NewPCG(7, 8))
 	a, b := make([]float64, 10), make([]float64, 10)
-	truth := .5 * math.Erfc(-1/2.) // Phi(1 / sqrt 2)
-	covered := 0
-	for range times {
+	got := covered(2000, func() (Estimate, float64) {
 		for i := range a {
 			a[i], b[i] = 1+r.NormFloat64(), r.NormFloat64()
 		}
-		if e := Improvement(a, b); e.Low <= truth && truth <= e.High {
-			covered++
-		}
-	}
-	if got := float64(covered) / times; got < .93 || got > .98 {
+		return Improvement(a, b), .5 * math.Erfc(-1/2.) // Phi(1 / sqrt 2)
+	})
+	if got < .93 || got > .98 {
 		t.Errorf("the coverage is %.3f", got)
 	}
 }

@@ -104,7 +104,7 @@ type sheet struct {
 // legended is one entry of the legend.
 type legended struct {
 	label  string
-	color  color.Color
+	color  color.NRGBA
 	dashes []vg.Length
 	band   bool
 }
@@ -185,7 +185,7 @@ func legendRows(p Panel, room vg.Length) [][]legended {
 		entries = append(entries, legended{label: p.Reference.Label, color: opaque(p.Reference.Color)})
 	}
 	for _, s := range p.Series {
-		entries = append(entries, legended{s.text(), opaque(s.Color), dashes(s.Style), len(s.bands()) > 0})
+		entries = append(entries, legended{s.text(), opaque(s.Color), dashes(s.Style), len(p.bands(s)) > 0})
 	}
 	var rows [][]legended
 	used := room

@@ -64,17 +64,13 @@ type SummaryRow struct {
 // It is an error if the panel has no rows of one of the series, if the two have no pair, if a
 // row occurs twice, or if a value is not finite.
 func Relative(rows []Row, panel, metric, series, base string) (points []Point, missing int, err error) {
-	table, err := newTable(rows, panel, metric)
+	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
 		return nil, 0, err
 	}
-	pairs, missing, err := table.pairs(series, base)
+	_, differences, missing, err := table.paired(series, base)
 	if err != nil {
 		return nil, 0, err
-	}
-	differences := make(map[place]float64, len(pairs))
-	for at, pair := range pairs {
-		differences[at] = pair.value - pair.base
 	}
 	return byStep(differences), missing, nil
 }
@@ -83,7 +79,7 @@ func Relative(rows []Row, panel, metric, series, base string) (points []Point, m
 // Missing counts the seeds and steps of the series that were not measured together.
 // Errors are those of [Relative].
 func Absolute(rows []Row, panel, metric, series string) (points []Point, missing int, err error) {
-	table, err := newTable(rows, panel, metric)
+	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -97,7 +93,7 @@ func Absolute(rows []Row, panel, metric, series string) (points []Point, missing
 // Table compares every series of the panel with base; base itself is listed with a
 // difference of 0. Errors are those of [Relative].
 func Table(rows []Row, panel, metric, base string) (Summary, error) {
-	table, err := newTable(rows, panel, metric)
+	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -106,34 +102,38 @@ func Table(rows []Row, panel, metric, base string) (Summary, error) {
 	})
 	summary := Summary{Panel: panel, Metric: metric, Base: base}
 	for _, name := range names {
-		pairs, missing, err := table.pairs(name, base)
+		values, differences, missing, err := table.paired(name, base)
 		if err != nil {
 			return Summary{}, err
 		}
-		row := summarise(pairs)
-		row.Series, row.Missing = name, missing
-		summary.Rows = append(summary.Rows, row)
+		points, above := byStep(differences), 0
+		for _, p := range points {
+			if p.Mean > 0 {
+				above++
+			}
+		}
+		summary.Rows = append(summary.Rows, SummaryRow{
+			Series: name, Mean: MeanInterval(bySeed(values)), Difference: MeanInterval(bySeed(differences)),
+			ShareAbove: float64(above) / float64(len(points)), Steps: len(points), Missing: missing,
+		})
 	}
 	return summary, nil
 }
 
-// place is where a measurement was taken.
-type place struct {
+// seedStep is where a run was measured.
+type seedStep struct {
 	seed int64
 	t    int
 }
 
-// pair holds what two series measured at one place.
-type pair struct{ value, base float64 }
-
 // measured holds the values of one metric of one panel, by series.
 type measured struct {
 	panel, metric string
-	values        map[string]map[place]float64
+	values        map[string]map[seedStep]float64
 }
 
-func newTable(rows []Row, panel, metric string) (measured, error) {
-	m := measured{panel, metric, map[string]map[place]float64{}}
+func measuredOf(rows []Row, panel, metric string) (measured, error) {
+	m := measured{panel, metric, map[string]map[seedStep]float64{}}
 	for _, r := range rows {
 		if r.Panel != panel || r.Metric != metric {
 			continue
@@ -142,9 +142,9 @@ func newTable(rows []Row, panel, metric string) (measured, error) {
 			return m, r.notFinite()
 		}
 		if m.values[r.Series] == nil {
-			m.values[r.Series] = map[place]float64{}
+			m.values[r.Series] = map[seedStep]float64{}
 		}
-		at := place{r.Seed, r.T}
+		at := seedStep{r.Seed, r.T}
 		if _, twice := m.values[r.Series][at]; twice {
 			return m, fmt.Errorf("figures: panel %s, series %s has two values of %s for seed %d, t %d: keep one of them",
 				panel, r.Series, metric, r.Seed, r.T)
@@ -157,38 +157,39 @@ func newTable(rows []Row, panel, metric string) (measured, error) {
 	return m, nil
 }
 
-func (m measured) series(name string) (map[place]float64, error) {
+func (m measured) series(name string) (map[seedStep]float64, error) {
 	if values := m.values[name]; len(values) > 0 {
 		return values, nil
 	}
 	return nil, fmt.Errorf("figures: panel %s has no rows of series %s with the metric %s", m.panel, name, m.metric)
 }
 
-// pairs matches series and base by seed and step and counts the places without a pair.
-func (m measured) pairs(series, base string) (pairs map[place]pair, missing int, err error) {
-	values, err := m.series(series)
+// paired returns the values of a series and their differences from base at every seed and step that both have, and
+// counts the places without such a pair.
+func (m measured) paired(series, base string) (values, differences map[seedStep]float64, missing int, err error) {
+	own, err := m.series(series)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	bases, err := m.series(base)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	pairs = map[place]pair{}
-	for at, v := range values {
+	values, differences = map[seedStep]float64{}, map[seedStep]float64{}
+	for at, v := range own {
 		if b, ok := bases[at]; ok {
-			pairs[at] = pair{v, b}
+			values[at], differences[at] = v, v-b
 		}
 	}
-	if len(pairs) == 0 {
-		return nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common",
+	if len(values) == 0 {
+		return nil, nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common",
 			m.panel, series, base)
 	}
-	return pairs, gridSize(values, bases) - len(pairs), nil
+	return values, differences, gridSize(own, bases) - len(values), nil
 }
 
 // gridSize is the number of all seeds times the number of all steps that occur.
-func gridSize(all ...map[place]float64) int {
+func gridSize(all ...map[seedStep]float64) int {
 	seeds, steps := map[int64]bool{}, map[int]bool{}
 	for _, values := range all {
 		for at := range values {
@@ -199,7 +200,7 @@ func gridSize(all ...map[place]float64) int {
 }
 
 // byStep averages values over seeds: one point for each step, in order of time.
-func byStep(values map[place]float64) []Point {
+func byStep(values map[seedStep]float64) []Point {
 	steps := map[int][]SeedValue{}
 	for at, v := range values {
 		steps[at.t] = append(steps[at.t], SeedValue{at.seed, v})
@@ -208,9 +209,9 @@ func byStep(values map[place]float64) []Point {
 	for _, t := range slices.Sorted(maps.Keys(steps)) {
 		seeds := steps[t]
 		slices.SortFunc(seeds, func(a, b SeedValue) int { return cmp.Compare(a.Seed, b.Seed) })
-		numbers := make([]float64, len(seeds))
-		for i, s := range seeds {
-			numbers[i] = s.Value
+		var numbers []float64
+		for _, s := range seeds {
+			numbers = append(numbers, s.Value)
 		}
 		e := MeanInterval(numbers)
 		points = append(points, Point{X: float64(t), Mean: e.Mean, Low: e.Low, High: e.High, N: e.N, Seeds: seeds})
@@ -218,31 +219,10 @@ func byStep(values map[place]float64) []Point {
 	return points
 }
 
-// summarise averages over steps within each seed, then over seeds.
-func summarise(pairs map[place]pair) SummaryRow {
-	values, differences := map[place]float64{}, map[place]float64{}
-	for at, p := range pairs {
-		values[at], differences[at] = p.value, p.value-p.base
-	}
-	points := byStep(differences)
-	above := 0
-	for _, p := range points {
-		if p.Mean > 0 {
-			above++
-		}
-	}
-	return SummaryRow{
-		Mean:       MeanInterval(bySeed(values)),
-		Difference: MeanInterval(bySeed(differences)),
-		ShareAbove: float64(above) / float64(len(points)),
-		Steps:      len(points),
-	}
-}
-
 // bySeed returns each seed's mean over its steps, by ascending seed. It adds in order of time,
 // so that the last bit does not depend on the order of a map.
-func bySeed(values map[place]float64) []float64 {
-	places := slices.SortedFunc(maps.Keys(values), func(a, b place) int {
+func bySeed(values map[seedStep]float64) []float64 {
+	places := slices.SortedFunc(maps.Keys(values), func(a, b seedStep) int {
 		return cmp.Or(cmp.Compare(a.seed, b.seed), cmp.Compare(a.t, b.t))
 	})
 	var means []float64

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tvps/data/artifact"
 )
@@ -104,11 +105,12 @@ func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 	}
 	var files []file
 	for _, p := range fig.Panels {
-		own, err := renderPanel(fig, p, panelRows(rows, p.Key))
+		own := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Panel != p.Key })
+		drawn, err := renderPanel(fig, p, own)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, own...)
+		files = append(files, drawn...)
 	}
 	origin, err := json.MarshalIndent(provenance, "", "  ")
 	if err != nil {
@@ -126,21 +128,17 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("figures: %s panel %s: there are no rows for its CSV", fig.Name, p.Key)
 	}
-	var table bytes.Buffer
-	if err := WriteCSV(&table, rows); err != nil {
+	table, err := tableFile(fig.FileStem(p)+".csv", rows)
+	if err != nil {
 		return nil, err
 	}
-	contents := [][]byte{table.Bytes()}
-	for _, draw := range []func(Figure, string) ([]byte, error){SVG, PNG, PDF} {
+	files := []file{table}
+	for i, draw := range []func(Figure, string) ([]byte, error){SVG, PNG, PDF} {
 		picture, err := draw(fig, p.Key)
 		if err != nil {
 			return nil, err
 		}
-		contents = append(contents, picture)
-	}
-	var files []file
-	for i, extension := range panelFiles {
-		files = append(files, file{fig.FileStem(p) + extension, contents[i]})
+		files = append(files, file{fig.FileStem(p) + panelFiles[i+1], picture})
 	}
 	for _, film := range p.Films {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
@@ -149,11 +147,17 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 		if len(t.rows) == 0 {
 			continue
 		}
-		var table bytes.Buffer
-		if err := WriteCSV(&table, t.rows); err != nil {
+		table, err := tableFile(t.name, t.rows)
+		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{t.name, table.Bytes()})
+		files = append(files, table)
 	}
 	return files, nil
+}
+
+func tableFile(name string, rows []Row) (file, error) {
+	var table bytes.Buffer
+	err := WriteCSV(&table, rows)
+	return file{name, table.Bytes()}, err
 }

@@ -53,12 +53,15 @@ func origin(t *testing.T, f folder, s runs.Spec) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := result.Provenance.Start
+	start := result.Provenance.Start.UTC()
 	return fmt.Sprintf("%s.%06dZ,%s", start.Format("2006-01-02T15:04:05"), start.Nanosecond()/1000,
 		strconv.FormatFloat(result.Provenance.Seconds, 'g', -1, 64))
 }
 
 func TestCSV(t *testing.T) {
+	local := time.Local
+	time.Local = time.FixedZone("", 3600) // the table has UTC
+	t.Cleanup(func() { time.Local = local })
 	f := sample(t)
 	got, done := export(t, f, CSV)
 	everything, ours1, ours10 := spec("everything", 2), spec("ours", 1, "plugin", "0.81"),
