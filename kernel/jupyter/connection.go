@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 )
@@ -50,11 +49,11 @@ func newConnection(kernel string, s session) (connection, error) {
 const maxSocketPath = 100
 
 // newPrivateConnection picks sockets in a folder that only this user can open, so no other user can reach the kernel.
-// Where a path would be too long, or the system is Windows, it picks ports.
+// Where a path would be too long it picks ports.
 func newPrivateConnection(kernel string, s session, dir string) (connection, error) {
 	c := connection{IP: filepath.Join(dir, "s"), Key: string(s.key), Transport: "ipc", Scheme: "hmac-sha256",
 		Kernel: kernel, Shell: 1, IOPub: 2, Stdin: 3, Control: 4, Heartbeat: 5}
-	if _, address := c.address(c.Shell); len(address) > maxSocketPath || runtime.GOOS == "windows" {
+	if _, address := c.address(c.Shell); len(address) > maxSocketPath {
 		return newConnection(kernel, s)
 	}
 	return c, nil

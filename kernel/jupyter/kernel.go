@@ -77,15 +77,10 @@ type Kernel struct {
 	rejected int               // number of dropped messages
 }
 
-// Info describes a kernel: the content of its kernel_info_reply.
+// Info describes a kernel: what is used of its kernel_info_reply.
 type Info struct {
-	Protocol              string // version of the protocol, such as 5.3
-	Implementation        string // such as gonb
-	ImplementationVersion string
-	Banner                string
-	Language              string // such as go
-	LanguageVersion       string
-	LanguageInfo          json.RawMessage // for a notebook's metadata; nil if there is none
+	Implementation string          `json:"implementation"` // such as gonb
+	LanguageInfo   json.RawMessage `json:"language_info"`  // for a notebook's metadata; nil if there is none
 }
 
 // Info returns the description that the kernel sent when it started.

@@ -14,11 +14,8 @@ func DataDir() string {
 		return dir
 	}
 	home, _ := os.UserHomeDir()
-	switch runtime.GOOS {
-	case "darwin":
+	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Jupyter")
-	case "windows":
-		return filepath.Join(os.Getenv("APPDATA"), "jupyter")
 	}
 	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "jupyter")
@@ -34,16 +31,8 @@ func searchPath() []string {
 	dirs = append(dirs, virtual...)
 	dirs = append(dirs, DataDir())
 	dirs = append(dirs, other...)
-	dirs = append(dirs, systemDirs()...)
+	dirs = append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
 	return unique(dirs)
-}
-
-// systemDirs lists the data folders for all users.
-func systemDirs() []string {
-	if runtime.GOOS == "windows" {
-		return []string{filepath.Join(os.Getenv("PROGRAMDATA"), "jupyter")}
-	}
-	return []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
 }
 
 // pythonPrefixes returns the data folders of the Python installations whose program jupyter or python3 is on PATH:

@@ -23,7 +23,6 @@ func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, afte
 	o.Log = &log
 	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
 	k := startFake(t, spec, o)
-	t.Logf("%s %s", k.Info().Implementation, k.Info().ImplementationVersion)
 	for _, c := range cases {
 		text, reply := execute(t, k, c.code)
 		if !strings.Contains(text, c.text) || reply.Status != c.status || !strings.Contains(reply.Ename, c.ename) {

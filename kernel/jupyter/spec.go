@@ -15,14 +15,14 @@ import (
 
 // Spec is an installed kernel: the content of its kernel.json and the folder of that file.
 type Spec struct {
-	Name          string            // the folder's name in lower case
-	Dir           string            // the folder of kernel.json; {resource_dir} in Argv
-	Argv          []string          // command line; {connection_file} and {resource_dir} are replaced
-	DisplayName   string            // as shown in JupyterLab
-	Language      string            // as in a notebook's metadata
-	InterruptMode string            // "signal" or "message"
-	Env           map[string]string // added to the environment; ${NAME} is expanded
-	Metadata      map[string]any
+	Name          string            `json:"-"`    // the folder's name in lower case
+	Dir           string            `json:"-"`    // the folder of kernel.json; {resource_dir} in Argv
+	Argv          []string          `json:"argv"` // command line; {connection_file} and {resource_dir} are replaced
+	DisplayName   string            `json:"display_name"`
+	Language      string            `json:"language"`       // as in a notebook's metadata
+	InterruptMode string            `json:"interrupt_mode"` // "signal" or "message"
+	Env           map[string]string `json:"env"`            // added to the environment; ${NAME} is expanded
+	Metadata      map[string]any    `json:"metadata"`
 }
 
 // ErrNoKernel marks Find's error if no kernel of that name is installed.
@@ -52,23 +52,6 @@ func Find(name string) (Spec, error) {
 		ErrNoKernel, name, nearest(key, names), strings.Join(names, ", "))
 }
 
-// List returns all installed kernels, sorted by name. Of kernels with the same name it lists the one that Jupyter
-// would use. If some kernelspecs cannot be read, List returns the others with an error about these.
-func List() ([]Spec, error) {
-	var specs []Spec
-	var errs []error
-	for name, dir := range folders() {
-		spec, err := read(name, dir)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		specs = append(specs, spec)
-	}
-	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
-	return specs, errors.Join(errs...)
-}
-
 // folders maps the name of each installed kernel to its folder: the first one in the search path.
 func folders() map[string]string {
 	found := map[string]string{}
@@ -87,9 +70,6 @@ func folders() map[string]string {
 
 // escapeGlob escapes the characters of a path that are special in a glob pattern.
 func escapeGlob(path string) string {
-	if os.PathSeparator == '\\' { // there is no escape on Windows
-		return path
-	}
 	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }
 
@@ -100,28 +80,18 @@ func read(name, dir string) (Spec, error) {
 	if err != nil {
 		return Spec{}, fmt.Errorf("kernel %q: %w", name, err)
 	}
-	var f struct {
-		Argv          []string          `json:"argv"`
-		DisplayName   string            `json:"display_name"`
-		Language      string            `json:"language"`
-		InterruptMode string            `json:"interrupt_mode"`
-		Env           map[string]string `json:"env"`
-		Metadata      map[string]any    `json:"metadata"`
-	}
-	if err := json.Unmarshal(data, &f); err != nil {
+	s := Spec{Name: name, Dir: dir, InterruptMode: "signal"}
+	if err := json.Unmarshal(data, &s); err != nil {
 		return Spec{}, fmt.Errorf("kernel %q: %s is not a kernelspec: %w", name, file, err)
 	}
-	if len(f.Argv) == 0 {
+	if len(s.Argv) == 0 {
 		return Spec{}, fmt.Errorf("kernel %q: %s has no argv", name, file)
 	}
-	if f.InterruptMode == "" {
-		f.InterruptMode = "signal"
-	}
-	if f.InterruptMode != "signal" && f.InterruptMode != "message" {
+	if s.InterruptMode != "signal" && s.InterruptMode != "message" {
 		return Spec{}, fmt.Errorf("kernel %q: %s has interrupt_mode %q; it must be signal or message",
-			name, file, f.InterruptMode)
+			name, file, s.InterruptMode)
 	}
-	return Spec{name, dir, f.Argv, f.DisplayName, f.Language, f.InterruptMode, f.Env, f.Metadata}, nil
+	return s, nil
 }
 
 // nearest is the name with the smallest edit distance to the given one.

@@ -169,7 +169,7 @@ func (k *Kernel) greet(ctx context.Context) error {
 			switch m.header.Type {
 			case "kernel_info_reply":
 				replied = true
-				k.info = parseInfo(m.content)
+				_ = json.Unmarshal(m.content, &k.info) // missing fields stay empty
 			case "status":
 				published = true
 			}
@@ -180,22 +180,4 @@ func (k *Kernel) greet(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// parseInfo reads the content of kernel_info_reply. Missing fields stay empty.
-func parseInfo(content json.RawMessage) Info {
-	var r struct {
-		Protocol              string          `json:"protocol_version"`
-		Implementation        string          `json:"implementation"`
-		ImplementationVersion string          `json:"implementation_version"`
-		Banner                string          `json:"banner"`
-		LanguageInfo          json.RawMessage `json:"language_info"`
-	}
-	var language struct{ Name, Version string }
-	_ = json.Unmarshal(content, &r)
-	_ = json.Unmarshal(r.LanguageInfo, &language)
-	return Info{
-		r.Protocol, r.Implementation, r.ImplementationVersion, r.Banner,
-		language.Name, language.Version, r.LanguageInfo,
-	}
 }

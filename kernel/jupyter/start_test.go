@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestInfo(t *testing.T) {
@@ -26,9 +24,8 @@ func TestInfo(t *testing.T) {
 			if !strings.Contains(string(got.LanguageInfo), `"file_extension":".fake"`) {
 				t.Errorf("language info %s", got.LanguageInfo)
 			}
-			got.LanguageInfo = nil
-			if diff := cmp.Diff(Info{"5.3", "fake", "1.2", "hello", "fakish", "0.1", nil}, got); diff != "" {
-				t.Error(diff)
+			if got.Implementation != "fake" {
+				t.Errorf("implementation %q", got.Implementation)
 			}
 			if text, _ := execute(t, k, "echo hello"); text != "hello" {
 				t.Errorf("the first cell shows %q", text)

@@ -22,7 +22,7 @@ func benchmarkCell(b *testing.B, code, want string) {
 	dir := b.TempDir()
 	run := func() {
 		b.StopTimer()
-		kernel, err := jupyter.Start(b.Context(), spec.forStart(l), jupyter.Options{Dir: dir})
+		kernel, err := jupyter.Start(b.Context(), spec, jupyter.Options{Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}

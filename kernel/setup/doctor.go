@@ -149,7 +149,7 @@ func roundTrip(ctx context.Context, l Layout) backend.Check {
 	defer func() { _ = remove() }()
 	var log bytes.Buffer
 	begin := time.Now()
-	kernel, err := jupyter.Start(ctx, spec.forStart(l), jupyter.Options{Dir: dir, Log: &log})
+	kernel, err := jupyter.Start(ctx, spec, jupyter.Options{Dir: dir, Log: &log})
 	if err != nil {
 		c.Detail = "the kernel does not start: " + err.Error()
 		return c

@@ -14,7 +14,7 @@ import (
 )
 
 // rewrite changes the installed kernelspec.
-func rewrite(t *testing.T, l Layout, change func(*kernelspec)) {
+func rewrite(t *testing.T, l Layout, change func(*jupyter.Spec)) {
 	t.Helper()
 	s, err := readSpec(l)
 	if err != nil {
@@ -42,19 +42,20 @@ func TestSpecProblem(t *testing.T) {
 		t.Errorf("with TVPS_DATA: %q", got)
 	}
 	whole := read(t, l.specFile())
-	for want, change := range map[string]func(*kernelspec){
-		"it is for the checkout /old":         func(s *kernelspec) { s.Env["TVPS_ROOT"] = "/old" },
-		`it starts ["/old/gonb"] instead of`:  func(s *kernelspec) { s.Argv = []string{"/old/gonb"} },
-		`it sets PATH to "/go1.20/bin" inste`: func(s *kernelspec) { s.Env["PATH"] = "/go1.20/bin" },
-		`it sets GOPROXY to "" instead of "o`: func(s *kernelspec) { delete(s.Env, "GOPROXY") },
-		`it sets EXTRA to "1" instead of ""`:  func(s *kernelspec) { s.Env["EXTRA"] = "1" },
-		"its display_name, language or":       func(s *kernelspec) { s.DisplayName = "Go" },
-		"was not written by":                  func(s *kernelspec) { s.Metadata = nil },
+	for _, c := range []struct {
+		want   string
+		change func(*jupyter.Spec)
+	}{
+		{"it is for the checkout /old", func(s *jupyter.Spec) { s.Env["TVPS_ROOT"] = "/old" }},
+		{"it is out of date", func(s *jupyter.Spec) { s.Argv = []string{"/old/gonb"} }},
+		{"it is out of date", func(s *jupyter.Spec) { s.Env["PATH"] = "/go1.20/bin" }},
+		{"it is out of date", func(s *jupyter.Spec) { delete(s.Env, "GOPROXY") }},
+		{"was not written by", func(s *jupyter.Spec) { s.Metadata = nil }},
 	} {
 		put(t, l.specFile(), whole, 0o644)
-		rewrite(t, l, change)
-		if got := specProblem(l, chain); !strings.Contains(got, want) {
-			t.Errorf("got %q, want %q", got, want)
+		rewrite(t, l, c.change)
+		if got := specProblem(l, chain); !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 		if c := checkSpec(l, chain); c.Status != backend.Fail || !strings.Contains(c.Fix, "kernel install --prefix") {
 			t.Errorf("doctor says %+v", c)
@@ -114,7 +115,7 @@ func TestRoundTripFailures(t *testing.T) {
 		t.Errorf("nothing installed: %+v", c)
 	}
 	l = fakeInstallation(t)
-	rewrite(t, l, func(s *kernelspec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
+	rewrite(t, l, func(s *jupyter.Spec) { s.Argv = []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"} })
 	if c := roundTrip(t.Context(), l); c.Status != backend.Fail ||
 		!strings.Contains(c.Detail, "the kernel does not start") ||
 		!strings.Contains(c.Detail, "no luck") {
@@ -193,7 +194,7 @@ func TestRealKernel(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	kernel, err := jupyter.Start(t.Context(), spec.forStart(l), jupyter.Options{Dir: dir})
+	kernel, err := jupyter.Start(t.Context(), spec, jupyter.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if err := writeNew(l.servedScript(), figures.ECharts); err != nil {
 		return err
 	}
-	if err := newSpec(l, t).write(l); err != nil {
+	if err := write(newSpec(l, t), l); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Log, "step 4 of 4: a first cell, which fills the build cache for those to come")

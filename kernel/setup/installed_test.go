@@ -31,7 +31,7 @@ func TestInstalledKernel(t *testing.T) {
 		t.Skip("gopls was not installed:", err)
 	}
 	marker := "test " + t.TempDir()
-	k, err := jupyter.Start(t.Context(), spec.forStart(l), jupyter.Options{
+	k, err := jupyter.Start(t.Context(), spec, jupyter.Options{
 		Dir: filepath.Join(l.Root, "notebooks"), Env: []string{"FAKE_TEST=" + marker},
 	})
 	if err != nil {

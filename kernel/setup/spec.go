@@ -7,7 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 
 	"tvps/data/artifact"
@@ -19,16 +19,6 @@ import (
 //go:embed logo.svg
 var logo []byte
 
-// kernelspec is the content of kernel.json.
-type kernelspec struct {
-	Argv          []string          `json:"argv"`
-	DisplayName   string            `json:"display_name"`
-	Language      string            `json:"language"`
-	InterruptMode string            `json:"interrupt_mode"`
-	Env           map[string]string `json:"env"`
-	Metadata      map[string]any    `json:"metadata"`
-}
-
 // writer marks the kernelspecs that this program wrote.
 const writer = "tvps kernel install"
 
@@ -39,7 +29,7 @@ var passed = []string{
 }
 
 // newSpec is the kernelspec of an installation.
-func newSpec(l Layout, t toolchain) kernelspec {
+func newSpec(l Layout, t toolchain) jupyter.Spec {
 	env := map[string]string{
 		"GOFLAGS":      goFlags(),
 		"GOWORK":       "auto", // use gonb's go.work, whatever the user's setting is
@@ -57,7 +47,8 @@ func newSpec(l Layout, t toolchain) kernelspec {
 	}
 	path := []string{escape(l.bin()), escape(l.goplsDir()), escape(filepath.Join(t.root, "bin")), "${PATH}"}
 	env["PATH"] = strings.Join(path, string(os.PathListSeparator))
-	return kernelspec{
+	return jupyter.Spec{
+		Name: KernelName, Dir: l.specDir(),
 		Argv: []string{
 			l.program(relay), "{connection_file}", l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root,
 		},
@@ -85,14 +76,14 @@ func escape(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 // readSpec reads the installed kernelspec. The error wraps os.ErrNotExist if there is none, and errForeign if
 // another program wrote it.
-func readSpec(l Layout) (kernelspec, error) {
+func readSpec(l Layout) (jupyter.Spec, error) {
 	text, err := os.ReadFile(l.specFile())
 	if err != nil {
-		return kernelspec{}, err
+		return jupyter.Spec{}, err
 	}
-	var s kernelspec
+	s := jupyter.Spec{Name: KernelName, Dir: l.specDir()}
 	if err := json.Unmarshal(text, &s); err != nil || s.Metadata["written_by"] != writer {
-		return kernelspec{}, fmt.Errorf("%s %w: move or delete its folder, then install again",
+		return jupyter.Spec{}, fmt.Errorf("%s %w: move or delete its folder, then install again",
 			l.specFile(), errForeign)
 	}
 	return s, nil
@@ -110,38 +101,28 @@ func specProblem(l Layout, t toolchain) string {
 	if err != nil {
 		return err.Error()
 	}
-	return have.difference(newSpec(l, t))
+	return difference(have, newSpec(l, t))
 }
 
-// difference describes the first difference between s and want; empty if there is none.
-func (s kernelspec) difference(want kernelspec) string {
-	if have := s.Env["TVPS_ROOT"]; have != want.Env["TVPS_ROOT"] {
-		return fmt.Sprintf("it is for the checkout %s, and this is %s", have, want.Env["TVPS_ROOT"])
+// difference says how the installed kernelspec differs from the one that install would write; empty if it does not.
+func difference(have, want jupyter.Spec) string {
+	if root := have.Env["TVPS_ROOT"]; root != want.Env["TVPS_ROOT"] {
+		return fmt.Sprintf("it is for the checkout %s, and this is %s", root, want.Env["TVPS_ROOT"])
 	}
-	if !slices.Equal(s.Argv, want.Argv) {
-		return fmt.Sprintf("it starts %q instead of %q", s.Argv, want.Argv)
-	}
-	have, expected := maps.Clone(s.Env), maps.Clone(want.Env)
+	have.Env, want.Env = maps.Clone(have.Env), maps.Clone(want.Env)
 	for _, name := range passed {
-		delete(have, name)
-		delete(expected, name)
+		delete(have.Env, name)
+		delete(want.Env, name)
 	}
-	names := slices.Concat(slices.Collect(maps.Keys(have)), slices.Collect(maps.Keys(expected)))
-	slices.Sort(names)
-	for _, name := range names {
-		if have[name] != expected[name] {
-			return fmt.Sprintf("it sets %s to %q instead of %q", name, have[name], expected[name])
-		}
-	}
-	if s.DisplayName != want.DisplayName || s.InterruptMode != want.InterruptMode || s.Language != want.Language {
-		return "its display_name, language or interrupt_mode is out of date"
+	if !reflect.DeepEqual(have, want) {
+		return "it is out of date"
 	}
 	return ""
 }
 
-// write writes the files of the kernelspec. kernel.json comes last and in one step: Jupyter ignores a folder
+// write writes the files of a kernelspec. kernel.json comes last and in one step: Jupyter ignores a folder
 // without it. The caller holds the lock.
-func (s kernelspec) write(l Layout) error {
+func write(s jupyter.Spec, l Layout) error {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return err
@@ -165,12 +146,4 @@ func writeFile(path string, text []byte) error {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil
-}
-
-// forStart converts the kernelspec for package jupyter.
-func (s kernelspec) forStart(l Layout) jupyter.Spec {
-	return jupyter.Spec{
-		Name: KernelName, Dir: l.specDir(), Argv: s.Argv, DisplayName: s.DisplayName, Language: s.Language,
-		InterruptMode: s.InterruptMode, Env: s.Env, Metadata: s.Metadata,
-	}
 }
