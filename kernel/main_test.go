@@ -42,6 +42,7 @@ func TestInterruption(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for args, lock := range map[string]string{"install": ".lock", "lab --venv": ".jupyterlab.lock"} {
 		t.Run(args, func(t *testing.T) {
+			t.Parallel() // each waits for seconds
 			prefix := t.TempDir()
 			unlock, err := artifact.Lock(t.Context(), filepath.Join(prefix, "share", "tvps", "kernel", lock), "", io.Discard)
 			if err != nil {

@@ -163,8 +163,8 @@ func realKernel(t testing.TB) (Layout, error) {
 // TestRealKernel builds the programs and runs a cell in a folder outside the module. Proxies that do not exist make
 // every use of the network fail.
 func TestRealKernel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds gonb, which takes seconds")
+	if os.Getenv("TVPS_NIGHTLY") != "1" {
+		t.Skip("builds gonb and starts it: set TVPS_NIGHTLY=1")
 	}
 	l, err := realKernel(t)
 	if err != nil {
