@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"tvps/replicate/cluster/slurm"
+	"tvps/replicate/cluster"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -20,7 +20,7 @@ func cancelCommand() *cobra.Command {
 			if _, err := readPlan(plan); err != nil {
 				return err
 			}
-			n, err := slurm.Cancel(cmd.Context(), plan)
+			n, err := cluster.Cancel(cmd.Context(), plan)
 			if err != nil {
 				return err
 			}

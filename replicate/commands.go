@@ -16,7 +16,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/cluster"
-	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
@@ -201,7 +200,7 @@ func printPlanStatus(cmd *cobra.Command, args []string, path string) error {
 	if err != nil {
 		return err
 	}
-	s, err := slurm.ReadStatus(cmd.Context(), path, p)
+	s, err := cluster.ReadStatus(cmd.Context(), path, p)
 	if err != nil {
 		return err
 	}

@@ -64,15 +64,7 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err := usage.File(f.out); f.out != "" && err != nil {
 		return err
 	}
-	o, err := f.planOptions(cmd, args)
-	if err != nil {
-		return err
-	}
-	index, err := f.index()
-	if err != nil {
-		return err
-	}
-	plan, err := cluster.Make(f.catalog, index, o)
+	plan, index, request, err := f.make(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -80,7 +72,7 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format == "json" {
 		text, err = plan.Encode()
 	} else {
-		text, err = f.table(plan, index, o)
+		text, err = f.table(plan, index, request)
 	}
 	if err != nil {
 		return err
@@ -88,38 +80,51 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	return f.write(cmd, plan, text)
 }
 
-// planOptions checks the flags. All its errors are usage errors.
-func (f *planFlags) planOptions(cmd *cobra.Command, args []string) (cluster.Options, error) {
+// make plans the missing runs. It also returns the stored runs, and what was asked for.
+func (f *planFlags) make(cmd *cobra.Command, args []string) (p cluster.Plan, index *claims.RunIndex, r cluster.Request,
+	err error) {
+	if r, err = f.request(cmd, args); err != nil {
+		return p, nil, r, err
+	}
+	if index, err = f.index(); err != nil {
+		return p, nil, r, err
+	}
+	p, err = cluster.Make(f.catalog, index, r)
+	return p, index, r, err
+}
+
+// request checks the flags. All its errors are usage errors.
+func (f *planFlags) request(cmd *cobra.Command, args []string) (cluster.Request, error) {
 	if slices.Equal(args, []string{"all"}) {
 		args = nil
 	}
 	chosen, err := chosenFigures(cmd, f.catalog, args)
 	if err != nil {
-		return cluster.Options{}, err
+		return cluster.Request{}, err
 	}
 	o, err := f.options("")
 	if err != nil {
-		return cluster.Options{}, err
+		return cluster.Request{}, err
 	}
 	if len(args) == 0 {
 		chosen = f.catalog.At(experiment.Scale(f.scale))
 	}
 	if f.taskTime < time.Millisecond {
-		return cluster.Options{}, usage.Errorf("--task-time %s: give at least 1ms", f.taskTime)
+		return cluster.Request{}, usage.Errorf("--task-time %s: give at least 1ms", f.taskTime)
 	}
 	if err := cluster.CheckGPUFor(f.catalog, f.gpuFor); err != nil {
-		return cluster.Options{}, fmt.Errorf("--gpu-for: %w", err)
+		return cluster.Request{}, fmt.Errorf("--gpu-for: %w", err)
 	}
 	for _, name := range []string{f.backend, f.gpuBackend} {
 		if err := lab.CheckBackend(name); err != nil {
-			return cluster.Options{}, err
+			return cluster.Request{}, err
 		}
 	}
 	cache, err := artifact.CacheDir()
 	if err != nil {
-		return cluster.Options{}, err
+		return cluster.Request{}, err
 	}
-	return cluster.Options{Options: o, Figures: chosen, Arguments: f.arguments(), TaskSeconds: f.taskTime.Seconds(),
+	return cluster.Request{Options: o, Figures: chosen, Arguments: f.arguments(), TaskSeconds: f.taskTime.Seconds(),
 		GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
 }
 
@@ -170,7 +175,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 }
 
 // table describes a plan for people: what each figure would take by itself, the stages, and the totals.
-func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.Options) ([]byte, error) {
+func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.Request) ([]byte, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h\testimate")

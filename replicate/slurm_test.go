@@ -13,8 +13,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/replicate/cluster"
-	"tvps/replicate/cluster/slurm"
-	"tvps/replicate/cluster/slurm/slurmtest"
+	"tvps/replicate/cluster/slurmtest"
 )
 
 // shortTasks is panel a of Figure 1 in several tasks.
@@ -94,7 +93,7 @@ func TestSlurm(t *testing.T) {
 	if steps > total {
 		t.Errorf("%d steps were computed, of %d", steps, total)
 	}
-	st, err := slurm.ReadStatus(t.Context(), s.submitted(), p)
+	st, err := cluster.ReadStatus(t.Context(), s.submitted(), p)
 	if err != nil || st.Err() != nil || !st.Over() {
 		t.Errorf("%v, %v", err, st.Err())
 	}

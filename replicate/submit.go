@@ -14,7 +14,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cluster"
-	"tvps/replicate/cluster/slurm"
 	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -22,17 +21,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// submission is one call of submit.
-type submission struct {
+// submitFlags are the flags of submit.
+type submitFlags struct {
 	plan         planFlags
-	slurm        slurm.Options
+	slurm        cluster.Slurm
 	file         string // an existing plan
 	folder, out  string
 	dryRun, wait bool
 }
 
 func submitCommand(c lab.Catalog) *cobra.Command {
-	s := &submission{plan: planFlags{figureFlags: figureFlags{catalog: c}}}
+	s := &submitFlags{plan: planFlags{figureFlags: figureFlags{catalog: c}}}
 	cmd := &cobra.Command{
 		Use:   "submit [figure ...|all]",
 		Short: "Compute the missing runs of figures on a Slurm cluster, and draw the figures at the end",
@@ -63,7 +62,7 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	return cmd
 }
 
-func (s *submission) run(cmd *cobra.Command, args []string) error {
+func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	for name, n := range map[string]int{"max-running": s.slurm.MaxRunning, "requeues": s.slurm.Requeues,
 		"retries": s.slurm.Retries} {
 		if n < 0 {
@@ -87,17 +86,17 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 	if err := s.options(cmd.Context()); err != nil {
 		return err
 	}
-	jobs := slurm.Jobs(&p, &s.slurm)
+	jobs := cluster.Jobs(&p, &s.slurm)
 	if s.dryRun {
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
 	if err := s.prepare(cmd.Context(), p); err != nil {
 		return err
 	}
-	if err := slurm.Write(jobs); err != nil {
+	if err := cluster.WriteScripts(jobs); err != nil {
 		return fmt.Errorf("cannot write the batch scripts: %w", err)
 	}
-	submitted, err := slurm.Submit(cmd.Context(), jobs)
+	submitted, err := cluster.Submit(cmd.Context(), jobs)
 	if err != nil {
 		return err
 	}
@@ -117,10 +116,10 @@ func (s *submission) run(cmd *cobra.Command, args []string) error {
 }
 
 // makePlan reads the plan that the user names, or makes one.
-func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
+func (s *submitFlags) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
 	if s.file == "" {
 		s.slurm.Plan = filepath.Join(s.folder, "plan.json")
-		p, err = s.newPlan(cmd, args)
+		p, _, _, err = s.plan.make(cmd, args)
 	} else {
 		if len(args) > 0 {
 			return p, usage.Errorf("give --plan or figures, not both")
@@ -135,21 +134,8 @@ func (s *submission) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan
 	return p, err
 }
 
-// newPlan makes a plan of the missing runs.
-func (s *submission) newPlan(cmd *cobra.Command, args []string) (cluster.Plan, error) {
-	o, err := s.plan.planOptions(cmd, args)
-	if err != nil {
-		return cluster.Plan{}, err
-	}
-	index, err := s.plan.index()
-	if err != nil {
-		return cluster.Plan{}, err
-	}
-	return cluster.Make(s.plan.catalog, index, o)
-}
-
 // options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.
-func (s *submission) options(ctx context.Context) (err error) {
+func (s *submitFlags) options(ctx context.Context) (err error) {
 	o := &s.slurm
 	if o.Work, err = os.Getwd(); err != nil {
 		return err
@@ -172,7 +158,7 @@ func (s *submission) options(ctx context.Context) (err error) {
 	if o.Environ, err = environ(); err != nil {
 		return err
 	}
-	o.MaxArray, err = slurm.MaxArraySize(ctx)
+	o.MaxArray, err = cluster.MaxArraySize(ctx)
 	return err
 }
 
@@ -202,7 +188,7 @@ func environ() (map[string]string, error) {
 	return out, nil
 }
 
-func printScripts(out io.Writer, jobs []slurm.Job) error {
+func printScripts(out io.Writer, jobs []cluster.Job) error {
 	for _, j := range jobs {
 		text, err := j.Script()
 		if err != nil {
@@ -221,13 +207,13 @@ func printScripts(out io.Writer, jobs []slurm.Job) error {
 
 // prepare makes everything that the jobs read: the plan, a copy of this program, the plugin. It fails if jobs of an
 // earlier submission are in the queue.
-func (s *submission) prepare(ctx context.Context, p cluster.Plan) error {
+func (s *submitFlags) prepare(ctx context.Context, p cluster.Plan) error {
 	o := &s.slurm
 	folder := filepath.Dir(o.Plan)
 	if err := artifact.MakeFolder(folder); err != nil {
 		return fmt.Errorf("cannot make the folder of the plan: %w", err)
 	}
-	earlier, err := slurm.ReadStatus(ctx, o.Plan, p)
+	earlier, err := cluster.ReadStatus(ctx, o.Plan, p)
 	if err != nil {
 		return err
 	}
@@ -263,7 +249,7 @@ func copyProgram(to string) error {
 }
 
 // fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.
-func (s *submission) fetchPlugin(ctx context.Context, p cluster.Plan) error {
+func (s *submitFlags) fetchPlugin(ctx context.Context, p cluster.Plan) error {
 	if !slices.ContainsFunc(p.Tasks, func(t cluster.Task) bool {
 		return t.Backend == backend.Default || t.Backend == backend.XLACPU
 	}) {
@@ -280,7 +266,7 @@ func (s *submission) fetchPlugin(ctx context.Context, p cluster.Plan) error {
 // readPlan reads the plan in a file. Errors are usage errors.
 func readPlan(path string) (cluster.Plan, error) {
 	if path == "" {
-		return cluster.Plan{}, usage.Errorf("name the plan with --plan FILE")
+		return cluster.Plan{}, usage.Errorf("name the plan with --plan FILE; `replicate plan --format json --out FILE` writes one")
 	}
 	p, err := cluster.Read(path)
 	return p, usage.Error(err)
@@ -299,7 +285,7 @@ const (
 func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
 	shown := ""
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
-		s, err := slurm.ReadStatus(ctx, path, p)
+		s, err := cluster.ReadStatus(ctx, path, p)
 		if ctx.Err() != nil {
 			return stoppedWaiting(path)
 		}
@@ -326,7 +312,7 @@ func stoppedWaiting(plan string) error {
 }
 
 // ended prints the end of a plan: what failed, or what the drawing job printed.
-func ended(out io.Writer, s slurm.Status) error {
+func ended(out io.Writer, s cluster.Status) error {
 	if err := s.Err(); err != nil {
 		return errors.Join(s.Print(out), err)
 	}

@@ -82,19 +82,15 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 
 // read reads the plan and the task. All its errors are usage errors.
 func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
-	if f.plan == "" {
-		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the plan with --plan; " +
-			"`replicate plan --format json --out FILE` writes one")
+	plan, err := readPlan(f.plan)
+	if err != nil {
+		return plan, cluster.Task{}, err
 	}
 	if err := checkWorkers(f.workers); err != nil {
-		return cluster.Plan{}, cluster.Task{}, err
+		return plan, cluster.Task{}, err
 	}
 	if f.task < 0 {
-		return cluster.Plan{}, cluster.Task{}, usage.Errorf("name the task with --task N")
-	}
-	plan, err := cluster.Read(f.plan)
-	if err != nil {
-		return cluster.Plan{}, cluster.Task{}, usage.Error(err)
+		return plan, cluster.Task{}, usage.Errorf("name the task with --task N")
 	}
 	task, err := plan.Task(f.task)
 	return plan, task, usage.Error(err)

@@ -89,14 +89,14 @@ func part(name string) string {
 
 // otherWrites are the files that write or rename without package artifact, with the reason.
 var otherWrites = map[string]string{
-	"ci/mutations/main.go":                           "writes into a temporary folder",
-	"data/cifar10/download.go":                       "renames a folder",
-	"kernel/jupyter/connection.go":                   "writes into a new folder of its own, before the kernel starts",
-	"kernel/setup/tools.go":                          "renames programs that were built on the same disk",
-	"replicate/cluster/slurm/slurmtest/slurmtest.go": "writes settings of tests",
-	"replicate/cluster/slurm/submit.go":              "makes an empty file",
-	"replicate/runs/lock.go":                         "writes into a lock's file, which must stay the same file",
-	"replicate/runs/store.go":                        "moves a damaged file and writes the reason next to it",
+	"ci/mutations/main.go":                     "writes into a temporary folder",
+	"data/cifar10/download.go":                 "renames a folder",
+	"kernel/jupyter/connection.go":             "writes into a new folder of its own, before the kernel starts",
+	"kernel/setup/tools.go":                    "renames programs that were built on the same disk",
+	"replicate/cluster/slurmtest/slurmtest.go": "writes settings of tests",
+	"replicate/cluster/submit.go":              "makes an empty file",
+	"replicate/runs/lock.go":                   "writes into a lock's file, which must stay the same file",
+	"replicate/runs/store.go":                  "moves a damaged file and writes the reason next to it",
 }
 
 // TestAtomicFiles: files are written by package artifact alone, but for the listed ones. renameio alone may leave a

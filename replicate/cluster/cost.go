@@ -21,9 +21,19 @@ type Cost struct {
 // Cost sums the tasks.
 func (p Plan) Cost() Cost {
 	var c Cost
-	c.GPU, c.Cores, c.Path = p.Seconds()
 	distinct := map[string]bool{}
-	for _, t := range p.Tasks {
+	ends := make([]float64, len(p.Tasks)) // of the longest chain that ends with each task
+	for i, t := range p.Tasks {
+		if t.GPU {
+			c.GPU += t.Seconds
+		} else {
+			c.Cores += t.Seconds * float64(t.CPUs)
+		}
+		for _, before := range t.After {
+			ends[i] = max(ends[i], ends[before])
+		}
+		ends[i] += t.Seconds
+		c.Path = max(c.Path, ends[i])
 		if t.Source == Measured {
 			c.Measured += t.Seconds
 		} else {

@@ -15,8 +15,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// Options say which runs a plan has, and how it distributes them.
-type Options struct {
+// Request says which runs a plan has, and how it distributes them.
+type Request struct {
 	lab.Options
 	Figures     []paper.Figure
 	Arguments   []string // for Plan.Arguments
@@ -27,7 +27,7 @@ type Options struct {
 	CacheDir    string   // where checkpoints are looked for; empty for nowhere
 }
 
-// Names of groups of scenarios, for Options.GPUFor.
+// Names of groups of scenarios, for Request.GPUFor.
 const (
 	Images = "images" // whose networks are ResNet-18
 	Robots = "robots"
@@ -60,7 +60,7 @@ func CheckGPUFor(c lab.Catalog, names []string) error {
 
 // planner makes a plan.
 type planner struct {
-	Options
+	Request
 	catalog      lab.Catalog
 	index        *claims.RunIndex              // nil if nothing is stored
 	environments map[string]claims.Environment // by scenario and whether it runs on a GPU
@@ -83,11 +83,11 @@ type wanted struct {
 
 // Make plans the runs of figures that are not stored; index is nil if nothing is. It opens no backend and reads neither
 // data nor, but for whether they exist, checkpoints. All its errors are usage errors.
-func Make(c lab.Catalog, index *claims.RunIndex, o Options) (Plan, error) {
-	p := &planner{Options: o, catalog: c, index: index, environments: map[string]claims.Environment{}, rates: map[string]rate{},
-		byKey: map[string]*wanted{}}
-	plan := Plan{Format: Format, Scale: string(o.Scale), Arguments: o.Arguments, TaskSeconds: o.TaskSeconds}
-	for _, f := range o.Figures {
+func Make(c lab.Catalog, index *claims.RunIndex, r Request) (Plan, error) {
+	p := &planner{Request: r, catalog: c, index: index, environments: map[string]claims.Environment{},
+		rates: map[string]rate{}, byKey: map[string]*wanted{}}
+	plan := Plan{Format: Format, Scale: string(r.Scale), Arguments: r.Arguments, TaskSeconds: r.TaskSeconds}
+	for _, f := range r.Figures {
 		if err := p.addFigure(f); err != nil {
 			return Plan{}, fmt.Errorf("%s: %w", f.Name(), err)
 		}
@@ -107,7 +107,7 @@ func Make(c lab.Catalog, index *claims.RunIndex, o Options) (Plan, error) {
 
 // addFigure adds the runs of a figure.
 func (p *planner) addFigure(f paper.Figure) error {
-	o := p.Options.Options
+	o := p.Options
 	o.AllFigures = o.AllFigures || len(p.Figures) > 1
 	panels, err := p.catalog.Panels(f, o)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 
 var testCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
 
-// optionsOf returns the options of a plan of all figures at a scale, on a machine without data and checkpoints.
-func optionsOf(t *testing.T, scale experiment.Scale, overrides ...string) Options {
+// requestOf returns the request for a plan of all figures at a scale, on a machine without data and checkpoints.
+func requestOf(t *testing.T, scale experiment.Scale, overrides ...string) Request {
 	t.Helper()
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CLEAR", "")
-	return Options{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: testCatalog.At(scale),
+	return Request{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: testCatalog.At(scale),
 		TaskSeconds: 3600, GPUFor: []string{Images}, GPUBackend: backend.XLACUDA, CacheDir: t.TempDir()}
 }
 
 // makePlan makes a plan and reads it back, which checks it.
-func makePlan(t *testing.T, store *runs.Store, o Options) Plan {
+func makePlan(t *testing.T, store *runs.Store, o Request) Plan {
 	t.Helper()
 	var index *claims.RunIndex
 	if store != nil {
@@ -69,8 +69,8 @@ func stepsOf(t *testing.T, p Plan) map[string][]int {
 // At the paper's scale every run that the lab would compute is in the plan, and each of its steps once. The lab needs
 // checkpoints: it gets the committed one, as does another plan.
 func TestPaperPlan(t *testing.T) {
-	p := makePlan(t, nil, optionsOf(t, experiment.Paper))
-	committed := optionsOf(t, experiment.Paper, "width=16", "checkpoint=committed")
+	p := makePlan(t, nil, requestOf(t, experiment.Paper))
+	committed := requestOf(t, experiment.Paper, "width=16", "checkpoint=committed")
 	committed.AllFigures = true
 	other := stepsOf(t, makePlan(t, nil, committed))
 	steps := stepsOf(t, p)
@@ -115,7 +115,7 @@ func TestPaperPlan(t *testing.T) {
 
 // Every split whose checkpoint is missing is pre-trained, before its features, before the runs of its seeds.
 func TestStagesOfAPlan(t *testing.T) {
-	o := optionsOf(t, experiment.Paper)
+	o := requestOf(t, experiment.Paper)
 	p := makePlan(t, nil, o)
 	var splits []int64
 	for _, task := range p.Tasks {
@@ -170,7 +170,7 @@ func TestProcessors(t *testing.T) {
 		{"claw", "threads=1", nil, 1}, {"cheetah", "threads=1", nil, 1}, {"claw", "threads=0", nil, 2},
 		{"gaussian", "threads=1", nil, 2}, {"cifar10b", "threads=1", nil, 4}, {"cifar10b", "threads=1", []string{Images}, 2},
 	} {
-		o := optionsOf(t, experiment.Small, c.set)
+		o := requestOf(t, experiment.Small, c.set)
 		o.AllFigures, o.GPUFor, o.TaskSeconds = true, c.gpuFor, 60
 		seen := map[int]int{}
 		for _, task := range makePlan(t, nil, o).Tasks {

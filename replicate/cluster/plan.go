@@ -1,24 +1,23 @@
 // Package cluster distributes the runs of figures over the tasks of a cluster. A plan lists every run that is missing,
-// in tasks that one process each computes: it needs neither GPU nor data. A worker computes one task.
+// in tasks that one process each computes: it needs neither GPU nor data. A worker computes one task. Slurm distributes,
+// retries and accounts: batch scripts and array jobs with dependencies.
 package cluster
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
 )
 
-// Format is the number of the plan's format that this program writes and reads. Plans of format 1 had no checksum.
-const Format = 2
+// Format is the number of the plan's format that this program writes and reads.
+const Format = 3
 
 // Plan is the work that is missing for figures.
 type Plan struct {
@@ -104,24 +103,13 @@ type Runs struct {
 	Seeds    []int64           `json:"seeds"`              // those that are computed here
 	Group    int               `json:"group,omitempty"`    // largest group of batched seeds; 0 if seeds are not batched
 	Steps    []int             `json:"steps"`              // that are missing
-	Cost     float64           `json:"cost"`               // of a step of a seed, relative to the scenario's others
 }
 
-// MissingError is returned for a task that the plan does not have.
-type MissingError struct{ Task, Tasks int }
-
-// Error names the valid numbers.
-func (e *MissingError) Error() string {
-	if e.Tasks == 0 {
-		return fmt.Sprintf("there is no task %d: the plan has none, all runs were stored", e.Task)
-	}
-	return fmt.Sprintf("there is no task %d: the plan has 0 to %d", e.Task, e.Tasks-1)
-}
-
-// Task returns a task. Errors: a *MissingError.
+// Task returns a task.
 func (p Plan) Task(id int) (Task, error) {
 	if id < 0 || id >= len(p.Tasks) {
-		return Task{}, &MissingError{id, len(p.Tasks)}
+		return Task{}, fmt.Errorf("there is no task %d: the plan has %s, counted from 0", id,
+			runs.Plural(len(p.Tasks), "task"))
 	}
 	return p.Tasks[id], nil
 }
@@ -180,64 +168,10 @@ func (p Plan) After(a Array) []Stage {
 	return slices.Compact(out)
 }
 
-// Seconds sums the estimates of a plan's tasks, and follows the chain of tasks that takes longest.
-func (p Plan) Seconds() (gpu, cores, path float64) {
-	ends := make([]float64, len(p.Tasks))
-	for i, t := range p.Tasks {
-		if t.GPU {
-			gpu += t.Seconds
-		} else {
-			cores += t.Seconds * float64(t.CPUs)
-		}
-		for _, before := range t.After {
-			ends[i] = max(ends[i], ends[before])
-		}
-		ends[i] += t.Seconds
-		path = max(path, ends[i])
-	}
-	return gpu, cores, path
-}
-
-// Encode returns the plan as JSON, a line for each task, with a checksum of its text at the end.
+// Encode returns the plan as JSON.
 func (p Plan) Encode() ([]byte, error) {
-	tasks := p.Tasks
-	p.Tasks = []Task{}
-	head, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	out := bytes.TrimSuffix(head, []byte("]\n}"))
-	for i, t := range tasks {
-		line, err := json.Marshal(t)
-		if err != nil {
-			return nil, err
-		}
-		separator := ",\n    "
-		if i == 0 {
-			separator = "\n    "
-		}
-		out = append(append(out, separator...), line...)
-	}
-	return seal(append(out, "\n  ]\n}\n"...)), nil
-}
-
-// end is the end of a plan's text.
-const end = "\n}\n"
-
-// seal adds the field sha256 to the end of a plan: the checksum of the text without it.
-func seal(text []byte) []byte {
-	field := fmt.Sprintf(",\n  \"sha256\": \"%x\"", sha256.Sum256(text))
-	return slices.Concat(bytes.TrimSuffix(text, []byte(end)), []byte(field+end))
-}
-
-// unseal returns a plan's text without its checksum. Errors: there is none, or the text was changed.
-func unseal(text []byte) ([]byte, error) {
-	body := text[:max(0, len(text)-len(seal(nil)))]
-	if body = slices.Concat(body, []byte(end)); !bytes.Equal(seal(body), text) {
-		return nil, errors.New("it does not end with the checksum of its text, so it was changed or cut off: " +
-			"make it again with `replicate plan`")
-	}
-	return body, nil
+	text, err := json.Marshal(p)
+	return append(text, '\n'), err
 }
 
 // Write writes the plan to a file, atomically.
@@ -258,12 +192,7 @@ const largest = 64 << 20
 
 // Read reads and checks a plan.
 func Read(path string) (Plan, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Plan{}, fmt.Errorf("cannot read the plan: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, largest+1))
+	text, err := artifact.ReadFile(path, largest)
 	if err != nil {
 		return Plan{}, fmt.Errorf("cannot read the plan: %w", err)
 	}
@@ -274,32 +203,57 @@ func Read(path string) (Plan, error) {
 	return p, nil
 }
 
-// Decode reads a plan from JSON and checks it. A text in which anything was changed after Encode is an error.
-func Decode(text []byte) (Plan, error) {
-	if len(text) > largest {
-		return Plan{}, fmt.Errorf("it has more than %d MiB", largest>>20)
-	}
-	var format struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(text, &format); err != nil {
+// Decode reads a plan from JSON and checks it.
+func Decode(text []byte) (p Plan, err error) {
+	if err := json.Unmarshal(text, &p); err != nil {
 		return Plan{}, fmt.Errorf("it is not JSON of a plan (%w)", err)
 	}
-	if format.Format != Format {
+	if p.Format != Format {
 		return Plan{}, fmt.Errorf("it has format %d, this program reads format %d: make it again with `replicate plan`",
-			format.Format, Format)
+			p.Format, Format)
 	}
-	text, err := unseal(text)
-	if err != nil {
+	if _, err := experiment.ParseScale(p.Scale); err != nil {
 		return Plan{}, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	var p Plan
-	if err := decoder.Decode(&p); err != nil {
-		return Plan{}, err
+	for i, t := range p.Tasks {
+		if err := t.check(i); err != nil {
+			return Plan{}, fmt.Errorf("task %d: %w", i, err)
+		}
 	}
-	return p, p.check()
+	return p, nil
+}
+
+// check returns an error unless the task at this index has one kind of work, and needs tasks before it alone.
+func (t Task) check(index int) error {
+	kinds := 0
+	for _, has := range []bool{t.Pretrain != nil, t.Features != nil, len(t.Runs) > 0} {
+		if has {
+			kinds++
+		}
+	}
+	switch {
+	case t.ID != index:
+		return fmt.Errorf("it has the number %d", t.ID)
+	case kinds != 1:
+		return errors.New("it must have one of pretrain, features and runs")
+	case slices.ContainsFunc(t.After, func(id int) bool { return id < 0 || id >= index }):
+		return fmt.Errorf("it needs the tasks %d, which do not all come before it", t.After)
+	}
+	for _, r := range t.Runs {
+		if len(r.Seeds) == 0 || len(r.Steps) == 0 || !slices.IsSorted(r.Steps) {
+			return fmt.Errorf("runs of %s/%s: give seeds and ascending steps", r.Scenario, r.Series)
+		}
+	}
+	return nil
+}
+
+// Steps is the number of steps of the task's runs, over all seeds.
+func (t Task) Steps() int {
+	sum := 0
+	for _, r := range t.Runs {
+		sum += len(r.Seeds) * len(r.Steps)
+	}
+	return sum
 }
 
 // String names the task's work for people: "gaussian/ours seeds 0, 1, 2 (159 steps); and 3 more".

@@ -15,15 +15,15 @@ import (
 )
 
 // onPanelA are the options of panel a of Figure 1 at the tiny scale, with a group of three seeds for each learner.
-func onPanelA(t *testing.T) Options {
-	o := optionsOf(t, experiment.Tiny)
+func onPanelA(t *testing.T) Request {
+	o := requestOf(t, experiment.Tiny)
 	o.Figures, o.Panels, o.Learners = o.Figures[:1], []string{"a"}, []string{"ours"}
 	return o
 }
 
 // store stores runs of panel a as a machine with a backend and a plugin would: those that chosen accepts, at the steps
 // that it returns.
-func store(t *testing.T, s *runs.Store, o Options, name, plugin string, chosen func(job runs.Wanted) []int) {
+func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen func(job runs.Wanted) []int) {
 	t.Helper()
 	l := &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Store: s, Host: &experiment.Host{CacheDir: t.TempDir(),
 		Backend: &backend.Backend{Info: backend.Info{Name: name, PluginSHA256: strings.Repeat(plugin, 64)}}}}}
@@ -130,7 +130,7 @@ func TestMeasuredRate(t *testing.T) {
 		}
 		return nil
 	})
-	p := &planner{Options: o, catalog: testCatalog, byKey: map[string]*wanted{}, rates: map[string]rate{}}
+	p := &planner{Request: o, catalog: testCatalog, byKey: map[string]*wanted{}, rates: map[string]rate{}}
 	if p.index, err = claims.NewRunIndex(s); err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func (t Task) resources() string {
 
 // Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
 func Checkpoints(c lab.Catalog, scale experiment.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
-	plan, err := Make(c, nil, Options{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
+	plan, err := Make(c, nil, Request{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -59,7 +59,7 @@ func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int
 		steps = append(steps, todo[seed]...)
 	}
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
-		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps)), Cost: w.Cost}
+		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps))}
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
 	perStep, source := p.perStep(w)
 	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source

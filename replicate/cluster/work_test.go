@@ -29,7 +29,7 @@ func labOf(t *testing.T) *lab.Lab {
 // The tasks of a panel of images, features first, give the rows of one machine.
 func TestWorkOnImages(t *testing.T) {
 	b := backendtest.Open(t, "") // before the cache is another one
-	o := optionsOf(t, experiment.Tiny, "steps=6", "first=2", "stride=1", "n=8", "images=100", "test-n=20", "max-updates=1",
+	o := requestOf(t, experiment.Tiny, "steps=6", "first=2", "stride=1", "n=8", "images=100", "test-n=20", "max-updates=1",
 		"batch=8", "g-updates=2", "g-batch=8")
 	o.Figures, o.Panels, o.Seeds, o.Learners = o.Figures[:1], []string{"b"}, []int64{0, 1}, []string{"everything", "ours"}
 	o.GPUFor, o.Backend = nil, b.Info.Name
@@ -67,7 +67,7 @@ func TestWorkOnImages(t *testing.T) {
 }
 
 // execute computes the runs of the first figure's panels.
-func execute(t *testing.T, l *lab.Lab, o Options) []*runs.Result {
+func execute(t *testing.T, l *lab.Lab, o Request) []*runs.Result {
 	t.Helper()
 	plan, err := l.Plan(o.Figures[0], o.Options)
 	if err != nil {

@@ -1,4 +1,4 @@
-package slurm
+package cluster
 
 import (
 	"cmp"
@@ -14,28 +14,27 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"tvps/replicate/cluster"
 	"tvps/replicate/runs"
 )
 
-// State is the condition of a task or job.
-type State string
+// TaskState is the condition of a task or job.
+type TaskState string
 
 // The conditions of a task or job.
 const (
-	Done      State = "done"
-	Running   State = "running"
-	Waiting   State = "waiting"       // in the queue
-	Failed    State = "failed"        // and not in the queue
-	Cancelled State = "cancelled"     // left the queue without a start
-	Open      State = "not submitted" // or left over by a submission that was cancelled
+	Done      TaskState = "done"
+	Running   TaskState = "running"
+	Waiting   TaskState = "waiting"       // in the queue
+	Failed    TaskState = "failed"        // and not in the queue
+	Cancelled TaskState = "cancelled"     // left the queue without a start
+	Open      TaskState = "not submitted" // or left over by a submission that was cancelled
 )
 
 // Item is a task, or one of the jobs around the tasks, and what became of it.
 type Item struct {
-	Name     string        // as "task 7 (gpu)" or "draw"
-	Stage    cluster.Stage // of a task
-	State    State
+	Name     string // as "task 7 (gpu)" or "draw"
+	Stage    Stage  // of a task
+	State    TaskState
 	Node     string
 	Log      string
 	Attempts int
@@ -54,12 +53,12 @@ type Status struct {
 
 // ReadStatus joins the attempts at the tasks, which the workers note, with Slurm's queue and its accounting. It works
 // without Slurm: then nothing is in the queue.
-func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error) {
+func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 	jobs, err := ReadJobs(path)
 	if err != nil {
 		return Status{}, err
 	}
-	attempts, unreadable, err := cluster.Attempts(path)
+	attempts, unreadable, err := Attempts(path)
 	if err != nil {
 		return Status{}, err
 	}
@@ -67,14 +66,14 @@ func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error
 	if unreadable > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s cannot be read.", runs.Plural(unreadable, "file of an attempt")))
 	}
-	k := known{path: path, attempts: map[int][]cluster.Attempt{}, jobs: jobs}
+	k := statusReader{path: path, attempts: map[int][]Attempt{}, jobs: jobs}
 	for _, a := range attempts {
 		k.attempts[a.Task] = append(k.attempts[a.Task], a)
 	}
 	k.logs, _ = os.ReadDir(logFolder(path))
 	if len(jobs) > 0 {
 		if k.queue, err = readQueue(ctx, jobs); err != nil {
-			var missing *MissingError
+			var missing *NoSlurmError
 			if !errors.As(err, &missing) {
 				return Status{}, err
 			}
@@ -95,10 +94,10 @@ func ReadStatus(ctx context.Context, path string, p cluster.Plan) (Status, error
 	return s, nil
 }
 
-// known is what was read.
-type known struct {
-	path     string                    // of the plan
-	attempts map[int][]cluster.Attempt // by task
+// statusReader has what was read.
+type statusReader struct {
+	path     string            // of the plan
+	attempts map[int][]Attempt // by task
 	jobs     []Submitted
 	logs     []os.DirEntry
 	queue    []queued
@@ -106,13 +105,13 @@ type known struct {
 }
 
 // task joins what is known of a task.
-func (k known) task(t cluster.Task) Item {
+func (k statusReader) task(t Task) Item {
 	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), Stage: t.Stage, State: Open, GPU: t.GPU,
 		Seconds: t.Seconds}
 	i := slices.IndexFunc(k.jobs, func(j Submitted) bool { return j.First <= t.ID && t.ID < j.First+j.Count })
 	if i >= 0 {
 		job := k.jobs[i]
-		item = k.place(item, job, t.ID-job.First)
+		item = k.inQueue(item, job, t.ID-job.First)
 	}
 	attempts := k.attempts[t.ID]
 	if len(attempts) == 0 {
@@ -143,8 +142,8 @@ func (k known) task(t cluster.Task) Item {
 }
 
 // job joins what is known of a job that is no array.
-func (k known) job(j Submitted) Item {
-	item := k.place(Item{Name: j.Name}, j, -1)
+func (k statusReader) job(j Submitted) Item {
+	item := k.inQueue(Item{Name: j.Name}, j, -1)
 	if item.State == Running || item.State == Waiting {
 		return item
 	}
@@ -157,8 +156,8 @@ func (k known) job(j Submitted) Item {
 	return item
 }
 
-// place looks a job, or the task of an array with an index, up in the queue and in the accounts.
-func (k known) place(item Item, j Submitted, index int) Item {
+// inQueue looks a job, or the task of an array with an index, up in the queue and in the accounts.
+func (k statusReader) inQueue(item Item, j Submitted, index int) Item {
 	id, log := strconv.Itoa(j.ID), fmt.Sprintf("tvps-%s-%d-*.log", j.Name, j.ID)
 	if index >= 0 {
 		id, log = fmt.Sprintf("%d_%d", j.ID, index), fmt.Sprintf("tvps-%s-%d_%d-*.log", j.Name, j.ID, index)
@@ -188,7 +187,7 @@ func (k known) place(item Item, j Submitted, index int) Item {
 }
 
 // newestLog returns the log that matches a pattern and was changed last; empty if there is none.
-func (k known) newestLog(pattern string) string {
+func (k statusReader) newestLog(pattern string) string {
 	var best string
 	var changed time.Time
 	for _, entry := range k.logs {
@@ -232,13 +231,13 @@ func (s Status) Over() bool {
 
 // Progress is as "12 of 40 tasks done, 3 running, 25 waiting, about 2.3 h of work left".
 func (s Status) Progress() string {
-	count, seconds := map[State]int{}, 0.
+	count, seconds := map[TaskState]int{}, 0.
 	for _, i := range s.Tasks {
 		count[i.State]++
 		seconds += i.Seconds
 	}
 	text := fmt.Sprintf("%d of %d tasks done", count[Done], len(s.Tasks))
-	for _, state := range []State{Running, Waiting, Failed, Cancelled} {
+	for _, state := range []TaskState{Running, Waiting, Failed, Cancelled} {
 		if count[state] > 0 {
 			text += fmt.Sprintf(", %d %s", count[state], state)
 		}
@@ -291,15 +290,15 @@ func (i Item) String() string {
 
 // Print prints the number of tasks in each state, the tasks and jobs that run or failed, and the notes.
 func (s Status) Print(out io.Writer) error {
-	states := []State{Done, Running, Waiting, Failed, Cancelled, Open}
+	states := []TaskState{Done, Running, Waiting, Failed, Cancelled, Open}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "stage\ttasks")
 	for _, state := range states {
 		fmt.Fprintf(w, "\t%s", state)
 	}
 	fmt.Fprintln(w, "\thours left")
-	for _, stage := range cluster.Stages {
-		count, hours := map[State]int{}, 0.
+	for _, stage := range Stages {
+		count, hours := map[TaskState]int{}, 0.
 		of := slices.DeleteFunc(slices.Clone(s.Tasks), func(i Item) bool { return i.Stage != stage })
 		if len(of) == 0 {
 			continue

@@ -1,6 +1,4 @@
-// Package slurm submits the plan of a cluster to Slurm: readable batch scripts, array jobs with dependencies, and what
-// became of them. Slurm distributes, retries and accounts; a worker (package cluster) computes.
-package slurm
+package cluster
 
 import (
 	"bytes"
@@ -12,12 +10,10 @@ import (
 	"strings"
 	"text/template"
 	"time"
-
-	"tvps/replicate/cluster"
 )
 
-// Options say how a plan is submitted. Paths are absolute: batch scripts run on other nodes.
-type Options struct {
+// Slurm says how a plan is submitted. Paths are absolute: batch scripts run on other nodes.
+type Slurm struct {
 	Plan    string            // file of the plan; scripts, logs and exit codes are written next to it
 	Program string            // of the worker
 	Work    string            // folder in which jobs start
@@ -46,10 +42,9 @@ type Job struct {
 	GPU            bool
 	CPUs, MemoryMB int
 	Limit          time.Duration
-	Kind           string // of the script's commands: task or draw
 
-	Options *Options
-	Plan    *cluster.Plan
+	Slurm *Slurm
+	Plan  *Plan
 }
 
 // What the jobs around the tasks need, and how long they may take.
@@ -61,10 +56,10 @@ const (
 
 // Jobs returns the jobs of a plan in an order in which they can be submitted: pre-training, features, runs on
 // GPU and on CPU, and drawing.
-func Jobs(p *cluster.Plan, o *Options) []Job {
+func Jobs(p *Plan, o *Slurm) []Job {
 	var jobs []Job
-	add := func(j Job) { j.Options, j.Plan = o, p; jobs = append(jobs, j) }
-	ofStage := map[cluster.Stage][]string{}
+	add := func(j Job) { j.Slurm, j.Plan = o, p; jobs = append(jobs, j) }
+	ofStage := map[Stage][]string{}
 	for _, a := range p.Arrays() {
 		var after []string
 		for _, stage := range p.After(a) {
@@ -73,20 +68,20 @@ func Jobs(p *cluster.Plan, o *Options) []Job {
 		for part := range slices.Chunk(a.Tasks, max(1, o.MaxArray)) {
 			name := fmt.Sprintf("%s-%d", a.Stage, 1+len(ofStage[a.Stage]))
 			ofStage[a.Stage] = append(ofStage[a.Stage], name)
-			add(Job{Name: name, Kind: "task", First: part[0].ID, Count: len(part), After: after, GPU: a.GPU,
+			add(Job{Name: name, First: part[0].ID, Count: len(part), After: after, GPU: a.GPU,
 				CPUs: a.CPUs, MemoryMB: a.MemoryMB, Limit: o.limit(part)})
 		}
 	}
 	var last []string
-	for _, stage := range cluster.Stages {
+	for _, stage := range Stages {
 		last = append(last, ofStage[stage]...)
 	}
-	add(Job{Name: "draw", Kind: "draw", After: last, CPUs: 2, MemoryMB: smallMemory, Limit: drawLimit})
+	add(Job{Name: "draw", After: last, CPUs: 2, MemoryMB: smallMemory, Limit: drawLimit})
 	return jobs
 }
 
 // limit is the time limit of the tasks of an array.
-func (o *Options) limit(tasks []cluster.Task) time.Duration {
+func (o *Slurm) limit(tasks []Task) time.Duration {
 	if o.Time > 0 {
 		return o.Time
 	}
@@ -114,7 +109,7 @@ func (j Job) Script() ([]byte, error) {
 func (j Job) File() string { return filepath.Join(j.Folder(), j.Name+".sbatch") }
 
 // Folder is that of the plan.
-func (j Job) Folder() string { return filepath.Dir(j.Options.Plan) }
+func (j Job) Folder() string { return filepath.Dir(j.Slurm.Plan) }
 
 // Title is the name under which Slurm lists the job.
 func (j Job) Title() string { return title(j.Name) }
@@ -124,8 +119,8 @@ func title(name string) string { return "tvps-" + name }
 // Indices are those of the array, as "0-99%8".
 func (j Job) Indices() string {
 	text := fmt.Sprintf("0-%d", j.Count-1)
-	if j.Options.MaxRunning > 0 {
-		text += fmt.Sprintf("%%%d", j.Options.MaxRunning)
+	if j.Slurm.MaxRunning > 0 {
+		text += fmt.Sprintf("%%%d", j.Slurm.MaxRunning)
 	}
 	return text
 }
@@ -136,7 +131,7 @@ func (j Job) Logs() string {
 	if j.Count > 0 {
 		name = "%x-%A_%a-%N.log"
 	}
-	return filepath.Join(strings.ReplaceAll(logFolder(j.Options.Plan), "%", "%%"), name)
+	return filepath.Join(strings.ReplaceAll(logFolder(j.Slurm.Plan), "%", "%%"), name)
 }
 
 func logFolder(plan string) string { return filepath.Join(filepath.Dir(plan), "logs") }
@@ -153,21 +148,21 @@ func (j Job) Warning() int { return int(min(2*time.Minute, j.Limit/3).Seconds())
 // Partition is that of the job's kind.
 func (j Job) Partition() string {
 	if j.GPU {
-		return j.Options.GPUPartition
+		return j.Slurm.GPUPartition
 	}
-	return j.Options.Partition
+	return j.Slurm.Partition
 }
 
 // TaskFolder is the folder of the attempts at tasks.
-func (j Job) TaskFolder() string { return cluster.AttemptsFolder(j.Options.Plan) }
+func (j Job) TaskFolder() string { return AttemptsFolder(j.Slurm.Plan) }
 
 // ExitFile is the file in which a job that is no array leaves its exit code.
-func (j Job) ExitFile() string { return exitFile(j.Options.Plan, j.Name) }
+func (j Job) ExitFile() string { return exitFile(j.Slurm.Plan, j.Name) }
 
 func exitFile(plan, job string) string { return filepath.Join(filepath.Dir(plan), job+".exit") }
 
 // CancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
-func (j Job) CancelFile() string { return cancelFile(j.Options.Plan) }
+func (j Job) CancelFile() string { return cancelFile(j.Slurm.Plan) }
 
 func cancelFile(plan string) string { return filepath.Join(filepath.Dir(plan), "cancelled") }
 
@@ -176,7 +171,7 @@ func (j Job) Draw() []string {
 	var out []string
 	for _, figure := range j.Plan.Figures {
 		words := slices.Concat([]string{figure, "--stored", "--scale", j.Plan.Scale}, j.Plan.Arguments,
-			[]string{"--results", j.Options.Results, "--out", j.Options.Folders[figure]})
+			[]string{"--results", j.Slurm.Results, "--out", j.Slurm.Folders[figure]})
 		out = append(out, quote(words...))
 	}
 	return out

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Made by `replicate submit`; {{if .Count}}tasks {{.First}} and following of{{else}}a job of{{end}} {{.Options.Plan}}
+# Made by `replicate submit`; {{if .Count}}tasks {{.First}} and following of{{else}}a job of{{end}} {{.Slurm.Plan}}
 #SBATCH --job-name={{.Title}}
 {{- if .Count}}
 #SBATCH --array={{.Indices}}
@@ -12,29 +12,29 @@
 #SBATCH --time={{.TimeLimit}}
 #SBATCH --cpus-per-task={{.CPUs}} --mem={{.MemoryMB}}M
 {{- if .GPU}}
-#SBATCH --gres={{.Options.GPU}}
+#SBATCH --gres={{.Slurm.GPU}}
 {{- end}}
 {{- with .Partition}}
 #SBATCH --partition={{.}}
 {{- end}}
-{{- with .Options.Account}}
+{{- with .Slurm.Account}}
 #SBATCH --account={{.}}
 {{- end}}
-{{- with .Options.QOS}}
+{{- with .Slurm.QOS}}
 #SBATCH --qos={{.}}
 {{- end}}
-{{- range .Options.Lines}}
+{{- range .Slurm.Lines}}
 #SBATCH {{.}}
 {{- end}}
 
-cd {{quote .Options.Work}} || exit 1
-{{- range $name, $value := .Options.Environ}}
+cd {{quote .Slurm.Work}} || exit 1
+{{- range $name, $value := .Slurm.Environ}}
 export {{$name}}={{quote $value}}
 {{- end}}
-program={{quote .Options.Program}}
-plan={{quote .Options.Plan}}
-results={{quote .Options.Results}}
-{{if eq .Kind "task"}}
+program={{quote .Slurm.Program}}
+plan={{quote .Slurm.Plan}}
+results={{quote .Slurm.Results}}
+{{if .Count}}
 task=$(({{.First}} + SLURM_ARRAY_TASK_ID))
 echo "task $task on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
 
@@ -64,11 +64,11 @@ case $code in
 0 | 2) ;; # done; impossible, so trying again is no use
 75 | 130) # held by another process; stopped and saved
   ((code != 75)) || sleep $((30 + RANDOM % 60))
-  again {{.Options.Requeues}} "${SLURM_RESTART_COUNT:-0}"
+  again {{.Slurm.Requeues}} "${SLURM_RESTART_COUNT:-0}"
   ;;
 *) # failed, or killed: attempts count that were neither saved nor held
   failed=$(grep -LsE '"exit":(75|130),' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
-  again {{.Options.Retries}} $((failed - 1))
+  again {{.Slurm.Retries}} $((failed - 1))
   ;;
 esac
 exit "$code"
@@ -78,7 +78,7 @@ code=0
 "$program" {{.}} || code=$?
 {{- end}}
 {{- end}}
-{{- if ne .Kind "task"}}
+{{- if not .Count}}
 echo "$code" >{{quote .ExitFile}}
 exit "$code"
 {{- end}}

@@ -1,9 +1,8 @@
-package slurm
+package cluster
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,29 +21,23 @@ import (
 
 // Submitted is a job that Slurm has accepted.
 type Submitted struct {
-	Name   string `json:"name"`
-	ID     int    `json:"id"`
-	First  int    `json:"first"`           // the first task of an array
-	Count  int    `json:"count,omitempty"` // tasks of an array
-	SHA256 string `json:"sha256"`          // of all the above, in the file
-}
-
-// sum is the checksum of a job in the file.
-func (s Submitted) sum() string {
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d", s.Name, s.ID, s.First, s.Count)))
+	Name  string `json:"name"`
+	ID    int    `json:"id"`
+	First int    `json:"first"`           // the first task of an array
+	Count int    `json:"count,omitempty"` // tasks of an array
 }
 
 // jobsFile is the file next to the plan that lists what was submitted.
 func jobsFile(plan string) string { return filepath.Join(filepath.Dir(plan), "jobs.json") }
 
-// Write writes the scripts of jobs and makes the folder of their logs.
-func Write(jobs []Job) error {
+// WriteScripts writes the scripts of jobs and makes the folder of their logs.
+func WriteScripts(jobs []Job) error {
 	for _, j := range jobs {
 		text, err := j.Script()
 		if err != nil {
 			return err
 		}
-		if err := artifact.MakeFolder(logFolder(j.Options.Plan)); err != nil {
+		if err := artifact.MakeFolder(logFolder(j.Slurm.Plan)); err != nil {
 			return err
 		}
 		if err := artifact.Replace(j.File(), text, 0o755); err != nil {
@@ -65,10 +58,10 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 		if err == nil {
 			ids[j.Name] = id
 			out = append(out, Submitted{Name: j.Name, ID: id, First: j.First, Count: j.Count})
-			err = writeJobs(j.Options.Plan, out)
+			err = writeJobs(j.Slurm.Plan, out)
 		}
 		if err != nil {
-			if _, cancelErr := Cancel(context.WithoutCancel(ctx), j.Options.Plan); cancelErr != nil {
+			if _, cancelErr := Cancel(context.WithoutCancel(ctx), j.Slurm.Plan); cancelErr != nil {
 				err = fmt.Errorf("%w (and the jobs before it cannot be cancelled: %w)", err, cancelErr)
 			}
 			if ctx.Err() != nil {
@@ -103,9 +96,6 @@ func (j Job) submit(ctx context.Context, ids map[string]int) (int, error) {
 }
 
 func writeJobs(plan string, jobs []Submitted) error {
-	for i := range jobs {
-		jobs[i].SHA256 = jobs[i].sum()
-	}
 	text, err := json.MarshalIndent(jobs, "", "  ")
 	if err != nil {
 		return err
@@ -116,8 +106,7 @@ func writeJobs(plan string, jobs []Submitted) error {
 // longestJobs is the longest file of jobs that is read, in bytes: that of ten thousand arrays.
 const longestJobs = 2 << 20
 
-// ReadJobs returns the jobs of a plan that were submitted; none if there are none. A job that was changed after it was
-// written is an error: its number could be that of another job.
+// ReadJobs returns the jobs of a plan that were submitted; none if there are none.
 func ReadJobs(plan string) ([]Submitted, error) {
 	text, err := artifact.ReadFile(jobsFile(plan), longestJobs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,12 +118,6 @@ func ReadJobs(plan string) ([]Submitted, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", jobsFile(plan), err)
-	}
-	for _, j := range out {
-		if j.SHA256 != j.sum() {
-			return nil, fmt.Errorf("%s: job %s with the number %d does not match its checksum: restore the file, or remove "+
-				"it after you have cancelled the plan's jobs with scancel", jobsFile(plan), j.Name, j.ID)
-		}
 	}
 	return out, nil
 }
@@ -178,11 +161,11 @@ func MaxArraySize(ctx context.Context) (int, error) {
 	return strconv.Atoi(found[1])
 }
 
-// MissingError is returned where Slurm's commands are not installed.
-type MissingError struct{ Command string }
+// NoSlurmError is returned where Slurm's commands are not installed.
+type NoSlurmError struct{ Command string }
 
 // Error says what to do.
-func (e *MissingError) Error() string {
+func (e *NoSlurmError) Error() string {
 	return fmt.Sprintf("there is no %s: call this where jobs are submitted from, usually a login node", e.Command)
 }
 
@@ -198,7 +181,7 @@ func command(ctx context.Context, name string, arguments ...string) (string, err
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &MissingError{name}
+		return "", &NoSlurmError{name}
 	case err != nil:
 		return "", fmt.Errorf("%s: %w: %s", name, err, strings.Join(strings.Fields(stderr.String()), " "))
 	}

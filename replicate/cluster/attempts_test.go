@@ -1,4 +1,4 @@
-package slurm
+package cluster
 
 import (
 	"context"
@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"tvps/replicate/cluster"
-	"tvps/replicate/cluster/slurm/slurmtest"
+	"tvps/replicate/cluster/slurmtest"
 )
 
 // This program is also the worker of the tests: how attempts at a task end is read from a file.
@@ -39,18 +38,18 @@ func work(arguments []string) int {
 	flags.Parse(arguments)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	p, err := cluster.Read(*plan)
+	p, err := Read(*plan)
 	if err != nil {
 		panic(err)
 	}
-	earlier, _, _ := cluster.Attempts(*plan)
+	earlier, _, _ := Attempts(*plan)
 	n := 0
 	for _, a := range earlier {
 		if a.Task == *task {
 			n++
 		}
 	}
-	a, err := cluster.Begin(*plan, p.Tasks[*task], time.Now())
+	a, err := Begin(*plan, p.Tasks[*task], time.Now())
 	if err != nil {
 		panic(err)
 	}
@@ -80,15 +79,15 @@ func work(arguments []string) int {
 }
 
 // plan returns a plan of n tasks of stage cpu after one of stage features, and the options to submit it.
-func plan(t *testing.T, n int) (cluster.Plan, *Options) {
-	p := cluster.Plan{Format: cluster.Format, Scale: "tiny", Figures: []string{"fig1"}, TaskSeconds: 60}
-	task := cluster.Task{Stage: cluster.StageFeatures, CPUs: 1, MemoryMB: 100, Source: cluster.Guessed, Seconds: 30,
-		Features: &cluster.Features{Scenario: "cifar10a"}}
+func plan(t *testing.T, n int) (Plan, *Slurm) {
+	p := Plan{Format: Format, Scale: "tiny", Figures: []string{"fig1"}, TaskSeconds: 60}
+	task := Task{Stage: StageFeatures, CPUs: 1, MemoryMB: 100, Source: Guessed, Seconds: 30,
+		Features: &Features{Scenario: "cifar10a"}}
 	p.Tasks = append(p.Tasks, task)
 	for i := range n {
-		p.Tasks = append(p.Tasks, cluster.Task{ID: 1 + i, Stage: cluster.StageCPU, After: []int{0}, CPUs: 1,
-			MemoryMB: 100, Source: cluster.Guessed, Seconds: 600, Runs: []cluster.Runs{{Scenario: "gaussian",
-				Series: "ours", Batch: []int64{0, 1}, Seeds: []int64{0}, Steps: []int{i}, Cost: 1}}})
+		p.Tasks = append(p.Tasks, Task{ID: 1 + i, Stage: StageCPU, After: []int{0}, CPUs: 1,
+			MemoryMB: 100, Source: Guessed, Seconds: 600, Runs: []Runs{{Scenario: "gaussian",
+				Series: "ours", Batch: []int64{0, 1}, Seeds: []int64{0}, Steps: []int{i}}}})
 	}
 	// A folder with a space and a quote: scripts quote their paths.
 	folder := filepath.Join(t.TempDir(), "it's a plan")
@@ -99,7 +98,7 @@ func plan(t *testing.T, n int) (cluster.Plan, *Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Options{Plan: filepath.Join(folder, "plan.json"), Program: program, Work: folder,
+	o := &Slurm{Plan: filepath.Join(folder, "plan.json"), Program: program, Work: folder,
 		Results: filepath.Join(folder, "runs"), Folders: map[string]string{"fig1": filepath.Join(folder, "fig01")},
 		GPU: "gpu:1", MaxArray: 10, Requeues: 3, Retries: 1}
 	if err := p.Write(o.Plan); err != nil {
@@ -109,7 +108,7 @@ func plan(t *testing.T, n int) (cluster.Plan, *Options) {
 }
 
 // behave sets how the attempts at a task end.
-func behave(t *testing.T, o *Options, task int, codes string) {
+func behave(t *testing.T, o *Slurm, task int, codes string) {
 	name := filepath.Join(filepath.Dir(o.Plan), fmt.Sprint("behaviour-", task))
 	if err := os.WriteFile(name, []byte(codes), 0o644); err != nil {
 		t.Fatal(err)
@@ -117,11 +116,11 @@ func behave(t *testing.T, o *Options, task int, codes string) {
 }
 
 // submit submits a plan to the cluster, which the commands of this process then see.
-func submit(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) {
+func submit(t *testing.T, c *slurmtest.Cluster, p Plan, o *Slurm) {
 	t.Helper()
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	jobs := Jobs(&p, o)
-	if err := Write(jobs); err != nil {
+	if err := WriteScripts(jobs); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Submit(t.Context(), jobs); err != nil {
@@ -130,7 +129,7 @@ func submit(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) {
 }
 
 // over waits until nothing of the plan is in the queue.
-func over(t *testing.T, c *slurmtest.Cluster, p cluster.Plan, o *Options) (s Status) {
+func over(t *testing.T, c *slurmtest.Cluster, p Plan, o *Slurm) (s Status) {
 	t.Helper()
 	c.Wait(10*time.Minute, "end of the plan", func() bool {
 		var err error
@@ -194,7 +193,7 @@ func TestSlurmFailed(t *testing.T) {
 	submit(t, c, p, o)
 	s := over(t, c, p, o)
 	for i, want := range []struct {
-		state    State
+		state    TaskState
 		attempts int
 	}{{Done, 1}, {Done, 1}, {Failed, 2}, {Failed, 1}, {Done, 1}} {
 		if got := s.Tasks[i]; got.State != want.state || got.Attempts != want.attempts {
