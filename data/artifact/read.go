@@ -13,8 +13,12 @@ import (
 func ReadFile(path string, limit int64) ([]byte, error) {
 	refuse := func(err error) error { return &fs.PathError{Op: "read", Path: path, Err: err} }
 	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its writer
-	if err == nil && !info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		err = refuse(errors.New("it is not a regular file"))
+	case info.Size() > limit:
+		err = refuse(fmt.Errorf("it has more than %d bytes", limit))
 	}
 	if err != nil {
 		return nil, err

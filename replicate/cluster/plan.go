@@ -1,6 +1,6 @@
 // Package cluster distributes the runs of figures over the tasks of a cluster. A plan lists every run that is missing,
-// in tasks that one process each computes: it needs neither GPU nor data. A worker computes one task. Slurm distributes,
-// retries and accounts: batch scripts and array jobs with dependencies.
+// in tasks that one process each computes: it needs neither GPU nor data. A worker computes one task. Slurm
+// distributes, retries and accounts: batch scripts and array jobs with dependencies.
 package cluster
 
 import (

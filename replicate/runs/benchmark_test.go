@@ -43,8 +43,7 @@ func BenchmarkPlan(b *testing.B) {
 		cancel() // nothing is computed
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				fresh := newStore(store.dir)
-				if _, err := Execute(ctx, fresh, jobs, Options{Provenance: Provenance{Command: []string{"test"}}}); err != nil {
+				if _, err := Execute(ctx, store, jobs, Options{Provenance: Provenance{Command: []string{"test"}}}); err != nil {
 					b.Fatal(err)
 				}
 			}

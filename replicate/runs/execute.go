@@ -162,7 +162,7 @@ func (e *executor) plan(jobs []Job) error {
 // stored looks a job's run up in the store. ready is true if nothing is left to do, because the run is finished or
 // cannot be read; otherwise known are its stored steps.
 func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
-	result, err := e.load(job.Spec, e.store.Load)
+	result, err := e.load(job.Spec, e.store.load)
 	switch {
 	case err == nil && result.has(job.Steps):
 		e.report.Cached++

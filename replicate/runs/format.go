@@ -43,14 +43,13 @@ type endLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// codec returns the shared encoder and decoder; several goroutines may use both at once. The decoder writes no more
-// than it is given room for.
+// codec returns the shared encoder and decoder; several goroutines may use both at once.
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		panic(fmt.Sprintf("runs: zstd encoder: %v", err))
 	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxFile))
 	if err != nil {
 		panic(fmt.Sprintf("runs: zstd decoder: %v", err))
 	}
@@ -87,7 +86,8 @@ func encodeResult(result *Result) []byte {
 // decodeResult reads and checks the bytes of a finished run's file. It returns a *FormatError for a file of another
 // version, and for a damaged one an error that says what is wrong.
 func decodeResult(file []byte) (*Result, error) {
-	text, err := decompress(file)
+	_, decoder := codec()
+	text, err := decoder.DecodeAll(file, nil)
 	if err != nil {
 		return nil, fmt.Errorf("it does not decompress: %w", err)
 	}
@@ -134,43 +134,12 @@ func decodeContent(content []byte) (*Result, error) {
 		if err := json.Unmarshal(line, &row); err != nil {
 			return nil, fmt.Errorf("its row %d cannot be read: %w", len(result.Rows)+1, err)
 		}
-		if row.Metric == "" {
-			return nil, fmt.Errorf("its row %d has no metric", len(result.Rows)+1)
-		}
 		result.Rows = append(result.Rows, row)
 	}
 	if len(result.Rows) != end.Rows {
 		return nil, fmt.Errorf("it holds %d rows instead of %d", len(result.Rows), end.Rows)
 	}
-	if err := result.check(); err != nil {
-		return nil, err
-	}
 	return result, nil
-}
-
-// check returns an error unless steps and rows are those of a finished run: steps ascend, and rows come in the order of
-// the steps that are listed, each metric once.
-func (r *Result) check() error {
-	for i, t := range r.Steps {
-		if i > 0 && t <= r.Steps[i-1] {
-			return fmt.Errorf("its step %d follows step %d", t, r.Steps[i-1])
-		}
-	}
-	rows := r.Rows
-	for _, t := range r.Steps {
-		n := slices.IndexFunc(rows, func(row Row) bool { return row.T != t })
-		if n < 0 {
-			n = len(rows)
-		}
-		if err := checkRows(t, rows[:n]); err != nil {
-			return fmt.Errorf("its rows are not those of a run: %w", err)
-		}
-		rows = rows[n:]
-	}
-	if len(rows) > 0 {
-		return fmt.Errorf("its row of step %d is not of the steps that it lists, in their order", rows[0].T)
-	}
-	return nil
 }
 
 // readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is

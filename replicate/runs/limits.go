@@ -5,43 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/klauspost/compress/zstd"
+	"tvps/data/artifact"
 )
 
-// What is read back may be hostile: memory is bounded by the size of the file, and both by these limits.
+// What is read back takes no more memory than these limits allow.
 const (
-	maxFile  = 256 << 20 // bytes of a file that is read whole, and of a result file's text; those of the paper have 1 MB
-	maxLine  = 1 << 20   // bytes of a first line
-	maxRatio = 64        // of the bytes of a result file's text to those of the file, above maxLine
-	maxFirst = 8 << 20   // bytes that are taken for a text before it is known to be larger
+	maxFile = 64 << 20 // bytes of a file that is read whole, and of a result file's text; those of the paper have 1 MB
+	maxLine = 1 << 20  // bytes of a first line
 )
 
-// errTooLarge is the error of a file above maxFile.
-var errTooLarge = fmt.Errorf("it has more than %d MB", maxFile>>20)
-
-// readFile reads a whole file. It fails without taking memory if the file is larger than maxFile.
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile {
-		return nil, errTooLarge
-	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(file, data)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // shortened meanwhile
-		err = nil
-	}
-	return data[:n], err
-}
+// readFile reads a whole file.
+func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxFile) }
 
 // firstLine reads the first line, which may lack its end.
 func firstLine(r io.Reader) ([]byte, error) {
@@ -53,22 +28,4 @@ func firstLine(r io.Reader) ([]byte, error) {
 		err = nil
 	}
 	return line, err
-}
-
-// decompress returns the text of a result file. A usual file is five times smaller than its text.
-func decompress(file []byte) (text []byte, err error) {
-	_, decoder := codec()
-	limit := min(maxLine+maxRatio*len(file), maxFile)
-	for size := min(maxLine/16+8*len(file), maxFirst); ; size *= 8 {
-		if size > limit/2 {
-			size = limit
-		}
-		text, err = decoder.DecodeAll(file, make([]byte, 0, size))
-		if !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-			return text, err
-		}
-		if size == limit {
-			return nil, fmt.Errorf("%d bytes decompress to more than %d: %w", len(file), limit, err)
-		}
-	}
 }

@@ -25,7 +25,7 @@ func View(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("results folder %s is a file", dir)
 	}
-	return newStore(dir), nil
+	return &Store{dir}, nil
 }
 
 // Dir is the folder as given to Open or View.
@@ -86,27 +86,29 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 		if strings.HasPrefix(experiment, ".") || experiment == quarantineFolder {
 			continue
 		}
-		entries, err := readFolder(filepath.Join(s.dir, experiment))
+		files, err := s.filesOf(experiment, suffix)
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			if hasSuffix(entry.Name(), suffix) {
-				path := filepath.Join(s.dir, experiment, entry.Name())
-				out = append(out, runFile{path, experiment, strings.TrimSuffix(entry.Name(), suffix)})
-			}
-		}
+		out = append(out, files...)
 	}
 	return out, nil
 }
 
-// readFolder lists a folder within a results folder. It has no entries if it is a file or was removed.
-func readFolder(path string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(path)
+// filesOf returns the files of one kind in an experiment's folder, but for temporary ones. There are none if it is a
+// file or was removed.
+func (s *Store) filesOf(experiment, suffix string) (out []runFile, err error) {
+	folder := filepath.Join(s.dir, experiment)
+	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("results folder %s cannot be read: %w", path, cause(err))
+		return nil, fmt.Errorf("results folder %s cannot be read: %w", folder, cause(err))
 	}
-	return entries, nil
+	for _, entry := range entries {
+		if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && !strings.HasPrefix(id, ".") {
+			out = append(out, runFile{filepath.Join(folder, entry.Name()), experiment, id})
+		}
+	}
+	return out, nil
 }
 
 // readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"tvps/data/artifact"
 
@@ -53,12 +51,6 @@ func thisProcess() Holder {
 	h := Holder{PID: os.Getpid(), Job: SlurmJob()}
 	h.Host, _ = os.Hostname()
 	return h
-}
-
-// plain tells whether the texts can be shown in one line.
-func (h Holder) plain() bool {
-	text := h.Host + h.Job
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // flock is the system call. Tests replace it.
@@ -163,7 +155,7 @@ func heldBy(path string) (by Holder, held bool) {
 		return Holder{}, false
 	}
 	line, err := firstLine(file)
-	if err != nil || json.Unmarshal(line, &by) != nil || !by.plain() {
+	if err != nil || json.Unmarshal(line, &by) != nil {
 		return Holder{}, true
 	}
 	return by, true

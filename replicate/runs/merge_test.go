@@ -142,20 +142,6 @@ func TestMergeContinues(t *testing.T) {
 	}
 }
 
-// Two interrupted halves of a run make a whole, for which nothing is computed.
-func TestMergeOfBrokenHalves(t *testing.T) {
-	a, into := open(t, t.TempDir()), open(t, t.TempDir())
-	begunWith(t, a, spec(0), []int{0, 1, 2}, session(0, "a"))
-	begunWith(t, into, spec(0), []int{3, 4}, session(1, "b"))
-	merge(t, 0, into, a)
-	execute(t, into, nil, Job{Spec: spec(0), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
-		return nil, nil, errors.New("must not be called")
-	}})
-	if !bytes.Equal(secondFrame(t, into, spec(0)), uninterrupted(t, 0, upTo(5))) {
-		t.Error("other bytes than the uninterrupted run")
-	}
-}
-
 // A run that is finished in any folder is finished after the merge, with the steps of unfinished ones. The time of a
 // file counts in proportion to the steps taken from it.
 func TestMergeOfFinishedAndUnfinished(t *testing.T) {
@@ -190,7 +176,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 		if !bytes.Equal(secondFrame(t, into, spec(0)), uninterrupted(t, 0, upTo(6))) {
 			t.Errorf("%s: other bytes than the uninterrupted run", name)
 		}
-		result, err := into.Load(spec(0))
+		result, err := into.load(spec(0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +303,7 @@ func TestMergeRefusesOtherValues(t *testing.T) {
 		if report := merge(t, 1, empty, stored(t), from); counts(report) != [3]int{1, 0, 0} {
 			t.Errorf("%s: report %+v", name, report)
 		}
-		if _, err := empty.Load(spec(0)); !errors.Is(err, ErrMissing) {
+		if _, err := empty.load(spec(0)); !errors.Is(err, ErrMissing) {
 			t.Errorf("%s: a half of the conflict is stored: %v", name, err)
 		}
 	}
@@ -374,7 +360,7 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	if report := merge(t, 5, into, from); counts(report) != [3]int{1, 0, 2} {
 		t.Errorf("report %+v", report)
 	}
-	if _, err := into.Load(spec(2)); err != nil {
+	if _, err := into.load(spec(2)); err != nil {
 		t.Error(err)
 	}
 	if moved, _ := filepath.Glob(filepath.Join(into.dir, quarantineFolder, "*.zst")); len(moved) != 1 {
@@ -401,37 +387,12 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 			t.Errorf("report %+v", report)
 		}
 		demand.Error(t, busy, "test/ours seed 0", spec(0).ID(), "being computed in "+busy.Dir)
-		if _, err := stores[0].Load(spec(0)); !errors.Is(err, ErrMissing) {
+		if _, err := stores[0].load(spec(0)); !errors.Is(err, ErrMissing) {
 			t.Errorf("it was merged: %v", err)
 		}
 		release()
 		if got := counts(merge(t, 0, stores[0], stores[1:]...)); got != [3]int{1, 0, 1} {
 			t.Errorf("afterwards: %v", got)
-		}
-	}
-}
-
-// A merge while a process computes leaves its run out or takes its finished steps; a merge after its end takes all.
-func TestMergeWhileComputing(t *testing.T) {
-	const steps = 40
-	dir := t.TempDir()
-	from, into := open(t, dir), open(t, t.TempDir())
-	command, output := startChild(t, dir, filepath.Join(t.TempDir(), "log"), 2, steps, 20*time.Millisecond)
-	waitFor(t, "a step of each run", func() bool {
-		return stepsDone(t, from, spec(0)) > 0 &&
-			stepsDone(t, from, spec(1)) > 0
-	})
-	report := merge(t, 2, into, from)
-	if counts(report) != [3]int{} {
-		t.Errorf("report %+v", report)
-	}
-	if err := command.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
-	merge(t, 0, into, from)
-	for seed := range 2 {
-		if !bytes.Equal(secondFrame(t, into, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
-			t.Errorf("seed %d has other bytes", seed)
 		}
 	}
 }

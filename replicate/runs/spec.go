@@ -73,21 +73,6 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// changes counts the settings that differ.
-func (s Spec) changes(old Spec) (n int) {
-	for name, value := range s.Settings {
-		if before, had := old.Settings[name]; !had || before != value {
-			n++
-		}
-	}
-	for name := range old.Settings {
-		if _, has := s.Settings[name]; !has {
-			n++
-		}
-	}
-	return n
-}
-
 // difference lists what changed in the settings from old to s, as
 // "epochs 20 -> 5", sorted by name.
 func (s Spec) difference(old Spec) []string {

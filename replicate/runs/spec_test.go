@@ -63,14 +63,3 @@ func TestSpecsThatCannotBeKept(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// The number of changes is that of the list, for settings that change, come and go.
-func TestChanges(t *testing.T) {
-	a := Spec{Settings: map[string]string{"same": "1", "other": "2", "gone": "3", "empty": ""}}
-	b := Spec{Settings: map[string]string{"same": "1", "other": "9", "new": "4", "new2": ""}}
-	for _, pair := range [][2]Spec{{a, a}, {a, b}, {b, a}, {a, Spec{}}, {Spec{}, b}} {
-		if got, want := pair[0].changes(pair[1]), len(pair[0].difference(pair[1])); got != want {
-			t.Errorf("%d changes, listed %q", got, pair[0].difference(pair[1]))
-		}
-	}
-}

@@ -3,10 +3,9 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 )
 
 // Kind is the condition of a run.
@@ -111,78 +110,44 @@ func readFailure(path string) (message string, failed bool) {
 	return note.Error, true
 }
 
+// Steps lists the steps of a run that are stored, ascending, whether the run is finished or not. Files that cannot be
+// read have none.
+func (s *Store) Steps(spec Spec) []int {
+	known, _ := s.known(spec)
+	return slices.Sorted(maps.Keys(known))
+}
+
 // explainer returns a function that says which settings make spec a new run, compared with the most similar stored run
 // of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. Each folder
 // is listed once.
 func (s *Store) explainer() func(spec Spec) string {
-	type kind struct {
-		experiment, learner string
-		seed                int64
-	}
-	type stored struct {
-		spec     Spec
-		id       string
-		modified time.Time
-	}
-	byKind := map[kind][]stored{}
-	listed := map[string]bool{}
-	list := func(experiment string) {
-		listed[experiment] = true
-		entries, err := os.ReadDir(filepath.Join(s.dir, experiment))
-		if err != nil {
-			return
-		}
-		for _, entry := range entries {
-			if !isStored(entry.Name()) {
-				continue
-			}
-			spec, ok := s.storedSpec(filepath.Join(s.dir, experiment, entry.Name()))
-			if !ok {
-				continue
-			}
-			one := stored{spec: spec, id: strings.TrimSuffix(entry.Name(), fileSuffix)}
-			if info, err := entry.Info(); err == nil {
-				one.modified = info.ModTime()
-			}
-			of := kind{experiment, spec.Learner, spec.Seed}
-			byKind[of] = append(byKind[of], one)
-		}
-	}
+	stored := map[string][]Spec{} // by experiment
 	return func(spec Spec) string {
-		if !listed[spec.Experiment] {
-			list(spec.Experiment)
+		specs, listed := stored[spec.Experiment]
+		if !listed {
+			specs = s.storedSpecs(spec.Experiment)
+			stored[spec.Experiment] = specs
 		}
-		var best *stored
-		least, id := 0, spec.ID()
-		for _, other := range byKind[kind{spec.Experiment, spec.Learner, spec.Seed}] {
-			if other.id == id {
+		var least []string
+		for _, other := range specs {
+			if other.Learner != spec.Learner || other.Seed != spec.Seed {
 				continue
 			}
-			changes := spec.changes(other.spec)
-			if best == nil || changes < least || changes == least && other.modified.After(best.modified) {
-				best, least = &other, changes
+			if changes := spec.difference(other); len(changes) > 0 && (least == nil || len(changes) < len(least)) {
+				least = changes
 			}
 		}
-		if best == nil {
-			return ""
-		}
-		return strings.Join(spec.difference(best.spec), ", ")
+		return strings.Join(least, ", ")
 	}
 }
 
-// storedSpec returns the spec of a finished run's file, from memory after the first time; ok is false if the file
-// cannot be read.
-func (s *Store) storedSpec(path string) (Spec, bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	spec, ok := s.specs[path]
-	if ok {
-		return spec, true
+// storedSpecs lists the runs of an experiment that have a finished file. It leaves out files that cannot be read.
+func (s *Store) storedSpecs(experiment string) (specs []Spec) {
+	files, _ := s.filesOf(experiment, fileSuffix)
+	for _, f := range files {
+		if spec, err := readSpec(f.path); err == nil && spec.ID() == f.id {
+			specs = append(specs, spec)
+		}
 	}
-	spec, err := readSpec(path)
-	if err != nil || spec.ID()+fileSuffix != filepath.Base(path) {
-		return Spec{}, false
-	}
-	s.specs[path] = spec
-	return spec, true
+	return specs
 }

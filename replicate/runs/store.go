@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -33,11 +31,7 @@ var replaced = []string{partialSuffix, stateSuffix, failedSuffix, lockSuffix}
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
 // finished one. Several processes may use the same folder at once.
-type Store struct {
-	dir   string
-	mutex sync.Mutex
-	specs map[string]Spec // by path; an entry never changes, as a file's name is the hash of its spec
-}
+type Store struct{ dir string }
 
 // Open opens the folder dir and makes it if needed. A folder that can only be read is fine until something must be
 // computed. It returns a *FolderError if dir cannot be made or is not a folder.
@@ -48,10 +42,8 @@ func Open(dir string) (*Store, error) {
 	if err := artifact.MakeFolder(dir); err != nil {
 		return nil, &FolderError{Dir: dir, Problem: "cannot be made", Err: err}
 	}
-	return newStore(dir), nil
+	return &Store{dir}, nil
 }
-
-func newStore(dir string) *Store { return &Store{dir: dir, specs: map[string]Spec{}} }
 
 // checkWritable returns a *FolderError if nothing can be written into the experiment's folder.
 func (s *Store) checkWritable(experiment string) error {
@@ -72,13 +64,12 @@ func (s *Store) partialPath(spec Spec) string { return s.path(spec, partialSuffi
 func (s *Store) failedPath(spec Spec) string  { return s.path(spec, failedSuffix) }
 func (s *Store) lockPath(spec Spec) string    { return s.path(spec, lockSuffix) }
 
-// Read is Load without changes to the folder: a damaged file stays and is a *DamagedError with MovedTo empty.
+// Read returns a finished run, or an error that matches ErrMissing if there is none. A damaged file stays and is a
+// *DamagedError with MovedTo empty.
 func (s *Store) Read(spec Spec) (*Result, error) {
 	path := s.donePath(spec)
 	data, err := readFile(path)
 	switch {
-	case errors.Is(err, errTooLarge):
-		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
 	case err != nil:
@@ -98,9 +89,9 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	return result, nil
 }
 
-// Load returns a finished run, or an error that matches ErrMissing if there is none. It moves a damaged file to the
+// load returns a finished run, or an error that matches ErrMissing if there is none. It moves a damaged file to the
 // folder's quarantine, with a note that says why, and returns a *DamagedError.
-func (s *Store) Load(spec Spec) (*Result, error) {
+func (s *Store) load(spec Spec) (*Result, error) {
 	result, err := s.Read(spec)
 	var damaged *DamagedError
 	if !errors.As(err, &damaged) {
@@ -114,7 +105,7 @@ func (s *Store) Load(spec Spec) (*Result, error) {
 	return s.loadClaimed(spec)
 }
 
-// loadClaimed is Load for a caller who holds the run's lock.
+// loadClaimed is load for a caller who holds the run's lock.
 func (s *Store) loadClaimed(spec Spec) (*Result, error) {
 	result, err := s.Read(spec)
 	var damaged *DamagedError
@@ -166,17 +157,9 @@ func (s *Store) removeReplaced(spec Spec) {
 
 // tidy removes what a process left of finished runs that was killed between writing the result and removing the rest.
 func (s *Store) tidy(finished map[string]*Result) {
-	folders := map[string]map[string]bool{} // names of files, by folder
-	for id, result := range finished {
-		folder := result.Spec.Experiment
-		if folders[folder] == nil {
-			folders[folder] = map[string]bool{}
-			entries, _ := os.ReadDir(filepath.Join(s.dir, folder))
-			for _, entry := range entries {
-				folders[folder][entry.Name()] = true
-			}
-		}
-		if !slices.ContainsFunc(replaced, func(suffix string) bool { return folders[folder][id+suffix] }) {
+	for _, result := range finished {
+		left := func(suffix string) bool { _, err := os.Lstat(s.path(result.Spec, suffix)); return err == nil }
+		if !slices.ContainsFunc(replaced, left) {
 			continue
 		}
 		if l, err := tryLock(s.lockPath(result.Spec)); err == nil && l != nil {
@@ -206,29 +189,4 @@ func (s *Store) saveFailure(spec Spec, failure error) error {
 		return err
 	}
 	return artifact.Replace(s.failedPath(spec), append(text, '\n'), 0o644)
-}
-
-// Gather returns the finished runs among specs, in their order, and the specs of the missing ones. Damaged files count
-// as missing; other read errors are returned. Use Result.Only to draw chosen steps.
-func Gather(store *Store, specs []Spec) (results []*Result, missing []Spec, err error) {
-	for _, spec := range specs {
-		result, err := store.Load(spec)
-		switch {
-		case err == nil:
-			results = append(results, result)
-		case errors.Is(err, ErrMissing):
-			missing = append(missing, spec)
-		default:
-			return nil, nil, err
-		}
-	}
-	return results, missing, nil
-}
-
-// isStored tells whether name is that of a finished run's file.
-func isStored(name string) bool { return hasSuffix(name, fileSuffix) }
-
-// hasSuffix tells whether name is that of a run's file of this kind and not of a temporary file.
-func hasSuffix(name, suffix string) bool {
-	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }

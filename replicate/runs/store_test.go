@@ -48,14 +48,14 @@ func TestRoundTrip(t *testing.T) {
 	if err := store.save(want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := store.Load(spec(3))
+	got, err := store.load(spec(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := store.Load(spec(4)); !errors.Is(err, ErrMissing) {
+	if _, err := store.load(spec(4)); !errors.Is(err, ErrMissing) {
 		t.Errorf("a run that is not stored: %v", err)
 	}
 }
@@ -162,7 +162,8 @@ func unpacked(t *testing.T, store *Store) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := decompress(file)
+	_, decoder := codec()
+	text, err := decoder.DecodeAll(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestForeignFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damaged *DamagedError
-	if _, err := store.Load(spec(1)); !errors.As(err, &damaged) || damaged.MovedTo == "" || !errors.Is(err, ErrMissing) {
+	if _, err := store.load(spec(1)); !errors.As(err, &damaged) || damaged.MovedTo == "" || !errors.Is(err, ErrMissing) {
 		t.Errorf("another run's file: %v", err)
 	}
 	encoder, _ := codec()
@@ -224,7 +225,7 @@ func TestForeignFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var later *FormatError
-	_, err := store.Load(spec(2))
+	_, err := store.load(spec(2))
 	if !errors.As(err, &later) || later.Path != store.donePath(spec(2)) || later.Format != format+1 ||
 		errors.Is(err, ErrMissing) {
 		t.Errorf("a newer format: %v", err)
@@ -249,7 +250,7 @@ func TestLoadLeavesClaimedFile(t *testing.T) {
 	if release == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
-	if _, err := store.Load(spec(0)); !errors.Is(err, ErrMissing) {
+	if _, err := store.load(spec(0)); !errors.Is(err, ErrMissing) {
 		t.Errorf("Load: %v", err)
 	}
 	if _, err := os.Stat(store.donePath(spec(0))); err != nil {
@@ -340,15 +341,6 @@ func wantUnwritable(t *testing.T, dir string) {
 		t.Errorf("Execute: %v, after %d steps", err, count.Load())
 	}
 	demand.Error(t, err, "cannot be written")
-}
-
-func TestGather(t *testing.T) {
-	store := open(t, t.TempDir())
-	execute(t, store, nil, testJob(0, upTo(3), new(atomic.Int64)), testJob(2, upTo(3), new(atomic.Int64)))
-	results, missing, err := Gather(store, []Spec{spec(2), spec(1), spec(0)})
-	if err != nil || len(results) != 2 || results[0].Spec.Seed != 2 || len(missing) != 1 || missing[0].Seed != 1 {
-		t.Errorf("results %v, missing %v, error %v", results, missing, err)
-	}
 }
 
 // What is left of a finished run is removed when it is wanted again, unless another process holds its lock.
