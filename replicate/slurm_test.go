@@ -103,7 +103,8 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// TestSlurmAgents: two groups of three agents are interrupted, and continue on two nodes at their episode. The table is that of agents that were never interrupted.
+// TestSlurmAgents: two groups of three agents are interrupted, and continue on two nodes at their episode. The table is
+// that of agents that were never interrupted.
 func TestSlurmAgents(t *testing.T) {
 	c := slurmtest.Start(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
