@@ -9,6 +9,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
 	"tvps/replicate/own"
 	"tvps/replicate/usage"
@@ -52,7 +53,7 @@ func backtestCommand() *cobra.Command {
 	flags.StringSliceVar(&f.request.Baselines, "baselines", nil, "rules without omega: "+
 		strings.Join(backtest.Baselines(), ", ")+" (default: all; the first and the last always take part)")
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
-		strings.Join(propensity.Names(propensity.Kinds()), ", ")+", or none (default: all)")
+		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")
 	flags.StringVar(&f.request.Until, "at", "",
 		"the last block, as the table has it, such as 2024-06 (default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
@@ -78,11 +79,11 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	}
 	q.Seed = f.seed
 	if f.kinds != nil {
-		q.Kinds = []propensity.Kind{}
+		q.Kinds = []crossfit.Kind{}
 	}
 	for _, kind := range f.kinds {
 		if len(f.kinds) > 1 || kind != string(own.NoOmega) {
-			q.Kinds = append(q.Kinds, propensity.Kind(kind))
+			q.Kinds = append(q.Kinds, crossfit.Kind(kind))
 		}
 	}
 	if q.Label == "" {
@@ -122,8 +123,8 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // ownConfig are the settings of g, with a limit of updates in each training; 0: none.
-func ownConfig(updates int) (propensity.OwnConfig, error) {
-	c := propensity.DefaultOwn()
+func ownConfig(updates int) (crossfit.Config, error) {
+	c := crossfit.DefaultConfig()
 	if updates < 0 {
 		return c, usage.Errorf("--updates %d: give at least 0", updates)
 	}

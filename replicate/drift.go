@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/drift"
 	"tvps/replicate/usage"
 
@@ -37,7 +37,7 @@ func driftCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations, fmt.Sprintf(
+	cmd.Flags().IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations, fmt.Sprintf(
 		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
 	cmd.Flags().IntVar(&f.updates, "updates", 0,
 		"limit of minibatches in one training of g; 0: none but that of its grid")
@@ -53,9 +53,9 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	if f.permutations < drift.LeastPermutations || f.permutations > propensity.MaxPermutations {
+	if f.permutations < drift.LeastPermutations || f.permutations > crossfit.MaxPermutations {
 		return usage.Errorf("--permutations %d: give a number from %d to %d", f.permutations, drift.LeastPermutations,
-			propensity.MaxPermutations)
+			crossfit.MaxPermutations)
 	}
 	fit, err := ownConfig(f.updates)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
 	"tvps/replicate/own"
 	"tvps/replicate/usage"
@@ -56,7 +57,7 @@ func weightsCommand() *cobra.Command {
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
 		"half-life of exponential forgetting, in units of time; 0: none")
 	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
-	flags.IntVar(&f.permutations, "permutations", propensity.DefaultOwn().Permutations,
+	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		"number of shuffles of the times in the test for drift; 0: no test")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
@@ -77,7 +78,7 @@ func (f *weightsFlags) resolve(file string) error {
 		return err
 	}
 	q.Seed = f.seed
-	q.Weights.Kind, q.Weights.Clip = propensity.Kind(f.kind), propensity.ClipPolicy(f.clip)
+	q.Weights.Kind, q.Weights.Clip = crossfit.Kind(f.kind), propensity.ClipPolicy(f.clip)
 	if f.kind == auto {
 		q.Weights.Kind = "" // that of the back test's verdict
 	}
@@ -88,8 +89,8 @@ func (f *weightsFlags) resolve(file string) error {
 	switch w := q.Weights; {
 	case f.out == "":
 		return usage.Errorf("--out is empty: name a file")
-	case f.permutations < 0 || f.permutations > propensity.MaxPermutations:
-		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, propensity.MaxPermutations)
+	case f.permutations < 0 || f.permutations > crossfit.MaxPermutations:
+		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, crossfit.MaxPermutations)
 	case !(w.Floor >= 0 && w.Floor <= 1):
 		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
 	case q.Window < 0:
@@ -97,14 +98,14 @@ func (f *weightsFlags) resolve(file string) error {
 	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
 		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
 	}
-	kinds := append(propensity.Names(propensity.Kinds()), string(own.NoOmega), auto)
+	kinds := append(propensity.Names(crossfit.Kinds()), string(own.NoOmega), auto)
 	if f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
 	}
 	if clips := propensity.Names(propensity.Clips()); !slices.Contains(clips, f.clip) {
 		return usage.Errorf("--clip %s is not one of %s", f.clip, strings.Join(clips, ", "))
 	}
-	if q.Weights.Kind == propensity.Conditional && q.Label == "" {
+	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
 	if f.model != "" && q.Weights.Kind == own.NoOmega {

@@ -1,6 +1,8 @@
 package propensity
 
 import (
+	"math"
+
 	"tvps/gomlx_models/net"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -75,3 +77,39 @@ func (c Config) Omega(s *net.Scope, in Input, T, t Times) *Node {
 func (c Config) LogOmega(s *net.Scope, in Input, T, t Times) *Node {
 	return Sub(c.G(s, in, T), c.G(s, in, t))
 }
+
+// Both is G of vectors at two times in one pass, for own tables (package crossfit): an MLP that has the time itself,
+// scaled to [-1, 1], as one more input, since cos(pi u) is flat at both ends of the times. What x adds to the first
+// layer is computed once. in.X: [networks, rows, dim]; g2 and g1: [networks, rows].
+func (c Config) Both(s *net.Scope, in Input, t2, t1 Times) (g2, g1 *Node) {
+	axis, times, dim := t2.batchAxis(), t2.concatenate(t1), in.X.Shape().Dim(-1)
+	trend := ExpandAxes(AddScalar(MulScalar(times.values(), 2), -1), -1)
+	layer := s.In("layer1")
+	weights := layer.Weight("weights", net.He(dim+1), dim+1, c.Hidden)
+	bias := layer.Bias("biases", net.Constant(0), c.Hidden)
+	x := net.Affine(layer, in.X, SliceAxis(weights, -2, AxisRange(0, dim)), bias)
+	h := Add(Concatenate([]*Node{x, x}, axis), Mul(trend, SliceAxis(weights, -2, AxisRange(dim, dim+1))))
+	h = Add(h, condition(s, c, Input{Label: in.Label}.twice(axis), times, c.Hidden))
+	g := fromFirst(s, c, h, plainRelu)
+	n := g.Shape().Dim(axis) / 2
+	return SliceAxis(g, axis, AxisRange(0, n)), SliceAxis(g, axis, AxisRange(n, 2*n))
+}
+
+// LossNode is Loss of each row without a draw of z: the mean over z = +1 and z = -1. own and other are g at a row's
+// own time and at another one, and have the shape of the result.
+func (m Method) LossNode(own, other *Node) *Node {
+	if m == Method1 {
+		return Softplus(Sub(other, own))
+	}
+	return MulScalar(Add(Softplus(Neg(own)), Softplus(other)), .5)
+}
+
+// Loss is LossNode on the host, for g multiplied by scale.
+func (m Method) Loss(own, other, scale float64) float64 {
+	if m == Method1 {
+		return softplus(scale * (other - own))
+	}
+	return (softplus(-scale*own) + softplus(scale*other)) / 2
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }

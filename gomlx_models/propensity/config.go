@@ -53,8 +53,8 @@ const (
 	ScheduleCosine Schedule = "cosine"
 )
 
-// factor of the learning rate of update i of n, from 0.
-func (s Schedule) factor(i, n int) float64 {
+// Factor is that of the learning rate in update i of n, from 0.
+func (s Schedule) Factor(i, n int) float64 {
 	if s != ScheduleCosine {
 		return 1
 	}
@@ -143,11 +143,11 @@ func (c Config) ValidateBatched() error {
 // validateScore checks what G, Loss and Omega read.
 func (c Config) validateScore(methods []Method, networks []Network, encodings []TimeEncoding) error {
 	if err := cmp.Or(
-		oneOf("method", c.Method, methods),
-		oneOf("network", c.Network, networks),
-		oneOf("time encoding", c.Time, encodings),
-		oneOf("join", cmp.Or(c.Join, JoinFirst), Joins()),
-		oneOf("clip", c.Clip, Clips()),
+		OneOf("method", c.Method, methods),
+		OneOf("network", c.Network, networks),
+		OneOf("time encoding", c.Time, encodings),
+		OneOf("join", cmp.Or(c.Join, JoinFirst), Joins()),
+		OneOf("clip", c.Clip, Clips()),
 		atLeast("hidden", c.Hidden, 1),
 		atLeast("classes", c.Classes, 0),
 	); err != nil {
@@ -171,7 +171,7 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 // validateTraining checks what only an Estimator reads.
 func (c Config) validateTraining() error {
 	if err := cmp.Or(
-		oneOf("schedule", cmp.Or(c.Schedule, ScheduleConstant), Schedules()),
+		OneOf("schedule", cmp.Or(c.Schedule, ScheduleConstant), Schedules()),
 		atLeast("updates", c.Updates, 0),
 		atLeast("epochs", c.Epochs, 0),
 		atLeast("batch", c.Batch, 1),
@@ -189,7 +189,8 @@ func (c Config) validateTraining() error {
 	return nil
 }
 
-func oneOf[T ~string](what string, value T, valid []T) error {
+// OneOf returns an error if value is not among the valid ones.
+func OneOf[T ~string](what string, value T, valid []T) error {
 	if slices.Contains(valid, value) {
 		return nil
 	}

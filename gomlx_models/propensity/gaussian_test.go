@@ -48,7 +48,7 @@ func TestGaussianRatio(t *testing.T) {
 // TestCosineSchedule: at a rate that falls to 0, less of the minibatches' noise is left in g.
 func TestCosineSchedule(t *testing.T) {
 	for i, want := range []float64{1, (2 + math.Sqrt2) / 4, .5, (2 - math.Sqrt2) / 4} {
-		if got := ScheduleCosine.factor(i, 4); math.Abs(got-want) > 1e-12 {
+		if got := ScheduleCosine.Factor(i, 4); math.Abs(got-want) > 1e-12 {
 			t.Errorf("factor of update %d of 4: %v, want %v", i, got, want)
 		}
 	}

@@ -110,7 +110,7 @@ func (s Schedule) withRates(feed loop.Feed, chunk, updates int) loop.Feed {
 	return func(first, count int) []*tensors.Tensor {
 		factors := make([]float32, chunk)
 		for i := range count {
-			factors[i] = float32(s.factor(first+i, updates))
+			factors[i] = float32(s.Factor(first+i, updates))
 		}
 		return append(feed(first, count), tensors.FromFlatDataAndDimensions(factors, chunk))
 	}

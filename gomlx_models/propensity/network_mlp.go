@@ -10,8 +10,10 @@ import (
 const MLP Network = "mlp"
 
 var _ = register(network{name: MLP, rows: 8192, build: func(s *net.Scope, c Config, in Input, t Times) *Node {
-	return twoHidden(s, c, in, t, func(_ *net.Scope, x *Node) *Node { return net.Relu(x) })
+	return twoHidden(s, c, in, t, plainRelu)
 }})
+
+func plainRelu(_ *net.Scope, x *Node) *Node { return net.Relu(x) }
 
 // twoHidden is three fully connected layers; time and label join x in the first.
 func twoHidden(s *net.Scope, c Config, in Input, t Times, activate func(s *net.Scope, x *Node) *Node) *Node {

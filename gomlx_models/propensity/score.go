@@ -174,7 +174,7 @@ func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, se
 	}
 	sum := 0.0
 	for i := range own {
-		sum += hostLoss(s.e.cfg.Method, float64(own[i]), float64(other[i]), 1)
+		sum += s.e.cfg.Method.Loss(float64(own[i]), float64(other[i]), 1)
 	}
 	return sum / float64(len(own)), nil
 }

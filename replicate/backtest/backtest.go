@@ -18,6 +18,7 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -31,10 +32,10 @@ type Request struct {
 	Model string // of Models, or a command: "exec:...", "serve:..."
 	// Baselines are the rules without omega; nil: all. Uniform and Forgetting always take part.
 	Baselines []string
-	Kinds     []propensity.Kind // of omega, each alone and with forgetting; nil: all
-	Until     string            // the last block, as the table has its times; empty: the last one
-	Last      int               // test blocks: the last so many; 0: all but the first fifth of the blocks
-	Fit       propensity.OwnConfig
+	Kinds     []crossfit.Kind // of omega, each alone and with forgetting; nil: all
+	Until     string          // the last block, as the table has its times; empty: the last one
+	Last      int             // test blocks: the last so many; 0: all but the first fifth of the blocks
+	Fit       crossfit.Config
 	Seed      int64
 }
 
@@ -84,9 +85,9 @@ func (q Request) check() error {
 		}
 	}
 	for _, kind := range q.Kinds {
-		if !slices.Contains(propensity.Kinds(), kind) {
+		if !slices.Contains(crossfit.Kinds(), kind) {
 			return usage.Errorf("there is no kind of weight %q; the kinds are %s", kind,
-				strings.Join(propensity.Names(propensity.Kinds()), ", "))
+				strings.Join(propensity.Names(crossfit.Kinds()), ", "))
 		}
 	}
 	if q.Last < 0 {
@@ -268,12 +269,12 @@ type computation struct {
 	model      trainer // of both runs
 	backend    compute.Backend
 	weightings []Weighting
-	fit        propensity.OwnConfig // of g; without kinds where no weighting needs it
-	fitter     *propensity.OwnFitter
+	fit        crossfit.Config // of g; without kinds where no weighting needs it
+	fitter     *crossfit.Fitter
 }
 
 func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
-	c.fitter = propensity.NewOwnFitter(c.backend)
+	c.fitter = crossfit.NewFitter(c.backend)
 	return c.step, c.fitter.Close, nil
 }
 
@@ -281,7 +282,7 @@ func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
 func metric(measure, of string) string { return measure + ": " + of }
 
 // heldOut is the name of the row of g's held-out loss.
-func heldOut(k propensity.Kind) string { return metric("held-out loss of g", string(k)) }
+func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", string(k)) }
 
 // step trains a model with each weighting on the blocks before t, and predicts block t.
 func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
@@ -295,19 +296,19 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			rows = append(rows, runs.Row{T: step, Metric: metric(measures(c.stream)[m].name, name), Value: v})
 		}
 	}
-	omega := map[propensity.Kind][]float64{}
+	omega := map[crossfit.Kind][]float64{}
 	if len(c.fit.Kinds) == 0 {
 		add(NoChange, t.same(t.past(Weighting{Window: 1}.weights(t.block, step-1, t.age, nil))))
 		add(Majority, t.same(t.past(t.equal())))
 	} else {
-		var g *propensity.Own
+		var g *crossfit.Fitted
 		if omega, g, err = t.omega(ctx, c.fitter, c.fit, c.Seed); err != nil {
 			return nil, err
 		}
 		for _, found := range []struct {
-			kind propensity.Kind
-			*propensity.Diagnostics
-		}{{propensity.Joint, g.Joint}, {propensity.Covariate, g.Covariate}} {
+			kind crossfit.Kind
+			*crossfit.Diagnostics
+		}{{crossfit.Joint, g.Joint}, {crossfit.Covariate, g.Covariate}} {
 			if found.Diagnostics != nil {
 				rows = append(rows, runs.Row{T: step, Metric: heldOut(found.kind), Value: found.HeldOut})
 			}
@@ -325,7 +326,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 
 // predict predicts the test rows with each weighting. Where all rows that a weighting leaves have one outcome, no
 // model is trained.
-func (c *computation) predict(ctx context.Context, t *task, omega map[propensity.Kind][]float64) ([][]float64, error) {
+func (c *computation) predict(ctx context.Context, t *task, omega map[crossfit.Kind][]float64) ([][]float64, error) {
 	out := make([][]float64, len(c.weightings))
 	var at []int
 	var weights [][]float64

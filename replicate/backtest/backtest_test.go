@@ -12,7 +12,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -51,7 +51,7 @@ func (r *Result) rule(name string) RuleResult { return r.Rules[r.index(name)] }
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []propensity.Kind{propensity.Joint}}
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []crossfit.Kind{crossfit.Joint}}
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
 		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Interval{}) || r.rule(Last).Tuned || !window.Tuned {
 		t.Errorf("window %+v, uniform %+v", window, uniform)
 	}
-	if joint := r.rule("joint"); joint.Kind != propensity.Joint || joint.AgainstUniform.Mean > 0 || joint.Together == nil {
+	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 || joint.Together == nil {
 		t.Errorf("joint %+v", joint)
 	}
 	s, err := own.Open(q.Source)
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
 	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Until: "11", Last: 6,
-		Kinds: []propensity.Kind{propensity.Conditional}}
+		Kinds: []crossfit.Kind{crossfit.Conditional}}
 	whole := run(t, t.TempDir(), q)
 	q.Source = drifting(t, 12)
 	short := run(t, t.TempDir(), q)
@@ -120,7 +120,7 @@ func TestNoLookAhead(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []propensity.Kind{}}
+	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []crossfit.Kind{}}
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -147,7 +147,7 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // TestVerdict: omega is advised only where it is better than tuned forgetting by the interval of all rules together.
 func TestVerdict(t *testing.T) {
-	rule := func(name string, kind propensity.Kind, loss, halfLife float64, together *Interval) RuleResult {
+	rule := func(name string, kind crossfit.Kind, loss, halfLife float64, together *Interval) RuleResult {
 		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife,
 			Together: together}
 	}
@@ -157,7 +157,7 @@ func TestVerdict(t *testing.T) {
 		want                            Verdict
 		says                            string
 	}{
-		{.7, .65, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: propensity.Conditional,
+		{.7, .65, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional,
 			HalfLife: 8, Helps: true}, "weights by the drift of y given x with a half-life of 8 weeks: log loss -0.0140 " +
 			"[-0.0290, -0.0020] against the best tuned forgetting; use --kind conditional --half-life 8"},
 		{.7, .65, .9, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4}, "may be chance"},
@@ -174,8 +174,8 @@ func TestVerdict(t *testing.T) {
 			rule(Last, "", c.last, 0, nil)}}
 		r.Rules[1].Window, r.Rules[3].Window = 16, 1
 		if c.omega != nil {
-			r.Rules = append(r.Rules, rule("joint", propensity.Joint, .65, 0, &Interval{-1, -2, -.5}),
-				rule("conditional-forgetting", propensity.Conditional, .59, 8, c.omega))
+			r.Rules = append(r.Rules, rule("joint", crossfit.Joint, .65, 0, &Interval{-1, -2, -.5}),
+				rule("conditional-forgetting", crossfit.Conditional, .59, 8, c.omega))
 		}
 		got := r.judge()
 		if !strings.Contains(got.Sentence, c.says) {
@@ -208,7 +208,7 @@ func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(q *Request){
 		"the label is missing": func(q *Request) { q.Label = "" },
 		"no baseline":          func(q *Request) { q.Baselines = []string{"jont"} },
-		"no kind":              func(q *Request) { q.Kinds = []propensity.Kind{"jont"} },
+		"no kind":              func(q *Request) { q.Kinds = []crossfit.Kind{"jont"} },
 		"neither logistic":     func(q *Request) { q.Model = "tree" },
 		"needs at least 8":     func(q *Request) { q.Until = "6" },
 		"cannot be test":       func(q *Request) { q.Last = 15 },

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 	"tvps/replicate/runs"
 )
@@ -35,7 +35,7 @@ type Result struct {
 // RuleResult is what a rule would have given.
 type RuleResult struct {
 	Rule              string             `json:"rule"`
-	Kind              propensity.Kind    `json:"kind"`
+	Kind              crossfit.Kind      `json:"kind"`
 	Tuned             bool               `json:"tuned"`
 	Scores            map[string]float64 `json:"scores"` // mean over the rows of the test blocks, by measure
 	AgainstUniform    Interval           `json:"against-uniform"`
@@ -56,12 +56,12 @@ type BlockResult struct {
 
 // Verdict is what to do.
 type Verdict struct {
-	Sentence string          `json:"sentence"`
-	Rule     string          `json:"rule"`
-	Kind     propensity.Kind `json:"kind"`      // "" for no omega
-	HalfLife float64         `json:"half-life"` // in units of time; 0 for none
-	Window   int             `json:"window"`    // the last so many blocks; 0 for all
-	Helps    bool            `json:"helps"`     // omega is better than tuned forgetting, by an interval
+	Sentence string        `json:"sentence"`
+	Rule     string        `json:"rule"`
+	Kind     crossfit.Kind `json:"kind"`      // "" for no omega
+	HalfLife float64       `json:"half-life"` // in units of time; 0 for none
+	Window   int           `json:"window"`    // the last so many blocks; 0 for all
+	Helps    bool          `json:"helps"`     // omega is better than tuned forgetting, by an interval
 }
 
 // tuning is the number of the first test blocks on which choices are made, but which do not count: a fifth, at least 2.
@@ -231,10 +231,10 @@ func (r *Result) judge() Verdict {
 }
 
 // drifts says what a kind of omega weights by.
-var drifts = map[propensity.Kind]string{
-	propensity.Joint:       "the drift of x and y",
-	propensity.Covariate:   "the drift of x",
-	propensity.Conditional: "the drift of y given x",
+var drifts = map[crossfit.Kind]string{
+	crossfit.Joint:       "the drift of x and y",
+	crossfit.Covariate:   "the drift of x",
+	crossfit.Conditional: "the drift of y given x",
 }
 
 // life is a half-life for people, empty for none.

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // Weighting is one way to weight the rows of the past for time T: a kind of omega, or none, times exponential
 // forgetting or a window, or neither.
 type Weighting struct {
-	Kind     propensity.Kind // of omega, clipped at 1; "" for none
-	Window   int             // the last so many blocks; 0 for all
-	HalfLife float64         // of exponential forgetting, in units of time; 0 for none
+	Kind     crossfit.Kind // of omega, clipped at 1; "" for none
+	Window   int           // the last so many blocks; 0 for all
+	HalfLife float64       // of exponential forgetting, in units of time; 0 for none
 }
 
 // String is the weighting's name, as "conditional, half-life 4".
@@ -39,7 +39,7 @@ func (w Weighting) String() string {
 // earlier test blocks. A rule of one weighting has nothing to choose.
 type Rule struct {
 	Name       string
-	Kind       propensity.Kind // of omega, if all weightings have it
+	Kind       crossfit.Kind // of omega, if all weightings have it
 	Weightings []Weighting
 }
 
@@ -55,7 +55,7 @@ const (
 )
 
 // withForgetting is the name of the rule of a kind of omega times exponential forgetting.
-func withForgetting(k propensity.Kind) string { return string(k) + "-forgetting" }
+func withForgetting(k crossfit.Kind) string { return string(k) + "-forgetting" }
 
 // Baselines lists the rules without omega that train a model.
 func Baselines() []string { return []string{Uniform, Last, Window, Forgetting} }
@@ -72,7 +72,7 @@ func allRules(blocks int, unit float64) []Rule {
 	}
 	rules := []Rule{{Name: Uniform, Weightings: []Weighting{{}}}, {Name: Last, Weightings: []Weighting{{Window: 1}}},
 		{Name: Window, Weightings: windows}, {Name: Forgetting, Weightings: append(slices.Clone(lives), Weighting{})}}
-	for _, kind := range propensity.Kinds() {
+	for _, kind := range crossfit.Kinds() {
 		alone := Weighting{Kind: kind}
 		var both []Weighting
 		for _, w := range lives {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -22,8 +22,8 @@ func TestWeights(t *testing.T) {
 		{Weighting{}, []float64{1, 1, 1, 1}},
 		{Weighting{Window: 2}, []float64{0, 0, 1, 1}},
 		{Weighting{HalfLife: 10}, []float64{.125, .25, .5, 1}},
-		{Weighting{Kind: propensity.Joint}, omega},
-		{Weighting{Kind: propensity.Joint, HalfLife: 10}, []float64{.125, .125, .5, .25}},
+		{Weighting{Kind: crossfit.Joint}, omega},
+		{Weighting{Kind: crossfit.Joint, HalfLife: 10}, []float64{.125, .125, .5, .25}},
 		{Weighting{HalfLife: 1}, []float64{0, math.Exp2(-20) * 0, math.Exp2(-10), 1}},
 	} {
 		var o []float64

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 )
 
@@ -16,11 +16,11 @@ type task struct {
 	step    int // place of the test block's time
 	train   []int
 	test    []int
-	data    propensity.OwnData // the rows of train, encoded
-	encoder *table.Encoder     // fitted on train alone
-	testX   []float32          // the rows of test, encoded
-	block   []int              // place of the time of each row of train
-	age     []float64          // T minus the time of each row of train, where T is the last time before the test block
+	data    crossfit.Table // the rows of train, encoded
+	encoder *table.Encoder // fitted on train alone
+	testX   []float32      // the rows of test, encoded
+	block   []int          // place of the time of each row of train
+	age     []float64      // T minus the time of each row of train, where T is the last time before the test block
 }
 
 func newTask(s *own.Stream, step int) (*task, error) {
@@ -185,15 +185,15 @@ func (t *task) score(prediction []float64) []float64 {
 }
 
 // omega is the weight of each row of train for T, by kind.
-func (t *task) omega(ctx context.Context, f *propensity.OwnFitter, cfg propensity.OwnConfig, seed int64) (
-	map[propensity.Kind][]float64, *propensity.Own, error) {
+func (t *task) omega(ctx context.Context, f *crossfit.Fitter, cfg crossfit.Config, seed int64) (
+	map[crossfit.Kind][]float64, *crossfit.Fitted, error) {
 	o, err := f.Fit(ctx, t.data, cfg, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := map[propensity.Kind][]float64{}
+	out := map[crossfit.Kind][]float64{}
 	for _, kind := range cfg.Kinds {
-		w, err := o.Weights(ctx, t.stream.Times.Values[t.step-1], propensity.WeightOptions{Kind: kind})
+		w, err := o.Weights(ctx, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -17,7 +17,7 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 
 	"gonum.org/v1/gonum/floats"
@@ -357,8 +357,8 @@ func TestIdentity(t *testing.T) {
 }
 
 // quick is a fit of g of less than a second.
-func quick() propensity.OwnConfig {
-	c := propensity.DefaultOwn()
+func quick() crossfit.Config {
+	c := crossfit.DefaultConfig()
 	c.Candidates, c.Folds, c.Ensemble = c.Candidates[:1], 2, 1
 	c.Candidates[0].Updates = 60
 	return c

@@ -11,7 +11,7 @@ import (
 
 	"tvps/data/random"
 	bins "tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
 	"tvps/replicate/own"
 )
@@ -34,7 +34,7 @@ func TestBacktest(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
-		Baselines: []string{}, Kinds: []propensity.Kind{}, Fit: propensity.DefaultOwn()}
+		Baselines: []string{}, Kinds: []crossfit.Kind{}, Fit: crossfit.DefaultConfig()}
 	shown := func() (r *backtest.Result, first, last message) {
 		rec := record(t)
 		r, err := backTest(context.Background(), q)

@@ -12,7 +12,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 )
 
@@ -55,7 +55,7 @@ func BenchmarkMeasure(b *testing.B) {
 		b.Fatal(err)
 	}
 	columns = nil
-	q := Request{Source: own.Source{File: file, Time: "day", Label: "y"}, Fit: propensity.DefaultOwn()}
+	q := Request{Source: own.Source{File: file, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}
 	shown := ""
 	begin := time.Now()
 	progress := func(share float64, next string) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 )
 
@@ -56,7 +56,7 @@ func (b *blocks) rows(s *own.Stream) (rows []int, thinned bool) {
 }
 
 // retime gives the rows the times of their blocks.
-func (b *blocks) retime(d *propensity.OwnData) {
+func (b *blocks) retime(d *crossfit.Table) {
 	for i, block := range b.of {
 		d.Time[i], d.Order[i] = b.list[block].Value, float64(i)
 	}
@@ -75,8 +75,8 @@ func thin[T any](list []T, n int) []T {
 }
 
 // pick returns rows of a table in the given order; Order is left out if it is nil.
-func pick(d propensity.OwnData, rows []int) propensity.OwnData {
-	out := propensity.OwnData{Data: propensity.Data{Dim: d.Dim}, Classes: d.Classes}
+func pick(d crossfit.Table, rows []int) crossfit.Table {
+	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes}
 	for _, i := range rows {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
 		out.Time = append(out.Time, d.Time[i])

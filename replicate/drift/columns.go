@@ -7,7 +7,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -36,11 +36,11 @@ type Contribution struct {
 func (m *measurement) hasY() bool { return m.d.Label != nil || m.d.Target != nil }
 
 // kind is the kind of omega whose columns are permuted.
-func (m *measurement) kind() propensity.Kind {
+func (m *measurement) kind() crossfit.Kind {
 	if m.hasY() {
-		return propensity.Joint
+		return crossfit.Joint
 	}
-	return propensity.Covariate
+	return crossfit.Covariate
 }
 
 // columns permutes each column.
@@ -51,8 +51,8 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 	}
 	d := pick(m.d, thin(all, columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
-	logs := func(d propensity.OwnData) ([]float64, error) {
-		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, propensity.WeightOptions{Kind: m.kind()})
+	logs := func(d crossfit.Table) ([]float64, error) {
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: m.kind()})
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 	of := encoder.Of()
 	chosen := m.screen(d, of, len(encoder.Columns), base)
 	n := len(d.Time)
-	permute := func(name string, label bool, changed propensity.OwnData) error {
+	permute := func(name string, label bool, changed crossfit.Table) error {
 		after, err := logs(changed)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 }
 
 // screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
-func (m *measurement) screen(d propensity.OwnData, of []int, columns int, logs []float64) []int {
+func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
 	chosen := make([]int, columns)
 	for i := range chosen {
 		chosen[i] = i

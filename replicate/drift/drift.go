@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 
 	"github.com/gomlx/compute"
@@ -17,7 +17,7 @@ import (
 // Request says what is to be measured.
 type Request struct {
 	own.Source
-	Fit  propensity.OwnConfig // with at least LeastPermutations; its Kinds are not used
+	Fit  crossfit.Config // with at least LeastPermutations; its Kinds are not used
 	Seed int64
 }
 
@@ -74,13 +74,13 @@ type Block struct {
 
 // Question is one of the three: whether x, y, or y given x drifts.
 type Question struct {
-	Name  string           `json:"name"`
-	Loss  float64          `json:"loss"`      // held-out loss of g with the real times
-	Null  float64          `json:"null-loss"` // mean with shuffled times
-	P     float64          `json:"p"`
-	Holm  float64          `json:"p-holm"`
-	Drift bool             `json:"drift"`
-	null  *propensity.Null // of a shuffle
+	Name  string         `json:"name"`
+	Loss  float64        `json:"loss"`      // held-out loss of g with the real times
+	Null  float64        `json:"null-loss"` // mean with shuffled times
+	P     float64        `json:"p"`
+	Holm  float64        `json:"p-holm"`
+	Drift bool           `json:"drift"`
+	null  *crossfit.Null // of a shuffle
 }
 
 // Names of what may drift. InBoth is that of tests and maps.
@@ -92,8 +92,8 @@ const (
 type Prepared struct {
 	Request
 	result  *Result
-	data    propensity.OwnData // in order of time; Time is that of the block, Order the place
-	of      []int              // block of each row
+	data    crossfit.Table // in order of time; Time is that of the block, Order the place
+	of      []int          // block of each row
 	encoder *table.Encoder
 }
 
@@ -138,7 +138,7 @@ func (p *Prepared) Measure(ctx context.Context, backend compute.Backend, progres
 	*Result, error) {
 	m := &measurement{Result: p.result, ctx: ctx, backend: backend, d: p.data, of: p.of, q: p.Request, show: progress}
 	err := m.run(p.encoder)
-	if errors.Is(err, propensity.ErrFewRows) {
+	if errors.Is(err, crossfit.ErrFewRows) {
 		err = &table.Error{File: p.File, Problem: "the rows have too few different values", Fix: "give more rows", Err: err}
 	}
 	if err != nil {
@@ -158,10 +158,10 @@ type measurement struct {
 	backend compute.Backend
 	q       Request
 	show    func(share float64, next string) // may be nil
-	d       propensity.OwnData               // in order of time; Time is that of the block, Order the place
+	d       crossfit.Table                   // in order of time; Time is that of the block, Order the place
 	of      []int                            // block of each row
-	fitter  *propensity.OwnFitter
-	g       *propensity.Own
+	fitter  *crossfit.Fitter
+	g       *crossfit.Fitted
 }
 
 // Shares of the work, as they were timed on tables of 1e5 rows.
@@ -176,7 +176,7 @@ func (m *measurement) progress(share float64, next string) {
 }
 
 func (m *measurement) run(encoder *table.Encoder) error {
-	m.fitter = propensity.NewOwnFitter(m.backend)
+	m.fitter = crossfit.NewFitter(m.backend)
 	defer m.fitter.Close()
 	if err := m.ask(); err != nil {
 		return err

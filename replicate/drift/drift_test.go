@@ -15,7 +15,7 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
 
 	"gonum.org/v1/gonum/stat"
@@ -47,7 +47,7 @@ func write(t testing.TB, columns string, blocks, rows int,
 // measure measures a table with a fit of seconds.
 func measure(t *testing.T, file, label string, drop ...string) *Result {
 	t.Helper()
-	fit := propensity.DefaultOwn()
+	fit := crossfit.DefaultConfig()
 	fit.Candidates, fit.Folds, fit.Ensemble, fit.Permutations = fit.Candidates[:1], 2, 1, LeastPermutations
 	fit.Candidates[0].Updates = 150
 	p, err := Prepare(Request{Fit: fit,
@@ -191,7 +191,7 @@ func TestMistakes(t *testing.T) {
 	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) {
 		return []float64{rng.NormFloat64()}, "a"
 	})
-	fit := propensity.DefaultOwn()
+	fit := crossfit.DefaultConfig()
 	for want, source := range map[string]own.Source{
 		`no column "date"`: {File: file, Time: "date"},
 		`the label is "a"`: {File: file, Time: "block", Label: "y"},

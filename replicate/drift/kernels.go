@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tvps/gomlx_models/mmd"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"github.com/gomlx/compute"
 )
@@ -19,7 +19,7 @@ type kernels struct {
 	compute [2]*mmd.Computer // of x and y
 }
 
-func newKernels(ctx context.Context, backend compute.Backend, d propensity.OwnData) (*kernels, error) {
+func newKernels(ctx context.Context, backend compute.Backend, d crossfit.Table) (*kernels, error) {
 	k := &kernels{ctx: ctx, in: []string{InX}}
 	k.samples[0], k.dims[0] = d.X, d.Dim
 	switch {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -30,17 +30,17 @@ func (m *measurement) maps(progress func(share float64)) error {
 		}
 	}
 	d := pick(m.d, rows)
-	kinds := []propensity.Kind{propensity.Covariate}
+	kinds := []crossfit.Kind{crossfit.Covariate}
 	m.Maps = []Map{{In: InX}}
 	if m.hasY() {
-		kinds = append(kinds, propensity.Joint)
+		kinds = append(kinds, crossfit.Joint)
 		m.Maps = append(m.Maps, Map{In: InBoth}, Map{In: InRule})
 	}
 	for at, block := range m.Blocks {
 		progress(float64(at) / float64(len(m.Blocks)))
 		var logs [][]float64
 		for _, kind := range kinds {
-			w, err := m.g.WeightsOf(m.ctx, d, block.Value, propensity.WeightOptions{Kind: kind})
+			w, err := m.g.WeightsOf(m.ctx, d, block.Value, crossfit.WeightOptions{Kind: kind})
 			if err != nil {
 				return err
 			}

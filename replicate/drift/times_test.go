@@ -9,7 +9,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -148,7 +148,7 @@ func TestTailP(t *testing.T) {
 	rng := random.New(1, "tail")
 	below := 0.
 	for range 20000 {
-		n := &propensity.Null{Loss: rng.NormFloat64()}
+		n := &crossfit.Null{Loss: rng.NormFloat64()}
 		for range 19 {
 			n.NullLoss = append(n.NullLoss, rng.NormFloat64())
 		}
@@ -160,7 +160,7 @@ func TestTailP(t *testing.T) {
 	if math.Abs(below-.05) > .006 {
 		t.Errorf("p <= .05 in %.4f of the draws", below)
 	}
-	if p := tailP(&propensity.Null{Loss: .5, NullLoss: []float64{1, 1}, LossMean: 1}); p != 1 {
+	if p := tailP(&crossfit.Null{Loss: .5, NullLoss: []float64{1, 1}, LossMean: 1}); p != 1 {
 		t.Errorf("p = %v of shuffles that lost the same", p)
 	}
 }

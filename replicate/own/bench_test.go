@@ -13,7 +13,7 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // benchRows is the number of rows of the benchmarks: TVPS_TABLE_ROWS, for instance 1000000, or 20,000.
@@ -90,7 +90,7 @@ func BenchmarkWeigh(b *testing.B) {
 	engine := backendtest.Open(b, "")
 	path := benchFile(b, benchRows(b))
 	runtime.GC()
-	for _, kind := range propensity.Kinds() {
+	for _, kind := range crossfit.Kinds() {
 		b.Run(string(kind), func(b *testing.B) {
 			var cpu, wall time.Duration
 			unit := reference()
@@ -98,7 +98,7 @@ func BenchmarkWeigh(b *testing.B) {
 				begin := time.Now()
 				before, _ := usage(b)
 				p, err := Prepare(Request{Source: Source{File: path, Time: "day", Label: "y"},
-					Fit: propensity.DefaultOwn(), Weights: propensity.WeightOptions{Kind: kind}})
+					Fit: crossfit.DefaultConfig(), Weights: crossfit.WeightOptions{Kind: kind}})
 				if err != nil {
 					b.Fatal(err)
 				}

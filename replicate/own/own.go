@@ -13,21 +13,22 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
 )
 
 // NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
-const NoOmega propensity.Kind = "none"
+const NoOmega crossfit.Kind = "none"
 
 // Request says what is to be weighted, and how.
 type Request struct {
 	Source
-	At      string                   // T, as the table has its times; empty: the last one
-	Weights propensity.WeightOptions // Kind empty: Conditional with a label, else Covariate
-	Window  int                      // weight 0 for all but the last so many times; 0: none
-	Fit     propensity.OwnConfig
+	At      string                 // T, as the table has its times; empty: the last one
+	Weights crossfit.WeightOptions // Kind empty: Conditional with a label, else Covariate
+	Window  int                    // weight 0 for all but the last so many times; 0: none
+	Fit     crossfit.Config
 	Seed    int64
 }
 
@@ -40,25 +41,25 @@ type Result struct {
 	Times  int          `json:"times"` // number of times up to T
 	Rows   int          `json:"rows"`  // number of rows up to T
 
-	Features    []string                 `json:"features"` // what g sees of x
-	Kind        propensity.Kind          `json:"kind"`
-	Weights     propensity.WeightOptions `json:"weights"`
-	Settings    propensity.OwnConfig     `json:"settings"`
-	Window      int                      `json:"window"` // times with weight; 0: all
-	Seed        int64                    `json:"seed"`
-	Share       float64                  `json:"effective-share"`
-	Shrink      float64                  `json:"shrink"`
-	Joint       *propensity.Diagnostics  `json:"joint,omitempty"`       // of g that sees (x, y)
-	Covar       *propensity.Diagnostics  `json:"covariate,omitempty"`   // of g that sees x
-	Conditional *propensity.Null         `json:"conditional,omitempty"` // the test of y given x
-	Notes       []string                 `json:"notes,omitempty"`
-	Encoder     *table.Encoder           `json:"encoder"`
-	table       string                   // what was read, in words
-	from        float64                  // first time of the window
-	row         []int                    // in the file, from 0
-	weights     *propensity.OwnWeights   // in the order of row
-	own         *propensity.Own
-	fitter      *propensity.OwnFitter
+	Features    []string               `json:"features"` // what g sees of x
+	Kind        crossfit.Kind          `json:"kind"`
+	Weights     crossfit.WeightOptions `json:"weights"`
+	Settings    crossfit.Config        `json:"settings"`
+	Window      int                    `json:"window"` // times with weight; 0: all
+	Seed        int64                  `json:"seed"`
+	Share       float64                `json:"effective-share"`
+	Shrink      float64                `json:"shrink"`
+	Joint       *crossfit.Diagnostics  `json:"joint,omitempty"`       // of g that sees (x, y)
+	Covar       *crossfit.Diagnostics  `json:"covariate,omitempty"`   // of g that sees x
+	Conditional *crossfit.Null         `json:"conditional,omitempty"` // the test of y given x
+	Notes       []string               `json:"notes,omitempty"`
+	Encoder     *table.Encoder         `json:"encoder"`
+	table       string                 // what was read, in words
+	from        float64                // first time of the window
+	row         []int                  // in the file, from 0
+	weights     *crossfit.Weights      // in the order of row
+	own         *crossfit.Fitted
+	fitter      *crossfit.Fitter
 }
 
 // Close frees the compiled programs.
@@ -74,7 +75,7 @@ type Prepared struct {
 	stream  *Stream
 	at      int   // place of T in the times
 	rows    []int // up to T
-	data    propensity.OwnData
+	data    crossfit.Table
 	encoder *table.Encoder
 }
 
@@ -145,16 +146,16 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 	r.choose(&p.Request, p.data)
 	r.Notes = Clocks(r.Features, p.data)
 	if r.Kind == NoOmega {
-		r.weights = propensity.Forgetting(p.data.Time, T, r.Weights.HalfLife)
+		r.weights = crossfit.Forgetting(p.data.Time, T, r.Weights.HalfLife)
 		r.cut(p.data.Time)
 		return r, nil
 	}
-	r.fitter = propensity.NewOwnFitter(backend)
+	r.fitter = crossfit.NewFitter(backend)
 	var err error
 	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err == nil {
 		r.weights, err = r.own.Weights(ctx, T, r.Weights)
 	}
-	if errors.Is(err, propensity.ErrFewRows) {
+	if errors.Is(err, crossfit.ErrFewRows) {
 		err = &table.Error{File: p.File, Problem: fmt.Sprintf("the rows up to %s have too few different values", r.At),
 			Fix: later, Err: err}
 	}
@@ -184,16 +185,16 @@ func (r *Result) cut(times []float64) {
 }
 
 // choose fills in the kind of weight, and has only those g fitted that it needs.
-func (r *Result) choose(q *Request, d propensity.OwnData) {
-	kind := propensity.Covariate
+func (r *Result) choose(q *Request, d crossfit.Table) {
+	kind := crossfit.Covariate
 	if d.Label != nil || d.Target != nil {
-		kind = propensity.Conditional
+		kind = crossfit.Conditional
 	}
 	r.Weights = q.Weights
 	r.Weights.Kind = cmp.Or(q.Weights.Kind, kind)
 	r.Weights.Clip = cmp.Or(q.Weights.Clip, propensity.ClipOne)
 	r.Kind = r.Weights.Kind
-	r.Settings.Kinds = []propensity.Kind{r.Kind}
+	r.Settings.Kinds = []crossfit.Kind{r.Kind}
 }
 
 // WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as
@@ -207,7 +208,7 @@ func (r *Result) WriteWeights(path string) error {
 		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
 }
 
-// SaveModel writes the fitted g, for propensity.OwnFitter.Load.
+// SaveModel writes the fitted g, for crossfit.Fitter.Load.
 func (r *Result) SaveModel(path string) error {
 	if r.own == nil {
 		return errors.New("there is no fitted score: these weights are without omega")
@@ -221,7 +222,7 @@ func (r *Result) String() string {
 	fmt.Fprintf(&b, "%d rows of %d times, %s to %s, %s\n", r.Rows, r.Times, r.First, r.At, r.table)
 	for _, g := range []struct {
 		name string
-		d    *propensity.Diagnostics
+		d    *crossfit.Diagnostics
 	}{{"(x, y)", r.Joint}, {"x", r.Covar}} {
 		if g.d == nil {
 			continue
@@ -257,7 +258,7 @@ func (r *Result) String() string {
 }
 
 // verdict is one of two texts.
-func verdict(n *propensity.Null, drift, none string) string {
+func verdict(n *crossfit.Null, drift, none string) string {
 	if n.Drift {
 		return drift
 	}

@@ -16,12 +16,12 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // quick is a fit of a second.
-func quick() propensity.OwnConfig {
-	c := propensity.DefaultOwn()
+func quick() crossfit.Config {
+	c := crossfit.DefaultConfig()
 	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
 	c.Candidates[0].Updates = 150
 	return c
@@ -69,7 +69,7 @@ func TestWeigh(t *testing.T) {
 	q := Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
 		Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}
 	r := weigh(t, q)
-	if r.Kind != propensity.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
+	if r.Kind != crossfit.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
 		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
 	}
 	first, second := mean(r.weights.Weight[:1200]), mean(r.weights.Weight[1200:])
@@ -86,7 +86,7 @@ func TestWeigh(t *testing.T) {
 			t.Fatalf("row %d has weight %v in a window of 3 months, want %v", i, w, want)
 		}
 	}
-	q.Window, q.Weights = 0, propensity.WeightOptions{}
+	q.Window, q.Weights = 0, crossfit.WeightOptions{}
 	q.At = "2024-11"
 	until := weigh(t, q)
 	q.File = drifting(t, "2025-01;99;0;1;yes\n2025-02;-99;0;1;no\n")
@@ -112,7 +112,7 @@ func mean(v []float64) float64 {
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
 	r := weigh(t, Request{Source: Source{File: drifting(t, ""), Time: "month", Bin: table.Bin{Unit: "month"}}, Fit: quick()})
-	if r.Kind != propensity.Covariate || len(r.Notes) == 0 || !strings.HasPrefix(r.Notes[0], "row follow") {
+	if r.Kind != crossfit.Covariate || len(r.Notes) == 0 || !strings.HasPrefix(r.Notes[0], "row follow") {
 		t.Errorf("%s, notes %q", r.Kind, r.Notes)
 	}
 	for _, name := range []string{"w.parquet", "w.csv"} {

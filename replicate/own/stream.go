@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tvps/data/table"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -128,8 +128,8 @@ func (s *Stream) Sort(rows []int) {
 }
 
 // Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.
-func (s *Stream) Data(rows []int) (propensity.OwnData, *table.Encoder, error) {
-	var d propensity.OwnData
+func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
+	var d crossfit.Table
 	encoder, err := s.Table.Fit(s.Features, rows, table.EncoderOptions{})
 	if err != nil {
 		return d, nil, err
@@ -158,7 +158,7 @@ func (s *Stream) Data(rows []int) (propensity.OwnData, *table.Encoder, error) {
 
 // Clocks is a note that names the features that tell the time by themselves, such as a row number or the year: with
 // them no row of the past resembles the present. It is empty without such features. names: the encoder's.
-func Clocks(names []string, d propensity.OwnData) []string {
+func Clocks(names []string, d crossfit.Table) []string {
 	var found []string
 	column := make([]float64, len(d.Time))
 	for j, name := range names {

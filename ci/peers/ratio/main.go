@@ -24,7 +24,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -76,8 +76,8 @@ func (r rows) exact() []float64 {
 	return out
 }
 
-func (r rows) data() propensity.OwnData {
-	d := propensity.OwnData{Data: propensity.Data{Dim: 1}}
+func (r rows) data() crossfit.Table {
+	d := crossfit.Table{Dim: 1}
 	for i, x := range r.X {
 		d.X, d.Time = append(d.X, float32(x)), append(d.Time, float64(r.Time[i]))
 	}
@@ -130,9 +130,9 @@ func ours(ctx context.Context, train, test rows) ([]result, error) {
 		return nil, err
 	}
 	defer engine.Finalize()
-	fitter := propensity.NewOwnFitter(engine.Backend)
+	fitter := crossfit.NewFitter(engine.Backend)
 	defer fitter.Close()
-	cfg := propensity.DefaultOwn()
+	cfg := crossfit.DefaultConfig()
 	cfg.Permutations = 0 // the others do not test for drift
 	var out []result
 	for _, name := range []string{"tvps, first fit (compiles)", "tvps, another fit"} {
@@ -141,7 +141,7 @@ func ours(ctx context.Context, train, test rows) ([]result, error) {
 		if err != nil {
 			return nil, err
 		}
-		w, err := g.WeightsOf(ctx, test.data(), times-1, propensity.WeightOptions{Kind: propensity.Covariate})
+		w, err := g.WeightsOf(ctx, test.data(), times-1, crossfit.WeightOptions{Kind: crossfit.Covariate})
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tvps/gomlx_models/propensity"
 )
 
-// WeightOptions say which weights Own.Weights returns. The zero value of every field but Kind is
+// WeightOptions say which weights Fitted.Weights returns. The zero value of every field but Kind is
 // a default.
 type WeightOptions struct {
 	Kind Kind
-	Clip ClipPolicy // limit of omega; "" means ClipOne
+	Clip propensity.ClipPolicy // limit of omega; "" means ClipOne
 	// Floor is the least share of the effective sample size, from 0 to 1. If the weights have a
 	// smaller one, log omega is multiplied by the largest factor in [0, 1] that reaches it.
 	Floor float64
@@ -23,11 +25,11 @@ type WeightOptions struct {
 
 func (w WeightOptions) check() error {
 	if w.Clip == "" {
-		w.Clip = ClipOne
+		w.Clip = propensity.ClipOne
 	}
-	err := oneOf("kind", w.Kind, Kinds())
+	err := propensity.OneOf("kind", w.Kind, Kinds())
 	if err == nil {
-		err = oneOf("clip", w.Clip, Clips())
+		err = propensity.OneOf("clip", w.Clip, propensity.Clips())
 	}
 	if err == nil && !(w.Floor >= 0 && w.Floor <= 1) {
 		err = fmt.Errorf("the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
@@ -36,13 +38,13 @@ func (w WeightOptions) check() error {
 		err = fmt.Errorf("the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
 	}
 	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return fmt.Errorf("crossfit: %w", err)
 	}
 	return nil
 }
 
-// OwnWeights are the weights of a table's rows, in its order.
-type OwnWeights struct {
+// Weights are the weights of a table's rows, in its order.
+type Weights struct {
 	Weight []float64 // [n], mean 1; for the sample_weight of a trainer
 	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. omegaformula), the mean over the
 	// ensemble, within +-60, before clip, floor and half-life.
@@ -59,11 +61,11 @@ type OwnWeights struct {
 //
 // with c such that their mean is 1. A row's log omega comes from the networks that did not see
 // it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
-// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and an Own from
-// OwnFitter.Load, which has no rows (use WeightsOf).
-func (o *Own) Weights(ctx context.Context, T float64, options WeightOptions) (*OwnWeights, error) {
+// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and an Fitted from
+// Fitter.Load, which has no rows (use WeightsOf).
+func (o *Fitted) Weights(ctx context.Context, T float64, options WeightOptions) (*Weights, error) {
 	if o.data.Time == nil {
-		return nil, errors.New("propensity: a loaded g has no rows; use WeightsOf")
+		return nil, errors.New("crossfit: a loaded g has no rows; use WeightsOf")
 	}
 	return o.weightsOf(ctx, o.data, T, options)
 }
@@ -71,36 +73,36 @@ func (o *Own) Weights(ctx context.Context, T float64, options WeightOptions) (*O
 // WeightsOf is Weights for any rows, such as new ones. Their times lie in the range of Times, and
 // they have the columns of the fitted rows. A row that equals a fitted one is treated as that
 // one. Others get the mean log omega over all folds and the ensemble.
-func (o *Own) WeightsOf(ctx context.Context, d OwnData, T float64, options WeightOptions) (*OwnWeights, error) {
+func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if !o.shape.fits(d) {
-		return nil, fmt.Errorf("propensity: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
+		return nil, fmt.Errorf("crossfit: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
 			d.Dim, d.Classes, d.Target != nil, o.shape.Dim, o.shape.Classes, o.shape.Target)
 	}
 	for i, t := range d.Time {
 		if t < o.first || t > o.until {
-			return nil, fmt.Errorf("propensity: the time of sample %d, %v, is outside the fitted range %v to %v; "+
+			return nil, fmt.Errorf("crossfit: the time of sample %d, %v, is outside the fitted range %v to %v; "+
 				"use Continue with rows up to it", i, t, o.first, o.until)
 		}
 	}
 	return o.weightsOf(ctx, d, T, options)
 }
 
-func (o *Own) weightsOf(ctx context.Context, d OwnData, T float64, options WeightOptions) (*OwnWeights, error) {
+func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
 	if err := options.check(); err != nil {
 		return nil, err
 	}
 	if !(T >= o.first && T <= o.until) {
-		return nil, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit with rows up to it",
+		return nil, fmt.Errorf("crossfit: time %v is outside the fitted range %v to %v; fit with rows up to it",
 			T, o.first, o.until)
 	}
 	logs, err := o.members(ctx, d, T, options.Kind)
 	if err != nil {
 		return nil, err
 	}
-	out := &OwnWeights{Shrink: 1}
+	out := &Weights{Shrink: 1}
 	out.LogOmega, out.Spread = make([]float64, len(d.Time)), make([]float64, len(d.Time))
 	for i := range out.LogOmega {
 		m, ss, list := 0.0, 0.0, logs.of(i)
@@ -120,10 +122,10 @@ func (o *Own) weightsOf(ctx context.Context, d OwnData, T float64, options Weigh
 }
 
 // weigh applies clip, floor and half-life to LogOmega.
-func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
+func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 	clip := options.Clip
 	if clip == "" {
-		clip = ClipOne
+		clip = propensity.ClipOne
 	}
 	n := float64(len(time))
 	omega := func(factor float64) []float64 {
@@ -134,10 +136,10 @@ func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
 		return out
 	}
 	w.Weight = omega(1)
-	if share := EffectiveSampleSize(w.Weight) / n; share < options.Floor {
+	if share := propensity.EffectiveSampleSize(w.Weight) / n; share < options.Floor {
 		lo, hi := 0., 1.
 		for range 40 {
-			if m := (lo + hi) / 2; EffectiveSampleSize(omega(m))/n >= options.Floor {
+			if m := (lo + hi) / 2; propensity.EffectiveSampleSize(omega(m))/n >= options.Floor {
 				lo = m
 			} else {
 				hi = m
@@ -163,13 +165,13 @@ func (w *OwnWeights) weigh(time []float64, T float64, options WeightOptions) {
 	for i := range w.Weight {
 		w.Weight[i] *= n / sum
 	}
-	w.Share = EffectiveSampleSize(w.Weight) / n
+	w.Share = propensity.EffectiveSampleSize(w.Weight) / n
 }
 
 // Forgetting returns weights for time T without omega: exponential forgetting with a half-life in units of time, or
 // equal weights for 0. times: [n], at most T.
-func Forgetting(times []float64, T, halfLife float64) *OwnWeights {
-	w := &OwnWeights{Shrink: 1, LogOmega: make([]float64, len(times)), Spread: make([]float64, len(times))}
+func Forgetting(times []float64, T, halfLife float64) *Weights {
+	w := &Weights{Shrink: 1, LogOmega: make([]float64, len(times)), Spread: make([]float64, len(times))}
 	w.weigh(times, T, WeightOptions{HalfLife: halfLife})
 	return w
 }
@@ -184,8 +186,8 @@ type memberLogs struct {
 func (l *memberLogs) of(row int) []float64 { return l.values[l.from[row]:l.from[row+1]] }
 
 // members returns log omega of each row.
-func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (*memberLogs, error) {
-	table, err := newOwnTable(d, o.shape)
+func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) (*memberLogs, error) {
+	table, err := newDeviceTable(d, o.shape)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (*me
 		return o.modelMembers(ctx, table, seen, d, T, kind)
 	}
 	if o.models[Joint] == nil || o.models[Covariate] == nil {
-		return nil, errors.New("propensity: kind conditional was not fitted; it needs an outcome and a place in Kinds")
+		return nil, errors.New("crossfit: kind conditional was not fitted; it needs an outcome and a place in Kinds")
 	}
 	logs, err := o.modelMembers(ctx, table, seen, d, T, Joint)
 	if err != nil {
@@ -212,7 +214,7 @@ func (o *Own) members(ctx context.Context, d OwnData, T float64, kind Kind) (*me
 }
 
 // seenFolds is the fold of each row that was fitted, and -1 of others.
-func (o *Own) seenFolds(d OwnData) []int8 {
+func (o *Fitted) seenFolds(d Table) []int8 {
 	out := make([]int8, len(d.Time))
 	for i := range out {
 		out[i] = -1
@@ -223,14 +225,14 @@ func (o *Own) seenFolds(d OwnData) []int8 {
 	return out
 }
 
-func (o *Own) modelMembers(ctx context.Context, table *ownTable, seen []int8, d OwnData, T float64,
+func (o *Fitted) modelMembers(ctx context.Context, table *deviceTable, seen []int8, d Table, T float64,
 	kind Kind) (*memberLogs, error) {
 	m := o.models[kind]
 	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
 		kind, m = Covariate, o.models[Covariate]
 	}
 	if m == nil {
-		return nil, fmt.Errorf("propensity: kind %s was not fitted; name it in Kinds", kind)
+		return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds", kind)
 	}
 	folds, ensemble := o.cfg.Folds, len(m.values)
 	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: where the values of a pair begin
@@ -266,21 +268,21 @@ func (o *Own) modelMembers(ctx context.Context, table *ownTable, seen []int8, d 
 // starts from the networks of o, takes its candidate and standardisation, trains at a third of
 // the learning rate, and stops early. A row that o has seen keeps its fold. Drift is not tested
 // again. Times may go on to half of the old range beyond its end; later, and for earlier times,
-// use OwnFitter.Fit. o stays as it is.
-func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error) {
+// use Fitter.Fit. o stays as it is.
+func (o *Fitted) Continue(ctx context.Context, d Table, seed int64) (*Fitted, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if !o.shape.fits(d) {
-		return nil, errors.New("propensity: the new rows have other columns than the fitted ones; use OwnFitter.Fit")
+		return nil, errors.New("crossfit: the new rows have other columns than the fitted ones; use Fitter.Fit")
 	}
 	rows := sortRows(d, o.shape.Columns)
 	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
 	if first < o.first || o.unit(last) > 1.5 {
-		return nil, fmt.Errorf("propensity: times from %v to %v do not continue those from %v to %v; use OwnFitter.Fit",
+		return nil, fmt.Errorf("crossfit: times from %v to %v do not continue those from %v to %v; use Fitter.Fit",
 			first, last, o.first, o.last)
 	}
-	next := &Own{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*ownModel{}, shape: o.shape, first: o.first,
+	next := &Fitted{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*model{}, shape: o.shape, first: o.first,
 		last: o.last, until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
 	rows.deal(d, o.cfg.Folds)
 	for h, k := range o.fold {
@@ -297,4 +299,10 @@ func (o *Own) Continue(ctx context.Context, d OwnData, seed int64) (*Own, error)
 		return nil, err
 	}
 	return next, nil
+}
+
+// clamp limits log omega to +-60, so that sums in float32 stay finite.
+func clamp(v float64) float64 {
+	limit := propensity.ClipNone.Limit()
+	return max(-limit, min(limit, v))
 }

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ownRows are the rows of a table in their canonical order, which does not depend on the order
+// sortedRows are the rows of a table in their canonical order, which does not depend on the order
 // in which they are given, with fold and chunk of each.
-type ownRows struct {
+type sortedRows struct {
 	at    []int    // position -> row of the table
 	hash  []uint64 // by position
 	times int      // number of different times
@@ -18,9 +18,9 @@ type ownRows struct {
 
 // sortRows sorts rows by time, order and contents. The contents enter as a hash: sorted by
 // value, a chunk of equal times would hold similar rows. columns: their canonical order.
-func sortRows(d OwnData, columns []int) *ownRows {
+func sortRows(d Table, columns []int) *sortedRows {
 	n := len(d.Time)
-	r := &ownRows{at: make([]int, n)}
+	r := &sortedRows{at: make([]int, n)}
 	hash := make([]uint64, n)
 	for i := range r.at {
 		r.at[i], hash[i] = i, rowHash(d, columns, i)
@@ -47,7 +47,7 @@ func sortRows(d OwnData, columns []int) *ownRows {
 }
 
 // rowHash is a 64-bit hash of all that a row has. It is the same on every machine.
-func rowHash(d OwnData, columns []int, i int) uint64 {
+func rowHash(d Table, columns []int, i int) uint64 {
 	h := mix(0x9e3779b97f4a7c15, math.Float64bits(d.Time[i]+0)) // + 0: -0 and 0 are equal
 	x := d.X[i*d.Dim : (i+1)*d.Dim]
 	for _, j := range columns {
@@ -80,7 +80,7 @@ const chunksPerFold = 10
 // deal cuts the rows into contiguous chunks and deals them to folds in turn. With few times
 // every time is cut into one chunk for each fold. Otherwise all rows are cut into chunksPerFold
 // chunks for each fold.
-func (r *ownRows) deal(d OwnData, folds int) {
+func (r *sortedRows) deal(d Table, folds int) {
 	n, few := len(r.at), r.times < chunksPerFold*folds
 	var cuts []int
 	if few {
@@ -104,7 +104,7 @@ func (r *ownRows) deal(d OwnData, folds int) {
 }
 
 // cutTimes cuts each time into parts. It returns the first position of each part.
-func (r *ownRows) cutTimes(d OwnData, parts int) []int {
+func (r *sortedRows) cutTimes(d Table, parts int) []int {
 	var cuts []int
 	for from := 0; from < len(r.at); {
 		to := from + 1
@@ -146,7 +146,7 @@ func chunksOf(cuts []int, n int) []int32 {
 
 // nullChunks are the chunks that a shuffle of the null moves, by position: about 100 or more, of
 // one time each if there are few times. With fewer, a shuffle could be close to the real order.
-func (r *ownRows) nullChunks(d OwnData) []int32 {
+func (r *sortedRows) nullChunks(d Table) []int32 {
 	cuts := cutEvenly(len(r.at), nullChunks)
 	if r.times < nullChunks {
 		cuts = r.cutTimes(d, max(2, (nullChunks+r.times-1)/r.times))
@@ -155,7 +155,7 @@ func (r *ownRows) nullChunks(d OwnData) []int32 {
 }
 
 // folds maps each row's hash to its fold.
-func (r *ownRows) folds() map[uint64]uint8 {
+func (r *sortedRows) folds() map[uint64]uint8 {
 	out := make(map[uint64]uint8, len(r.hash))
 	for i, h := range r.hash {
 		out[h] = r.fold[i]
@@ -166,8 +166,8 @@ func (r *ownRows) folds() map[uint64]uint8 {
 // shapeOfRows computes mean and scale of the columns, each list in the order given. The scale is the standard
 // deviation; of a column of two values, such as one level of a category, half their distance: a rare level would
 // otherwise be a large number.
-func shapeOfRows(d OwnData, columns, at []int) ownShape {
-	s := ownShape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, Columns: columns, TargetScale: 1}
+func shapeOfRows(d Table, columns, at []int) shape {
+	s := shape{Dim: d.Dim, Classes: d.Classes, Target: d.Target != nil, Columns: columns, TargetScale: 1}
 	mean, square := make([]float64, d.Dim), make([]float64, d.Dim)
 	n := float64(len(at))
 	low, high := slices.Clone(d.X[:d.Dim]), slices.Clone(d.X[:d.Dim])

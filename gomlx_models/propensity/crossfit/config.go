@@ -1,10 +1,22 @@
-package propensity
+// Package crossfit estimates the time-varying propensity score on a table of the caller's own, of which nothing is
+// known: it chooses the settings of g by held-out loss, cross-fits an ensemble, so that no network gives a weight to a
+// row that it was trained on, and tests for drift.
+//
+//	fitter := crossfit.NewFitter(backend)
+//	g, err := fitter.Fit(ctx, table.Until(T), crossfit.DefaultConfig(), seed)
+//	weights, err := g.Weights(ctx, T, crossfit.WeightOptions{Kind: crossfit.Conditional})
+//
+// g and its loss are those of package propensity (Algorithm 2 of the paper). README.md of that package says what the
+// kinds of weights are for.
+package crossfit
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
+
+	"tvps/gomlx_models/propensity"
 )
 
 // Kind is which ratio of densities a weight estimates, for a sample (x, y) seen at time t.
@@ -22,7 +34,7 @@ const (
 // Kinds lists all kinds.
 func Kinds() []Kind { return []Kind{Joint, Covariate, Conditional} }
 
-// Candidate is one setting of g's training. OwnFitter.Fit takes the one with the lowest held-out loss.
+// Candidate is one setting of g's training. Fitter.Fit takes the one with the lowest held-out loss.
 type Candidate struct {
 	Hidden       int     // units of each of two hidden layers
 	Frequencies  int     // pairs of sine and cosine of the time
@@ -33,32 +45,30 @@ type Candidate struct {
 	Decay float64
 }
 
-// OwnConfig are the settings of OwnFitter.Fit. DefaultOwn is a start that works.
-type OwnConfig struct {
-	Method Method // Method1 or Method2
-	// Time is TimeFourier or TimeScalar. A learned encoding, which knows no time that it has not
-	// seen, is replaced by TimeFourier, and Notes say so.
-	Time       TimeEncoding
-	Kinds      []Kind      // the kinds that Weights will be asked for; Conditional needs two fits of g
-	Candidates []Candidate // the grid
-	Stride     int         // minibatches between two looks at the held-out loss
-	Patience   int         // looks without improvement that end a training
-	Batch      int         // samples per minibatch
-	Folds      int         // K of cross-fitting, 2 to 16
-	Ensemble   int         // seeds for each fold, 1 to 32; the spread of log omega needs 2
+// Config are the settings of Fitter.Fit. DefaultConfig is a start that works.
+type Config struct {
+	Method     propensity.Method       // Method1 or Method2
+	Time       propensity.TimeEncoding // TimeFourier or TimeScalar
+	Kinds      []Kind                  // the kinds that Weights will be asked for; Conditional needs two fits of g
+	Candidates []Candidate             // the grid
+	Stride     int                     // minibatches between two looks at the held-out loss
+	Patience   int                     // looks without improvement that end a training
+	Batch      int                     // samples per minibatch
+	Folds      int                     // K of cross-fitting, 2 to 16
+	Ensemble   int                     // seeds for each fold, 1 to 32; the spread of log omega needs 2
 	// Permutations is the number of trainings with shuffled times, and with redrawn outcomes; 0: drift is not tested.
 	Permutations int
 }
 
-// DefaultOwn is Method 1 with Fourier time, four candidates with early stopping, an ensemble of
+// DefaultConfig is Method 1 with Fourier time, four candidates with early stopping, an ensemble of
 // three seeds in each of three folds, and a permutation null of 19. The candidates were chosen
 // by held-out loss on drifting Gaussians, 16 and 49 years of weather and two years of bicycle
 // hire: at 150 updates a rate of 1e-2 beat 3e-3 nearly everywhere, and 64 units mostly beat 32
 // and 16. On bicycles and Gaussians 1,500 updates gained nothing on 600, and a decay of 5 was too
 // much. Whether 8 or 2 frequencies, 150 or 600 updates and which decay from .01 to 1 are best
 // depends on the data; the .3 lies between the two that were tried.
-func DefaultOwn() OwnConfig {
-	return OwnConfig{Method: Method1, Time: TimeFourier, Kinds: Kinds(),
+func DefaultConfig() Config {
+	return Config{Method: propensity.Method1, Time: propensity.TimeFourier, Kinds: Kinds(),
 		Candidates: []Candidate{
 			{Hidden: 64, Frequencies: 8, Updates: 600, LearningRate: 1e-2, Decay: .3},
 			{Hidden: 64, Frequencies: 8, Updates: 150, LearningRate: 1e-2, Decay: 1},
@@ -68,14 +78,14 @@ func DefaultOwn() OwnConfig {
 		Stride: 30, Patience: 4, Batch: 512, Folds: 3, Ensemble: 3, Permutations: 19}
 }
 
-// ErrFewRows is matched by the errors of OwnFitter.Fit about too few rows, or too few different ones.
+// ErrFewRows is matched by the errors of Fitter.Fit about too few rows, or too few different ones.
 var ErrFewRows = errors.New("too few different rows")
 
 // MaxPermutations is the largest number of permutations.
 const MaxPermutations = 199
 
-// LeastRows is the least number of rows that OwnFitter.Fit takes: two for each fold.
-func (c OwnConfig) LeastRows() int { return 2 * c.Folds }
+// LeastRows is the least number of rows that Fitter.Fit takes: two for each fold.
+func (c Config) LeastRows() int { return 2 * c.Folds }
 
 // Largest settings and sizes. They bound what a damaged file can ask for.
 const (
@@ -88,10 +98,10 @@ const (
 )
 
 // Validate returns an error that names the first impossible setting.
-func (c OwnConfig) Validate() error {
+func (c Config) Validate() error {
 	err := cmp.Or(
-		oneOf("method", c.Method, TimeVaryingMethods()),
-		oneOf("time encoding", c.Time, Encodings()),
+		propensity.OneOf("method", c.Method, propensity.TimeVaryingMethods()),
+		propensity.OneOf("time encoding", c.Time, []propensity.TimeEncoding{propensity.TimeFourier, propensity.TimeScalar}),
 		between("stride", c.Stride, 1, maxStride),
 		between("patience", c.Patience, 1, maxUpdates),
 		between("batch", c.Batch, 1, maxBatch),
@@ -102,7 +112,7 @@ func (c OwnConfig) Validate() error {
 		between("number of kinds", len(c.Kinds), 1, 3),
 	)
 	for _, k := range c.Kinds {
-		err = cmp.Or(err, oneOf("kind", k, Kinds()))
+		err = cmp.Or(err, propensity.OneOf("kind", k, Kinds()))
 	}
 	for _, g := range c.Candidates {
 		err = cmp.Or(err, between("hidden", g.Hidden, 1, maxHidden), between("frequencies", g.Frequencies, 1, maxFrequent),
@@ -115,7 +125,7 @@ func (c OwnConfig) Validate() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return fmt.Errorf("crossfit: %w", err)
 	}
 	return nil
 }

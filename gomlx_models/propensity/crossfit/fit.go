@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -14,10 +14,13 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// OwnData is a table of the caller's own: n rows in any order, each with a time. A row's outcome
+// Table is a table of the caller's own: n rows in any order, each with a time. A row's outcome
 // y is a class (Label), a number (Target) or missing (both nil).
-type OwnData struct {
-	Data              // X, Dim, Label (in 0..Classes-1, or nil) and Time
+type Table struct {
+	X       []float32 // [n * Dim], one row after another, in any unit: g standardises it
+	Dim     int       // values of x of a row
+	Time    []float64 // [n], in any unit
+	Label   []int32   // [n], in 0..Classes-1, or nil
 	Classes int       // number of labels; 0 without Label
 	Target  []float64 // [n], a numeric y in any unit, which g sees as one more input; nil without
 	// Order puts rows of equal time in their order, such as the exact moment when Time is a
@@ -28,7 +31,7 @@ type OwnData struct {
 
 // Until returns the rows whose time is at most T, in their order. A fit on them cannot depend
 // on later rows. It returns d itself if that has impossible rows, which Fit reports.
-func (d OwnData) Until(T float64) OwnData {
+func (d Table) Until(T float64) Table {
 	if d.check() != nil {
 		return d
 	}
@@ -38,7 +41,7 @@ func (d OwnData) Until(T float64) OwnData {
 			keep = append(keep, i)
 		}
 	}
-	out := OwnData{Data: Data{Dim: d.Dim, Time: pick(d.Time, keep), Label: pick(d.Label, keep)}, Classes: d.Classes,
+	out := Table{Dim: d.Dim, Time: pick(d.Time, keep), Label: pick(d.Label, keep), Classes: d.Classes,
 		Target: pick(d.Target, keep), Order: pick(d.Order, keep)}
 	out.X = make([]float32, 0, len(keep)*d.Dim)
 	for _, i := range keep {
@@ -59,32 +62,32 @@ func pick[T any](list []T, at []int) []T {
 }
 
 // hasY tells whether the rows have an outcome.
-func (d OwnData) hasY() bool { return d.Label != nil || d.Target != nil }
+func (d Table) hasY() bool { return d.Label != nil || d.Target != nil }
 
 // check returns an error for the first impossible row.
-func (d OwnData) check() error {
+func (d Table) check() error {
 	n := len(d.Time)
 	switch {
 	case d.Dim < 1 || d.Dim > maxDim:
-		return fmt.Errorf("propensity: samples of %d values; Dim must be from 1 to %d", d.Dim, maxDim)
+		return fmt.Errorf("crossfit: samples of %d values; Dim must be from 1 to %d", d.Dim, maxDim)
 	case n == 0:
-		return errors.New("propensity: there are no samples")
+		return errors.New("crossfit: there are no samples")
 	case n > math.MaxInt32:
-		return fmt.Errorf("propensity: %d samples; at most %d are possible", n, math.MaxInt32)
+		return fmt.Errorf("crossfit: %d samples; at most %d are possible", n, math.MaxInt32)
 	case len(d.X) != n*d.Dim:
-		return fmt.Errorf("propensity: %d values of x for %d times; there must be %d for each time", len(d.X), n, d.Dim)
+		return fmt.Errorf("crossfit: %d values of x for %d times; there must be %d for each time", len(d.X), n, d.Dim)
 	case d.Label != nil && d.Target != nil:
-		return errors.New("propensity: rows have labels and targets; give one of them")
+		return errors.New("crossfit: rows have labels and targets; give one of them")
 	case d.Label != nil && len(d.Label) != n:
-		return fmt.Errorf("propensity: %d samples but %d labels", n, len(d.Label))
+		return fmt.Errorf("crossfit: %d samples but %d labels", n, len(d.Label))
 	case d.Label != nil && (d.Classes < 1 || d.Classes > maxClasses):
-		return fmt.Errorf("propensity: labels of %d classes; Classes must be from 1 to %d", d.Classes, maxClasses)
+		return fmt.Errorf("crossfit: labels of %d classes; Classes must be from 1 to %d", d.Classes, maxClasses)
 	case d.Label == nil && d.Classes != 0:
-		return fmt.Errorf("propensity: Classes is %d, but there are no labels; set it to 0", d.Classes)
+		return fmt.Errorf("crossfit: Classes is %d, but there are no labels; set it to 0", d.Classes)
 	case d.Target != nil && len(d.Target) != n:
-		return fmt.Errorf("propensity: %d samples but %d targets", n, len(d.Target))
+		return fmt.Errorf("crossfit: %d samples but %d targets", n, len(d.Target))
 	case d.Order != nil && len(d.Order) != n:
-		return fmt.Errorf("propensity: %d samples but %d values of Order", n, len(d.Order))
+		return fmt.Errorf("crossfit: %d samples but %d values of Order", n, len(d.Order))
 	}
 	for _, column := range []struct {
 		name   string
@@ -92,18 +95,18 @@ func (d OwnData) check() error {
 	}{{"time", d.Time}, {"target", d.Target}, {"order", d.Order}} {
 		for i, v := range column.values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("propensity: the %s of sample %d is %v; remove or replace it", column.name, i, v)
+				return fmt.Errorf("crossfit: the %s of sample %d is %v; remove or replace it", column.name, i, v)
 			}
 		}
 	}
 	for i, v := range d.X {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove or replace it", i/d.Dim, i%d.Dim, v)
+			return fmt.Errorf("crossfit: sample %d, coordinate %d is %v; remove or replace it", i/d.Dim, i%d.Dim, v)
 		}
 	}
 	for i, y := range d.Label {
 		if y < 0 || int(y) >= d.Classes {
-			return fmt.Errorf("propensity: sample %d has label %d; labels go from 0 to %d", i, y, d.Classes-1)
+			return fmt.Errorf("crossfit: sample %d has label %d; labels go from 0 to %d", i, y, d.Classes-1)
 		}
 	}
 	return nil
@@ -124,10 +127,10 @@ type Diagnostics struct {
 	Null       *Null // nil if Permutations is 0
 }
 
-// Own is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
+// Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
 // did not see the rows of that fold. It is safe for concurrent use, and is valid until its
-// OwnFitter is closed.
-type Own struct {
+// Fitter is closed.
+type Fitted struct {
 	Notes []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
@@ -135,18 +138,18 @@ type Own struct {
 	// Permutations is 0.
 	Conditional *Null
 
-	cfg         OwnConfig
-	fitter      *OwnFitter
-	models      map[Kind]*ownModel // Joint and Covariate
-	shape       ownShape
+	cfg         Config
+	fitter      *Fitter
+	models      map[Kind]*model // Joint and Covariate
+	shape       shape
 	first, last float64 // times u = 0 and u = 1
 	until       float64 // last time of the fitted rows
 	fold        map[uint64]uint8
-	data        OwnData // nil after OwnFitter.Load
+	data        Table // nil after Fitter.Load
 }
 
-// ownShape is what rows must have to be given to g, and how they are standardised.
-type ownShape struct {
+// shape is what rows must have to be given to g, and how they are standardised.
+type shape struct {
 	Dim, Classes            int
 	Target                  bool
 	Columns                 []int     // of x, in their canonical order; g sees them so
@@ -155,25 +158,25 @@ type ownShape struct {
 }
 
 // fits tells whether rows have the columns of the fitted ones.
-func (s ownShape) fits(d OwnData) bool {
+func (s shape) fits(d Table) bool {
 	return d.Dim == s.Dim && d.Classes == s.Classes && (d.Target != nil) == s.Target
 }
 
-// OwnFitter holds the compiled programs of Fit, which take longer to compile than to run. One
+// Fitter holds the compiled programs of Fit, which take longer to compile than to run. One
 // serves many fits: other rows, other T, other seeds. It is safe for concurrent use.
-type OwnFitter struct {
+type Fitter struct {
 	backend compute.Backend
 	mu      sync.Mutex
-	nets    map[netKey]*ownNet
+	nets    map[netKey]*network
 }
 
-// NewOwnFitter returns a fitter for a backend. Close it, after the last use of what it fitted.
-func NewOwnFitter(backend compute.Backend) *OwnFitter {
-	return &OwnFitter{backend: backend, nets: map[netKey]*ownNet{}}
+// NewFitter returns a fitter for a backend. Close it, after the last use of what it fitted.
+func NewFitter(backend compute.Backend) *Fitter {
+	return &Fitter{backend: backend, nets: map[netKey]*network{}}
 }
 
 // Close frees the compiled programs.
-func (f *OwnFitter) Close() {
+func (f *Fitter) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.nets {
@@ -183,13 +186,13 @@ func (f *OwnFitter) Close() {
 }
 
 // net returns the programs of that key.
-func (f *OwnFitter) net(key netKey) (*ownNet, error) {
+func (f *Fitter) net(key netKey) (*network, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if w := f.nets[key]; w != nil {
 		return w, nil
 	}
-	w, err := newOwnNet(f.backend, key)
+	w, err := newNetwork(f.backend, key)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +218,7 @@ func (f *OwnFitter) net(key netKey) (*ownNet, error) {
 // order give the same bytes. Errors: impossible rows and settings, fewer rows than two for
 // each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
 // of d, which must not change as long as Weights is used.
-func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int64) (*Own, error) {
+func (f *Fitter) Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fitted, error) {
 	o, rows, err := f.prepare(d, cfg)
 	if err != nil {
 		return nil, err
@@ -226,26 +229,26 @@ func (f *OwnFitter) Fit(ctx context.Context, d OwnData, cfg OwnConfig, seed int6
 	return o, nil
 }
 
-// prepare returns an Own without networks, and its rows in order.
-func (f *OwnFitter) prepare(d OwnData, cfg OwnConfig) (*Own, *ownRows, error) {
+// prepare returns an Fitted without networks, and its rows in order.
+func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
 	}
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Own{cfg: cfg, fitter: f, models: map[Kind]*ownModel{}, data: d}
+	o := &Fitted{cfg: cfg, fitter: f, models: map[Kind]*model{}, data: d}
 	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.first, o.last = slices.Min(d.Time), slices.Max(d.Time)
 	o.until = o.last
 	if o.first == o.last {
-		return nil, nil, errors.New("propensity: all samples are from one time; drift needs at least two")
+		return nil, nil, errors.New("crossfit: all samples are from one time; drift needs at least two")
 	}
 	if math.IsInf(o.last-o.first, 0) {
-		return nil, nil, fmt.Errorf("propensity: times from %v to %v are too far apart; use another unit", o.first, o.last)
+		return nil, nil, fmt.Errorf("crossfit: times from %v to %v are too far apart; use another unit", o.first, o.last)
 	}
 	if least := cfg.LeastRows(); len(d.Time) < least {
-		return nil, nil, fmt.Errorf("propensity: %w: %d samples for %d folds; there must be at least %d",
+		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
 			ErrFewRows, len(d.Time), cfg.Folds, least)
 	}
 	columns := columnOrder(d)
@@ -258,13 +261,8 @@ func (f *OwnFitter) prepare(d OwnData, cfg OwnConfig) (*Own, *ownRows, error) {
 }
 
 // note says what was done with times and sizes.
-func (o *Own) note(d OwnData, rows *ownRows) {
+func (o *Fitted) note(d Table, rows *sortedRows) {
 	n := len(rows.at)
-	if o.cfg.Time.spec().learned != nil || o.cfg.Time.spec().absolute {
-		o.Notes = append(o.Notes, fmt.Sprintf("time encoding %s is for fitted times; fourier was taken instead",
-			o.cfg.Time))
-		o.cfg.Time = TimeFourier
-	}
 	if perTime := float64(n) / float64(rows.times); perTime < 30 {
 		o.Notes = append(o.Notes, fmt.Sprintf("there are %.3g rows a time (%d rows, %d times): g sees the time as a "+
 			"number (%s), and neighbouring times share what it learns", perTime, n, rows.times, o.cfg.Time))
@@ -274,7 +272,7 @@ func (o *Own) note(d OwnData, rows *ownRows) {
 }
 
 // needs lists the models that the kinds need.
-func (o *Own) needs() []Kind {
+func (o *Fitted) needs() []Kind {
 	var out []Kind
 	for _, m := range []Kind{Joint, Covariate} {
 		if slices.ContainsFunc(o.cfg.Kinds, func(k Kind) bool { return k == m || k == Conditional }) {
@@ -285,20 +283,20 @@ func (o *Own) needs() []Kind {
 }
 
 // fit trains every model. from, if not nil, holds the fit to continue.
-func (o *Own) fit(ctx context.Context, d OwnData, rows *ownRows, seed int64, from *Own) error {
+func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64, from *Fitted) error {
 	if !d.hasY() {
 		if !slices.Contains(o.cfg.Kinds, Joint) && !slices.Contains(o.cfg.Kinds, Covariate) {
-			return errors.New("propensity: conditional weights need labels or targets; the rows have none")
+			return errors.New("crossfit: conditional weights need labels or targets; the rows have none")
 		}
 		o.cfg.Kinds = []Kind{Covariate}
 	}
-	table, err := newOwnTable(d, o.shape)
+	table, err := newDeviceTable(d, o.shape)
 	if err != nil {
 		return err
 	}
 	defer table.free()
 	for _, kind := range o.needs() {
-		var old *ownModel
+		var old *model
 		if from != nil {
 			old = from.models[kind]
 		}
@@ -317,7 +315,7 @@ func (o *Own) fit(ctx context.Context, d OwnData, rows *ownRows, seed int64, fro
 }
 
 // samples are the rows of the table as g of that kind sees them.
-func (o *Own) samples(d OwnData, rows []int, kind Kind) []sample {
+func (o *Fitted) samples(d Table, rows []int, kind Kind) []sample {
 	out := make([]sample, len(rows))
 	for i, row := range rows {
 		out[i] = o.sample(d, row, kind)
@@ -326,7 +324,7 @@ func (o *Own) samples(d OwnData, rows []int, kind Kind) []sample {
 }
 
 // sample is one row as g of that kind sees it; for Covariate without its outcome.
-func (o *Own) sample(d OwnData, row int, kind Kind) sample {
+func (o *Fitted) sample(d Table, row int, kind Kind) sample {
 	s := sample{row: int32(row), u: float32(o.unit(d.Time[row]))}
 	if kind == Joint && d.Label != nil {
 		s.label = d.Label[row]
@@ -337,7 +335,7 @@ func (o *Own) sample(d OwnData, row int, kind Kind) sample {
 	return s
 }
 
-func (o *Own) diagnostics(kind Kind) **Diagnostics {
+func (o *Fitted) diagnostics(kind Kind) **Diagnostics {
 	if kind == Joint {
 		return &o.Joint
 	}
@@ -345,16 +343,16 @@ func (o *Own) diagnostics(kind Kind) **Diagnostics {
 }
 
 // unit scales a time: 0 is the first and 1 the last one of the rows of Fit.
-func (o *Own) unit(t float64) float64 { return (t - o.first) / (o.last - o.first) }
+func (o *Fitted) unit(t float64) float64 { return (t - o.first) / (o.last - o.first) }
 
 // Config returns the settings that were used.
-func (o *Own) Config() OwnConfig { return o.cfg }
+func (o *Fitted) Config() Config { return o.cfg }
 
 // Times returns the first and the last time that g knows.
-func (o *Own) Times() (first, last float64) { return o.first, o.until }
+func (o *Fitted) Times() (first, last float64) { return o.first, o.until }
 
 // String returns settings, notes and diagnostics as JSON.
-func (o *Own) String() string {
+func (o *Fitted) String() string {
 	text, err := json.MarshalIndent(map[string]any{"settings": o.cfg, "notes": o.Notes, "joint": o.Joint,
 		"covariate": o.Covariate, "conditional": o.Conditional, "first": o.first, "last": o.until}, "", "  ")
 	if err != nil {

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -43,7 +44,7 @@ func newLane(samples []sample, fold []uint8, k, pairs int, rng *rand.Rand) (*lan
 		}
 	}
 	if len(held) == 0 || len(l.train) == 0 {
-		return nil, fmt.Errorf("propensity: %w: a fold has no samples of its own; use fewer folds", ErrFewRows)
+		return nil, fmt.Errorf("crossfit: %w: a fold has no samples of its own; use fewer folds", ErrFewRows)
 	}
 	for i := range pairs {
 		at := held[i%len(held)]
@@ -71,14 +72,14 @@ func (l *lane) draws(rng *rand.Rand) func() pair {
 	}
 }
 
-// ownTable is x of a table on the device, with what standardises it.
-type ownTable struct {
+// deviceTable is x of a table on the device, with what standardises it.
+type deviceTable struct {
 	tensors []*tensors.Tensor // mean and scale of x [dim]; x [capacity, dim]
 }
 
-// newOwnTable copies x to the device, with its columns in canonical order. It has room for more rows, so that tables
+// newDeviceTable copies x to the device, with its columns in canonical order. It has room for more rows, so that tables
 // of similar sizes use the same program.
-func newOwnTable(d OwnData, s ownShape) (*ownTable, error) {
+func newDeviceTable(d Table, s shape) (*deviceTable, error) {
 	n, capacity := len(d.Time), 1024
 	for capacity < n && capacity < 1<<16 {
 		capacity *= 2
@@ -93,13 +94,13 @@ func newOwnTable(d OwnData, s ownShape) (*ownTable, error) {
 			}
 		}
 	}); err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
+		return nil, fmt.Errorf("crossfit: %w", err)
 	}
-	return &ownTable{[]*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
+	return &deviceTable{[]*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
 		tensors.FromFlatDataAndDimensions(s.Scale, s.Dim), x}}, nil
 }
 
-func (t *ownTable) free() { net.Free(t.tensors...) }
+func (t *deviceTable) free() { net.Free(t.tensors...) }
 
 // curve is the held-out loss of one training at each check, with the networks at its lowest.
 type curve struct {
@@ -118,7 +119,7 @@ type schedule struct {
 
 // train trains all lanes from start, and looks at the held-out loss after every stride updates.
 // It stops when the mean loss did not fall for patience checks; without patience after stopAt updates, without looks.
-func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, start net.Values, plan schedule,
+func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, start net.Values, plan schedule,
 	rngs []*rand.Rand) (*curve, error) {
 	next := make([]func() pair, len(lanes))
 	for i, l := range lanes {
@@ -167,7 +168,7 @@ func (w *ownNet) train(ctx context.Context, table *ownTable, lanes []*lane, star
 }
 
 // feed packs count updates, first being the number of updates before.
-func (w *ownNet) feed(next []func() pair, plan schedule, first, count int) []*tensors.Tensor {
+func (w *network) feed(next []func() pair, plan schedule, first, count int) []*tensors.Tensor {
 	chunk := w.trainer.Chunk()
 	columns := newPairColumns(chunk * w.lanes * w.batch)
 	step, rate, decay := make([]int32, chunk), make([]float32, chunk), make([]float32, chunk)
@@ -177,7 +178,7 @@ func (w *ownNet) feed(next []func() pair, plan schedule, first, count int) []*te
 				columns.set((i*w.lanes+k)*w.batch+b, next[k]())
 			}
 		}
-		cosine := plan.rate * ScheduleCosine.factor(first+i, plan.updates)
+		cosine := plan.rate * propensity.ScheduleCosine.Factor(first+i, plan.updates)
 		step[i], rate[i], decay[i] = int32(first+i), float32(cosine), float32(cosine*plan.decay)
 	}
 	return append(columns.tensors(chunk, w.lanes, w.batch), tensors.FromFlatDataAndDimensions(step, chunk),
@@ -205,7 +206,8 @@ func (c *pairColumns) tensors(dims ...int) []*tensors.Tensor {
 }
 
 // heldOut is the mean loss of each lane on the rows that it holds out.
-func (w *ownNet) heldOut(ctx context.Context, table *ownTable, lanes []*lane, values net.Values) ([]float64, error) {
+func (w *network) heldOut(ctx context.Context, table *deviceTable, lanes []*lane,
+	values net.Values) ([]float64, error) {
 	answer, err := w.evaluate(ctx, table, heldPairs(lanes), values)
 	if err != nil {
 		return nil, err
@@ -229,7 +231,7 @@ func heldPairs(lanes []*lane) [][]pair {
 
 // evaluate returns what forward gives for each lane's pairs: first by output (the last is the loss), then by lane, then
 // the values of all pairs.
-func (w *ownNet) evaluate(ctx context.Context, table *ownTable, pairs [][]pair, values net.Values) ([][][]float32,
+func (w *network) evaluate(ctx context.Context, table *deviceTable, pairs [][]pair, values net.Values) ([][][]float32,
 	error) {
 	longest := 0
 	for _, p := range pairs {
@@ -253,12 +255,12 @@ func (w *ownNet) evaluate(ctx context.Context, table *ownTable, pairs [][]pair, 
 		answer, err := net.Run(w.eval, table.tensors, feeds, params)
 		net.Free(feeds...)
 		if err != nil {
-			return nil, fmt.Errorf("propensity: %w", err)
+			return nil, fmt.Errorf("crossfit: %w", err)
 		}
 		flat, err := net.FromTensors(answer)
 		net.Free(answer...)
 		if err != nil {
-			return nil, fmt.Errorf("propensity: %w", err)
+			return nil, fmt.Errorf("crossfit: %w", err)
 		}
 		if out == nil {
 			out = make([][][]float32, len(flat))

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -16,8 +16,8 @@ func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
 // fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position. old, if not
 // nil, is continued with its candidate.
-func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, samples []sample, seed int64,
-	old *ownModel) (*ownModel, *Diagnostics, error) {
+func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample, seed int64,
+	old *model) (*model, *Diagnostics, error) {
 	lanes := make([]*lane, o.cfg.Folds)
 	for k := range lanes {
 		var err error
@@ -28,8 +28,8 @@ func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, samp
 		}
 	}
 	found := &Diagnostics{Candidates: make([]float64, len(o.cfg.Candidates))}
-	t := &ownTraining{o: o, table: table, lanes: lanes, seed: seed}
-	m := &ownModel{scale: 1}
+	t := &trainer{o: o, table: table, lanes: lanes, seed: seed}
+	m := &model{scale: 1}
 	curves := make([]*curve, len(o.cfg.Candidates))
 	for i, c := range o.cfg.Candidates {
 		if found.Candidates[i] = math.Ln2; old != nil && i != old.chosen {
@@ -69,28 +69,28 @@ func (o *Own) fitModel(ctx context.Context, table *ownTable, rows *ownRows, samp
 	return m, found, nil
 }
 
-// ownTraining trains candidates and seeds on the same lanes.
-type ownTraining struct {
-	o     *Own
-	table *ownTable
+// trainer trains candidates and seeds on the same lanes.
+type trainer struct {
+	o     *Fitted
+	table *deviceTable
 	lanes []*lane
 	seed  int64
 }
 
 // key names the programs of a candidate.
-func (o *Own) key(c Candidate, lanes, batch, stride int) netKey {
+func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
 	return netKey{method: o.cfg.Method, time: o.cfg.Time, dim: o.shape.Dim, classes: o.shape.Classes,
 		target: o.shape.Target, hidden: c.Hidden, frequencies: c.Frequencies, lanes: lanes, batch: batch, stride: stride}
 }
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.
-func (o *Own) foldNet(c Candidate) (*ownNet, error) {
+func (o *Fitted) foldNet(c Candidate) (*network, error) {
 	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.Stride))
 }
 
 // run trains one g for each fold. With a stopAt below Updates, of a seed after the first, there
 // is no early stopping: the networks after stopAt updates are taken.
-func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *ownModel, stopAt int) (*curve, error) {
+func (t *trainer) run(ctx context.Context, c Candidate, member int, old *model, stopAt int) (*curve, error) {
 	cfg := t.o.cfg
 	w, err := t.o.foldNet(c)
 	if err != nil {
@@ -118,8 +118,8 @@ func (t *ownTraining) run(ctx context.Context, c Candidate, member int, old *own
 
 // rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0
 // and 2; the loss is convex in it.
-func (m *ownModel) rescale(ctx context.Context, table *ownTable, lanes []*lane, found *Diagnostics) error {
-	method := m.net.cfg.Method
+func (m *model) rescale(ctx context.Context, table *deviceTable, lanes []*lane, found *Diagnostics) error {
+	method := m.net.method
 	var own, other []float64
 	for s, values := range m.values {
 		answer, err := m.net.evaluate(ctx, table, heldPairs(lanes), values)
@@ -138,7 +138,7 @@ func (m *ownModel) rescale(ctx context.Context, table *ownTable, lanes []*lane, 
 	loss := func(scale float64) float64 {
 		sum := 0.0
 		for i := range own {
-			sum += hostLoss(method, own[i], other[i], scale)
+			sum += method.Loss(own[i], other[i], scale)
 		}
 		return sum / float64(len(own))
 	}
@@ -155,7 +155,7 @@ func (m *ownModel) rescale(ctx context.Context, table *ownTable, lanes []*lane, 
 	found.HeldOut = loss(m.scale)
 	squares := 0.0
 	for i := range own {
-		e := hostLoss(method, own[i], other[i], m.scale) - found.HeldOut
+		e := method.Loss(own[i], other[i], m.scale) - found.HeldOut
 		squares += e * e
 	}
 	rows := map[int32]bool{}

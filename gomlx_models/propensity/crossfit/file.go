@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 )
 
 // A file of Save is, in little-endian order: fileMagic, the version (uint32), the length of the
-// header (uint32), the header (JSON of ownHeader), for each model and member of the ensemble the
+// header (uint32), the header (JSON of header), for each model and member of the ensemble the
 // values of the networks (float32), the hashes of the fitted rows (uint64) with their folds
 // (bytes), and the SHA-256 of all that.
 const (
@@ -26,10 +26,10 @@ const (
 	maxFile     = 8 << 30  // bytes
 )
 
-// ownHeader is all of an Own but networks and rows.
-type ownHeader struct {
-	Config             OwnConfig
-	Shape              ownShape
+// header is all of an Fitted but networks and rows.
+type header struct {
+	Config             Config
+	Shape              shape
 	First, Last, Until float64
 	Notes              []string
 	Joint, Covariate   *Diagnostics
@@ -46,17 +46,17 @@ type modelHeader struct {
 
 // Save writes the networks, the settings and the fold of each fitted row to one file, but not the
 // rows. The file appears complete or not at all.
-func (o *Own) Save(path string) error {
+func (o *Fitted) Save(path string) error {
 	content, err := o.encode()
 	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return fmt.Errorf("crossfit: %w", err)
 	}
 	return writeWhole(path, content)
 }
 
 // encode returns the bytes of Save's file.
-func (o *Own) encode() ([]byte, error) {
-	h := ownHeader{Config: o.cfg, Shape: o.shape, First: o.first, Last: o.last, Until: o.until, Notes: o.Notes,
+func (o *Fitted) encode() ([]byte, error) {
+	h := header{Config: o.cfg, Shape: o.shape, First: o.first, Last: o.last, Until: o.until, Notes: o.Notes,
 		Joint: o.Joint, Covariate: o.Covariate, Conditional: o.Conditional, Rows: len(o.fold)}
 	for _, kind := range o.fittedModels() {
 		h.Models = append(h.Models, modelHeader{kind, o.models[kind].chosen, o.models[kind].scale})
@@ -97,32 +97,32 @@ func sealed(header, rest []byte) []byte {
 // writeWhole writes a file under a temporary name, and renames it.
 func writeWhole(path string, content []byte) error {
 	if err := artifact.Replace(path, content, 0o644); err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return fmt.Errorf("crossfit: %w", err)
 	}
 	return nil
 }
 
 // fittedModels lists the kinds of the models, in a fixed order.
-func (o *Own) fittedModels() []Kind {
+func (o *Fitted) fittedModels() []Kind {
 	return slices.DeleteFunc([]Kind{Joint, Covariate}, func(k Kind) bool { return o.models[k] == nil })
 }
 
 // Load reads a file of Save. Its result gives weights to any rows (WeightsOf), the same bytes as
 // before, and can be continued. Errors: a file that is not of Save, of another version, shorter or
 // longer than it says, with a wrong checksum, or with impossible settings or values.
-func (f *OwnFitter) Load(path string) (*Own, error) {
+func (f *Fitter) Load(path string) (*Fitted, error) {
 	content, err := artifact.ReadFile(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("propensity: no saved g: %w", err)
+		return nil, fmt.Errorf("crossfit: no saved g: %w", err)
 	}
 	o, err := f.decode(content)
 	if err != nil {
-		return nil, fmt.Errorf("propensity: %s: %w", path, err)
+		return nil, fmt.Errorf("crossfit: %s: %w", path, err)
 	}
 	return o, nil
 }
 
-func (f *OwnFitter) decode(content []byte) (*Own, error) {
+func (f *Fitter) decode(content []byte) (*Fitted, error) {
 	start := len(fileMagic) + 8
 	if len(content) < start+sha256.Size || string(content[:len(fileMagic)]) != fileMagic {
 		return nil, errors.New("this is not a saved g")
@@ -138,18 +138,18 @@ func (f *OwnFitter) decode(content []byte) (*Own, error) {
 	if size > maxHeader || size > len(body)-start {
 		return nil, fmt.Errorf("a header of %d bytes does not fit into it", size)
 	}
-	var h ownHeader
+	var h header
 	if err := json.Unmarshal(body[start:start+size], &h); err != nil {
 		return nil, fmt.Errorf("its header is damaged: %w", err)
 	}
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	o := &Own{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, Conditional: h.Conditional, cfg: h.Config,
-		fitter: f, models: map[Kind]*ownModel{}, shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
+	o := &Fitted{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, Conditional: h.Conditional, cfg: h.Config,
+		fitter: f, models: map[Kind]*model{}, shape: h.Shape, first: h.First, last: h.Last, until: h.Until}
 	rest := body[start+size:]
 	for _, m := range h.Models {
-		model := &ownModel{scale: m.Scale, chosen: m.Chosen}
+		model := &model{scale: m.Scale, chosen: m.Chosen}
 		c := h.Config.Candidates[m.Chosen]
 		// Before anything is compiled: the first layer alone must fit into the file.
 		if least := 4 * h.Config.Folds * h.Config.Ensemble * c.Hidden * max(h.Shape.Dim, c.Hidden); least > len(rest) {
@@ -192,15 +192,13 @@ func (f *OwnFitter) decode(content []byte) (*Own, error) {
 }
 
 // check returns an error for what Save does not write.
-func (h *ownHeader) check() error {
+func (h *header) check() error {
 	if err := h.Config.Validate(); err != nil {
 		return err
 	}
 	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	s := h.Shape
 	switch {
-	case h.Config.Time != TimeFourier && h.Config.Time != TimeScalar:
-		return fmt.Errorf("time encoding %s is not possible", h.Config.Time)
 	case s.Dim < 1 || s.Dim > maxDim || len(s.Mean) != s.Dim || len(s.Scale) != s.Dim:
 		return fmt.Errorf("samples of %d values with %d means and %d scales", s.Dim, len(s.Mean), len(s.Scale))
 	case !slices.Equal(slices.Sorted(slices.Values(s.Columns)), positions(s.Dim)):

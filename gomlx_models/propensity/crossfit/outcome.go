@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"cmp"
@@ -23,10 +23,10 @@ var outcomeCandidate = Candidate{Hidden: 64, LearningRate: 1e-2, Decay: .3}
 
 // outcome predicts the outcome from x [lanes, rows, dim]: the target, if the network has one output, with the squared
 // error as loss, otherwise the label (a bin), with the cross-entropy. The prediction is [lanes, rows, outputs].
-func (w *ownNet) outcome(s *net.Scope, x, label, target *Node) (out []*Node, loss *Node) {
+func (w *network) outcome(s *net.Scope, x, label, target *Node) (out []*Node, loss *Node) {
 	h := net.Relu(net.Dense(s.In("layer1"), x, w.hidden, net.He))
 	h = net.Relu(net.Dense(s.In("layer2"), h, w.hidden, net.He))
-	p := net.Dense(s.In("layer3"), h, w.outputs, zero)
+	p := net.Dense(s.In("layer3"), h, w.outputs, func(int) net.Initial { return net.Constant(0) })
 	if w.outputs > 1 {
 		return []*Node{p}, net.CrossEntropy(p, label)
 	}
@@ -40,7 +40,7 @@ func (w *ownNet) outcome(s *net.Scope, x, label, target *Node) (out []*Node, los
 // F^-1(v|x): x and t stay, so a drift of x is the same in all. A target is first reduced to its residual from a model
 // of its mean. The models are cross-fitted. All g have the same initial values and minibatches, so their losses
 // differ by y alone.
-func (o *Own) conditionalNull(ctx context.Context, table *ownTable, rows *ownRows, samples []sample,
+func (o *Fitted) conditionalNull(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
 	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
 	data, err := o.redraws(ctx, table, samples, chunk, seed)
@@ -51,8 +51,8 @@ func (o *Own) conditionalNull(ctx context.Context, table *ownTable, rows *ownRow
 }
 
 // redraws returns the samples, then the samples with each redraw of their outcomes.
-func (o *Own) redraws(ctx context.Context, table *ownTable, samples []sample, chunk []int32, seed int64) ([][]sample,
-	error) {
+func (o *Fitted) redraws(ctx context.Context, table *deviceTable, samples []sample, chunk []int32,
+	seed int64) ([][]sample, error) {
 	value, centre := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
 		value[i] = float64(s.label)
@@ -100,7 +100,7 @@ func (o *Own) redraws(ctx context.Context, table *ownTable, samples []sample, ch
 
 // predict trains a model of the outcome and returns its outputs for each sample, by networks that did not see the
 // sample's chunk.
-func (o *Own) predict(ctx context.Context, table *ownTable, samples []sample, chunk []int32, outputs int,
+func (o *Fitted) predict(ctx context.Context, table *deviceTable, samples []sample, chunk []int32, outputs int,
 	seed int64) ([]float32, error) {
 	fold := make([]uint8, len(chunk))
 	for i, c := range chunk {

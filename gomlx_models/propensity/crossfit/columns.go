@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // where z is the standardised x and r_i a smooth function of the row's time and outcome. Where keys agree up to
 // rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to their
 // unit.
-func columnOrder(d OwnData) []int {
+func columnOrder(d Table) []int {
 	s := shapeOfRows(d, positions(d.Dim), positions(len(d.Time)))
 	r := make([]float64, len(d.Time))
 	first, last := slices.Min(d.Time), slices.Max(d.Time)
@@ -62,7 +62,7 @@ func positions(n int) []int {
 }
 
 // columnKeys are the keys of columnOrder.
-func (s ownShape) columnKeys(d OwnData, r []float64) []float64 {
+func (s shape) columnKeys(d Table, r []float64) []float64 {
 	key := make([]float64, d.Dim)
 	for i, weight := range r {
 		weight /= math.Sqrt(float64(len(r)))
@@ -75,7 +75,7 @@ func (s ownShape) columnKeys(d OwnData, r []float64) []float64 {
 }
 
 // mixColumns adds to r_i what the row's columns give, by their group.
-func (s ownShape) mixColumns(d OwnData, group []int, r []float64) {
+func (s shape) mixColumns(d Table, group []int, r []float64) {
 	for i := range r {
 		for j, v := range d.X[i*d.Dim : (i+1)*d.Dim] {
 			z := float64((v-s.Mean[j])/s.Scale[j]) - float64(group[j]%7)/4

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 )
 
 // Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are
@@ -14,7 +15,7 @@ import (
 //
 // For Diagnostics the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so
 // that rows that depend on their neighbours keep them. Were rows shuffled one by one, their dependence would look
-// like drift. For Own.Conditional the outcomes are redrawn given x, see conditionalNull.
+// like drift. For Fitted.Conditional the outcomes are redrawn given x, see conditionalNull.
 //
 // Drift is called if the real held-out loss is below each of the P others, and below their mean by 3 of their
 // standard deviations. Without drift, where chunks are exchangeable, the first alone has a probability of at most
@@ -42,7 +43,8 @@ const (
 var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, LearningRate: 1e-2, Decay: .1}
 
 // null tests for drift.
-func (o *Own) null(ctx context.Context, table *ownTable, rows *ownRows, samples []sample, seed int64) (*Null, error) {
+func (o *Fitted) null(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
+	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
 	data := make([][]sample, o.cfg.Permutations+1)
 	data[0] = samples
@@ -59,7 +61,7 @@ func (o *Own) null(ctx context.Context, table *ownTable, rows *ownRows, samples 
 
 // compare trains g on each of the data, which have the chunks given, and compares the first with the others. Data
 // with the same stream of random numbers have the same initial values and minibatches.
-func (o *Own) compare(ctx context.Context, table *ownTable, data [][]sample, chunk []int32, seed int64,
+func (o *Fitted) compare(ctx context.Context, table *deviceTable, data [][]sample, chunk []int32, seed int64,
 	stream func(p int) int) (*Null, error) {
 	fold := make([]uint8, len(chunk))
 	for i, c := range chunk {
@@ -123,7 +125,7 @@ func verdict(losses, shares []float64) *Null {
 
 // lastShares is the share of the effective sample size of omega(x, 1, u) in the held-out rows of
 // each shuffle.
-func (w *ownNet) lastShares(ctx context.Context, table *ownTable, lanes []*lane,
+func (w *network) lastShares(ctx context.Context, table *deviceTable, lanes []*lane,
 	values net.Values) ([]float64, error) {
 	pairs := heldPairs(lanes)
 	for k := range pairs {
@@ -146,7 +148,7 @@ func (w *ownNet) lastShares(ctx context.Context, table *ownTable, lanes []*lane,
 				weights = append(weights, math.Exp(clamp(float64(last[k][i])-float64(own[k][i]))))
 			}
 		}
-		out[p] = EffectiveSampleSize(weights) / float64(len(weights))
+		out[p] = propensity.EffectiveSampleSize(weights) / float64(len(weights))
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"tvps/data/random"
 )
 
-// seeds is the number of seeds of a simulation; OWN_SEEDS=20 runs those of the README's table.
+// seeds is the number of seeds of a simulation; TVPS_NIGHTLY=1 runs those of the README's table.
 func seeds(few int) int64 {
-	if os.Getenv("OWN_SEEDS") == "20" {
+	if os.Getenv("TVPS_NIGHTLY") == "1" {
 		return 20
 	}
 	return int64(few)
@@ -20,9 +20,9 @@ func seeds(few int) int64 {
 
 // xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
 // rule: a logistic one; a target that depends on x nonlinearly, with noise that grows with x.
-func xDrift(seed int64, n int, target bool) OwnData {
+func xDrift(seed int64, n int, target bool) Table {
 	rng := random.New(seed, "own test", "x drift")
-	d := OwnData{Data: Data{Dim: 2}}
+	d := Table{Dim: 2}
 	for i := range n {
 		t := float64(i % 20)
 		x, z := -1+t/9.5+rng.NormFloat64(), rng.NormFloat64()
@@ -42,9 +42,9 @@ func xDrift(seed int64, n int, target bool) OwnData {
 
 // autoregressive draws n rows, each at its own time, of three values that are autoregressive of coefficient .9, as is
 // their outcome's noise. Nothing drifts.
-func autoregressive(seed int64, n int, target bool) OwnData {
+func autoregressive(seed int64, n int, target bool) Table {
 	rng := random.New(seed, "own test", "autoregressive")
-	d := OwnData{Data: Data{Dim: 3}}
+	d := Table{Dim: 3}
 	state := make([]float64, 4)
 	for i := range n {
 		for j := range state {
@@ -69,7 +69,7 @@ func autoregressive(seed int64, n int, target bool) OwnData {
 }
 
 // turningTarget is a target whose rule turns round: y = slope(t) x + noise.
-func turningTarget(seed int64, n int) OwnData {
+func turningTarget(seed int64, n int) Table {
 	d := ruleDrift(seed, n)
 	rng := random.New(seed, "own test", "turning target")
 	d.Label, d.Classes = nil, 0
@@ -86,20 +86,20 @@ func TestOwnConditionalNull(t *testing.T) {
 	n := seeds(1)
 	type simulation struct {
 		name  string
-		data  func(seed int64) OwnData
+		data  func(seed int64) Table
 		drift bool
 	}
 	list := []simulation{
-		{"drift of x, classes", func(s int64) OwnData { return xDrift(s, 3000, false) }, false},
-		{"drift of x, target", func(s int64) OwnData { return xDrift(s, 3000, true) }, false},
-		{"drift of the rule, classes", func(s int64) OwnData { return ruleDrift(s, 2000) }, true},
-		{"drift of the rule, target", func(s int64) OwnData { return turningTarget(s, 2000) }, true},
+		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, false},
+		{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
+		{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, true},
+		{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
 	}
 	if n == 20 { // the first has less to find than a drift of x; the others need programs of their own
 		list = append(list,
-			simulation{"no drift, classes", func(s int64) OwnData { return noDrift(s, 2000, 5, 20) }, false},
-			simulation{"autoregressive, classes", func(s int64) OwnData { return autoregressive(s, 3000, false) }, false},
-			simulation{"autoregressive, target", func(s int64) OwnData { return autoregressive(s, 3000, true) }, false})
+			simulation{"no drift, classes", func(s int64) Table { return noDrift(s, 2000, 5, 20) }, false},
+			simulation{"autoregressive, classes", func(s int64) Table { return autoregressive(s, 3000, false) }, false},
+			simulation{"autoregressive, target", func(s int64) Table { return autoregressive(s, 3000, true) }, false})
 	}
 	for _, c := range list {
 		called, least := 0, 0
@@ -121,13 +121,13 @@ func TestOwnConditionalNull(t *testing.T) {
 }
 
 // conditionalNull is the Conditional of a fit with the default settings, without the fit.
-func conditionalNull(t *testing.T, d OwnData, seed int64) *Null {
+func conditionalNull(t *testing.T, d Table, seed int64) *Null {
 	t.Helper()
-	o, rows, err := ownFitter(t).prepare(d, DefaultOwn())
+	o, rows, err := fitter(t).prepare(d, DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := newOwnTable(d, o.shape)
+	table, err := newDeviceTable(d, o.shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,11 @@ func conditionalNull(t *testing.T, d OwnData, seed int64) *Null {
 // TestRedraws: redrawn outcomes depend on x as the real ones do, and most of them differ.
 func TestRedraws(t *testing.T) {
 	d := xDrift(1, 2000, false)
-	o, rows, err := ownFitter(t).prepare(d, DefaultOwn())
+	o, rows, err := fitter(t).prepare(d, DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := newOwnTable(d, o.shape)
+	table, err := newDeviceTable(d, o.shape)
 	if err != nil {
 		t.Fatal(err)
 	}

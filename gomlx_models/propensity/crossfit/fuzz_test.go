@@ -1,4 +1,4 @@
-package propensity
+package crossfit
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func FuzzOwn(f *testing.F) {
 	f.Add(header, rest[:len(rest)/2])
 	f.Add([]byte(`{"Models":[]}`), []byte{})
 	f.Fuzz(func(t *testing.T, header, rest []byte) {
-		fitter := ownFitter(t)
+		fitter := fitter(t)
 		if len(fitter.nets) > 20 {
 			fitter.Close()
 		}

@@ -1,0 +1,127 @@
+package crossfit
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// model is a fitted g of one kind: Ensemble networks for each fold.
+type model struct {
+	net    *network
+	values []net.Values // [ensemble], each with a leading axis of folds
+	scale  float64      // factor of g
+	chosen int          // index in Candidates
+}
+
+// netKey names the compiled programs of some networks. Those of g serve Joint and Covariate: without outcome, label and
+// target of every row are 0.
+type netKey struct {
+	method               propensity.Method
+	time                 propensity.TimeEncoding
+	dim, classes         int
+	target               bool
+	outputs              int // 0: g; otherwise an outcomeModel with so many outputs
+	hidden, frequencies  int
+	lanes, batch, stride int
+}
+
+// network holds the compiled programs of several networks of one shape, the lanes, that train at the same time on rows
+// of their own: one for each fold, or for each fold of each permutation.
+type network struct {
+	netKey
+	cfg     propensity.Config // of g
+	params  []net.Param       // of the networks, with a leading axis of lanes
+	state   []net.Param       // params, then their first and second moments
+	trainer *loop.Trainer
+	eval    *Exec
+}
+
+// evalRows is the largest number of rows of each lane in one evaluation.
+const evalRows = 2048
+
+// newNetwork prepares the programs.
+func newNetwork(backend compute.Backend, key netKey) (*network, error) {
+	w := &network{netKey: key}
+	w.cfg = propensity.Config{Method: key.method, Hidden: key.hidden, Time: key.time, Frequencies: key.frequencies,
+		Classes: key.classes}
+	lanes, batch := key.lanes, key.batch
+	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
+	whole := shapes.Make(dtypes.Int32, lanes, batch)
+	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(batch, key.dim), whole, whole, float(lanes, batch),
+		float(lanes, batch), float(lanes, batch)}
+	var err error
+	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.forward(s.Copies(lanes), in) })
+	if err != nil {
+		return nil, fmt.Errorf("crossfit: %w", err)
+	}
+	w.state = slices.Clone(w.params)
+	for _, moment := range []string{"first", "second"} {
+		for _, p := range w.params {
+			w.state = append(w.state, net.Param{Name: moment + "/" + p.Name, Dims: p.Dims})
+		}
+	}
+	problem := loop.Problem{Name: "crossfit", Params: w.state, Step: w.step, Data: 3, Feeds: 8}
+	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
+		return nil, err
+	}
+	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
+		s := net.Bind(in[0].Graph(), w.params, in[8:], false)
+		out, loss := w.forward(s.Copies(lanes), in[:8])
+		return append(out, loss)
+	})
+	if err != nil {
+		w.trainer.Close()
+		return nil, fmt.Errorf("crossfit: %w", err)
+	}
+	return w, nil
+}
+
+func (w *network) close() {
+	w.trainer.Close()
+	w.eval.Finalize()
+}
+
+// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: mean and scale of
+// x; the table x [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
+func (w *network) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
+	x := Gather(in[2], ExpandAxes(in[3], -1))
+	x = Div(Sub(x, ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
+	if w.outputs > 0 {
+		return w.outcome(s, x, in[4], in[5])
+	}
+	if w.target {
+		x = Concatenate([]*Node{x, ExpandAxes(in[5], -1)}, -1)
+	}
+	last := Ones(x.Graph(), shapes.Make(dtypes.Float32, w.lanes, 1))
+	own, other := w.cfg.Both(s, propensity.Input{X: x, Label: in[4]}, propensity.Continuous(in[6], last),
+		propensity.Continuous(in[7], last))
+	return []*Node{own, other}, w.method.LossNode(own, other)
+}
+
+// step is one update of every lane: Adam on the loss, then decoupled weight decay. data and the first five feeds are
+// those of forward; the others are the number of updates before this one, the learning rate and rate times decay,
+// scalars.
+func (w *network) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
+	n := len(w.params)
+	values := state[:n]
+	s := net.Bind(state[0].Graph(), w.params, values, true).Copies(w.lanes)
+	_, losses := w.forward(s, slices.Concat(data, feeds[:5]))
+	loss := ReduceMean(losses, 1)
+	grads := Gradient(ReduceAllSum(loss), values...)
+	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[5], feeds[6])
+	for i, p := range w.params {
+		if p.Decay {
+			next[i] = Sub(next[i], Mul(values[i], feeds[7]))
+		}
+	}
+	return ReduceAllMean(loss), slices.Concat(next, m, v)
+}
