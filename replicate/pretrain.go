@@ -135,7 +135,7 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 
 // resume reads the state of an interrupted training; nil if there is none.
 func (p *pretraining) resume(path string) (*resnet.State, error) {
-	c, err := resnet.ReadCheckpoint(path)
+	c, err := net.ReadCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

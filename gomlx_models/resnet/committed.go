@@ -1,14 +1,15 @@
 package resnet
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+
+	"tvps/gomlx_models/net"
 )
 
 // committed holds the committed checkpoint: width 16, trained by `go run ./replicate pretrain
@@ -28,26 +29,25 @@ func FileName(width int, split int64) string {
 // it returns the committed checkpoint, which exists for width 16 and split 0 only. hash is the
 // first 16 hexadecimal digits of the file's SHA-256. A checkpoint that is missing or damaged is
 // an error.
-func Load(dir string, width int, split int64) (c *Checkpoint, hash string, err error) {
+func Load(dir string, width int, split int64) (c *net.Checkpoint, hash string, err error) {
 	name, source := FileName(width, split), dir
-	var sum [sha256.Size]byte
+	var data []byte
 	err = fs.ErrNotExist
 	if dir != "" {
-		c, sum, err = readCheckpoint(filepath.Join(dir, name))
+		data, err = os.ReadFile(filepath.Join(dir, name))
 	}
-	if errors.As(err, new(*fs.PathError)) || errors.Is(err, fs.ErrNotExist) {
-		data, readErr := committed.ReadFile("checkpoints/" + name)
-		if readErr != nil {
+	if err != nil {
+		source = "the program (committed)"
+		if data, err = committed.ReadFile("checkpoints/" + name); err != nil {
 			return nil, "", fmt.Errorf("there is no ResNet-18 checkpoint of width %d for split %d; make it with "+
 				"`go run ./replicate pretrain --width %d --seed %d`, or use the committed one with "+
 				"--set width=16 --set checkpoint=committed", width, split, width, split)
 		}
-		source = "the program (committed)"
-		c, sum, err = decodeCheckpoint(bytes.NewReader(data), int64(len(data)))
 	}
-	if err != nil {
+	if c, err = net.DecodeCheckpoint(data); err != nil {
 		return nil, "", fmt.Errorf("resnet: the checkpoint %s in %s is damaged (%w); "+
 			"make it again with `go run ./replicate pretrain`", name, source, err)
 	}
+	sum := sha256.Sum256(data)
 	return c, hex.EncodeToString(sum[:8]), nil
 }

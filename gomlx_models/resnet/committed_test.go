@@ -12,6 +12,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/cifar10"
+	"tvps/gomlx_models/net"
 )
 
 // TestCommittedAccuracy runs the committed network on 100 test images of each class from the
@@ -53,7 +54,8 @@ func TestLoad(t *testing.T) {
 	_, _, err := Load(dir, 4, 7)
 	demand.Error(t, err, "width 4 for split 7", "replicate pretrain --width 4 --seed 7")
 	path := filepath.Join(dir, FileName(4, 7))
-	want := small()
+	want := net.Checkpoint{Params: []net.Param{{Name: "w", Dims: []int{2, 3}}, {Name: "b"}, {Name: "a"}},
+		Values: net.Values{{1, 2, 3, 4, 5, 6}, {7}, {8}}}
 	if err := want.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (c Cut) TrunkParams(backend compute.Backend, width int) ([]net.Param, error
 // nil, is called after each batch with the number of images done and of all images. It fails if
 // ctx is cancelled, if the checkpoint has another width, if images are invalid, and if the backend
 // fails.
-func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkpoint, width int, images Images,
+func (c Cut) Features(ctx context.Context, backend compute.Backend, from *net.Checkpoint, width int, images Images,
 	progress func(done, of int)) ([]float32, error) {
 	params, err := c.TrunkParams(backend, width)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c Cut) Features(ctx context.Context, backend compute.Backend, from *Checkp
 
 // Accuracy returns the share of images that the whole network classifies correctly, between 0
 // and 1; 0 for no images. It fails as Features does.
-func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width int, images Images) (float64, error) {
+func Accuracy(ctx context.Context, backend compute.Backend, c *net.Checkpoint, width int, images Images) (float64, error) {
 	params, err := Params(backend, width)
 	if err != nil {
 		return 0, err
@@ -84,14 +84,14 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *Checkpoint, width
 
 // inference runs a network on all images in batches of featureBatch; the last one is padded.
 // For each batch it calls take with the results, flat, and the number of images done so far.
-func inference(ctx context.Context, backend compute.Backend, c *Checkpoint, params []net.Param, images Images,
+func inference(ctx context.Context, backend compute.Backend, c *net.Checkpoint, params []net.Param, images Images,
 	network func(s *net.Scope, x *Node) *Node, take func(part []float32, done int)) error {
 	if err := images.check(); err != nil {
 		return err
 	}
 	values, err := c.Select(params, "")
 	if err != nil {
-		return err
+		return fmt.Errorf("resnet: %w", err)
 	}
 	exec, err := NewExec(backend, func(in []*Node) []*Node {
 		return []*Node{network(net.Bind(in[0].Graph(), params, in[1:], false), in[0])}

@@ -41,7 +41,7 @@ func darkAndBright(n int) Images {
 }
 
 // randomCheckpoint is a network with random values in all arrays, running averages included.
-func randomCheckpoint(tb testing.TB, width int) *Checkpoint {
+func randomCheckpoint(tb testing.TB, width int) *net.Checkpoint {
 	tb.Helper()
 	params, err := Params(open(tb, "go"), width)
 	if err != nil {
@@ -59,7 +59,7 @@ func randomCheckpoint(tb testing.TB, width int) *Checkpoint {
 			}
 		}
 	}
-	return &Checkpoint{Params: params, Values: values, Metadata: map[string]string{"made": "by a test"}}
+	return &net.Checkpoint{Params: params, Values: values, Metadata: map[string]string{"made": "by a test"}}
 }
 
 // near fails the test if a value differs by more than tolerance (1 + |wanted value|).

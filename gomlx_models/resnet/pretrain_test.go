@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -148,15 +150,16 @@ func TestInterruptedPretraining(t *testing.T) {
 		t.Errorf("the losses of the epochs are %v, want 3 with the last below half of the first", losses)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var file bytes.Buffer
+	var file []byte
 	_, err = Pretrain(ctx, b, cfg, im, nil, func(s *State) error {
 		cancel()
-		return s.Checkpoint(params, true, nil).encode(&file)
+		file = encoded(t, s.Checkpoint(params, true, nil))
+		return nil
 	}, quiet)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	resumed := resume(t, file.Bytes(), params, cfg)
+	resumed := resume(t, file, params, cfg)
 	if resumed.Epoch != 1 || resumed.Loss != losses[0] {
 		t.Fatalf("resumed at epoch %d with loss %v, want 1 and %v", resumed.Epoch, resumed.Loss, losses[0])
 	}
@@ -172,7 +175,7 @@ func TestInterruptedPretraining(t *testing.T) {
 
 func resume(t *testing.T, file []byte, params []net.Param, cfg Config) *State {
 	t.Helper()
-	c, err := decode(file)
+	c, err := net.DecodeCheckpoint(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,13 +186,17 @@ func resume(t *testing.T, file []byte, params []net.Param, cfg Config) *State {
 	return s
 }
 
-func encoded(t *testing.T, c Checkpoint) []byte {
+func encoded(t *testing.T, c net.Checkpoint) []byte {
 	t.Helper()
-	var buf bytes.Buffer
-	if err := c.encode(&buf); err != nil {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	if err := c.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	return buf.Bytes()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func TestPretrainReturnsErrorOfSave(t *testing.T) {
@@ -244,7 +251,7 @@ func TestStep(t *testing.T) {
 }
 
 // step runs trainStep once and returns loss, weights and velocities.
-func step(t *testing.T, cfg Config, c *Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
+func step(t *testing.T, cfg Config, c *net.Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
 	t.Helper()
 	exec, err := NewExec(open(t, "go"), trainStep(c.Params, cfg))
 	if err != nil {

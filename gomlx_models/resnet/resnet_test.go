@@ -259,7 +259,7 @@ func TestForward(t *testing.T) {
 }
 
 // runHead returns the head's logits for features.
-func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float32, width int,
+func runHead(t *testing.T, name string, cut Cut, c *net.Checkpoint, features []float32, width int,
 	mode net.ConvMode) []float32 {
 	t.Helper()
 	params, err := cut.HeadParams(open(t, name), width, mode, net.BatchStatistics)
@@ -277,7 +277,7 @@ func runHead(t *testing.T, name string, cut Cut, c *Checkpoint, features []float
 }
 
 // runNetwork returns the result of fn for images.
-func runNetwork(t *testing.T, name string, c *Checkpoint, im Images, fn func(s *net.Scope, x *Node) *Node) []float32 {
+func runNetwork(t *testing.T, name string, c *net.Checkpoint, im Images, fn func(s *net.Scope, x *Node) *Node) []float32 {
 	t.Helper()
 	return apply(t, name, c.Params, c.Values, tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32), fn)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/cifar10"
 	"tvps/data/clear"
+	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/experiment"
 )
@@ -73,7 +74,7 @@ func firstOfClass(set cifar10.Set, n int) cifar10.Set {
 
 // checkpoint is a pre-trained network with the hash of its file.
 type checkpoint struct {
-	*resnet.Checkpoint
+	*net.Checkpoint
 	hash string
 }
 

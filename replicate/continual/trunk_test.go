@@ -22,7 +22,7 @@ func anyTrunk(t *testing.T, engine string, data *cifar10.Data) trunk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &resnet.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
+	c := &net.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
 	return trunk{h, data, checkpoint{c, "hash"}, 1}
 }
 
