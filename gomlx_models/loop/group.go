@@ -232,7 +232,7 @@ func (g *Group) fit(ctx context.Context, all []*fitCall) ([]net.Values, [][]floa
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.fit(ctx, starts, data, first.rate, first.updates, feeds)
+	return t.fit(ctx, starts, data, first.rate, first.updates, feeds, nil)
 }
 
 // stackData stacks each data array of the members on a leading axis, on the device. It keeps the

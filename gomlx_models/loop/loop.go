@@ -32,8 +32,9 @@ import (
 type Problem struct {
 	Name   string // for error messages
 	Params []net.Param
-	// Loss builds the loss of one minibatch, a float32 scalar. data are arrays that stay on
-	// the device. feeds are this update's slices of the feeds: a feed of shape
+	// Loss builds the loss of one minibatch, a float32 scalar; of n networks that train side by
+	// side, whose arrays have a leading axis [n], the loss of each, [n]. data are arrays that
+	// stay on the device. feeds are this update's slices of the feeds: a feed of shape
 	// [chunk, batch, ...] is passed as [batch, ...]. For a Group of m members, the scope has
 	// m copies (net.Scope.Copies), data and feeds have a leading axis [m], and the result is
 	// the loss of each member, [m].
@@ -47,11 +48,15 @@ type Problem struct {
 	// RateFactors says that the last of the Feeds, of shape [chunk], is a factor of the learning rate
 	// for each update: a schedule. Loss does not get it. Members of a Group have the same factors.
 	RateFactors bool
+	// Decay says that the last of the Feeds before that of RateFactors, of shape [chunk], is the share
+	// of every array with Param.Decay that an update takes away: decoupled weight decay (Loshchilov and
+	// Hutter 2019). Loss does not get it.
+	Decay bool
 	// Dispatch runs each update as a separate call to the device, without the compiled loop.
 	// Use it if an update takes longer than a call, and for convolutions on the CPU: XLA runs
 	// them 70 times slower inside a While.
 	Dispatch bool
-	// Data and Feeds are the numbers of data arrays and of feeds, with that of RateFactors.
+	// Data and Feeds are the numbers of data arrays and of feeds, with those of RateFactors and Decay.
 	Data, Feeds int
 }
 
@@ -171,7 +176,17 @@ type Fitter interface {
 // cancelled (checked before each chunk), if a loss is not finite, and if the backend fails.
 func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
 	feed Feed) (net.Values, []float64, error) {
-	values, losses, err := t.fit(ctx, []net.Values{start}, data, rate, updates, []Feed{feed})
+	return t.FitUntil(ctx, start, data, rate, updates, feed, nil)
+}
+
+// Look is called after each chunk with the number of updates done and a function that copies the values from the
+// device. The training ends if it returns true, or with its error.
+type Look func(done int, values func() (net.Values, error)) (stop bool, err error)
+
+// FitUntil is Fit that ends when look says so; without look it is Fit.
+func (t *Trainer) FitUntil(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
+	feed Feed, look Look) (net.Values, []float64, error) {
+	values, losses, err := t.fit(ctx, []net.Values{start}, data, rate, updates, []Feed{feed}, look)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +202,7 @@ type divergenceError struct {
 // fit is Fit for a group: starts, feeds and the results are by member, and data have a leading
 // axis of members. A Trainer without this axis has one member.
 func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.Tensor, rate float64, updates int,
-	feeds []Feed) ([]net.Values, [][]float64, error) {
+	feeds []Feed, look Look) ([]net.Values, [][]float64, error) {
 	state := concatValues(starts).Tensors(t.problem.Params)
 	for _, slot := range t.problem.Slots {
 		state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, slot.Dims...)))
@@ -220,6 +235,15 @@ func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.
 			if math.IsNaN(loss) || math.IsInf(loss, 0) {
 				return nil, nil, divergenceError{fmt.Errorf("%s: the loss became %v within %d updates; "+
 					"lower the learning rate (%g) or scale the inputs", t.given.Name, loss, first+count, rate), i}
+			}
+		}
+		if look != nil {
+			stop, err := look(first+count, func() (net.Values, error) { return t.paramValues(state) })
+			if err != nil {
+				return nil, nil, err
+			}
+			if stop {
+				break
 			}
 		}
 	}

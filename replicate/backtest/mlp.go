@@ -79,11 +79,7 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 	if err != nil {
 		return nil, err
 	}
-	var moments []net.Param
-	for range 2 {
-		moments = append(moments, n.params...)
-	}
-	problem := loop.Problem{Name: "mlp", Params: n.params, Slots: moments, Step: n.step, Data: 3, Feeds: 2}
+	problem := loop.Problem{Name: "mlp", Params: n.params, Loss: n.loss, RateFactors: true, Decay: true, Data: 3, Feeds: 3}
 	if n.trainer, err = loop.New(m.backend, problem, mlpChunk); err != nil {
 		return nil, err
 	}
@@ -112,28 +108,15 @@ func (n *mlpNet) logits(s *net.Scope, x *Node) *Node {
 	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
 }
 
-// step is one update of all lanes. data: x [rows, dim], class [rows] int32, number [rows]; feeds: row [lanes, batch]
-// int32, learning rate, a scalar.
-func (n *mlpNet) step(state, data, feeds []*Node, step, _ *Node) (*Node, []*Node) {
-	p := len(n.params)
-	values := state[:p]
-	s := net.Bind(state[0].Graph(), n.params, values, true)
+// loss is that of each lane, [lanes]. data: x [rows, dim], class [rows] int32, number [rows]; feed: row [lanes, batch]
+// int32.
+func (n *mlpNet) loss(s *net.Scope, data, feeds []*Node) *Node {
 	row := ExpandAxes(feeds[0], -1)
 	out := n.logits(s.Copies(mlpLanes), Gather(data[0], row))
-	var loss *Node
 	if n.classes > 0 {
-		loss = ReduceMean(net.CrossEntropy(out, Gather(data[1], row)), 1)
-	} else {
-		loss = MulScalar(ReduceMean(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), 1), .5)
+		return ReduceMean(net.CrossEntropy(out, Gather(data[1], row)), 1)
 	}
-	grads := Gradient(ReduceAllSum(loss), values...)
-	next, first, second := loop.Adam(values, grads, state[p:2*p], state[2*p:], step, feeds[1])
-	for i, param := range n.params {
-		if param.Decay {
-			next[i] = Sub(next[i], Mul(values[i], MulScalar(feeds[1], mlpDecay)))
-		}
-	}
-	return ReduceAllMean(loss), slices.Concat(next, first, second)
+	return MulScalar(ReduceMean(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), 1), .5)
 }
 
 func (m *mlp) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
@@ -208,7 +191,8 @@ func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, wei
 	updates := min(mlpMost, max(mlpLeast, mlpEpochs*len(t.train)/mlpBatch))
 	feed := func(first, count int) []*tensors.Tensor {
 		chunk := n.trainer.Chunk()
-		row, rate := make([]int32, chunk*mlpLanes*mlpBatch), make([]float32, chunk)
+		row := make([]int32, chunk*mlpLanes*mlpBatch)
+		rate, decay := make([]float32, chunk), make([]float32, chunk)
 		for i := range count {
 			for lane := range mlpLanes {
 				for b := range mlpBatch {
@@ -216,11 +200,12 @@ func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, wei
 				}
 			}
 			rate[i] = float32(mlpRate * (1 + math.Cos(math.Pi*float64(first+i)/float64(updates))) / 2)
+			decay[i] = rate[i] * mlpDecay
 		}
 		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, mlpLanes, mlpBatch),
-			tensors.FromFlatDataAndDimensions(rate, chunk)}
+			tensors.FromFlatDataAndDimensions(decay, chunk), tensors.FromFlatDataAndDimensions(rate, chunk)}
 	}
-	values, _, err := n.trainer.Fit(ctx, net.InitSeeds(n.params, seeds, "mlp"), data, mlpRate, updates, feed)
+	values, _, err := n.trainer.Fit(ctx, net.InitSeeds(n.params, seeds, "mlp"), data, 1, updates, feed)
 	return values, err
 }
 

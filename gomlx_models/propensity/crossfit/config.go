@@ -87,41 +87,33 @@ const MaxPermutations = 199
 // LeastRows is the least number of rows that Fitter.Fit takes: two for each fold.
 func (c Config) LeastRows() int { return 2 * c.Folds }
 
-// Largest settings and sizes. They bound what a damaged file can ask for.
-const (
-	maxDim, maxClasses     = 1 << 20, 1 << 20
-	maxHidden, maxFrequent = 4096, 1024
-	maxFolds, maxEnsemble  = 16, 32
-	maxUpdates, maxBatch   = 1 << 20, 1 << 16
-	maxStride              = 1 << 12
-	maxCandidates          = 64
-)
-
 // Validate returns an error that names the first impossible setting.
 func (c Config) Validate() error {
 	err := cmp.Or(
-		propensity.OneOf("method", c.Method, propensity.TimeVaryingMethods()),
 		propensity.OneOf("time encoding", c.Time, []propensity.TimeEncoding{propensity.TimeFourier, propensity.TimeScalar}),
-		between("stride", c.Stride, 1, maxStride),
-		between("patience", c.Patience, 1, maxUpdates),
-		between("batch", c.Batch, 1, maxBatch),
-		between("folds", c.Folds, 2, maxFolds),
-		between("ensemble", c.Ensemble, 1, maxEnsemble),
-		between("permutations", c.Permutations, 0, MaxPermutations),
-		between("number of candidates", len(c.Candidates), 1, maxCandidates),
-		between("number of kinds", len(c.Kinds), 1, 3),
+		propensity.OneOf("method", c.Method, propensity.TimeVaryingMethods()),
+		atLeast("stride", c.Stride, 1),
+		atLeast("patience", c.Patience, 1),
+		atLeast("folds", c.Folds, 2),
+		atLeast("ensemble", c.Ensemble, 1),
+		atLeast("permutations", c.Permutations, 0),
+		atLeast("number of candidates", len(c.Candidates), 1),
+		atLeast("number of kinds", len(c.Kinds), 1),
 	)
 	for _, k := range c.Kinds {
 		err = cmp.Or(err, propensity.OneOf("kind", k, Kinds()))
 	}
+	if c.Folds > math.MaxUint8 || c.Permutations > MaxPermutations {
+		err = cmp.Or(err, fmt.Errorf("%d folds and %d permutations; at most %d and %d are possible", c.Folds,
+			c.Permutations, math.MaxUint8, MaxPermutations))
+	}
 	for _, g := range c.Candidates {
-		err = cmp.Or(err, between("hidden", g.Hidden, 1, maxHidden), between("frequencies", g.Frequencies, 1, maxFrequent),
-			between("updates", g.Updates, 1, maxUpdates))
-		if err == nil && (!(g.LearningRate > 0) || math.IsInf(g.LearningRate, 0)) {
-			err = fmt.Errorf("the learning rate is %v; it must be a positive number", g.LearningRate)
+		if err == nil {
+			err = c.score(g).Validate()
 		}
-		if err == nil && (!(g.Decay >= 0) || g.Decay*g.LearningRate >= 1) {
-			err = fmt.Errorf("the weight decay is %v; it must be at least 0, and below 1 times the learning rate", g.Decay)
+		if err == nil && (g.Updates < 1 || !(g.Decay >= 0) || g.Decay*g.LearningRate >= 1) {
+			err = fmt.Errorf("%d updates with a weight decay of %v; there must be 1 or more, with a decay of at least 0 "+
+				"and below 1 times the learning rate", g.Updates, g.Decay)
 		}
 	}
 	if err != nil {
@@ -130,9 +122,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func between(name string, value, least, most int) error {
-	if value < least || value > most {
-		return fmt.Errorf("%s is %d; it must be from %d to %d", name, value, least, most)
+// score holds the settings of g, without labels.
+func (c Config) score(g Candidate) propensity.Config {
+	s := propensity.DefaultConfig()
+	s.Method, s.Time, s.Batch = c.Method, c.Time, c.Batch
+	s.Hidden, s.Frequencies, s.Updates, s.LearningRate = g.Hidden, g.Frequencies, g.Updates, g.LearningRate
+	return s
+}
+
+func atLeast(name string, value, least int) error {
+	if value < least {
+		return fmt.Errorf("%s is %d; it must be at least %d", name, value, least)
 	}
 	return nil
 }

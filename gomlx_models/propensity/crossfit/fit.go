@@ -68,8 +68,8 @@ func (d Table) hasY() bool { return d.Label != nil || d.Target != nil }
 func (d Table) check() error {
 	n := len(d.Time)
 	switch {
-	case d.Dim < 1 || d.Dim > maxDim:
-		return fmt.Errorf("crossfit: samples of %d values; Dim must be from 1 to %d", d.Dim, maxDim)
+	case d.Dim < 1:
+		return fmt.Errorf("crossfit: samples of %d values; Dim must be at least 1", d.Dim)
 	case n == 0:
 		return errors.New("crossfit: there are no samples")
 	case n > math.MaxInt32:
@@ -80,8 +80,8 @@ func (d Table) check() error {
 		return errors.New("crossfit: rows have labels and targets; give one of them")
 	case d.Label != nil && len(d.Label) != n:
 		return fmt.Errorf("crossfit: %d samples but %d labels", n, len(d.Label))
-	case d.Label != nil && (d.Classes < 1 || d.Classes > maxClasses):
-		return fmt.Errorf("crossfit: labels of %d classes; Classes must be from 1 to %d", d.Classes, maxClasses)
+	case d.Label != nil && d.Classes < 1:
+		return fmt.Errorf("crossfit: labels of %d classes; Classes must be at least 1", d.Classes)
 	case d.Label == nil && d.Classes != 0:
 		return fmt.Errorf("crossfit: Classes is %d, but there are no labels; set it to 0", d.Classes)
 	case d.Target != nil && len(d.Target) != n:
@@ -143,7 +143,6 @@ type Fitted struct {
 	models      map[Kind]*model // Joint and Covariate
 	shape       shape
 	first, last float64 // times u = 0 and u = 1
-	until       float64 // last time of the fitted rows
 	fold        map[uint64]uint8
 	data        Table // nil after Fitter.Load
 }
@@ -223,7 +222,7 @@ func (f *Fitter) Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fit
 	if err != nil {
 		return nil, err
 	}
-	if err := o.fit(ctx, d, rows, seed, nil); err != nil {
+	if err := o.fit(ctx, d, rows, seed); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -240,7 +239,6 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	o := &Fitted{cfg: cfg, fitter: f, models: map[Kind]*model{}, data: d}
 	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.first, o.last = slices.Min(d.Time), slices.Max(d.Time)
-	o.until = o.last
 	if o.first == o.last {
 		return nil, nil, errors.New("crossfit: all samples are from one time; drift needs at least two")
 	}
@@ -282,8 +280,8 @@ func (o *Fitted) needs() []Kind {
 	return out
 }
 
-// fit trains every model. from, if not nil, holds the fit to continue.
-func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64, from *Fitted) error {
+// fit trains every model.
+func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64) error {
 	if !d.hasY() {
 		if !slices.Contains(o.cfg.Kinds, Joint) && !slices.Contains(o.cfg.Kinds, Covariate) {
 			return errors.New("crossfit: conditional weights need labels or targets; the rows have none")
@@ -296,18 +294,14 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64,
 	}
 	defer table.free()
 	for _, kind := range o.needs() {
-		var old *model
-		if from != nil {
-			old = from.models[kind]
-		}
-		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind), old)
+		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind))
 		if err != nil {
 			return err
 		}
 		o.models[kind] = m
 		*o.diagnostics(kind) = found
 	}
-	if o.models[Joint] != nil && slices.Contains(o.cfg.Kinds, Conditional) && o.cfg.Permutations > 0 && from == nil {
+	if o.models[Joint] != nil && slices.Contains(o.cfg.Kinds, Conditional) && o.cfg.Permutations > 0 {
 		o.Conditional, err = o.conditionalNull(ctx, table, rows, o.samples(d, rows.at, Joint), random.Seed(seed, "own",
 			Conditional))
 	}
@@ -349,12 +343,12 @@ func (o *Fitted) unit(t float64) float64 { return (t - o.first) / (o.last - o.fi
 func (o *Fitted) Config() Config { return o.cfg }
 
 // Times returns the first and the last time that g knows.
-func (o *Fitted) Times() (first, last float64) { return o.first, o.until }
+func (o *Fitted) Times() (first, last float64) { return o.first, o.last }
 
 // String returns settings, notes and diagnostics as JSON.
 func (o *Fitted) String() string {
 	text, err := json.MarshalIndent(map[string]any{"settings": o.cfg, "notes": o.Notes, "joint": o.Joint,
-		"covariate": o.Covariate, "conditional": o.Conditional, "first": o.first, "last": o.until}, "", "  ")
+		"covariate": o.Covariate, "conditional": o.Conditional, "first": o.first, "last": o.last}, "", "  ")
 	if err != nil {
 		return err.Error()
 	}

@@ -3,21 +3,18 @@ package crossfit
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/net"
 )
 
 // heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with
 // different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
-// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position. old, if not
-// nil, is continued with its candidate.
-func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample, seed int64,
-	old *model) (*model, *Diagnostics, error) {
+// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position.
+func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
+	seed int64) (*model, *Diagnostics, error) {
 	lanes := make([]*lane, o.cfg.Folds)
 	for k := range lanes {
 		var err error
@@ -27,24 +24,29 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 			return nil, nil, err
 		}
 	}
-	found := &Diagnostics{Candidates: make([]float64, len(o.cfg.Candidates))}
-	t := &trainer{o: o, table: table, lanes: lanes, seed: seed}
-	m := &model{scale: 1}
-	curves := make([]*curve, len(o.cfg.Candidates))
-	for i, c := range o.cfg.Candidates {
-		if found.Candidates[i] = math.Ln2; old != nil && i != old.chosen {
-			continue
+	train := func(c Candidate, member, patience, stopAt int) (*curve, error) {
+		w, err := o.foldNet(c)
+		if err != nil {
+			return nil, err
 		}
-		var err error
-		if curves[i], err = t.run(ctx, c, 0, old, c.Updates); err != nil {
+		for k, l := range lanes {
+			l.start, l.draws = random.Seed(seed, "start", member, k), random.New(seed, "draws", member, k)
+		}
+		return w.train(ctx, table, lanes, c, patience, stopAt)
+	}
+	found := &Diagnostics{Candidates: make([]float64, len(o.cfg.Candidates))}
+	m := &model{scale: 1}
+	var best *curve
+	for i, c := range o.cfg.Candidates {
+		tried, err := train(c, 0, o.cfg.Patience, c.Updates)
+		if err != nil {
 			return nil, nil, err
 		}
-		found.Candidates[i] = mean(curves[i].losses[curves[i].best])
-		if b := curves[m.chosen]; b == nil || found.Candidates[i] < found.Candidates[m.chosen] {
-			m.chosen = i
+		found.Candidates[i] = mean(tried.losses[tried.best])
+		if best == nil || found.Candidates[i] < found.Candidates[m.chosen] {
+			m.chosen, best = i, tried
 		}
 	}
-	best := curves[m.chosen]
 	found.Chosen, found.Updates = o.cfg.Candidates[m.chosen], best.updates[best.best]
 	var err error
 	if m.net, err = o.foldNet(found.Chosen); err != nil {
@@ -52,7 +54,7 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 	}
 	m.values = append(m.values, best.values)
 	for s := 1; s < o.cfg.Ensemble; s++ {
-		c, err := t.run(ctx, found.Chosen, s, old, found.Updates)
+		c, err := train(found.Chosen, s, 0, found.Updates)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,20 +63,12 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 	if err := m.rescale(ctx, table, lanes, found); err != nil {
 		return nil, nil, err
 	}
-	if o.cfg.Permutations > 0 && old == nil {
+	if o.cfg.Permutations > 0 {
 		if found.Null, err = o.null(ctx, table, rows, samples, seed); err != nil {
 			return nil, nil, err
 		}
 	}
 	return m, found, nil
-}
-
-// trainer trains candidates and seeds on the same lanes.
-type trainer struct {
-	o     *Fitted
-	table *deviceTable
-	lanes []*lane
-	seed  int64
 }
 
 // key names the programs of a candidate.
@@ -86,34 +80,6 @@ func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
 // foldNet returns the programs that train a candidate, with a lane for each fold.
 func (o *Fitted) foldNet(c Candidate) (*network, error) {
 	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.Stride))
-}
-
-// run trains one g for each fold. With a stopAt below Updates, of a seed after the first, there
-// is no early stopping: the networks after stopAt updates are taken.
-func (t *trainer) run(ctx context.Context, c Candidate, member int, old *model, stopAt int) (*curve, error) {
-	cfg := t.o.cfg
-	w, err := t.o.foldNet(c)
-	if err != nil {
-		return nil, err
-	}
-	seeds, rngs := make([]int64, cfg.Folds), make([]*rand.Rand, cfg.Folds)
-	for k := range seeds {
-		seeds[k] = random.Seed(t.seed, "start", member, k)
-		rngs[k] = random.New(t.seed, "draws", member, k)
-	}
-	start := net.InitSeeds(w.params, seeds, "propensity")
-	if old != nil {
-		start = old.values[member]
-	}
-	plan := schedule{rate: c.LearningRate, decay: c.Decay, updates: c.Updates, stride: cfg.Stride,
-		patience: cfg.Patience, stopAt: stopAt}
-	if old != nil {
-		plan.rate /= 3 // it starts near its optimum
-	}
-	if member > 0 {
-		plan.patience = 0
-	}
-	return w.train(ctx, t.table, t.lanes, start, plan, rngs)
 }
 
 // rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0
@@ -165,7 +131,7 @@ func (m *model) rescale(ctx context.Context, table *deviceTable, lanes []*lane, 
 		}
 	}
 	found.HeldOutError = math.Sqrt(squares / float64(len(own)) / float64(len(rows)))
-	if found.Updates == 0 && len(m.values) > 0 && loss(1) == loss(0) { // g is 0
+	if found.Updates == 0 && loss(1) == loss(0) { // g is 0
 		m.scale = 1
 	}
 	found.Scale = m.scale

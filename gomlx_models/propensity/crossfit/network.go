@@ -40,7 +40,6 @@ type network struct {
 	netKey
 	cfg     propensity.Config // of g
 	params  []net.Param       // of the networks, with a leading axis of lanes
-	state   []net.Param       // params, then their first and second moments
 	trainer *loop.Trainer
 	eval    *Exec
 }
@@ -63,13 +62,8 @@ func newNetwork(backend compute.Backend, key netKey) (*network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crossfit: %w", err)
 	}
-	w.state = slices.Clone(w.params)
-	for _, moment := range []string{"first", "second"} {
-		for _, p := range w.params {
-			w.state = append(w.state, net.Param{Name: moment + "/" + p.Name, Dims: p.Dims})
-		}
-	}
-	problem := loop.Problem{Name: "crossfit", Params: w.state, Step: w.step, Data: 3, Feeds: 8}
+	problem := loop.Problem{Name: "crossfit", Params: w.params, Loss: w.loss, RateFactors: true, Decay: true, Data: 3,
+		Feeds: 7}
 	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
 		return nil, err
 	}
@@ -107,21 +101,8 @@ func (w *network) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
 	return []*Node{own, other}, w.method.LossNode(own, other)
 }
 
-// step is one update of every lane: Adam on the loss, then decoupled weight decay. data and the first five feeds are
-// those of forward; the others are the number of updates before this one, the learning rate and rate times decay,
-// scalars.
-func (w *network) step(state, data, feeds []*Node, _, _ *Node) (*Node, []*Node) {
-	n := len(w.params)
-	values := state[:n]
-	s := net.Bind(state[0].Graph(), w.params, values, true).Copies(w.lanes)
-	_, losses := w.forward(s, slices.Concat(data, feeds[:5]))
-	loss := ReduceMean(losses, 1)
-	grads := Gradient(ReduceAllSum(loss), values...)
-	next, m, v := loop.Adam(values, grads, state[n:2*n], state[2*n:], feeds[5], feeds[6])
-	for i, p := range w.params {
-		if p.Decay {
-			next[i] = Sub(next[i], Mul(values[i], feeds[7]))
-		}
-	}
-	return ReduceAllMean(loss), slices.Concat(next, m, v)
+// loss is the mean loss of each lane's minibatch, [lanes]. data and feeds are those of forward.
+func (w *network) loss(s *net.Scope, data, feeds []*Node) *Node {
+	_, losses := w.forward(s.Copies(w.lanes), slices.Concat(data, feeds))
+	return ReduceMean(losses, 1)
 }

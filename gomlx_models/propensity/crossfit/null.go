@@ -36,11 +36,11 @@ type Null struct {
 // The null's g and its training: small, since all shuffles train at the same time.
 const (
 	nullFolds, nullRows, nullPairs = 2, 20000, 1024
-	nullUpdates, nullStride        = 150, 30
+	nullStride                     = 30
 	nullBatch, nullChunks          = 256, 100
 )
 
-var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, LearningRate: 1e-2, Decay: .1}
+var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, Updates: 150, LearningRate: 1e-2, Decay: .1}
 
 // null tests for drift.
 func (o *Fitted) null(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
@@ -68,26 +68,23 @@ func (o *Fitted) compare(ctx context.Context, table *deviceTable, data [][]sampl
 		fold[i] = uint8(c % nullFolds)
 	}
 	var lanes []*lane
-	var seeds []int64
-	var rngs []*rand.Rand
 	for p := range data {
 		for k := range nullFolds {
 			l, err := newLane(data[p], fold, k, nullPairs, random.New(seed, "null held", stream(p), k))
 			if err != nil {
 				return nil, err
 			}
+			l.start = random.Seed(seed, "null start", stream(p), k)
+			l.draws = random.New(seed, "null draws", stream(p), k)
 			lanes = append(lanes, l)
-			seeds = append(seeds, random.Seed(seed, "null start", stream(p), k))
-			rngs = append(rngs, random.New(seed, "null draws", stream(p), k))
 		}
 	}
 	w, err := o.fitter.net(o.key(nullCandidate, len(lanes), nullBatch, nullStride))
 	if err != nil {
 		return nil, err
 	}
-	plan := schedule{rate: nullCandidate.LearningRate, decay: nullCandidate.Decay, updates: nullUpdates,
-		stride: nullStride, patience: nullUpdates, stopAt: nullUpdates}
-	c, err := w.train(ctx, table, lanes, net.InitSeeds(w.params, seeds, "propensity"), plan, rngs)
+	updates := nullCandidate.Updates // without an early stop
+	c, err := w.train(ctx, table, lanes, nullCandidate, updates, updates)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,10 @@ import (
 
 // The model of the outcome: its network, which does not see the time, and its training.
 const (
-	outcomeFolds, outcomeBins       = 3, 32
-	outcomeUpdates, outcomePatience = 600, 4
+	outcomeFolds, outcomeBins, outcomePatience = 3, 32, 4
 )
 
-var outcomeCandidate = Candidate{Hidden: 64, LearningRate: 1e-2, Decay: .3}
+var outcomeCandidate = Candidate{Hidden: 64, Updates: 600, LearningRate: 1e-2, Decay: .3}
 
 // outcome predicts the outcome from x [lanes, rows, dim]: the target, if the network has one output, with the squared
 // error as loss, otherwise the label (a bin), with the cross-entropy. The prediction is [lanes, rows, outputs].
@@ -107,13 +106,13 @@ func (o *Fitted) predict(ctx context.Context, table *deviceTable, samples []samp
 		fold[i] = uint8(c % outcomeFolds)
 	}
 	lanes, asked := make([]*lane, outcomeFolds), make([][]pair, outcomeFolds)
-	seeds, rngs := make([]int64, outcomeFolds), make([]*rand.Rand, outcomeFolds)
 	for k := range lanes {
-		var err error
-		if lanes[k], err = newLane(samples, fold, k, len(samples)/outcomeFolds, random.New(seed, "held", k)); err != nil {
+		l, err := newLane(samples, fold, k, len(samples)/outcomeFolds, random.New(seed, "held", k))
+		if err != nil {
 			return nil, err
 		}
-		seeds[k], rngs[k] = random.Seed(seed, "start", k), random.New(seed, "draws", k)
+		l.start, l.draws = random.Seed(seed, "start", k), random.New(seed, "draws", k)
+		lanes[k] = l
 	}
 	for i, s := range samples {
 		asked[fold[i]] = append(asked[fold[i]], pair{sample: s})
@@ -124,9 +123,7 @@ func (o *Fitted) predict(ctx context.Context, table *deviceTable, samples []samp
 	if err != nil {
 		return nil, err
 	}
-	plan := schedule{rate: outcomeCandidate.LearningRate, decay: outcomeCandidate.Decay, updates: outcomeUpdates,
-		stride: nullStride, patience: outcomePatience, stopAt: outcomeUpdates}
-	c, err := w.train(ctx, table, lanes, net.InitSeeds(w.params, seeds, "propensity"), plan, rngs)
+	c, err := w.train(ctx, table, lanes, outcomeCandidate, outcomePatience, outcomeCandidate.Updates)
 	if err != nil {
 		return nil, err
 	}

@@ -79,9 +79,9 @@ func turningTarget(seed int64, n int) Table {
 	return d
 }
 
-// TestOwnConditionalNull: a drift of y given x is called, and one of x alone, however strong, is not; nor are rows that
+// TestConditionalNull: a drift of y given x is called, and one of x alone, however strong, is not; nor are rows that
 // depend on their neighbours.
-func TestOwnConditionalNull(t *testing.T) {
+func TestConditionalNull(t *testing.T) {
 	slow(t)
 	n := seeds(1)
 	type simulation struct {

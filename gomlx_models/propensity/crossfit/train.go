@@ -29,6 +29,8 @@ type pair struct {
 type lane struct {
 	train []sample
 	held  []pair
+	start int64      // seed of the initial values
+	draws *rand.Rand // of the training pairs
 }
 
 // newLane splits samples, given in order of time with their folds: those of fold k are held out, and paired with other
@@ -56,13 +58,12 @@ func newLane(samples []sample, fold []uint8, k, pairs int, rng *rand.Rand) (*lan
 	return l, nil
 }
 
-// draws returns the training pairs of a lane. Rows come in a new permutation for every pass.
-func (l *lane) draws(rng *rand.Rand) func() pair {
-	order := make([]int32, len(l.train))
+// pairs draws the training pairs of a lane. Rows come in a new permutation for every pass.
+func (l *lane) pairs() func() pair {
+	order, rng, at := make([]int32, len(l.train)), l.draws, 0
 	for i := range order {
 		order[i] = int32(i)
 	}
-	at := 0
 	return func() pair {
 		j := at + rng.IntN(len(order)-at)
 		order[at], order[j] = order[j], order[at]
@@ -102,87 +103,68 @@ func newDeviceTable(d Table, s shape) (*deviceTable, error) {
 
 func (t *deviceTable) free() { net.Free(t.tensors...) }
 
-// curve is the held-out loss of one training at each check, with the networks at its lowest.
+// curve is the held-out loss of one training at each look, with the networks at its lowest.
 type curve struct {
-	losses  [][]float64 // [checks + 1][lanes]; the first is before training
-	updates []int       // by check
-	best    int         // check with the lowest mean loss over the lanes
+	losses  [][]float64 // [looks + 1][lanes]; the first is before training
+	updates []int       // by look
+	best    int         // look with the lowest mean loss over the lanes
 	values  net.Values  // there
 	final   net.Values  // the networks after the last update
 }
 
-// schedule holds the numbers of one training.
-type schedule struct {
-	rate, decay                       float64
-	updates, stride, patience, stopAt int // stopAt: updates after which to stop; patience 0: no look at the held-out loss
-}
-
-// train trains all lanes from start, and looks at the held-out loss after every stride updates.
-// It stops when the mean loss did not fall for patience checks; without patience after stopAt updates, without looks.
-func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, start net.Values, plan schedule,
-	rngs []*rand.Rand) (*curve, error) {
-	next := make([]func() pair, len(lanes))
-	for i, l := range lanes {
-		next[i] = l.draws(rngs[i])
+// train trains all lanes for stopAt of the candidate's updates. With patience it looks at the held-out loss after every
+// stride updates, and stops when the mean over the lanes did not fall for so many looks.
+func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, c Candidate, patience,
+	stopAt int) (*curve, error) {
+	next, starts := make([]func() pair, len(lanes)), make([]int64, len(lanes))
+	for k, l := range lanes {
+		next[k], starts[k] = l.pairs(), l.start
 	}
-	c := &curve{}
-	state := start.Clone()
-	for _, p := range w.state[len(w.params):] {
-		state = append(state, make([]float32, p.Size()))
-	}
-	look := func(done int) error {
-		if plan.patience == 0 {
-			return nil
+	out, start := &curve{}, net.InitSeeds(w.params, starts, "propensity")
+	look := func(done int, values func() (net.Values, error)) (stop bool, err error) {
+		if patience == 0 || done%w.stride != 0 && done != stopAt {
+			return false, nil
 		}
-		values := state[:len(w.params)]
-		losses, err := w.heldOut(ctx, table, lanes, values)
+		now, err := values()
 		if err != nil {
-			return err
+			return false, err
 		}
-		c.losses, c.updates = append(c.losses, losses), append(c.updates, done)
-		if at := len(c.losses) - 1; at == 0 || mean(losses) < mean(c.losses[c.best]) {
-			c.best, c.values = at, net.Values(values).Clone()
+		losses, err := w.heldOut(ctx, table, lanes, now)
+		if err != nil {
+			return false, err
 		}
-		return nil
+		out.losses, out.updates = append(out.losses, losses), append(out.updates, done)
+		at := len(out.losses) - 1
+		if at == 0 || mean(losses) < mean(out.losses[out.best]) {
+			out.best, out.values = at, now
+		}
+		return at-out.best >= patience, nil
 	}
-	if err := look(0); err != nil {
+	if _, err := look(0, func() (net.Values, error) { return start, nil }); err != nil {
 		return nil, err
 	}
-	for done := 0; done < plan.stopAt && (plan.patience == 0 || len(c.losses)-1-c.best < plan.patience); {
-		count := min(plan.stride, plan.stopAt-done)
-		from := done
-		var err error
-		state, _, err = w.trainer.Fit(ctx, state, table.tensors, plan.rate, count, func(first, count int) []*tensors.Tensor {
-			return w.feed(next, plan, from+first, count)
-		})
-		if err != nil {
-			return nil, err
-		}
-		done += count
-		if err := look(done); err != nil {
-			return nil, err
-		}
-	}
-	c.final = state[:len(w.params)]
-	return c, nil
+	feed := func(first, count int) []*tensors.Tensor { return w.feed(next, c, first, count) }
+	var err error
+	out.final, _, err = w.trainer.FitUntil(ctx, start, table.tensors, 1, stopAt, feed, look)
+	return out, err
 }
 
 // feed packs count updates, first being the number of updates before.
-func (w *network) feed(next []func() pair, plan schedule, first, count int) []*tensors.Tensor {
+func (w *network) feed(next []func() pair, c Candidate, first, count int) []*tensors.Tensor {
 	chunk := w.trainer.Chunk()
 	columns := newPairColumns(chunk * w.lanes * w.batch)
-	step, rate, decay := make([]int32, chunk), make([]float32, chunk), make([]float32, chunk)
+	rate, decay := make([]float32, chunk), make([]float32, chunk)
 	for i := range count {
 		for k := range w.lanes {
 			for b := range w.batch {
 				columns.set((i*w.lanes+k)*w.batch+b, next[k]())
 			}
 		}
-		cosine := plan.rate * propensity.ScheduleCosine.Factor(first+i, plan.updates)
-		step[i], rate[i], decay[i] = int32(first+i), float32(cosine), float32(cosine*plan.decay)
+		cosine := c.LearningRate * propensity.ScheduleCosine.Factor(first+i, c.Updates)
+		rate[i], decay[i] = float32(cosine), float32(cosine*c.Decay)
 	}
-	return append(columns.tensors(chunk, w.lanes, w.batch), tensors.FromFlatDataAndDimensions(step, chunk),
-		tensors.FromFlatDataAndDimensions(rate, chunk), tensors.FromFlatDataAndDimensions(decay, chunk))
+	return append(columns.tensors(chunk, w.lanes, w.batch), tensors.FromFlatDataAndDimensions(decay, chunk),
+		tensors.FromFlatDataAndDimensions(rate, chunk))
 }
 
 // pairColumns are the columns of a list of pairs.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"tvps/gomlx_models/propensity"
 )
@@ -82,9 +81,9 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 			d.Dim, d.Classes, d.Target != nil, o.shape.Dim, o.shape.Classes, o.shape.Target)
 	}
 	for i, t := range d.Time {
-		if t < o.first || t > o.until {
+		if t < o.first || t > o.last {
 			return nil, fmt.Errorf("crossfit: the time of sample %d, %v, is outside the fitted range %v to %v; "+
-				"use Continue with rows up to it", i, t, o.first, o.until)
+				"fit with rows up to it", i, t, o.first, o.last)
 		}
 	}
 	return o.weightsOf(ctx, d, T, options)
@@ -94,9 +93,9 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := options.check(); err != nil {
 		return nil, err
 	}
-	if !(T >= o.first && T <= o.until) {
+	if !(T >= o.first && T <= o.last) {
 		return nil, fmt.Errorf("crossfit: time %v is outside the fitted range %v to %v; fit with rows up to it",
-			T, o.first, o.until)
+			T, o.first, o.last)
 	}
 	logs, err := o.members(ctx, d, T, options.Kind)
 	if err != nil {
@@ -262,43 +261,6 @@ func (o *Fitted) modelMembers(ctx context.Context, table *deviceTable, seen []in
 		}
 	}
 	return logs, nil
-}
-
-// Continue fits again with more rows: d are the old rows and new ones, or new ones alone. It
-// starts from the networks of o, takes its candidate and standardisation, trains at a third of
-// the learning rate, and stops early. A row that o has seen keeps its fold. Drift is not tested
-// again. Times may go on to half of the old range beyond its end; later, and for earlier times,
-// use Fitter.Fit. o stays as it is.
-func (o *Fitted) Continue(ctx context.Context, d Table, seed int64) (*Fitted, error) {
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	if !o.shape.fits(d) {
-		return nil, errors.New("crossfit: the new rows have other columns than the fitted ones; use Fitter.Fit")
-	}
-	rows := sortRows(d, o.shape.Columns)
-	first, last := d.Time[rows.at[0]], d.Time[rows.at[len(rows.at)-1]]
-	if first < o.first || o.unit(last) > 1.5 {
-		return nil, fmt.Errorf("crossfit: times from %v to %v do not continue those from %v to %v; use Fitter.Fit",
-			first, last, o.first, o.last)
-	}
-	next := &Fitted{cfg: o.cfg, fitter: o.fitter, models: map[Kind]*model{}, shape: o.shape, first: o.first,
-		last: o.last, until: max(o.until, last), data: d, Notes: slices.Clone(o.Notes), fold: map[uint64]uint8{}}
-	rows.deal(d, o.cfg.Folds)
-	for h, k := range o.fold {
-		next.fold[h] = k
-	}
-	for i, h := range rows.hash {
-		if k, seen := o.fold[h]; seen {
-			rows.fold[i] = k
-		}
-		next.fold[h] = rows.fold[i]
-	}
-	next.Notes = append(next.Notes, fmt.Sprintf("continued with %d rows up to time %v", len(rows.at), last))
-	if err := next.fit(ctx, d, rows, seed, o); err != nil {
-		return nil, err
-	}
-	return next, nil
 }
 
 // clamp limits log omega to +-60, so that sums in float32 stay finite.
