@@ -267,23 +267,23 @@ func pValue(j Judged) float64 {
 // the claims that could be judged.
 func Correct(claims []Judged) {
 	var decided []int
+	var p []float64
 	family := 0
 	for i, c := range claims {
 		switch {
 		case c.P > 0:
-			decided = append(decided, i)
+			decided, p = append(decided, i), append(p, c.P)
 			family++
 		case c.Verdict == Undecided || c.Verdict == Partly:
 			family++
 		}
 	}
-	slices.SortStableFunc(decided, func(a, b int) int { return cmp.Compare(claims[a].P, claims[b].P) })
-	kept := Kept
-	for rank, i := range decided {
-		if claims[i].P*float64(family-rank) > 1-figures.Level {
+	for k, adjusted := range figures.Holm(p, family) {
+		kept := Kept
+		if adjusted > 1-figures.Level {
 			kept = Lost
 		}
-		claims[i].Holm = kept
+		claims[decided[k]].Holm = kept
 	}
 }
 

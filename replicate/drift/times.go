@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/figures"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -285,17 +286,14 @@ func benjaminiHochberg(tests []Test) {
 	}
 }
 
-// holm fills in p-values adjusted by Holm's step-down procedure: max over smaller p of p (n + 1 - rank).
+// holm fills in the p-values adjusted by Holm's procedure.
 func holm(questions []Question) {
-	order := make([]int, len(questions))
-	for i := range order {
-		order[i] = i
+	p := make([]float64, len(questions))
+	for i, q := range questions {
+		p[i] = q.P
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(questions[a].P, questions[b].P) })
-	most := 0.
-	for i, at := range order {
-		most = max(most, min(1, questions[at].P*float64(len(order)-i)))
-		questions[at].Holm = most
+	for i, adjusted := range figures.Holm(p, len(p)) {
+		questions[i].Holm = adjusted
 	}
 }
 
