@@ -19,6 +19,7 @@ func TestHeldOutLoss(t *testing.T) {
 		own, other := held.Time[i], 1-held.Time[i]
 		exact += softplus(logNormal(float64(x)-other)-logNormal(float64(x)-own)) / float64(len(held.X))
 	}
+	slow(t)
 	samples, times := samplesOf(fitted, 2)
 	heldSamples, _ := samplesOf(held, 2)
 	x := tensors.FromFlatDataAndDimensions(held.X, len(held.X), 1)
@@ -34,8 +35,8 @@ func TestHeldOutLoss(t *testing.T) {
 		if err != nil || math.Abs(loss-exact) > .005 || exact > .6 {
 			t.Errorf("%s: loss %.4f, exact %.4f, %v", method, loss, exact, err)
 		}
-		cfg.Updates = 0
-		if score, err = newEstimator(t, fitted, 2, cfg).Fit(t.Context(), samples, times, 0); err != nil {
+		e.cfg.Updates = 0
+		if score, err = e.Fit(t.Context(), samples, times, 0); err != nil {
 			t.Fatal(err)
 		}
 		if loss, err = score.Loss(t.Context(), nil, samples, 3); err != nil || math.Abs(loss-math.Ln2) > 1e-9 {

@@ -3,6 +3,7 @@ package propensity
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 
 	"tvps/data/random"
@@ -14,12 +15,16 @@ import (
 // open returns the named backend ("" for XLA).
 func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
-// slow skips a test of several seconds under -short.
+// slow skips a test of several seconds under -short, and runs it next to others.
 func slow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for several seconds")
 	}
+	t.Parallel()
 }
+
+// nightly tells whether the tests also train what tells little more: all combinations, and more seeds.
+var nightly = os.Getenv("TVPS_NIGHTLY") == "1"
 
 // gaussian draws counts[t] samples of N(mu(t), 1) for each time t = 0, 1, ...
 func gaussian(seed int64, mu func(t float64) float64, counts ...int) Data {

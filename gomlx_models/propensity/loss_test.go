@@ -212,6 +212,9 @@ func TestLossAndGradientByHand(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, method := range []Method{Method1, Method2} {
 			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar, TimePeriods} {
+				if name == "" && time != TimeEmbedding && !nightly { // XLA compiles each of them
+					continue
+				}
 				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
 					lossByHand(t, open(t, name), small(method, MLP, time, 3*(i%2)))
 				})
@@ -260,7 +263,7 @@ func TestGradientOfDeeperNetworks(t *testing.T) {
 	slow(t)
 	for _, method := range []Method{Method1, Method2} {
 		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}, Deep: {3}} {
-			if network == Conv5 && method == Method1 {
+			if (network == Conv5) != (method == Method2) {
 				continue // compiles slowly and tests nothing new
 			}
 			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
@@ -334,7 +337,7 @@ func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 	} {
 		cfg := small(Method2, c.network, c.time, 3)
 		cfg.Join = c.join
-		timeChangesRatio(t, name, newLossCase(t, open(t, ""), cfg, c.dims...))
+		timeChangesRatio(t, name, newLossCase(t, open(t, "go"), cfg, c.dims...))
 	}
 }
 

@@ -3,6 +3,7 @@ package crossfit
 import (
 	"context"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,11 +136,10 @@ func tiny() Config {
 		Stride:     20, Patience: 3, Batch: 128, Folds: 2, Ensemble: 2}
 }
 
-// TestNoDrift: without drift weights are near 1 and drift is not called. TVPS_NIGHTLY=1 runs the
-// seeds of the benchmark.
+// TestNoDrift: without drift weights are near 1 and drift is not called.
 func TestNoDrift(t *testing.T) {
 	slow(t)
-	n := seeds(2)
+	n := seeds()
 	share, called, worst := 0.0, 0, 0.0
 	for seed := range n {
 		cfg := DefaultConfig()
@@ -165,6 +165,9 @@ func TestNoDrift(t *testing.T) {
 func TestGaussian(t *testing.T) {
 	slow(t)
 	for _, raw := range []bool{false, true} {
+		if !raw && !nightly {
+			continue
+		}
 		o := fitOwn(t, moving(1, 4000, raw), DefaultConfig(), 0)
 		first, T := o.Times()
 		fresh := moving(2, 4000, raw)
@@ -226,7 +229,7 @@ func TestRegression(t *testing.T) {
 	}
 	d.Label, d.Classes = nil, 0
 	cfg := DefaultConfig()
-	cfg.Candidates = cfg.Candidates[2:3]
+	cfg.Candidates, cfg.Ensemble = cfg.Candidates[2:3], 1
 	o := fitOwn(t, d, cfg, 0)
 	w := weigh(t, o, 19, WeightOptions{Kind: Joint})
 	want := make([]float64, len(d.Time))
@@ -603,11 +606,23 @@ func TestWide(t *testing.T) {
 // open returns the named backend ("" for XLA).
 func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
-// slow skips a test of several seconds under -short.
+// slow skips a test of several seconds under -short, and runs it next to others.
 func slow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for several seconds")
 	}
+	t.Parallel()
+}
+
+// nightly tells whether the tests also train what tells little more, and run the simulations of the README's tables.
+var nightly = os.Getenv("TVPS_NIGHTLY") == "1"
+
+// seeds is the number of seeds of a simulation.
+func seeds() int64 {
+	if nightly {
+		return 20
+	}
+	return 1
 }
 
 // logNormal is the log density of N(0, 1).

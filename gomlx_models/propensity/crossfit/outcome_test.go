@@ -3,20 +3,11 @@ package crossfit
 import (
 	"context"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"tvps/data/random"
 )
-
-// seeds is the number of seeds of a simulation; TVPS_NIGHTLY=1 runs those of the README's table.
-func seeds(few int) int64 {
-	if os.Getenv("TVPS_NIGHTLY") == "1" {
-		return 20
-	}
-	return int64(few)
-}
 
 // xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
 // rule: a logistic one; a target that depends on x nonlinearly, with noise that grows with x.
@@ -83,7 +74,7 @@ func turningTarget(seed int64, n int) Table {
 // depend on their neighbours.
 func TestConditionalNull(t *testing.T) {
 	slow(t)
-	n := seeds(1)
+	n := seeds()
 	type simulation struct {
 		name  string
 		data  func(seed int64) Table
@@ -91,12 +82,12 @@ func TestConditionalNull(t *testing.T) {
 	}
 	list := []simulation{
 		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, false},
-		{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
-		{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, true},
 		{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
 	}
-	if n == 20 { // the first has less to find than a drift of x; the others need programs of their own
+	if nightly {
 		list = append(list,
+			simulation{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
+			simulation{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, true},
 			simulation{"no drift, classes", func(s int64) Table { return noDrift(s, 2000, 5, 20) }, false},
 			simulation{"autoregressive, classes", func(s int64) Table { return autoregressive(s, 3000, false) }, false},
 			simulation{"autoregressive, target", func(s int64) Table { return autoregressive(s, 3000, true) }, false})
