@@ -85,3 +85,36 @@ func TestPickAndReplace(t *testing.T) {
 		t.Errorf("replaced: %v, and the list is now %v", got, list)
 	}
 }
+
+// TestDecay: under a loss without a gradient, arrays with Decay shrink by each update's share, and others stay. The
+// loss is that of two networks, [2]. look ends the training.
+func TestDecay(t *testing.T) {
+	two := []int{2}
+	problem := Problem{Name: "decay", Feeds: 2, RateFactors: true, Decay: true,
+		Params: []net.Param{{Name: "w", Dims: two, Trainable: true, Decay: true}, {Name: "b", Dims: two, Trainable: true}},
+		Loss: func(s *net.Scope, _, _ []*Node) *Node {
+			s = s.Copies(2)
+			return MulScalar(Add(s.Weight("w", net.Constant(0)), s.Bias("b", net.Constant(0))), 0)
+		}}
+	tr, err := New(open(t, "go"), problem, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	feed := func(first, _ int) []*tensors.Tensor {
+		decay := []float32{.5, .25, 1}[first]
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions([]float32{decay}, 1),
+			tensors.FromFlatDataAndDimensions([]float32{1}, 1)}
+	}
+	var seen []float32
+	look := func(done int, values func() (net.Values, error)) (bool, error) {
+		now, err := values()
+		seen = append(seen, now[0][0])
+		return done == 2, err
+	}
+	got, losses, err := tr.FitUntil(t.Context(), net.Values{{2, 4}, {2, 4}}, nil, .1, 3, feed, look)
+	if err != nil || !slices.Equal(got[0], []float32{.75, 1.5}) || !slices.Equal(got[1], []float32{2, 4}) ||
+		!slices.Equal(seen, []float32{1, .75}) || len(losses) != 2 {
+		t.Errorf("values %v, seen %v, losses %v, %v", got, seen, losses, err)
+	}
+}
