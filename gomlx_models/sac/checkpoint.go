@@ -44,7 +44,8 @@ type seedHeader struct {
 	Moments  moments
 }
 
-// Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets, optimisers,
+// Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets,
+// optimisers,
 // entropy coefficient, g, replay, history and the counters that name the random numbers. An agent that loads it
 // continues with the same bits. What the caller keeps with it is stored as JSON.
 func (a *Agent) Save(w io.Writer, caller any) error {

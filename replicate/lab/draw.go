@@ -111,8 +111,8 @@ func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected) (*Resul
 	return r, l.write(o, r)
 }
 
-// stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels only.
-// It changes nothing in the store. Errors: usage errors, and files that cannot be read.
+// stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels
+// only. It changes nothing in the store. Errors: usage errors, and files that cannot be read.
 func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.State, error) {
 	state := claims.State{Number: f.Number, Name: f.Name(), Title: f.Title, Command: o.Command(f.Command())}
 	wanted, err := l.Panels(f, o)

@@ -74,8 +74,8 @@ const sideBySide = "learners"
 // longestFilm limits what is read of a film, in bytes: those of the gallery have a thirtieth of it.
 const longestFilm = 32 << 20
 
-// filmOfTables returns the film of the learners next to each other that the drawn figure has for the panel, if its title
-// says that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
+// filmOfTables returns the film of the learners next to each other that the drawn figure has for the panel, if its
+// title says that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
 func filmOfTables(dir string, f paper.Figure, p claims.Panel) []figures.Film {
 	film := figures.Film{Name: sideBySide}
 	name := figures.Figure{Name: f.Name()}.FilmStem(figures.Panel{Key: p.Key}, film) + ".svg"

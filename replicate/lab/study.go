@@ -200,7 +200,8 @@ func (p *StudyPlan) row(a paper.Alternative) (StudyRowPlan, error) {
 	return row, nil
 }
 
-// studyPlans returns StudyPlans with the runs. A row has the base and those of its learners that its settings can change:
+// studyPlans returns StudyPlans with the runs. A row has the base and those of its learners that its settings can
+// change:
 // their specs differ from the default's. Slow rows are left out below the paper's scale, unless they are named or all
 // their runs are stored.
 func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, error) {

@@ -38,8 +38,8 @@ type StudyTable struct {
 	byRow  bool // rows are compared with the default
 }
 
-// StudyRow is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the same
-// settings. The row without a name is the default.
+// StudyRow is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the
+// same settings. The row without a name is the default.
 type StudyRow struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
