@@ -33,11 +33,11 @@ func sampleRows() []Row {
 
 func sampleFigure(t *testing.T) Figure {
 	t.Helper()
-	ours, _, err := Relative(sampleRows(), "a", "accuracy", "ours", "everything")
+	ours, err := Relative(sampleRows(), "a", "accuracy", "ours", "everything")
 	if err != nil {
 		t.Fatal(err)
 	}
-	recent, _, err := Relative(sampleRows(), "a", "accuracy", "recent", "everything")
+	recent, err := Relative(sampleRows(), "a", "accuracy", "recent", "everything")
 	if err != nil {
 		t.Fatal(err)
 	}

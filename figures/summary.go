@@ -59,35 +59,28 @@ type SummaryRow struct {
 // Relative returns, for each step, the mean over seeds of series minus base, each difference
 // taken within one seed and step. A pair is missing if only one of the two was measured, or
 // neither at a seed and a step that both occur elsewhere. Missing pairs are left out of the
-// mean (the point's N shows it) and counted in missing.
+// mean, as the point's N shows.
 //
 // It is an error if the panel has no rows of one of the series, if the two have no pair, if a
 // row occurs twice, or if a value is not finite.
-func Relative(rows []Row, panel, metric, series, base string) (points []Point, missing int, err error) {
+func Relative(rows []Row, panel, metric, series, base string) ([]Point, error) {
 	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	_, differences, missing, err := table.paired(series, base)
-	if err != nil {
-		return nil, 0, err
-	}
-	return byStep(differences), missing, nil
+	_, differences, _, err := table.paired(series, base)
+	return byStep(differences), err
 }
 
 // Absolute returns, for each step, the mean over seeds of the series's own values.
-// Missing counts the seeds and steps of the series that were not measured together.
 // Errors are those of [Relative].
-func Absolute(rows []Row, panel, metric, series string) (points []Point, missing int, err error) {
+func Absolute(rows []Row, panel, metric, series string) ([]Point, error) {
 	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	values, err := table.series(series)
-	if err != nil {
-		return nil, 0, err
-	}
-	return byStep(values), gridSize(values) - len(values), nil
+	return byStep(values), err
 }
 
 // Table compares every series of the panel with base; base itself is listed with a
@@ -189,9 +182,9 @@ func (m measured) paired(series, base string) (values, differences map[seedStep]
 }
 
 // gridSize is the number of all seeds times the number of all steps that occur.
-func gridSize(all ...map[seedStep]float64) int {
+func gridSize(a, b map[seedStep]float64) int {
 	seeds, steps := map[int64]bool{}, map[int]bool{}
-	for _, values := range all {
+	for _, values := range []map[seedStep]float64{a, b} {
 		for at := range values {
 			seeds[at.seed], steps[at.t] = true, true
 		}

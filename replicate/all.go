@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"runtime"
 
-	"tvps/gomlx_models/backend"
 	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
@@ -24,16 +21,15 @@ func allCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := flags.checkTables(flags.stored, "draw from them with --stored"); err != nil {
+			l, err := flags.begin(cmd.Context(), o, c.CheckAll(o))
+			if err != nil {
 				return err
 			}
-			if err := c.CheckAll(o); err != nil {
-				return err // found before a plugin is fetched
+			makeAll := l.All
+			if flags.stored {
+				makeAll = l.DrawAll
 			}
-			if err := checkOut(o); err != nil {
-				return err
-			}
-			made, err := flags.makeAll(cmd.Context(), o)
+			made, err := makeAll(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -48,20 +44,4 @@ func allCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 	flags.registerStored(cmd)
 	return cmd
-}
-
-// makeAll makes every figure, or with --stored draws what is there.
-func (f *figureFlags) makeAll(ctx context.Context, o lab.Options) ([]lab.Made, error) {
-	if f.stored {
-		l, err := f.openStored(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return l.DrawAll(ctx, o)
-	}
-	l, err := f.lab(ctx, backend.Options{Log: os.Stderr})
-	if err != nil {
-		return nil, err
-	}
-	return l.All(ctx, o)
 }

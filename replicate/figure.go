@@ -95,7 +95,7 @@ func (f *figureFlags) checkTables(reads bool, with string) error {
 }
 
 // openStored opens the lab of --stored.
-func (f *figureFlags) openStored(ctx context.Context) (*lab.Lab, error) {
+func (f *figureFlags) openStored() (*lab.Lab, error) {
 	if err := lab.CheckBackend(f.backend); err != nil {
 		return nil, err
 	}
@@ -146,16 +146,6 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 	return o, nil
 }
 
-// checkOut tells whether the output folder can be written.
-func checkOut(o lab.Options) error {
-	if err := o.CheckOut(); errors.Is(err, usage.Err) {
-		return err
-	} else if err != nil {
-		return fmt.Errorf("%w with --out", err)
-	}
-	return nil
-}
-
 // figureCommands returns a command for each figure of the catalog.
 func figureCommands(c lab.Catalog) []*cobra.Command {
 	var out []*cobra.Command
@@ -183,29 +173,37 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	if f.showConfig {
 		return f.printConfig(cmd, figure, o)
 	}
-	if err := f.checkTables(f.stored, "draw from them with --stored"); err != nil {
-		return err
-	}
-	if _, err := f.catalog.Panels(figure, o); err != nil {
-		return err // found before a plugin is fetched
-	}
-	if err := checkOut(o); err != nil {
-		return err
-	}
-	if f.stored {
-		l, err := f.openStored(cmd.Context())
-		if err != nil {
-			return err
-		}
-		_, err = l.Draw(figure, o)
-		return err
-	}
-	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	_, planned := f.catalog.Panels(figure, o)
+	l, err := f.begin(cmd.Context(), o, planned)
 	if err != nil {
 		return err
 	}
-	_, err = l.Make(cmd.Context(), figure, o)
+	if f.stored {
+		_, err = l.Draw(figure, o)
+	} else {
+		_, err = l.Make(cmd.Context(), figure, o)
+	}
 	return err
+}
+
+// begin opens the lab of a command that makes figures: without a backend if --stored is set. planned is the error of
+// their plan; it and an output folder that cannot be written are found before a plugin is fetched.
+func (f *figureFlags) begin(ctx context.Context, o lab.Options, planned error) (*lab.Lab, error) {
+	if err := f.checkTables(f.stored, "draw from them with --stored"); err != nil {
+		return nil, err
+	}
+	if planned != nil {
+		return nil, planned
+	}
+	if err := o.CheckOut(); errors.Is(err, usage.Err) {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("%w with --out", err)
+	}
+	if f.stored {
+		return f.openStored()
+	}
+	return f.lab(ctx, backend.Options{Log: os.Stderr})
 }
 
 // lab opens the backend and the store.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"os"
 	"strings"
 
-	"tvps/gomlx_models/backend"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/usage"
@@ -59,13 +57,8 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	o := lab.StudyOptions{Options: options, Rows: f.rows, Update: f.update}
-	if _, err := f.catalog.StudyPlans(tables, o); err != nil {
-		return err // found before a plugin is fetched
-	}
-	if err := checkOut(o.Options); err != nil {
-		return err
-	}
-	l, err := f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	_, planned := f.catalog.StudyPlans(tables, o)
+	l, err := f.begin(cmd.Context(), o.Options, planned)
 	if err != nil {
 		return err
 	}

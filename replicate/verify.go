@@ -194,7 +194,7 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
 	if f.tables != "" {
-		l, err := f.openStored(ctx)
+		l, err := f.openStored()
 		return l, o, err
 	}
 	l, err := f.lab(ctx, backend.Options{NoFetch: true})

@@ -68,7 +68,7 @@ func sample(t *testing.T) (figures.Figure, []figures.Row) {
 	}
 	fig := figures.Figure{Name: "fig99", Source: []string{"Scale <tiny>."}}
 	for _, key := range []string{"a", "b"} {
-		points, _, err := figures.Relative(rows, key, "accuracy", "ours", "everything")
+		points, err := figures.Relative(rows, key, "accuracy", "ours", "everything")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,18 +105,18 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
 	if shown.StandIn != "" {
 		panel.Title += " (" + shown.StandIn + ")"
 	}
-	drawn, points := p.Series, func(name string) ([]figures.Point, int, error) {
+	drawn, points := p.Series, func(name string) ([]figures.Point, error) {
 		return figures.Absolute(rows, p.Key, shown.String(), name)
 	}
 	if !p.Absolute {
 		panel.YLabel += " minus " + base.Label
 		panel.Reference = figures.NewReference(p.Series[0], 0)
-		drawn, points = p.Series[1:], func(name string) ([]figures.Point, int, error) {
+		drawn, points = p.Series[1:], func(name string) ([]figures.Point, error) {
 			return figures.Relative(rows, p.Key, shown.String(), name, p.Series[0])
 		}
 	}
 	for _, name := range drawn {
-		at, _, err := points(name)
+		at, err := points(name)
 		if err != nil {
 			return figures.Panel{}, err
 		}
