@@ -198,6 +198,10 @@ func TestViews(t *testing.T) {
 		if err != nil || repr(v) != c.want {
 			t.Errorf("%d %d %d: %s, %v; want %s", c.offset, c.size, c.stride, repr(v), err, c.want)
 		}
+		flat := strings.NewReplacer("[", "", "]", "", ".0", "", ",", "").Replace(c.want)
+		if got := fmt.Sprint(v.(*tensor).AppendFloat32(nil)); got != "["+flat+"]" {
+			t.Errorf("%d %d %d: the elements are %s, want %s", c.offset, c.size, c.stride, got, flat)
+		}
 	}
 	_, err := readPTH(view(0, n{2, 2}, n{1}))
 	demand.Error(t, err, "not described by storage, offset, sizes and strides")

@@ -6,30 +6,7 @@ import (
 	"testing"
 
 	"tvps/replicate/runs"
-
-	"github.com/gomlx/gomlx/core/tensors"
 )
-
-var backends = []struct{ label, name string }{{"xla", ""}, {"go", "go"}}
-
-// BenchmarkGaussianStep times step 20 of the paper's Gaussian for all four learners:
-// N = 2000, 1000 minibatches of 128 for each training, 1000 of 512 for g.
-func BenchmarkGaussianStep(b *testing.B) {
-	s := paperGaussian()
-	for _, backend := range backends {
-		b.Run(backend.label, func(b *testing.B) {
-			run := gaussianRun(b, backend.name, s, "ours", 0)
-			if backend.name == "" {
-				accuracyOf(b, run, named("ours"), 2) // compiles
-			}
-			for b.Loop() {
-				for _, name := range []string{"everything", "recent", "finetune", "ours"} {
-					accuracyOf(b, run, named(name), 20)
-				}
-			}
-		})
-	}
-}
 
 // paperGaussian returns the Gaussian at the paper's size.
 func paperGaussian() Settings {
@@ -94,35 +71,4 @@ func benchmarkBatch(b *testing.B, name string, workers, size int) {
 		wait.Wait()
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*size*workers), "ms/seed-step")
-}
-
-// BenchmarkHeadUpdate times one training step of the last block and the classifier at
-// width 16 and batch 128, inside the compiled loop.
-func BenchmarkHeadUpdate(b *testing.B) {
-	s := imageSettings()
-	s.Width, s.Batch = 16, 128
-	for _, backend := range backends {
-		b.Run(backend.label, func(b *testing.B) {
-			im := fakeImages(b, 500, 10, 128) // tensors belong to one backend
-			run := imageRun(b, backend.name, s, im)
-			data := run.Stream.Upto(0, 4)
-			weight, err := normalise(data)
-			if err != nil {
-				b.Fatal(err)
-			}
-			c := run.Classifier
-			train := func(updates int) {
-				feed := c.batches(data, weight, batchOrder(0, 0, 0))
-				pool := []*tensors.Tensor{im.pool}
-				if _, _, err := c.trainer.Fit(b.Context(), c.Init(0, 0), pool, 1e-3, updates, feed); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if backend.name == "" {
-				train(1) // compiles
-			}
-			b.ResetTimer()
-			train(b.N)
-		})
-	}
 }

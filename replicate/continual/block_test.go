@@ -48,7 +48,8 @@ func logitsOf(t *testing.T, b *RunContext, values net.Values) []float32 {
 	return tensors.MustCopyFlatData[float32](out[0])
 }
 
-// TestCuts: before any training the network is the same wherever it is cut, and the inputs of g are.
+// TestCuts: before any training the network is the same wherever it is cut, and the inputs of g are. An update changes
+// all that is above the cut.
 func TestCuts(t *testing.T) {
 	from, images := bothBlocks(t)
 	logits, runs := map[string][]float32{}, map[string]*RunContext{}
@@ -75,11 +76,13 @@ func TestCuts(t *testing.T) {
 	if files, _ := filepath.Glob(pattern); len(files) != 1 {
 		t.Errorf("cached: %v", files)
 	}
+	stageTrains(t, images)
 }
 
-// TestStageBlock: one update changes both blocks of the last stage, from the pre-trained start and from a random one.
-func TestStageBlock(t *testing.T) {
-	_, images := bothBlocks(t)
+// stageTrains checks that one update changes both blocks of the last stage, from the pre-trained start and from a
+// random one.
+func stageTrains(t *testing.T, images map[string]*images) {
+	t.Helper()
 	s := imageSettings()
 	s.Block, s.MaxUpdates = "stage", 1
 	b := imageRun(t, "", s, images["stage"])

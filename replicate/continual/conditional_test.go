@@ -59,43 +59,19 @@ func (r noisyRule) run(t *testing.T, series string, classes int) (*RunContext, e
 	return x.newRunContext(t.Context(), engine, 0)
 }
 
-// conditionalRun is run of two classes.
-func (r noisyRule) conditionalRun(t *testing.T) *RunContext {
-	t.Helper()
-	run, err := r.run(t, "ours-conditional", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
 func still(int) float64     { return 0 }
 func falling(t int) float64 { return -.4 * float64(t) }
 func turning(t int) float64 { return 1.5 * math.Cos(.6*float64(t)) }
-
-// TestConditionalOfCovariateDrift: where x alone drifts the conditional weights are about 1 and those of Ours are not.
-func TestConditionalOfCovariateDrift(t *testing.T) {
-	const at = 5
-	run := noisyRule{falling, still}.conditionalRun(t)
-	share := map[string]float64{}
-	for _, series := range []string{"ours", "ours-conditional"} {
-		_, rows, err := run.with(named(series)).fit(t.Context(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		share[series] = metric(t, rows, "ess")
-	}
-	if share["ours-conditional"] < .95 || share["ours"] > .8 {
-		t.Errorf("effective shares %v", share)
-	}
-}
 
 // TestConditionalOfRuleDrift: where x and the rule drift the weights follow min(1, p_T(y|x) / p_t(y|x)), and the
 // learner is better than Everything.
 func TestConditionalOfRuleDrift(t *testing.T) {
 	const at = 5
 	rule := noisyRule{falling, turning}
-	run := rule.conditionalRun(t)
+	run, err := rule.run(t, "ours-conditional", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	data := run.Stream.Upto(0, at)
 	omega, err := conditional(t.Context(), run, data, at)
 	if err != nil {

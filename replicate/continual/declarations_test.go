@@ -124,11 +124,3 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
-
-func TestOrdinal(t *testing.T) {
-	for n, want := range map[int]string{1: "single", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 21: "21st", 112: "112th"} {
-		if got := experiment.Ordinal(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
-	}
-}

@@ -151,16 +151,19 @@ func (im *images) gPool(input string) (*propensity.Pool, error) {
 // pixels returns the images as [rows, 32, 32, 3] in 0..1.
 func (im *images) pixels() []float32 {
 	out := make([]float32, 0, len(im.labels)*cifar10.Pixels)
-	for _, set := range []cifar10.Set{im.data.Train, im.data.Test} {
-		for i := range set.Len() {
-			out = appendPixels(out, set.Image(i))
-		}
+	for row := range im.labels {
+		out = im.appendPixels(out, row)
 	}
 	return out
 }
 
 // appendPixels appends an image as [32, 32, 3] in 0..1.
-func appendPixels(out []float32, image []byte) []float32 {
+func (im *images) appendPixels(out []float32, row int) []float32 {
+	set := im.data.Train
+	if row >= set.Len() {
+		set, row = im.data.Test, row-set.Len()
+	}
+	image := set.Image(row)
 	for p := range 1024 {
 		out = append(out, float32(image[p])/255, float32(image[1024+p])/255, float32(image[2048+p])/255)
 	}
@@ -172,10 +175,7 @@ func (im *images) input(row int32, input string) []float32 {
 	if input == "features" {
 		return im.pooled[int(row)*im.channels : int(row+1)*im.channels]
 	}
-	if n := im.data.Train.Len(); int(row) >= n {
-		return appendPixels(nil, im.data.Test.Image(int(row)-n))
-	}
-	return appendPixels(nil, im.data.Train.Image(int(row)))
+	return im.appendPixels(nil, int(row))
 }
 
 // splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper

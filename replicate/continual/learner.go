@@ -16,8 +16,7 @@ import (
 //
 //	var _ = Declare(Learner{...})
 type Learner struct {
-	Look     figures.Look // its name in figures, files and runs, and how it is drawn
-	Equation string       // its label in the paper's source; empty if it has none
+	Look figures.Look // its name in figures, files and runs, and how it is drawn
 
 	Phases []Phase                                  // what it trains at each step t, in this order
 	Train  func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases

@@ -84,3 +84,11 @@ func TestSetErrors(t *testing.T) {
 	}
 	demand.Error(t, rules.Check(sample{Shape: "flat", Size: 1}), "shape=flat")
 }
+
+func TestOrdinal(t *testing.T) {
+	for n, want := range map[int]string{1: "single", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 21: "21st", 112: "112th"} {
+		if got := Ordinal(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
