@@ -84,16 +84,16 @@ func (p Plan) PrintStages(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "stage\ttasks\tnumbers\tGPU\tprocessors\tmemory\tlongest\tafter")
 	for _, a := range p.Arrays() {
-		gpu := "no"
-		if a.GPU {
+		first, gpu := a[0], "no"
+		if first.GPU {
 			gpu = "yes"
 		}
 		var after []string
 		for _, stage := range p.After(a) {
 			after = append(after, string(stage))
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d-%d\t%s\t%d\t%d GiB\t%s\t%s\n", a.Stage, len(a.Tasks), a.First(),
-			a.First()+len(a.Tasks)-1, gpu, a.CPUs, a.MemoryMB>>10, shown(a.Longest()), strings.Join(after, ", "))
+		fmt.Fprintf(table, "%s\t%d\t%d-%d\t%s\t%d\t%d GiB\t%s\t%s\n", first.Stage, len(a), first.ID,
+			first.ID+len(a)-1, gpu, first.CPUs, first.MemoryMB>>10, shown(a.longest()), strings.Join(after, ", "))
 	}
 	fmt.Fprintf(table, "draw\t\t\t\t\t\t\tall\n")
 	return table.Flush()

@@ -114,52 +114,39 @@ func (p Plan) Task(id int) (Task, error) {
 	return p.Tasks[id], nil
 }
 
-// Array is a range of tasks of one stage that need the same resources, as an array job has them.
-type Array struct {
-	Stage    Stage
-	GPU      bool
-	CPUs     int
-	MemoryMB int
-	Waits    bool   // whether its tasks need results of other tasks
-	Tasks    []Task // with consecutive IDs
-}
-
-// First is the ID of the first task.
-func (a Array) First() int { return a.Tasks[0].ID }
-
-// Longest is the largest estimate of a task, in seconds.
-func (a Array) Longest() float64 {
-	longest := 0.
-	for _, t := range a.Tasks {
-		longest = max(longest, t.Seconds)
-	}
-	return longest
-}
+// Array is a range of tasks of one stage that need the same resources, as an array job has them, with consecutive IDs.
+type Array []Task
 
 // Arrays splits the tasks into arrays.
 func (p Plan) Arrays() []Array {
 	var out []Array
 	for _, t := range p.Tasks {
-		of := Array{Stage: t.Stage, GPU: t.GPU, CPUs: t.CPUs, MemoryMB: t.MemoryMB, Waits: len(t.After) > 0}
-		if last := len(out) - 1; last >= 0 && out[last].fits(of) {
-			out[last].Tasks = append(out[last].Tasks, t)
-			continue
+		if last := len(out) - 1; last >= 0 && out[last][0].Stage == t.Stage && out[last][0].resources() == t.resources() {
+			out[last] = append(out[last], t)
+		} else {
+			out = append(out, Array{t})
 		}
-		of.Tasks = []Task{t}
-		out = append(out, of)
 	}
 	return out
 }
 
-// fits tells whether tasks of another array can be in this one.
-func (a Array) fits(b Array) bool {
-	return a.Stage == b.Stage && a.GPU == b.GPU && a.CPUs == b.CPUs && a.MemoryMB == b.MemoryMB && a.Waits == b.Waits
+// resources are equal for tasks of one array.
+func (t Task) resources() string {
+	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
+}
+
+// longest is the largest estimate of a task, in seconds.
+func (a Array) longest() (seconds float64) {
+	for _, t := range a {
+		seconds = max(seconds, t.Seconds)
+	}
+	return seconds
 }
 
 // After lists the stages of which a task of the array needs results.
 func (p Plan) After(a Array) []Stage {
 	var out []Stage
-	for _, t := range a.Tasks {
+	for _, t := range a {
 		for _, id := range t.After {
 			out = append(out, p.Tasks[id].Stage)
 		}

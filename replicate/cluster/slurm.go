@@ -61,15 +61,16 @@ func Jobs(p *Plan, o *Slurm) []Job {
 	add := func(j Job) { j.Slurm, j.Plan = o, p; jobs = append(jobs, j) }
 	ofStage := map[Stage][]string{}
 	for _, a := range p.Arrays() {
+		stage := a[0].Stage
 		var after []string
-		for _, stage := range p.After(a) {
-			after = append(after, ofStage[stage]...)
+		for _, before := range p.After(a) {
+			after = append(after, ofStage[before]...)
 		}
-		for part := range slices.Chunk(a.Tasks, max(1, o.MaxArray)) {
-			name := fmt.Sprintf("%s-%d", a.Stage, 1+len(ofStage[a.Stage]))
-			ofStage[a.Stage] = append(ofStage[a.Stage], name)
-			add(Job{Name: name, First: part[0].ID, Count: len(part), After: after, GPU: a.GPU,
-				CPUs: a.CPUs, MemoryMB: a.MemoryMB, Limit: o.limit(part)})
+		for part := range slices.Chunk(a, max(1, o.MaxArray)) {
+			name := fmt.Sprintf("%s-%d", stage, 1+len(ofStage[stage]))
+			ofStage[stage] = append(ofStage[stage], name)
+			add(Job{Name: name, First: part[0].ID, Count: len(part), After: after, GPU: a[0].GPU, CPUs: a[0].CPUs,
+				MemoryMB: a[0].MemoryMB, Limit: o.limit(part)})
 		}
 	}
 	var last []string
@@ -81,15 +82,11 @@ func Jobs(p *Plan, o *Slurm) []Job {
 }
 
 // limit is the time limit of the tasks of an array.
-func (o *Slurm) limit(tasks []Task) time.Duration {
+func (o *Slurm) limit(tasks Array) time.Duration {
 	if o.Time > 0 {
 		return o.Time
 	}
-	longest := 0.
-	for _, t := range tasks {
-		longest = max(longest, t.Seconds)
-	}
-	minutes := math.Ceil(2 * longest / 60)
+	minutes := math.Ceil(2 * tasks.longest() / 60)
 	return max(leastLimit, time.Duration(minutes)*time.Minute)
 }
 

@@ -154,11 +154,6 @@ func ordered(tasks []Task) []Task {
 	return tasks
 }
 
-// resources are equal for tasks of one array.
-func (t Task) resources() string {
-	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
-}
-
 // Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
 func Checkpoints(c lab.Catalog, scale experiment.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
 	plan, err := Make(c, nil, Request{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})

@@ -75,7 +75,7 @@ func (e *InterruptedError) Unwrap() error { return context.Canceled }
 // DamagedError names a result file that cannot be trusted. Its run counts as missing.
 type DamagedError struct {
 	Path    string
-	MovedTo string // "" if the file stayed: after Read, or because another process computes the run
+	MovedTo string // "" if the file stayed, as after Read
 	Reason  string
 	Steps   int // in a file of an unfinished run: the steps before the damage, which still count
 }

@@ -162,7 +162,7 @@ func (e *executor) plan(jobs []Job) error {
 // stored looks a job's run up in the store. ready is true if nothing is left to do, because the run is finished or
 // cannot be read; otherwise known are its stored steps.
 func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
-	result, err := e.load(job.Spec, e.store.load)
+	result, err := e.store.Read(job.Spec) // a damaged file is moved when its run is locked
 	switch {
 	case err == nil && result.has(job.Steps):
 		e.report.Cached++
@@ -198,9 +198,9 @@ func (e *executor) checkWritable(open []Job) error {
 	return nil
 }
 
-// load reads a finished run and reports a damaged file.
-func (e *executor) load(spec Spec, read func(Spec) (*Result, error)) (*Result, error) {
-	result, err := read(spec)
+// load reads a finished run, which is locked, and reports a damaged file.
+func (e *executor) load(spec Spec) (*Result, error) {
+	result, err := e.store.load(spec)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) && damaged.MovedTo != "" {
 		e.progress.note("%v", err)

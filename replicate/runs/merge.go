@@ -170,7 +170,7 @@ func (m *merger) union(spec Spec) (u *union, ok bool) {
 	for i, store := range append([]*Store{m.into}, m.from...) {
 		read := store.Read
 		if i == 0 {
-			read = store.loadClaimed // moves a damaged file to quarantine
+			read = store.load // moves a damaged file to quarantine
 		}
 		sources, problems := store.sources(spec, read)
 		for _, err := range problems {

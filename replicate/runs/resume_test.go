@@ -285,11 +285,12 @@ func TestLocksThatAreAlwaysGranted(t *testing.T) {
 	const seeds, steps = 2, 20
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	store := open(t, dir)
-	killed, _ := startChild(t, dir, log, seeds, steps, 5*time.Millisecond)
-	first, firstOut := startChild(t, dir, log, seeds, steps, 7*time.Millisecond)
-	waitFor(t, "some steps", func() bool {
+	killed, _ := startChild(t, dir, log, seeds, steps, 200*time.Millisecond)
+	first, firstOut := startChild(t, dir, log, seeds, steps, 10*time.Millisecond)
+	waitFor(t, "a step that both compute", func() bool {
 		text, _ := os.ReadFile(log)
-		return bytes.Count(text, []byte("\n")) >= 9
+		lines := strings.Split(string(text), "\n")
+		return len(slices.Compact(slices.Sorted(slices.Values(lines)))) < len(lines)
 	})
 	killed.Process.Kill()
 	killed.Wait()
@@ -298,13 +299,6 @@ func TestLocksThatAreAlwaysGranted(t *testing.T) {
 		if err := process.Wait(); err != nil {
 			t.Errorf("%v\n%s", err, output)
 		}
-	}
-	twice := 0
-	for _, n := range countLines(t, log) {
-		twice += n - 1
-	}
-	if twice == 0 {
-		t.Error("no step was computed twice: the locks excluded the other process")
 	}
 	for seed := range seeds {
 		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(steps))) {

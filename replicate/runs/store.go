@@ -89,24 +89,9 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	return result, nil
 }
 
-// load returns a finished run, or an error that matches ErrMissing if there is none. It moves a damaged file to the
-// folder's quarantine, with a note that says why, and returns a *DamagedError.
+// load is Read for a caller who holds the run's lock: it moves a damaged file to the folder's quarantine, with a note
+// that says why.
 func (s *Store) load(spec Spec) (*Result, error) {
-	result, err := s.Read(spec)
-	var damaged *DamagedError
-	if !errors.As(err, &damaged) {
-		return result, err
-	}
-	release, lockErr := s.claim(spec)
-	if lockErr != nil || release == nil {
-		return nil, err // the process that holds the lock will find the damage, or the folder is read-only
-	}
-	defer release()
-	return s.loadClaimed(spec)
-}
-
-// loadClaimed is load for a caller who holds the run's lock.
-func (s *Store) loadClaimed(spec Spec) (*Result, error) {
 	result, err := s.Read(spec)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {

@@ -240,28 +240,6 @@ func encodeContentOf(spec Spec) []byte {
 	return append(line, jsonLine(endLine{SHA256: digest(line)})...)
 }
 
-// A damaged file is left in place while another process computes its run.
-func TestLoadLeavesClaimedFile(t *testing.T) {
-	store := stored(t)
-	if err := os.Truncate(store.donePath(spec(0)), 20); err != nil {
-		t.Fatal(err)
-	}
-	release, err := store.claim(spec(0))
-	if release == nil || err != nil {
-		t.Fatal("not claimed", err)
-	}
-	if _, err := store.load(spec(0)); !errors.Is(err, ErrMissing) {
-		t.Errorf("Load: %v", err)
-	}
-	if _, err := os.Stat(store.donePath(spec(0))); err != nil {
-		t.Errorf("it was moved: %v", err)
-	}
-	release()
-	if _, err := os.Stat(store.lockPath(spec(0))); !os.IsNotExist(err) {
-		t.Errorf("the lock file stays: %v", err)
-	}
-}
-
 func TestExplain(t *testing.T) {
 	store := open(t, t.TempDir())
 	with := func(seed int, learner string, settings map[string]string) Spec {

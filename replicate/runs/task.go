@@ -148,7 +148,7 @@ type member struct {
 // returns the result instead. together is the number of seeds in its program.
 func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	spec := job.Spec
-	prior, err := e.load(spec, e.store.loadClaimed)
+	prior, err := e.load(spec)
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return nil, nil, err
 	}

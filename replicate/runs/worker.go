@@ -236,13 +236,13 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		if len(rows) != len(members) {
 			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))
 		}
-		spent := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
+		seconds := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
 		count := 0
 		if err := e.verified(); err != nil {
 			return err
 		}
 		for i, m := range members {
-			if err := m.add(t, rows[i], spent); err != nil {
+			if err := m.add(t, rows[i], seconds); err != nil {
 				return err
 			}
 			count += len(rows[i])
