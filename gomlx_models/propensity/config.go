@@ -133,11 +133,11 @@ func (c Config) Validate() error {
 
 // ValidateBatched is Validate for G, Loss and Omega in a graph of the caller's own, with
 // batched seeds and continuous times: the method must be time-varying, the network one of
-// BatchedNetworks, the encoding one of BatchedEncodings. It leaves the settings of the
+// BatchedNetworks, the encoding one of ContinuousEncodings. It leaves the settings of the
 // training to the caller. Its sentences start with the setting's name ("layers is 1; ..."),
 // so that the caller can say whose setting it is.
 func (c Config) ValidateBatched() error {
-	return c.validateScore(TimeVaryingMethods(), BatchedNetworks(), BatchedEncodings())
+	return c.validateScore(TimeVaryingMethods(), BatchedNetworks(), ContinuousEncodings())
 }
 
 // validateScore checks what G, Loss and Omega read.
@@ -153,7 +153,7 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 	); err != nil {
 		return err
 	}
-	if spec := c.Time.spec(); spec.frequencies != nil || spec.given {
+	if c.Time.spec().frequencies != nil {
 		if err := atLeast("frequencies", c.Frequencies, 1); err != nil {
 			return err
 		}

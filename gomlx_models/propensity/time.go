@@ -26,13 +26,6 @@ const (
 	// of time, in geometric steps. The code of a time stays the same while later times are
 	// added, and it resolves changes within a few units even after thousands.
 	TimePeriods TimeEncoding = "periods"
-	// TimePeriodogram is sin and cos of w t for Frequencies angular frequencies w that are not
-	// settings: Periodogram finds them in the data, and the caller gives them with the times
-	// (Times.WithFrequencies). It is for continuous times in a graph of the caller's own.
-	TimePeriodogram TimeEncoding = "periodogram"
-	// TimeFourierPeriodogram is TimeFourier for a drift, and TimePeriodogram for what returns,
-	// with Frequencies waves of each. Periodogram searches in what the first leave of the data.
-	TimeFourierPeriodogram TimeEncoding = "fourier-periodogram"
 	// TimeEmbedding is a learned vector for each time, mapped linearly to the first layer.
 	TimeEmbedding TimeEncoding = "embedding"
 	// TimeOneHot is a learned vector for each time, added to the first layer's
@@ -47,7 +40,6 @@ type encoding struct {
 	// their number. Without any its code is u, scaled to [-1, 1].
 	frequencies func(n int) []float64
 	absolute    bool // the sines are of t itself, not of u
-	given       bool // frequencies, or more of them, come with the times
 	// learned is what a learned encoding adds to the first layer's pre-activations, [batch,
 	// width]; nil for a fixed one.
 	learned func(s *net.Scope, t Times, width int) *Node
@@ -65,8 +57,6 @@ var encodings = []encoding{
 		}
 		return out
 	}},
-	{name: TimePeriodogram, given: true},
-	{name: TimeFourierPeriodogram, frequencies: halfCycles, given: true},
 	{name: TimeEmbedding, learned: func(s *net.Scope, t Times, width int) *Node {
 		e := net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), embeddingDim, 1)
 		return net.Dense(s.In("time/map"), e, width, net.Lecun)
@@ -87,8 +77,14 @@ func halfCycles(n int) []float64 {
 	return out
 }
 
-// Encodings lists all time encodings: those for samples at fitted times.
-func Encodings() []TimeEncoding { return encodingsThat(func(e encoding) bool { return !e.given }) }
+// Encodings lists all time encodings.
+func Encodings() []TimeEncoding { return encodingsThat(func(encoding) bool { return true }) }
+
+// ContinuousEncodings lists the fixed time encodings: those for Continuous times, and for a
+// T between the fitted times.
+func ContinuousEncodings() []TimeEncoding {
+	return encodingsThat(func(e encoding) bool { return e.learned == nil })
+}
 
 func encodingsThat(are func(encoding) bool) (out []TimeEncoding) {
 	for _, e := range encodings {
@@ -97,31 +93,6 @@ func encodingsThat(are func(encoding) bool) (out []TimeEncoding) {
 		}
 	}
 	return out
-}
-
-// ContinuousEncodings lists the fixed time encodings: those for Continuous times, and for a
-// T between the fitted times.
-func ContinuousEncodings() []TimeEncoding {
-	return encodingsThat(func(e encoding) bool { return !e.given && e.learned == nil })
-}
-
-// BatchedEncodings lists the time encodings of graphs of the caller's own (ValidateBatched):
-// the continuous ones, and those whose frequencies come with the times.
-func BatchedEncodings() []TimeEncoding {
-	return encodingsThat(func(e encoding) bool { return e.learned == nil })
-}
-
-// Searched tells whether frequencies of the encoding come with the times, from Periodogram.
-func (t TimeEncoding) Searched() bool { return t.spec().given }
-
-// Search returns the frequencies of a searched encoding for the times of a signal, by
-// Periodogram with its arguments.
-func (c Config) Search(signal [][]float64, known []float64) []float64 {
-	var drift []float64
-	if f := c.Time.spec().frequencies; f != nil {
-		drift = f(c.Frequencies)
-	}
-	return Periodogram(signal, drift, c.Frequencies, known)
 }
 
 // spec is the declaration of that name, empty if there is none.
@@ -137,7 +108,6 @@ func (t TimeEncoding) spec() encoding {
 type Times struct {
 	index, table *Node // fitted: [batch] int32; the codes of all fitted times, [times, width] float32
 	t, last      *Node // continuous
-	frequencies  *Node // continuous, of a searched encoding: [frequencies] or [seeds, frequencies]
 }
 
 // fittedTimes names each sample's time by its index in the table.
@@ -146,14 +116,6 @@ func fittedTimes(index, table *Node) Times { return Times{index: index, table: t
 // Continuous are times between 0 and last, which fixed encodings encode inside the graph; u
 // is t/last. t: [batch], last: [1]; with batched seeds [seeds, batch] and [seeds, 1].
 func Continuous(t, last *Node) Times { return Times{t: t, last: last} }
-
-// WithFrequencies gives continuous times the angular frequencies of a searched encoding, in rad
-// per unit of time: [Config.Frequencies], with batched seeds [seeds, Config.Frequencies]. Other
-// encodings do not read them.
-func (t Times) WithFrequencies(frequencies *Node) Times {
-	t.frequencies = frequencies
-	return t
-}
 
 // Last is the last of continuous times, T, for every sample.
 func (t Times) Last() Times {
@@ -191,23 +153,15 @@ func (t Times) code(c Config) *Node {
 	if e.absolute {
 		u = t.t
 	}
-	var codes []*Node
-	if e.frequencies != nil {
-		var waves []*Node
-		for _, frequency := range e.frequencies(c.Frequencies) {
-			phase := MulScalar(u, frequency)
-			waves = append(waves, Sin(phase), Cos(phase))
-		}
-		codes = append(codes, Stack(waves, -1))
-	}
-	if e.given {
-		phase := Mul(ExpandAxes(t.t, -1), ExpandAxes(t.frequencies, -2))
-		codes = append(codes, Sin(phase), Cos(phase))
-	}
-	if codes == nil {
+	if e.frequencies == nil {
 		return Stack([]*Node{AddScalar(MulScalar(u, 2), -1)}, -1)
 	}
-	return Concatenate(codes, -1)
+	var waves []*Node
+	for _, frequency := range e.frequencies(c.Frequencies) {
+		phase := MulScalar(u, frequency)
+		waves = append(waves, Sin(phase), Cos(phase))
+	}
+	return Stack(waves, -1)
 }
 
 // encode is code on the host, for the table of fitted times: u is t scaled to [0, 1] between

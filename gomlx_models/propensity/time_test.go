@@ -68,67 +68,14 @@ func TestFixedEncodings(t *testing.T) {
 // TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
 // ones.
 func TestEncodingLists(t *testing.T) {
-	searched := []TimeEncoding{TimePeriodogram, TimeFourierPeriodogram}
-	all := append(Encodings(), searched...)
-	if len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
+	if all := Encodings(); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
 		t.Errorf("encodings %v: a name is used twice", all)
-	}
-	if batched := append(ContinuousEncodings(), searched...); !slices.Equal(BatchedEncodings(), batched) {
-		t.Errorf("batched encodings %v, not %v", BatchedEncodings(), batched)
-	}
-	for _, time := range all {
-		if time.Searched() != slices.Contains(searched, time) {
-			t.Errorf("%s: searched is %v", time, time.Searched())
-		}
 	}
 	for time, fixed := range map[TimeEncoding]bool{
 		TimeScalar: true, TimeFourier: true, TimePeriods: true, TimeEmbedding: false, TimeOneHot: false,
 	} {
 		if !slices.Contains(Encodings(), time) || slices.Contains(ContinuousEncodings(), time) != fixed {
 			t.Errorf("%s is listed wrongly: %v, continuous %v", time, Encodings(), ContinuousEncodings())
-		}
-	}
-}
-
-// TestGivenFrequencies: each batched seed has the waves of its own frequencies, also for T and
-// for concatenated times; and before them those of TimeFourier, if the encoding has both.
-func TestGivenFrequencies(t *testing.T) {
-	for _, time := range []TimeEncoding{TimePeriodogram, TimeFourierPeriodogram} {
-		t.Run(string(time), func(t *testing.T) { givenFrequencies(t, time) })
-	}
-}
-
-func givenFrequencies(t *testing.T, time TimeEncoding) {
-	cfg := Config{Time: time, Frequencies: 2}
-	exec, err := NewExec(open(t, ""), func(in []*Node) []*Node {
-		times := Continuous(in[0], in[1]).WithFrequencies(in[2])
-		return []*Node{times.concatenate(times.Last()).code(cfg)}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer exec.Finalize()
-	frequencies := [][]float32{{.2, .5}, {1.3, 0}}
-	out, err := exec.Call([][]float32{{3, 11}, {0, 7}}, [][]float32{{11}, {20}}, frequencies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []float64
-	for seed, times := range [][]float64{{3, 11, 11, 11}, {0, 7, 20, 20}} {
-		for _, at := range times {
-			if time == TimeFourierPeriodogram {
-				want = append(want, byFormula(Config{Time: TimeFourier, Frequencies: 2}, at, times[3])...)
-			}
-			for _, wave := range []func(float64) float64{math.Sin, math.Cos} {
-				for _, w := range frequencies[seed] {
-					want = append(want, wave(float64(w)*at))
-				}
-			}
-		}
-	}
-	for i, v := range tensors.MustCopyFlatData[float32](out[0]) {
-		if math.Abs(float64(v)-want[i]) > 1e-5 {
-			t.Errorf("value %d is %v, not %v", i, v, want[i])
 		}
 	}
 }

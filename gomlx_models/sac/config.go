@@ -50,7 +50,7 @@ type Omega struct {
 	Batch   int                     // triplets per minibatch
 	Every   int                     // episodes between two fits; 0 fits before every update of the critic
 	Clip    propensity.ClipPolicy   // limit of omega
-	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.BatchedEncodings()
+	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.ContinuousEncodings()
 	Waves   int                     // number of frequencies, for encodings that have them
 }
 

@@ -27,29 +27,24 @@ func (o Omega) g() propensity.Config {
 func (p *programs) declareG(backend compute.Backend) ([]net.Param, error) {
 	g := p.cfg.Omega.g()
 	width := p.cfg.Actions + p.cfg.Observations
-	inputs := []shapes.Shape{shapeOf(p.seeds, 2, width), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1),
-		shapeOf(p.seeds, p.cfg.Omega.waves())}
+	inputs := []shapes.Shape{shapeOf(p.seeds, 2, width), shapeOf(p.seeds, 2), shapeOf(p.seeds, 1)}
 	return net.Declare(backend, inputs, func(s *net.Scope, in []*Node) {
-		times := propensity.Continuous(in[1], in[2]).WithFrequencies(in[3])
-		g.G(s.Copies(p.seeds), propensity.Input{X: in[0]}, times)
+		g.G(s.Copies(p.seeds), propensity.Input{X: in[0]}, propensity.Continuous(in[1], in[2]))
 	})
 }
 
-// waves is the number of frequencies in a fit: at least 1, as an array must not be empty.
-func (o Omega) waves() int { return max(1, o.Waves) }
-
 // fitted is what a fit of g depends on besides the parameters, in the graph (omegaFit).
-type fitted struct{ last, mean, scale, frequencies *Node }
+type fitted struct{ last, mean, scale *Node }
 
 // fittedOf reads the tensors of lastFitTensors.
-func fittedOf(in []*Node) fitted { return fitted{in[0], in[1], in[2], in[3]} }
+func fittedOf(in []*Node) fitted { return fitted{in[0], in[1], in[2]} }
 
 // fitTensors is how many tensors lastFitTensors returns.
-const fitTensors = 4
+const fitTensors = 3
 
 // times are numbers of episodes, [seeds, batch].
 func (f fitted) times(t *Node) propensity.Times {
-	return propensity.Continuous(t, f.last).WithFrequencies(f.frequencies)
+	return propensity.Continuous(t, f.last)
 }
 
 // fitGraph is one update of Algorithm 2, lines 8 and 9: Adam on the logistic loss of a
@@ -107,7 +102,8 @@ func (a *Agent) FitOmega() error {
 		if len(episodes) < 2 || o.Updates == 0 {
 			return nil
 		}
-		next[i] = a.lastFit[i].following(r, episodes)
+		next[i].Episode = episodes[len(episodes)-1].Number
+		next[i].Mean, next[i].Scale = r.moments.standard()
 	}
 	if err := a.testNew(next); err != nil {
 		return err
@@ -121,50 +117,11 @@ func (a *Agent) FitOmega() error {
 	return nil
 }
 
-// omegaFit is what g was last fitted for: the time T, -1 before the first fit, mean and scale
-// of its inputs, and the frequencies of a searched time encoding, in rad per episode.
+// omegaFit is what g was last fitted for: the time T, -1 before the first fit, and mean and scale
+// of its inputs.
 type omegaFit struct {
 	Episode     int
 	Mean, Scale []float32
-	Frequencies []float32 `json:",omitempty"` // [Omega.waves()], 0 for none; nil for other encodings
-	Searched    int       `json:",omitempty"` // T of the last search for frequencies
-}
-
-// searchShare is how many episodes a search for frequencies lasts, in parts of all of them.
-const searchShare = 20
-
-// following is the fit for the last of the given episodes. The frequencies are searched again
-// when a twentieth of the episodes is new: a search takes time, and g can follow the change.
-func (f omegaFit) following(r *replayIndex, episodes []episode) omegaFit {
-	f.Episode = episodes[len(episodes)-1].Number
-	f.Mean, f.Scale = r.moments.standard()
-	if !r.cfg.Omega.Time.Searched() || f.Episode-f.Searched < max(1, len(episodes)/searchShare) {
-		return f
-	}
-	known := make([]float64, len(f.Frequencies))
-	for i, w := range f.Frequencies {
-		known[i] = float64(w)
-	}
-	f.Searched, f.Frequencies = f.Episode, nil
-	for _, w := range r.cfg.Omega.g().Search(signal(episodes), known) {
-		f.Frequencies = append(f.Frequencies, float32(w))
-	}
-	return f
-}
-
-// signal is the mean (action, observation) of each episode, from the first to the last number;
-// nil where there is no such episode.
-func signal(episodes []episode) [][]float64 {
-	first := episodes[0].Number
-	out := make([][]float64, episodes[len(episodes)-1].Number-first+1)
-	for _, e := range episodes {
-		mean := make([]float64, len(e.Sum))
-		for j, v := range e.Sum {
-			mean[j] = v / float64(e.Count)
-		}
-		out[e.Number-first] = mean
-	}
-	return out
 }
 
 // fitOnce makes one update of g, on a minibatch that it draws from the replay.
@@ -201,19 +158,15 @@ func (a *Agent) fitOnce() error {
 	return a.finite(out[:1], "the logistic loss of omega", "lower Omega.Rate")
 }
 
-// lastFitTensors are T [seeds, 1], the mean and scale of g's inputs [seeds, 1, width], and the
-// frequencies [seeds, waves].
+// lastFitTensors are T [seeds, 1], and the mean and scale of g's inputs [seeds, 1, width].
 func (a *Agent) lastFitTensors() []*tensors.Tensor {
 	n, width := len(a.seeds), a.cfg.Actions+a.cfg.Observations
-	var last, mean, scale, frequencies []float32
-	waves := a.cfg.Omega.waves()
+	var last, mean, scale []float32
 	for _, fit := range a.lastFit {
-		frequencies = append(frequencies, append(fit.Frequencies, make([]float32, waves-len(fit.Frequencies))...)...)
 		last, mean, scale = append(last, float32(fit.Episode)), append(mean, fit.Mean...), append(scale, fit.Scale...)
 	}
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(last, n, 1),
-		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width),
-		tensors.FromFlatDataAndDimensions(frequencies, n, waves)}
+		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
 }
 
 // weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// returning fits omega after each episode of a task that returns every 7.3 episodes: the
-// observation is N(2 sin(2 pi t / 7.3), 1).
+// returning fits omega after each episode of a task that returns every 4 episodes: the
+// observation is N(2 sin(2 pi t / 4), 1).
 func returning(t *testing.T, time propensity.TimeEncoding) (*Agent, []OmegaRecord) {
 	t.Helper()
 	cfg := DefaultConfig(1, 1)
@@ -29,7 +29,7 @@ func returning(t *testing.T, time propensity.TimeEncoding) (*Agent, []OmegaRecor
 		var ts []Transition
 		for _, seed := range a.seeds {
 			rng := random.New(seed, "returning", k)
-			s := float32(2*math.Sin(2*math.Pi*float64(k/length)/7.3) + rng.NormFloat64())
+			s := float32(2*math.Sin(2*math.Pi*float64(k/length)/4) + rng.NormFloat64())
 			ts = append(ts, Transition{Observation: []float32{s}, Action: []float32{2*rng.Float32() - 1}, Next: []float32{s},
 				Last: k%length == length-1, Episode: k / length})
 		}
@@ -51,7 +51,7 @@ func returning(t *testing.T, time propensity.TimeEncoding) (*Agent, []OmegaRecor
 
 // taskCorrelation is the correlation of the means of omega with minus the distance of means.
 func taskCorrelation(r OmegaRecord) float64 {
-	mu := func(t int) float64 { return math.Sin(2 * math.Pi * float64(t) / 7.3) }
+	mu := func(t int) float64 { return math.Sin(2 * math.Pi * float64(t) / 4) }
 	var similarity []float64
 	for _, e := range r.Episodes {
 		similarity = append(similarity, -math.Abs(mu(e)-mu(r.Last)))
@@ -59,21 +59,12 @@ func taskCorrelation(r OmegaRecord) float64 {
 	return stat.Correlation(r.Means, similarity, nil)
 }
 
-// TestPeriodogramResolvesReturningTasks: with the found frequency g predicts new episodes, and
-// omega is large for the episodes of the same task; with Fourier waves alone it does neither.
-func TestPeriodogramResolvesReturningTasks(t *testing.T) {
+// TestOmegaOfReturningTasks: with waves of their period g predicts new episodes, and omega is large
+// for the episodes of the same task; with Fourier waves alone it does neither.
+func TestOmegaOfReturningTasks(t *testing.T) {
 	_, fourier := returning(t, propensity.TimeFourier)
-	for _, time := range []propensity.TimeEncoding{propensity.TimePeriodogram, propensity.TimeFourierPeriodogram} {
-		t.Run(string(time), func(t *testing.T) { resolves(t, time, fourier) })
-	}
-}
-
-func resolves(t *testing.T, time propensity.TimeEncoding, fourier []OmegaRecord) {
-	a, found := returning(t, time)
+	a, found := returning(t, propensity.TimePeriods)
 	for i, r := range found {
-		if w := float64(a.lastFit[i].Frequencies[0]); math.Abs(w-2*math.Pi/7.3) > 2*math.Pi/120/8 {
-			t.Errorf("seed %d: frequencies %v, not %v", a.seeds[i], a.lastFit[i].Frequencies, 2*math.Pi/7.3)
-		}
 		if c := taskCorrelation(r); c < .8 || c < taskCorrelation(fourier[i])+.3 {
 			t.Errorf("seed %d: correlation %v, with Fourier waves %v", a.seeds[i], c, taskCorrelation(fourier[i]))
 		}
@@ -101,7 +92,7 @@ func resolves(t *testing.T, time propensity.TimeEncoding, fourier []OmegaRecord)
 // as one that does not, and saves the same checkpoint.
 func TestRecordChangesNothing(t *testing.T) {
 	train := func(record bool) []byte {
-		a := open(t, backend.Go, tiny(tinyOmega, periodogram), 3, 4)
+		a := open(t, backend.Go, tiny(tinyOmega), 3, 4)
 		for range 3 {
 			fill(t, a, 15, 6)
 			update(t, a)
@@ -116,39 +107,6 @@ func TestRecordChangesNothing(t *testing.T) {
 	}
 	if !bytes.Equal(train(true), train(false)) {
 		t.Error("records change the agent")
-	}
-}
-
-func periodogram(c *Config) { c.Omega.Time = propensity.TimePeriodogram }
-
-// TestPeriodogramContinues: frequencies, sums of episodes and losses are part of a checkpoint.
-func TestPeriodogramContinues(t *testing.T) {
-	a, _ := returning(t, propensity.TimePeriodogram)
-	b := open(t, "", a.cfg, a.seeds...)
-	if err := load(b, saved(t, a)); err != nil {
-		t.Fatal(err)
-	}
-	var next [2][]byte
-	for i, agent := range []*Agent{a, b} {
-		for k := range 160 { // eight more episodes: the frequencies are searched again
-			ts := randomTransitions(agent, k, 20)
-			for j := range ts {
-				ts[j].Episode += 120
-			}
-			if err := agent.Observe(ts); err != nil {
-				t.Fatal(err)
-			}
-			if k%20 == 19 {
-				if err := agent.FitOmega(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		next[i] = saved(t, agent)
-	}
-	if !bytes.Equal(next[0], next[1]) || a.lastFit[0].Searched <= 119 {
-		t.Errorf("the checkpoints differ after a continuation, or there was no search after episode %d",
-			a.lastFit[0].Searched)
 	}
 }
 

@@ -35,7 +35,6 @@ type episode struct {
 	Number int // t
 	First  int // number of its first transition, counted over all insertions
 	Count  int
-	Sum    []float64 `json:",omitempty"` // of (action, observation), for searched time encodings
 }
 
 // maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
@@ -116,22 +115,6 @@ func (r *replayIndex) add(t Transition) {
 	r.total++
 	r.open = !t.Last && !t.Terminal
 	r.moments.add(t.Action, t.Observation)
-	if o := r.cfg.Omega; o != nil && o.Time.Searched() {
-		r.episodes[len(r.episodes)-1].addSum(t.Action, t.Observation)
-	}
-}
-
-// addSum adds one transition to the episode's sum.
-func (e *episode) addSum(action, observation []float32) {
-	if e.Sum == nil {
-		e.Sum = make([]float64, len(action)+len(observation))
-	}
-	for j, v := range action {
-		e.Sum[j] += float64(v)
-	}
-	for j, v := range observation {
-		e.Sum[len(action)+j] += float64(v)
-	}
 }
 
 // count enters the next transition into the list of episodes, and removes episodes whose

@@ -89,11 +89,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 		r := newReplayIndex(cfg, i)
 		a.index = append(a.index, r)
 		mean, scale := r.moments.standard()
-		fit := omegaFit{Episode: -1, Mean: mean, Scale: scale}
-		if cfg.Omega != nil && cfg.Omega.Time.Searched() {
-			fit.Frequencies = make([]float32, cfg.Omega.waves())
-		}
-		a.lastFit = append(a.lastFit, fit)
+		a.lastFit = append(a.lastFit, omegaFit{Episode: -1, Mean: mean, Scale: scale})
 	}
 	a.rollout = a.NewRollout("train")
 	a.start()

@@ -203,8 +203,6 @@ var ofRobots = []Alternative{
 		Set:  []string{"g-rate=1e-3", "g-updates=40"},
 		Text: "ten times the minibatches at ten times the rate", Slow: "a quarter of an hour"},
 	{Name: "g-wide", About: "I24", Set: []string{"g-hidden=256"}, Slow: "a quarter of an hour"},
-	{Name: "time-periodogram", About: "I25", Set: []string{"g-time=periodogram"}, Slow: "a quarter of an hour"},
-	{Name: "time-both", About: "I25", Set: []string{"g-time=fourier-periodogram"}, Slow: "a quarter of an hour"},
 	{Name: "time-periods", About: "I25", Set: []string{"g-time=periods"}, Slow: "a quarter of an hour"},
 	{Name: "time-scalar", About: "I25", Set: []string{"g-time=scalar"}, Slow: "a quarter of an hour"},
 	{Name: "clip-exponent", About: "I2",

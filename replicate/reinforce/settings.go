@@ -51,8 +51,8 @@ type Settings struct {
 	GBatch   int                     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
 	GEvery   int                     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
 	Method   propensity.Method       `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
-	GTime    propensity.TimeEncoding `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods, periodogram, fourier-periodogram or scalar (I25)"`
-	Waves    int                     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods, and the most of periodogram (I25)"`
+	GTime    propensity.TimeEncoding `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods or scalar (I25)"`
+	Waves    int                     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods (I25)"`
 	Clip     propensity.ClipPolicy   `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`
 
 	Episodes int `set:"episodes" of:"plan" doc:"length of training in episodes (not in the paper; I22)"`
@@ -68,7 +68,7 @@ func rules() experiment.Rules {
 			"scenario": Scenarios(),
 			"evaluate": {EvaluateTasks, EvaluateComing},
 			"method":   propensity.Names(propensity.TimeVaryingMethods()),
-			"g-time":   propensity.Names(propensity.BatchedEncodings()),
+			"g-time":   propensity.Names(propensity.ContinuousEncodings()),
 			"clip":     propensity.Names(propensity.Clips()),
 		},
 		Minimum: map[string]int{"threads": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
