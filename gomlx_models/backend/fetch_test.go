@@ -38,26 +38,6 @@ func TestFetchPlugin(t *testing.T) {
 	}
 }
 
-func TestTruncatedWheel(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	x.cut = 300_000
-	opts := options(cache, x.URL)
-	_, err := findCPU(t.Context(), opts)
-	check(t, err, "cannot download "+fakeWheel, cache, fakeWheel+".part")
-	x.cut = 0
-	_, err = findCPU(t.Context(), opts)
-	check(t, err, "", cache, pluginFile)
-}
-
-func TestAlteredWheel(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	x.wheel[100_000] ^= 1
-	_, err := findCPU(t.Context(), options(cache, x.URL))
-	check(t, err, "damaged or was altered", cache)
-}
-
 func TestIndexOffersOtherWheel(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
@@ -67,18 +47,6 @@ func TestIndexOffersOtherWheel(t *testing.T) {
 	if x.wheels.Load() != 0 {
 		t.Error("the wheel was downloaded")
 	}
-}
-
-// If the wheel's hash is right but the plugin's is wrong, no plugin is left in the cache.
-func TestAlteredPluginInWheel(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	opts := options(cache, x.URL)
-	for _, wheel := range opts.pins {
-		wheel.Members[0].SHA256 = strings.Repeat("0", 64)
-	}
-	_, err := findCPU(t.Context(), opts)
-	check(t, err, "instead of 0000", cache, fakeWheel)
 }
 
 func TestDamagedCachedPlugin(t *testing.T) {
@@ -141,25 +109,6 @@ func TestSharedCache(t *testing.T) {
 	check(t, err, "", cache, pluginFile)
 }
 
-func TestFullDisk(t *testing.T) {
-	if !exists("/dev/full") {
-		t.Skip("no /dev/full here")
-	}
-	t.Setenv(PluginPathEnv, "")
-	x := newIndex(t)
-	for _, at := range []string{pluginFile + ".tmp", fakeWheel + ".part"} { // unpacking, downloading
-		cache := t.TempDir()
-		os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
-		os.Symlink("/dev/full", filepath.Join(filepath.Dir(pluginPath(cache)), at))
-		_, err := findCPU(t.Context(), options(cache, x.URL))
-		left := fakeWheel
-		if at != pluginFile+".tmp" {
-			left = at
-		}
-		check(t, err, "is full", cache, left)
-	}
-}
-
 // With a limit on the size of files the kernel stops the unpacking half way.
 func TestFileSizeLimit(t *testing.T) {
 	x, cache := newIndex(t), t.TempDir()
@@ -176,6 +125,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
+// A plugin in a read-only cache is used.
 func TestReadOnlyCache(t *testing.T) {
 	x := newIndex(t)
 	cache, err := os.MkdirTemp("/tmp", "backend-ro-") // user 65534 may not enter t.TempDir
@@ -191,13 +141,6 @@ func TestReadOnlyCache(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	os.Chmod(cache, 0o555)
-	out, err := run()
-	if err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
-		t.Errorf("got %q, %v", out, err)
-	}
-	check(t, nil, "", cache)
-	os.Chmod(cache, 0o755)
 	os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
 	os.WriteFile(pluginPath(cache), fakePlugin(), 0o755)
 	os.Chmod(filepath.Dir(pluginPath(cache)), 0o555)
@@ -237,15 +180,13 @@ func TestTwoProcesses(t *testing.T) {
 	check(t, nil, "", cache, pluginFile)
 }
 
-// A process killed while it unpacks leaves the wheel and an incomplete temporary file; the
-// next one uses the wheel.
+// A process killed while it unpacks leaves the wheel; the next one uses it.
 func TestAfterKill(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
 	dir := filepath.Dir(pluginPath(cache))
 	os.MkdirAll(dir, 0o755)
 	os.WriteFile(filepath.Join(dir, fakeWheel), makeWheel(), 0o644)
-	os.WriteFile(pluginPath(cache)+".tmp", []byte("half"), 0o755)
 	_, err := findCPU(t.Context(), options(cache, x.URL))
 	check(t, err, "", cache, pluginFile)
 	if x.wheels.Load() != 0 {

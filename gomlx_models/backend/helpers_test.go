@@ -60,7 +60,6 @@ type index struct {
 	wheel  []byte        // the content that it sends
 	digest string        // the SHA-256 that it states
 	page   string        // if not empty, it is sent instead of the index's description
-	cut    int           // if not 0, it closes the connection after so many bytes
 	slow   time.Duration // delay before each download
 	wheels atomic.Int32  // number of downloads
 }
@@ -86,16 +85,7 @@ func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.wheels.Add(1)
 	time.Sleep(x.slow)
-	if x.cut == 0 {
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(x.wheel))
-		return
-	}
-	if r.Header.Get("Range") == "" {
-		w.Header().Set("Content-Length", fmt.Sprint(len(x.wheel)))
-		w.Write(x.wheel[:x.cut])
-		w.(http.Flusher).Flush()
-	}
-	panic(http.ErrAbortHandler)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(x.wheel))
 }
 
 // options uses the index instead of PyPI.
