@@ -18,7 +18,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +37,6 @@ type File struct {
 // Options adjusts Fetch. The zero value is silent and uses the defaults.
 type Options struct {
 	Log   io.Writer     // progress: a bar on a terminal, otherwise lines; nil for none
-	HTTP  *http.Client  // nil for Client()
-	Tries int           // largest number of requests if the connection breaks; 0 for 5
 	Stall time.Duration // time without a byte after which a request fails; 0 for 1 minute
 }
 

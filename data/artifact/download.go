@@ -11,18 +11,17 @@ import (
 	"time"
 )
 
+// tries is the largest number of requests if the connection breaks.
+const tries = 5
+
 // pause is the time between two attempts; tests shorten it.
 var pause = time.Second
 
 // download completes part to f.Size bytes. After a network error it requests the rest, up
-// to opts.Tries requests and as long as each of them brings at least one byte.
+// to tries requests and as long as each of them brings at least one byte.
 func download(ctx context.Context, f File, part string, opts Options) error {
 	if partSize(part) > f.Size {
 		os.Remove(part)
-	}
-	tries := opts.Tries
-	if tries <= 0 {
-		tries = 5
 	}
 	bar := NewProgress(opts.Log, f.Name, f.Size)
 	defer bar.Close()
@@ -69,7 +68,7 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 	defer watch.Stop()
 
 	from := partSize(part)
-	body, from, ends, err := request(ctx, f, from, opts.HTTP)
+	body, from, ends, err := request(ctx, f, from)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 // where the body begins, which is 0 if the server sends the whole file, and whether the body
 // ends without an error only if it is complete. An announced length that is not the file's is
 // ErrDamaged.
-func request(ctx context.Context, f File, from int64, client *http.Client) (body io.ReadCloser, begin int64, ends bool,
+func request(ctx context.Context, f File, from int64) (body io.ReadCloser, begin int64, ends bool,
 	err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
@@ -118,10 +117,7 @@ func request(ctx context.Context, f File, from int64, client *http.Client) (body
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	if client == nil {
-		client = Client()
-	}
-	resp, err := client.Do(req)
+	resp, err := Client().Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

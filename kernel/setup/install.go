@@ -123,7 +123,7 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 		return nil
 	}
 	fmt.Fprintf(o.Log, "building gopls %s (a minute or two the first time)\n", t.wanted[gopls.module])
-	folder := filepath.Join(l.Root, GoplsModule)
+	folder := filepath.Join(l.Root, goplsModule)
 	stop = busy(o.Log, "building gopls")
 	err = replaceTools(ctx, l, o.parts.build, folder, []tool{gopls})
 	stop()

@@ -60,7 +60,7 @@ func withNotebooks(t *testing.T) Layout {
 	l := fakeInstallation(t)
 	real := l.Root
 	l.Root = filepath.Join(t.TempDir(), "check out")
-	for _, name := range []string{"go.mod", "go.sum"} {
+	for _, name := range []string{"go.mod", "go.sum", filepath.Join(goplsModule, "go.mod")} {
 		put(t, filepath.Join(l.Root, name), read(t, filepath.Join(real, name)), 0o644)
 	}
 	if err := os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755); err != nil {

@@ -9,14 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"tvps/gomlx_models/backend"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 )
 
 // tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
@@ -38,8 +36,8 @@ var relay = tool{"tvps-kernel", "tvps/kernel/tvps-kernel", "tvps"}
 // are not those of this module.
 var gopls = tool{"gopls", "golang.org/x/tools/gopls", "golang.org/x/tools/gopls"}
 
-// GoplsModule is the folder of the module that pins gopls, in the checkout.
-const GoplsModule = "kernel/setup/gopls"
+// goplsModule is the folder of the module that pins gopls, in the checkout.
+const goplsModule = "kernel/setup/gopls"
 
 // toolchain is the Go installation that compiles the cells, with the tool versions of go.mod.
 type toolchain struct {
@@ -72,32 +70,27 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 		module, version, _ := strings.Cut(strings.TrimSpace(line), " ")
 		t.wanted[module] = version
 	}
-	pinned, err := PinnedGopls(root)
-	t.wanted[gopls.module] = pinned.Version
+	t.wanted[gopls.module], err = pinnedGopls(root)
 	return t, err
 }
 
-// PinnedGopls returns gopls' module with the version that the checkout root pins; the version is empty if the folder
-// GoplsModule is missing.
-func PinnedGopls(root string) (module.Version, error) {
-	path := filepath.Join(root, GoplsModule, "go.mod")
+// pinnedGopls returns the version of gopls that the checkout root pins.
+func pinnedGopls(root string) (string, error) {
+	path := filepath.Join(root, goplsModule, "go.mod")
 	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return module.Version{Path: gopls.module}, nil
-	}
 	if err != nil {
-		return module.Version{}, err
+		return "", err
 	}
 	file, err := modfile.Parse(path, text, nil)
 	if err != nil {
-		return module.Version{}, err
+		return "", err
 	}
 	for _, r := range file.Require {
 		if r.Mod.Path == gopls.module {
-			return r.Mod, nil
+			return r.Mod.Version, nil
 		}
 	}
-	return module.Version{}, fmt.Errorf("%s does not require %s", path, gopls.module)
+	return "", fmt.Errorf("%s does not require %s", path, gopls.module)
 }
 
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,
@@ -210,9 +203,6 @@ func replaceTools(ctx context.Context, l Layout, build buildFunc, folder string,
 	}
 	for _, p := range tools {
 		from := filepath.Join(tmp, p.name)
-		if runtime.GOOS == "windows" {
-			return errors.New("gonb does not run on Windows: use the Windows Subsystem for Linux (WSL)")
-		}
 		if err := os.Rename(from, l.program(p)); err != nil {
 			return fmt.Errorf("cannot move the new program %s into place: %w", p.name, err)
 		}
