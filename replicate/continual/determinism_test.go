@@ -78,7 +78,7 @@ func TestSameBytes(t *testing.T) {
 // TestSharedProgramsKeepTheirSettings: runs of other settings in the same process get programs of their own.
 func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	base := gaussianSettings()
-	base.Stride, base.First = 3, 2
+	base.Stride, base.First = 3, 1
 	shared := newHost(t, "go")
 	execute(t, 1, jobs(t, shared, base, "everything", "ours"))
 	for _, f := range base.Fields() {
