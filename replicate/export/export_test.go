@@ -59,9 +59,6 @@ func origin(t *testing.T, f folder, s runs.Spec) string {
 }
 
 func TestCSV(t *testing.T) {
-	local := time.Local
-	time.Local = time.FixedZone("", 3600) // the table has UTC
-	t.Cleanup(func() { time.Local = local })
 	f := sample(t)
 	got, done := export(t, f, CSV)
 	everything, ours1, ours10 := spec("everything", 2), spec("ours", 1, "plugin", "0.81"),
