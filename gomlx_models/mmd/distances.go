@@ -121,9 +121,6 @@ func squaredDistances(x, n *Node) *Node {
 	return Where(LessOrEqual(d, MulScalar(norms, rounding)), ZerosLike(d), d)
 }
 
-// Squared is |a-b|^2 of rows i and j of the pool.
-func (d *Distances) Squared(i, j int) float64 { return d.squared[i*(d.N+d.M)+j] }
-
 // MedianWidth is the median heuristic for the kernel's width: the median distance between the
 // samples of the pool (Gretton et al., Section 8), in the unit of the data. Each pair of
 // different rows counts once, also if the samples are equal. For an even number of pairs the

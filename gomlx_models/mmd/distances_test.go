@@ -30,7 +30,7 @@ func TestDistances(t *testing.T) {
 			for i := range d.N + d.M {
 				for j := range d.N + d.M {
 					want := naiveSquared(pool, dim, i, j)
-					near(t, backend+" squared distance", d.Squared(i, j), want, 1e-12*(1+want))
+					near(t, backend+" squared distance", squared(d, i, j), want, 1e-12*(1+want))
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func TestConcurrentUse(t *testing.T) {
 				return
 			}
 			want := naiveSquared(x, 4, 2, 9)
-			near(t, "squared distance", d.Squared(2, 9), want, 1e-12*want)
+			near(t, "squared distance", squared(d, 2, 9), want, 1e-12*want)
 		})
 	}
 	wait.Wait()
@@ -86,7 +86,7 @@ func TestLargeOffset(t *testing.T) {
 	for i := range n {
 		for j := range n {
 			want := naiveSquared(x, dim, i, j)
-			near(t, "squared distance", d.Squared(i, j), want, 1e-10*want)
+			near(t, "squared distance", squared(d, i, j), want, 1e-10*want)
 		}
 	}
 }
@@ -98,10 +98,10 @@ func TestDuplicates(t *testing.T) {
 	pool := append(slices.Clone(x), x...)
 	d := must[*Distances](t)(computer(t, "", 2*n, dim).Distances(t.Context(), pool[:7*dim], pool[7*dim:]))
 	for i := range n {
-		if got := d.Squared(i, i+n); got != 0 {
+		if got := squared(d, i, i+n); got != 0 {
 			t.Errorf("samples %d and %d are equal but have the squared distance %g", i, i+n, got)
 		}
-		if got := d.Squared(i, (i+1)%n); got < 1000 {
+		if got := squared(d, i, (i+1)%n); got < 1000 {
 			t.Errorf("sample %d and the next have the squared distance %g", i, got)
 		}
 	}

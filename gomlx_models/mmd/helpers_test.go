@@ -71,12 +71,14 @@ func naiveSquared(x []float32, dim, i, j int) float64 {
 	return sum
 }
 
-// naive computes both estimates of MMD^2 from their definitions.
-func naive(x, y []float32, dim int, width float64, wx, wy []float64) (unbiased, biased float64) {
+// squared is |a-b|^2 of rows i and j of the pool.
+func squared(d *Distances, i, j int) float64 { return d.squared[i*(d.N+d.M)+j] }
+
+// naive computes MMD2 from its definition.
+func naive(x, y []float32, dim int, width float64, wx, wy []float64) float64 {
 	pool, n := append(append([]float32{}, x...), y...), len(x)/dim
 	// index 0: within x, 1: within y, 2: between them
-	var total, pairs [3]float64 // sums of weights over all pairs, and over pairs of different samples
-	var all, sums [3]float64    // the same of the weighted kernel
+	var pairs, sums [3]float64 // of weights over pairs of different samples, and of the weighted kernel
 	weight := func(i int) (w float64, group int) {
 		if i < n {
 			return wx[i], 0
@@ -90,15 +92,13 @@ func naive(x, y []float32, dim int, width float64, wx, wy []float64) (unbiased, 
 			if group != other {
 				group = 2
 			}
-			k := wi * wj * math.Exp(-naiveSquared(pool, dim, i, j)/(2*width*width))
-			all[group], total[group] = all[group]+k, total[group]+wi*wj
 			if i != j {
+				k := wi * wj * math.Exp(-naiveSquared(pool, dim, i, j)/(2*width*width))
 				sums[group], pairs[group] = sums[group]+k, pairs[group]+wi*wj
 			}
 		}
 	}
-	unbiased = sums[0]/pairs[0] + sums[1]/pairs[1] - 2*all[2]/total[2]
-	return unbiased, all[0]/total[0] + all[1]/total[1] - 2*all[2]/total[2]
+	return sums[0]/pairs[0] + sums[1]/pairs[1] - 2*sums[2]/pairs[2]
 }
 
 // ones is n equal weights.

@@ -67,25 +67,8 @@ func (k *Kernel) MMD2(wx, wy []float64) (float64, error) {
 	return s.xx/s.x.pairs + s.yy/s.y.pairs - 2*s.xy, nil
 }
 
-// MMD2Biased is the V-statistic, the squared distance of the two samples' mean embeddings.
-// In the notation of MMD2,
-//
-//	sum_{i, i'} u_i u_i' k(x_i, x_i') + sum_{j, j'} v_j v_j' k(y_j, y_j') - 2 sum_{i, j} u_i v_j k(x_i, y_j).
-//
-// It is never negative. Its terms with i = i' make it larger than MMD2 by up to sum_i u_i^2 +
-// sum_j v_j^2, which is 1/N + 1/M for equal weights and more for unequal ones. So use MMD2 to
-// compare raw with weighted samples. It fails as MMD2 does, but one sample of positive weight in
-// x and in y is sufficient.
-func (k *Kernel) MMD2Biased(wx, wy []float64) (float64, error) {
-	s, err := k.sums(wx, wy)
-	if err != nil {
-		return 0, err
-	}
-	return max(0, s.xx+s.x.squares+s.yy+s.y.squares-2*s.xy), nil
-}
-
-// sums holds the weighted sums of k in both estimates: xx and yy over ordered pairs of different
-// samples, xy over all pairs of one x and one y.
+// sums holds weighted sums of k: xx and yy over ordered pairs of different samples, xy over all
+// pairs of one x and one y.
 type sums struct {
 	x, y       weights
 	xx, yy, xy float64
@@ -113,9 +96,8 @@ func (k *Kernel) sums(wx, wy []float64) (s sums, err error) {
 
 // weights holds normalised weights of one set of samples.
 type weights struct {
-	w       []float64 // sum to 1
-	pairs   float64   // sum of w_i w_j over i != j; 1 - squares would lose digits if one w_i is near 1
-	squares float64   // sum of w_i^2
+	w     []float64 // sum to 1
+	pairs float64   // sum of w_i w_j over i != j; 1 - sum_i w_i^2 would lose digits if one w_i is near 1
 }
 
 // normalise divides the weights w of n samples by their sum; nil means equal weights.
@@ -145,7 +127,6 @@ func normalise(name string, w []float64, n int) (weights, error) {
 	floats.Scale(1/floats.Sum(out.w), out.w)
 	rest := 0.0
 	for _, v := range out.w {
-		out.squares += v * v
 		out.pairs += 2 * v * rest
 		rest += v
 	}

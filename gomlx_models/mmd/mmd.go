@@ -81,16 +81,6 @@ func Test(ctx context.Context, backend compute.Backend, x, y []float32, dim int,
 	return Result{MMD2: mmd2, Width: opts.Width, PValue: p, N: d.N, M: d.M}, nil
 }
 
-// TVLowerBound is a lower bound of the total variation distance TV = 1/2 integral |p - q| of two
-// distributions with this MMD^2: sqrt(MMD^2 / 2), or 0 for a negative estimate:
-//
-//	p - q = TV (a - b) for distributions a and b, so with 0 <= k <= 1
-//	MMD^2 = TV^2 (E k(A, A') - 2 E k(A, B) + E k(B, B')) <= 2 TV^2.
-//
-// No upper bound exists, since p and q can differ on a scale to which the kernel is not
-// sensitive. For an estimate of MMD^2 this is an estimate of the bound.
-func TVLowerBound(mmd2 float64) float64 { return math.Sqrt(max(0, mmd2) / 2) }
-
 // checkSample returns the number of samples in x, which messages call name. No samples, an
 // incomplete one, and values that are NaN or infinite are errors.
 func checkSample(name string, x []float32, dim int) (int, error) {

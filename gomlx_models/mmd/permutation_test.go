@@ -83,7 +83,7 @@ func TestAgainstAllDivisions(t *testing.T) {
 						y = append(y, v)
 					}
 				}
-				d, _ := naive(x, y, 1, .7, ones(n), ones(len(pool)-n))
+				d := naive(x, y, 1, .7, ones(n), ones(len(pool)-n))
 				if all++; d >= observed-1e-12 {
 					asLarge++
 				}
@@ -101,7 +101,7 @@ func TestAgainstAllDivisions(t *testing.T) {
 // split gives the same value as MMD2, for either sample as the smaller one.
 func TestSplit(t *testing.T) {
 	x, y, _, _ := weighted(2)
-	want, _ := naive(x, y, 3, .8, ones(20), ones(33))
+	want := naive(x, y, 3, .8, ones(20), ones(33))
 	rows := make([]int, 53)
 	for i := range rows {
 		rows[i] = i
@@ -156,7 +156,7 @@ func TestTest(t *testing.T) {
 	near(t, "p on the Go backend", other.PValue, got.PValue, 0)
 	opts := Options{Width: .5, Permutations: 300, Seed: 3}
 	chosen := must[Result](t)(Test(t.Context(), xla, x[:40], x[40:], 2, opts)) // no drift
-	unbiased, _ := naive(x[:40], x[40:], 2, .5, ones(20), ones(20))
+	unbiased := naive(x[:40], x[40:], 2, .5, ones(20), ones(20))
 	near(t, "MMD2 of a chosen width", chosen.MMD2, unbiased, 1e-12)
 	k := kernel(t, x[:40], x[40:], 2, .5)
 	near(t, "p of a chosen seed", chosen.PValue, must[float64](t)(k.PermutationTest(t.Context(), 300, 3)), 0)

@@ -22,12 +22,12 @@ func (c Cut) HeadParams(backend compute.Backend, width int, conv net.ConvMode,
 	return net.Declare(backend, []shapes.Shape{in}, func(s *net.Scope, in []*Node) { c.Head(s, in[0], conv, bn) })
 }
 
-// TrunkParams returns the parameters of Trunk at a width, in a fixed order. Those of Params are
+// trunkParams returns the parameters of Trunk at a width, in a fixed order. Those of Params are
 // the trunk's, then the head's.
-func (c Cut) TrunkParams(backend compute.Backend, width int) ([]net.Param, error) {
+func (c Cut) trunkParams(backend compute.Backend, width int) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Uint8, 1, 3, 32, 32)
 	return net.Declare(backend, []shapes.Shape{in},
-		func(s *net.Scope, in []*Node) { c.Trunk(s, Normalize(in[0]), width) })
+		func(s *net.Scope, in []*Node) { c.Trunk(s, normalize(in[0]), width) })
 }
 
 // Features returns the trunk's output for every image, [n * Size(width)] float32, each in the
@@ -37,13 +37,13 @@ func (c Cut) TrunkParams(backend compute.Backend, width int) ([]net.Param, error
 // fails.
 func (c Cut) Features(ctx context.Context, backend compute.Backend, from *net.Checkpoint, width int, images Images,
 	progress func(done, of int)) ([]float32, error) {
-	params, err := c.TrunkParams(backend, width)
+	params, err := c.trunkParams(backend, width)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float32, 0, images.Len()*c.Size(width))
 	err = inference(ctx, backend, from, params, images,
-		func(s *net.Scope, x *Node) *Node { return c.Trunk(s, Normalize(x), width) },
+		func(s *net.Scope, x *Node) *Node { return c.Trunk(s, normalize(x), width) },
 		func(part []float32, done int) {
 			out = append(out, part...)
 			if progress != nil {

@@ -60,9 +60,9 @@ var (
 	channelStd  = []float32{.2023, .1994, .2010}
 )
 
-// Normalize returns (pixel/255 - mean) / std of each channel, with the channels last. images:
+// normalize returns (pixel/255 - mean) / std of each channel, with the channels last. images:
 // [batch, 3, 32, 32] uint8, result: [batch, 32, 32, 3] float32.
-func Normalize(images *Node) *Node {
+func normalize(images *Node) *Node {
 	g := images.Graph()
 	x := TransposeAllAxes(ConvertDType(images, dtypes.Float32), 0, 2, 3, 1)
 	mean := Reshape(Const(g, channelMean), 1, 1, 1, 3)
@@ -70,13 +70,13 @@ func Normalize(images *Node) *Node {
 	return Div(Sub(DivScalar(x, 255), mean), std)
 }
 
-// Trunk is the network below the cut. x: [batch, 32, 32, 3] from Normalize, result:
+// Trunk is the network below the cut. x: [batch, 32, 32, 3] from normalize, result:
 // [batch, Side(), Side(), Channels(width)].
 func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 	x = net.Conv(s.In("stem"), x, width, 3, 1, net.NativeConv)
 	x = net.Relu(net.BatchNorm(s.In("stem/norm"), x, net.BatchStatistics))
 	for _, b := range blocks[:c] {
-		x = BasicBlock(s.In(b.name), x, b.channels*width, b.stride, net.NativeConv, net.BatchStatistics)
+		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, net.NativeConv, net.BatchStatistics)
 	}
 	return x
 }
@@ -87,15 +87,15 @@ func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode) *Node {
 	width := x.Shape().Dim(-1) / blocks[c-1].channels
 	for _, b := range blocks[c:] {
-		x = BasicBlock(s.In(b.name), x, b.channels*width, b.stride, conv, bn)
+		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, conv, bn)
 	}
 	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), Classes, net.Lecun)
 }
 
-// BasicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)). The shortcut is the
+// basicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)). The shortcut is the
 // identity, or a 1x1 convolution and norm if the shape changes.
 // x: [batch, h, w, in], result: [batch, h/stride, w/stride, channels].
-func BasicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, bn net.BatchNormMode) *Node {
+func basicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, bn net.BatchNormMode) *Node {
 	y := net.Conv(s.In("conv1"), x, channels, 3, stride, conv)
 	y = net.Relu(net.BatchNorm(s.In("norm1"), y, bn))
 	y = net.Conv(s.In("conv2"), y, channels, 3, 1, conv)
@@ -107,8 +107,8 @@ func BasicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, 
 	return net.Relu(Add(y, x))
 }
 
-// Full is the whole network: Normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
+// Full is the whole network: normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
 // result: logits [batch, 10].
 func Full(s *net.Scope, images *Node, width int) *Node {
-	return LastBlock.Head(s, LastBlock.Trunk(s, Normalize(images), width), net.NativeConv, net.BatchStatistics)
+	return LastBlock.Head(s, LastBlock.Trunk(s, normalize(images), width), net.NativeConv, net.BatchStatistics)
 }

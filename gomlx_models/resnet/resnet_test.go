@@ -72,7 +72,7 @@ func TestTrunkAndHeadParams(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cut := range cuts {
-		trunk, err := cut.TrunkParams(b, 4)
+		trunk, err := cut.trunkParams(b, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestShapes(t *testing.T) {
 			var trunk, full shapes.Shape
 			images := []shapes.Shape{shapes.Make(dtypes.Uint8, 5, 3, 32, 32)}
 			_, err := net.Declare(open(t, "go"), images, func(s *net.Scope, in []*Node) {
-				trunk = cut.Trunk(s, Normalize(in[0]), width).Shape()
+				trunk = cut.Trunk(s, normalize(in[0]), width).Shape()
 				full = Full(s, in[0], width).Shape()
 			})
 			if err != nil {
@@ -115,7 +115,7 @@ func TestShapes(t *testing.T) {
 
 func TestNormalize(t *testing.T) {
 	im := noise(2)
-	exec, err := NewExec(open(t, "go"), Normalize)
+	exec, err := NewExec(open(t, "go"), normalize)
 	if err != nil {
 		t.Fatal(err)
 	}
