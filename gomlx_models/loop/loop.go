@@ -179,9 +179,10 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 	return t.FitUntil(ctx, start, data, rate, updates, feed, nil)
 }
 
-// Look is called after each chunk with the number of updates done and a function that copies the values from the
-// device. The training ends if it returns true, or with its error.
-type Look func(done int, values func() (net.Values, error)) (stop bool, err error)
+// Look is called after each chunk with the number of updates done, the mean loss of the chunk (of the first member of a
+// group), and a function that copies the values from the device. The training ends if it returns true, or with its
+// error.
+type Look func(done int, loss float64, values func() (net.Values, error)) (stop bool, err error)
 
 // FitUntil is Fit that ends when look says so; without look it is Fit.
 func (t *Trainer) FitUntil(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
@@ -238,7 +239,8 @@ func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.
 			}
 		}
 		if look != nil {
-			stop, err := look(first+count, func() (net.Values, error) { return t.paramValues(state) })
+			latest := losses[0][len(losses[0])-1]
+			stop, err := look(first+count, latest, func() (net.Values, error) { return t.paramValues(state) })
 			if err != nil {
 				return nil, nil, err
 			}

@@ -107,7 +107,7 @@ func TestDecay(t *testing.T) {
 			tensors.FromFlatDataAndDimensions([]float32{1}, 1)}
 	}
 	var seen []float32
-	look := func(done int, values func() (net.Values, error)) (bool, error) {
+	look := func(done int, _ float64, values func() (net.Values, error)) (bool, error) {
 		now, err := values()
 		seen = append(seen, now[0][0])
 		return done == 2, err

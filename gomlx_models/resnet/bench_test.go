@@ -20,7 +20,7 @@ func BenchmarkTrainStep(b *testing.B) {
 		batch := map[string]int{"xla": 128, "go": 4}[engine.label]
 		b.Run(fmt.Sprintf("%s/batch=%d", engine.label, batch), func(b *testing.B) {
 			cfg, c, im := DefaultConfig(16), randomCheckpoint(b, 16), noise(batch)
-			exec, err := NewExec(open(b, engine.name), trainStep(c.Params, cfg))
+			exec, err := NewExec(open(b, engine.name), stepGraph(c.Params, cfg))
 			if err != nil {
 				b.Fatal(err)
 			}

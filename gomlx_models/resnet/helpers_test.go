@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
 )
 
 // open returns the named backend ("" for XLA).
@@ -72,5 +73,14 @@ func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance*(1+math.Abs(float64(want[i])))) {
 			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
+	}
+}
+
+// stepGraph is the graph function of a step. Inputs: images [batch, 3, 32, 32] uint8, labels [batch] int32, rate
+// (float32 scalar), state; results: loss, then the state after the step.
+func stepGraph(params []net.Param, cfg Config) func([]*Node) []*Node {
+	return func(in []*Node) []*Node {
+		loss, next := trainStep(params, cfg)(in[3:], nil, in[:3], nil, nil)
+		return append([]*Node{loss}, next...)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -154,13 +156,17 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 			state.Velocity = append(state.Velocity, make([]float32, p.Size()))
 		}
 	}
-	exec, err := NewExec(backend, trainStep(params, cfg))
-	if err != nil {
-		return nil, fmt.Errorf("resnet: %w", err)
+	trained := slices.Clone(params)
+	for _, p := range params {
+		trained = append(trained, net.Param{Name: velocityPrefix + p.Name, Dims: p.Dims})
 	}
-	defer exec.Finalize()
-	e := epochRunner{exec: exec, params: params, cfg: cfg, train: train, report: report,
-		start: time.Now(), first: state.Epoch}
+	trainer, err := loop.New(backend, loop.Problem{Name: "resnet", Params: trained, Step: trainStep(params, cfg), Feeds: 3,
+		Dispatch: true}, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer trainer.Close()
+	e := epochRunner{trainer: trainer, cfg: cfg, train: train, report: report, start: time.Now(), first: state.Epoch}
 	for state.Epoch < cfg.Epochs {
 		if state, err = e.run(ctx, state); err != nil {
 			return nil, err
@@ -172,13 +178,12 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 	return state, nil
 }
 
-// trainStep returns the graph function of one step of SGD with Nesterov momentum. Inputs: images
-// [batch, 3, 32, 32] uint8, labels [batch] int32, rate (float32 scalar), weights, velocities.
-// Results: mean loss, new weights, new velocities.
-func trainStep(params []net.Param, cfg Config) func([]*Node) []*Node {
-	return func(in []*Node) []*Node {
-		n := len(params)
-		images, labels, rate, weights, velocity := in[0], in[1], in[2], in[3:3+n], in[3+n:]
+// trainStep is one step of SGD with Nesterov momentum. state: weights, then velocities; feeds: images
+// [batch, 3, 32, 32] uint8, labels [batch] int32, rate (float32 scalar).
+func trainStep(params []net.Param, cfg Config) loop.Step {
+	return func(state, _, feeds []*Node, _, _ *Node) (*Node, []*Node) {
+		weights, velocity, rate := state[:len(params)], state[len(params):], feeds[2]
+		images, labels := feeds[0], feeds[1]
 		s := net.Bind(images.Graph(), params, weights, true)
 		loss := ReduceAllMean(net.CrossEntropy(Full(s, images, cfg.Width), labels))
 		updated := s.Updated(params, weights)
@@ -204,59 +209,45 @@ func trainStep(params []net.Param, cfg Config) func([]*Node) []*Node {
 			step := Add(g, MulScalar(newVelocity[i], cfg.Momentum))
 			updated[i] = Sub(weights[i], Mul(step, rate))
 		}
-		return append(append([]*Node{loss}, updated...), newVelocity...)
+		return loss, append(updated, newVelocity...)
 	}
 }
 
 // epochRunner runs the training epoch by epoch.
 type epochRunner struct {
-	exec   *Exec
-	params []net.Param
-	cfg    Config
-	train  Images
-	report func(Progress)
-	start  time.Time
-	first  int // epoch at which this call of Pretrain began
+	trainer *loop.Trainer
+	cfg     Config
+	train   Images
+	report  func(Progress)
+	start   time.Time
+	first   int // epoch at which this call of Pretrain began
 }
 
 // run trains one epoch.
 func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
-	cfg, n := e.cfg, len(e.params)
+	cfg := e.cfg
 	perEpoch := e.train.Len() / cfg.Batch // the incomplete last batch is left out
 	rng := random.New(cfg.Seed, "resnet", "epoch", from.Epoch)
 	order := rng.Perm(e.train.Len())
-	held := append(from.Weights.Tensors(e.params), from.Velocity.Tensors(e.params)...)
-	total := 0.0
-	for step := range perEpoch {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	feed := func(step, _ int) []*tensors.Tensor {
 		images, labels := e.batch(rng, order[step*cfg.Batch:(step+1)*cfg.Batch])
 		rate := float32(cfg.rate(from.Epoch*perEpoch+step, cfg.Epochs*perEpoch))
-		out, err := net.Run(e.exec, images, labels, rate, held)
-		net.Free(append(held, images, labels)...)
-		if err != nil {
-			return nil, err
-		}
-		loss := float64(tensors.ToScalar[float32](out[0]))
-		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return nil, fmt.Errorf("resnet: the training loss is %v in epoch %d, step %d; lower the learning rate",
-				loss, from.Epoch+1, step+1)
-		}
+		return []*tensors.Tensor{images, labels, tensors.FromFlatDataAndDimensions([]float32{rate}, 1)}
+	}
+	total := 0.0
+	look := func(done int, loss float64, _ func() (net.Values, error)) (bool, error) {
 		total += loss
-		held = out[1:]
-		e.reportStep(from.Epoch, step, perEpoch, total/float64(step+1))
+		e.reportStep(from.Epoch, done-1, perEpoch, total/float64(done))
+		return false, nil
 	}
-	weights, err := net.FromTensors(held[:n])
+	start := slices.Concat(from.Weights, from.Velocity)
+	values, _, err := e.trainer.FitUntil(ctx, start, nil, cfg.PeakRate, perEpoch, feed, look)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("epoch %d: %w", from.Epoch+1, err)
 	}
-	velocity, err := net.FromTensors(held[n:])
-	if err != nil {
-		return nil, err
-	}
-	loss := total / float64(perEpoch)
-	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: weights, Velocity: velocity, Loss: loss}, nil
+	n := len(from.Weights)
+	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: values[:n], Velocity: values[n:],
+		Loss: total / float64(perEpoch)}, nil
 }
 
 // reportStep reports the progress after a step. epoch and step count from 0.
@@ -269,8 +260,8 @@ func (e *epochRunner) reportStep(epoch, step, perEpoch int, loss float64) {
 }
 
 // batch gathers images with the usual augmentation: a random crop after padding with 4 black
-// pixels on each side, and a horizontal flip with probability 1/2. images: [batch, 3, 32, 32]
-// uint8, labels: [batch] int32.
+// pixels on each side, and a horizontal flip with probability 1/2. images: [1, batch, 3, 32, 32]
+// uint8, labels: [1, batch] int32.
 func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensors.Tensor) {
 	pixels := make([]uint8, len(index)*imageBytes)
 	y := make([]int32, len(index))
@@ -279,8 +270,8 @@ func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensor
 		augment(pixels[i*imageBytes:(i+1)*imageBytes], e.train.Pixels[k*imageBytes:(k+1)*imageBytes],
 			rng.IntN(9)-4, rng.IntN(9)-4, rng.IntN(2) == 1)
 	}
-	images = tensors.FromFlatDataAndDimensions(pixels, len(index), 3, 32, 32)
-	return images, tensors.FromFlatDataAndDimensions(y, len(index))
+	images = tensors.FromFlatDataAndDimensions(pixels, 1, len(index), 3, 32, 32)
+	return images, tensors.FromFlatDataAndDimensions(y, 1, len(index))
 }
 
 // augment copies src to dst, moved up by dy and left by dx pixels, and then mirrored

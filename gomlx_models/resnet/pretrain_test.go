@@ -253,7 +253,7 @@ func TestStep(t *testing.T) {
 // step runs trainStep once and returns loss, weights and velocities.
 func step(t *testing.T, cfg Config, c *net.Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
 	t.Helper()
-	exec, err := NewExec(open(t, "go"), trainStep(c.Params, cfg))
+	exec, err := NewExec(open(t, "go"), stepGraph(c.Params, cfg))
 	if err != nil {
 		t.Fatal(err)
 	}

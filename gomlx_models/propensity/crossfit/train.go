@@ -121,7 +121,7 @@ func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, 
 		next[k], starts[k] = l.pairs(), l.start
 	}
 	out, start := &curve{}, net.InitSeeds(w.params, starts, "propensity")
-	look := func(done int, values func() (net.Values, error)) (stop bool, err error) {
+	look := func(done int, _ float64, values func() (net.Values, error)) (stop bool, err error) {
 		if patience == 0 || done%w.stride != 0 && done != stopAt {
 			return false, nil
 		}
@@ -140,7 +140,7 @@ func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, 
 		}
 		return at-out.best >= patience, nil
 	}
-	if _, err := look(0, func() (net.Values, error) { return start, nil }); err != nil {
+	if _, err := look(0, 0, func() (net.Values, error) { return start, nil }); err != nil {
 		return nil, err
 	}
 	feed := func(first, count int) []*tensors.Tensor { return w.feed(next, c, first, count) }
