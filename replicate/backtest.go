@@ -24,7 +24,6 @@ type backtestFlags struct {
 	kinds        []string
 	results, out string
 	workers      int
-	updates      int
 }
 
 func backtestCommand() *cobra.Command {
@@ -58,7 +57,6 @@ func backtestCommand() *cobra.Command {
 		"the last block, as the table has it, such as 2024-06 (default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
 		"number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
-	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
@@ -74,7 +72,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if q.Source, err = f.source(file); err != nil {
 		return err
 	}
-	if q.Fit, err = ownConfig(f.updates); err != nil {
+	if q.Fit, err = f.fit(); err != nil {
 		return err
 	}
 	q.Seed = f.seed
@@ -120,18 +118,4 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
 	return err
-}
-
-// ownConfig are the settings of g, with a limit of updates in each training; 0: none.
-func ownConfig(updates int) (crossfit.Config, error) {
-	c := crossfit.DefaultConfig()
-	if updates < 0 {
-		return c, usage.Errorf("--updates %d: give at least 0", updates)
-	}
-	for i := range c.Candidates {
-		if updates > 0 {
-			c.Candidates[i].Updates = min(c.Candidates[i].Updates, updates)
-		}
-	}
-	return c, nil
 }

@@ -20,8 +20,8 @@ import (
 // driftFlags are those of drift.
 type driftFlags struct {
 	tableFlags
-	permutations, updates int
-	out                   string
+	permutations int
+	out          string
 }
 
 func driftCommand() *cobra.Command {
@@ -39,8 +39,6 @@ func driftCommand() *cobra.Command {
 	f.register(cmd)
 	cmd.Flags().IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations, fmt.Sprintf(
 		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
-	cmd.Flags().IntVar(&f.updates, "updates", 0,
-		"limit of minibatches in one training of g; 0: none but that of its grid")
 	cmd.Flags().StringVar(&f.out, "out", filepath.Join("figures", "out", "drift"), "folder of the page")
 	return cmd
 }
@@ -57,7 +55,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 		return usage.Errorf("--permutations %d: give a number from %d to %d", f.permutations, drift.LeastPermutations,
 			crossfit.MaxPermutations)
 	}
-	fit, err := ownConfig(f.updates)
+	fit, err := f.fit()
 	if err != nil {
 		return err
 	}

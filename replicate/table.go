@@ -13,6 +13,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/lab"
 	"tvps/replicate/own"
 	"tvps/replicate/usage"
@@ -27,6 +28,7 @@ type tableFlags struct {
 	kinds, layouts              map[string]string
 	delimiter, decimal, zone    string
 	seed                        int64
+	updates                     int
 	json, backend               string
 }
 
@@ -49,6 +51,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
+	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }
@@ -115,6 +118,20 @@ func (f *tableFlags) reading() (table.Options, error) {
 		return o, usage.Errorf("--zone %s: there is no such time zone; give one such as Europe/Paris", f.zone)
 	}
 	return o, nil
+}
+
+// fit are the settings of g, with the limit of updates in each training.
+func (f *tableFlags) fit() (crossfit.Config, error) {
+	c := crossfit.DefaultConfig()
+	if f.updates < 0 {
+		return c, usage.Errorf("--updates %d: give at least 0", f.updates)
+	}
+	for i := range c.Candidates {
+		if f.updates > 0 {
+			c.Candidates[i].Updates = min(c.Candidates[i].Updates, f.updates)
+		}
+	}
+	return c, nil
 }
 
 // mistake marks an error that the user can mend in the table or the request as a usage error.

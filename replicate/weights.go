@@ -23,12 +23,12 @@ import (
 // weightsFlags are those of weights.
 type weightsFlags struct {
 	tableFlags
-	request               own.Request
-	kind, clip            string
-	out, model            string
-	permutations, updates int
-	testModel, results    string // of --kind auto
-	workers               int
+	request            own.Request
+	kind, clip         string
+	out, model         string
+	permutations       int
+	testModel, results string // of --kind auto
+	workers            int
 }
 
 // auto is the kind of weight that a back test advises.
@@ -59,7 +59,6 @@ func weightsCommand() *cobra.Command {
 	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		"number of shuffles of the times in the test for drift; 0: no test")
-	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
 	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
 		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
@@ -82,7 +81,7 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.kind == auto {
 		q.Weights.Kind = "" // that of the back test's verdict
 	}
-	if q.Fit, err = ownConfig(f.updates); err != nil {
+	if q.Fit, err = f.fit(); err != nil {
 		return err
 	}
 	q.Fit.Permutations = f.permutations
