@@ -40,12 +40,10 @@ type Item struct {
 	Attempts int
 	Message  string  // why it failed, or for what it waits
 	Seconds  float64 // estimated time that is left
-	GPU      bool
 }
 
 // Status is what became of a plan's tasks and of the jobs around them.
 type Status struct {
-	Plan  string
 	Tasks []Item
 	Jobs  []Item
 	Notes []string
@@ -62,7 +60,7 @@ func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Plan: path}
+	var s Status
 	if unreadable > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s cannot be read.", runs.Plural(unreadable, "file of an attempt")))
 	}
@@ -106,7 +104,7 @@ type statusReader struct {
 
 // task joins what is known of a task.
 func (k statusReader) task(t Task) Item {
-	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), Stage: t.Stage, State: Open, GPU: t.GPU,
+	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), Stage: t.Stage, State: Open,
 		Seconds: t.Seconds}
 	i := slices.IndexFunc(k.jobs, func(j Submitted) bool { return j.First <= t.ID && t.ID < j.First+j.Count })
 	if i >= 0 {

@@ -17,7 +17,10 @@ import (
 
 // tasks packs units into tasks, and puts those before them whose results they need.
 func (p *planner) tasks(units []unit) []Task {
-	p.packable(units)
+	slices.SortStableFunc(units, func(a, b unit) int { // those of a kind and scenario next to each other
+		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.cpus, b.cpus),
+			strings.Compare(a.Scenario, b.Scenario))
+	})
 	var out []Task
 	pretrain := map[string]int{} // tasks by checkpoint
 	features := map[string]int{} // and by features
@@ -50,14 +53,6 @@ func (p *planner) tasks(units []unit) []Task {
 		}
 	}
 	return ordered(out)
-}
-
-// packable sorts units so that those of a kind and scenario are next to each other, in the order of figures otherwise.
-func (p *planner) packable(units []unit) {
-	slices.SortStableFunc(units, func(a, b unit) int {
-		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.cpus, b.cpus),
-			strings.Compare(a.Scenario, b.Scenario))
-	})
 }
 
 // add adds a unit to the task. Seeds that differ in nothing else share an entry.
