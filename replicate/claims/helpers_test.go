@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"os"
 	"testing"
 
 	"tvps/replicate/continual"
@@ -18,4 +19,12 @@ func fig14(t *testing.T) Panel {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// nightly leaves a simulation to `.ci/run nightly`.
+func nightly(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TVPS_NIGHTLY") == "" {
+		t.Skip("a simulation of seconds: TVPS_NIGHTLY=1 runs it")
+	}
 }

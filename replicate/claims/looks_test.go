@@ -14,6 +14,7 @@ import (
 // are extended by the size of the plan. The two looks together may err in 7.5% of cases. The interval that is reported
 // in the end covers the true difference in about 93% at worst, and that of a second look alone in 95%.
 func TestTwoLooks(t *testing.T) {
+	nightly(t)
 	const reps = 1500
 	for _, c := range []struct {
 		first         int

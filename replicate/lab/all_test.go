@@ -43,30 +43,53 @@ func newCollection(t *testing.T, overrides ...string) *workplace {
 }
 
 // TestAll: runs that several figures share are computed once, all runs together, and every figure is made from them.
+// Each is drawn when its runs have ended; verdicts wait for those of all figures.
 func TestAll(t *testing.T) {
 	w := newCollection(t)
+	var drafts []string
+	w.options.Workers = 1
+	log := &witness{see: func(line string) {
+		_, path, _ := strings.Cut(line, " drawn: ")
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, []byte("All panels are drawn.")) || bytes.Contains(page, []byte(`id="claims"`)) {
+			t.Errorf("%s: the draft is not one without verdicts", line)
+		}
+		drafts = append(drafts, filepath.Base(filepath.Dir(path)))
+	}}
+	w.Lab.Stderr = log
 	made, err := w.All(t.Context(), w.options)
 	if err != nil || Incomplete(made) != nil {
 		t.Fatal(err, Incomplete(made))
 	}
-	log := w.stderr.String()
+	if got := strings.Join(drafts, " "); got != "fig21 fig23 fig22" {
+		t.Errorf("the figures are drawn in the order %s, want that of their work", got)
+	}
+	printed := log.String()
 	computed := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(log, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(printed, -1) {
 		if computed[m[1]]++; computed[m[1]] > 1 {
 			t.Errorf("%s was computed twice", m[1])
 		}
 	}
 	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
 	if err != nil || len(computed) != 4 || len(stored) != 8 ||
-		!strings.HasPrefix(log, "8 runs: 0 stored, 8 to compute") {
-		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), log)
+		!strings.HasPrefix(printed, "8 runs: 0 stored, 8 to compute") {
+		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), printed)
 	}
-	if strings.Count(log, "to compute") != 1 || strings.Contains(log, "stored\n") {
-		t.Errorf("more than one round of computing:\n%s", log)
+	if strings.Count(printed, "to compute") != 1 || strings.Contains(printed, "stored\n") {
+		t.Errorf("more than one round of computing:\n%s", printed)
 	}
 	var lines []string
 	for _, m := range made {
 		lines = append(lines, m.String())
+		page, err := os.ReadFile(m.Page)
+		if err != nil || bytes.Contains(page, []byte(`id="draft"`)) ||
+			m.Name != "fig21" && !bytes.Contains(page, []byte(`id="claims"`)) {
+			t.Errorf("%s is not finished (%v)", m.Page, err)
+		}
 		for _, file := range []string{"index.html", "claims.json", m.Name + "-a.svg"} {
 			if _, err := os.Stat(filepath.Join(w.options.Out, m.Name, file)); err != nil {
 				t.Error(err)
@@ -81,7 +104,7 @@ func TestAll(t *testing.T) {
 	if w.stdout.Len() > 0 {
 		t.Errorf("All printed tables: %s", &w.stdout)
 	}
-	w.stderr.Reset()
+	w.Lab.Stderr = &w.stderr
 	if again, err := w.All(t.Context(), w.options); err != nil || again[1].Result.Report.Computed != 0 ||
 		w.stderr.String() != "8 runs, all stored\n" {
 		t.Errorf("again: %v, printed %s", err, &w.stderr)

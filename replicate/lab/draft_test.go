@@ -161,34 +161,3 @@ func TestInterruptedDraft(t *testing.T) {
 		t.Errorf("printed %q", lines)
 	}
 }
-
-// TestAllDrafts: each figure of a collection is drawn when its runs have ended. Verdicts wait for those of all figures.
-func TestAllDrafts(t *testing.T) {
-	w := newCollection(t)
-	var pages []string
-	w.options.Workers = 1
-	w.Lab.Stderr = &witness{see: func(line string) {
-		_, path, _ := strings.Cut(line, " drawn: ")
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Contains(page, []byte("All panels are drawn.")) || bytes.Contains(page, []byte(`id="claims"`)) {
-			t.Errorf("%s: the draft is not one without verdicts", line)
-		}
-		pages = append(pages, filepath.Base(filepath.Dir(path)))
-	}}
-	made, err := w.All(t.Context(), w.options)
-	if err != nil || Incomplete(made) != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(pages, " "); got != "fig21 fig23 fig22" {
-		t.Errorf("the figures are drawn in the order %s, want that of their work", got)
-	}
-	for _, m := range made[1:] {
-		page, err := os.ReadFile(m.Page)
-		if err != nil || bytes.Contains(page, []byte(`id="draft"`)) || !bytes.Contains(page, []byte(`id="claims"`)) {
-			t.Errorf("%s is not finished (%v)", m.Page, err)
-		}
-	}
-}

@@ -23,6 +23,7 @@ import (
 func largerSamples(t *testing.T) *workplace {
 	t.Helper()
 	a := newArchive(t)
+	a.only(1, 12)
 	a.skip = func(job runs.Wanted) int {
 		if job.Spec.Seed == 7 && job.Spec.Experiment == "cifar10b" { // so panel c is judged by what is drawn
 			return all
@@ -89,35 +90,27 @@ func difference(rows []figures.Row, series, base string) (mean float64, seeds in
 
 // TestJudgedFiles: where claims are judged by more than is drawn, these rows are a file from which the effects can be
 // computed again, the page, the pictures and the terminal say so, and the provenance has the runs. Where they are not,
-// there is no such file, and that of an earlier drawing is removed. It makes no difference whether the runs are drawn
-// by Make or by Draw.
+// there is no such file, and that of an earlier drawing is removed.
 func TestJudgedFiles(t *testing.T) {
-	for name, draw := range map[string]func(*workplace) (*Result, error){
-		"make": func(w *workplace) (*Result, error) { return w.Make(t.Context(), paper.Fig1(), w.options) },
-		"draw": func(w *workplace) (*Result, error) { return w.Draw(paper.Fig1(), w.options) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := largerSamples(t)
-			r, err := draw(w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkJudged(t, w, r)
-			w.options.Seeds = []int64{0, 1}
-			if _, err := draw(w); err != nil {
-				t.Fatal(err)
-			}
-			for _, panel := range []string{"a", "b"} {
-				if _, err := os.Stat(filepath.Join(w.options.Out, "fig01-"+panel+"-judged.csv")); !os.IsNotExist(err) {
-					t.Errorf("panel %s, judged as drawn, has the file of an earlier drawing: %v", panel, err)
-				}
-			}
-			page, record := string(w.read(t, "index.html")), string(w.read(t, "provenance.json"))
-			if strings.Contains(page, "judged.csv") || strings.Contains(page, "more than are drawn") ||
-				strings.Contains(record, `"judged"`) {
-				t.Error("page or provenance of chosen seeds have a larger sample")
-			}
-		})
+	w := largerSamples(t)
+	r, err := w.Draw(paper.Fig1(), w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkJudged(t, w, r)
+	w.options.Seeds = []int64{0, 1}
+	if _, err := w.Draw(paper.Fig1(), w.options); err != nil {
+		t.Fatal(err)
+	}
+	for _, panel := range []string{"a", "b"} {
+		if _, err := os.Stat(filepath.Join(w.options.Out, "fig01-"+panel+"-judged.csv")); !os.IsNotExist(err) {
+			t.Errorf("panel %s, judged as drawn, has the file of an earlier drawing: %v", panel, err)
+		}
+	}
+	page, record := string(w.read(t, "index.html")), string(w.read(t, "provenance.json"))
+	if strings.Contains(page, "judged.csv") || strings.Contains(page, "more than are drawn") ||
+		strings.Contains(record, `"judged"`) {
+		t.Error("page or provenance of chosen seeds have a larger sample")
 	}
 }
 

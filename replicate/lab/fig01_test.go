@@ -114,6 +114,38 @@ func TestFig1(t *testing.T) {
 	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
 		t.Error("the second call wrote another CSV")
 	}
+	checkDamagedResult(t, w)
+}
+
+// checkDamagedResult: a damaged file is moved to quarantine and named. Its run is computed again, and the figure is the
+// same.
+func checkDamagedResult(t *testing.T, w *workplace) {
+	t.Helper()
+	table := w.read(t, "fig01-a.csv")
+	files, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.jsonl.zst"))
+	if err != nil || len(files) != 8 {
+		t.Fatalf("%d result files, %v", len(files), err)
+	}
+	data, err := os.ReadFile(files[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-20] ^= 1
+	if err := os.WriteFile(files[3], data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.stderr.Reset()
+	r := w.fig1(t)
+	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
+		!strings.Contains(w.stderr.String(), files[3]) {
+		t.Errorf("computed %d, quarantined %v, printed:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
+	}
+	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
+		t.Error("the figure differs after its run was computed again")
+	}
+	if put, _ := filepath.Glob(filepath.Join(w.results, "quarantine", "*.jsonl.zst")); len(put) != 1 {
+		t.Errorf("in quarantine: %v", put)
+	}
 }
 
 // checkPage demands that the page has the verdicts, the means, the command and the links.
@@ -241,38 +273,6 @@ func checkProvenance(t *testing.T, text []byte) {
 	if p.Scale != "tiny" || !slices.Equal(p.Seeds, []int64{0, 1}) || p.Settings["a"]["max-updates"] != "3" ||
 		len(p.Runs) != 8 || len(p.Runs[0].ID) != 16 {
 		t.Errorf("provenance %+v", p)
-	}
-}
-
-// TestDamagedResult: a damaged file is moved to quarantine and named. Its run is computed again, and the figure is the
-// same.
-func TestDamagedResult(t *testing.T) {
-	w := newWorkplace(t)
-	w.fig1(t)
-	table := w.read(t, "fig01-a.csv")
-	files, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.jsonl.zst"))
-	if err != nil || len(files) != 8 {
-		t.Fatalf("%d result files, %v", len(files), err)
-	}
-	data, err := os.ReadFile(files[3])
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[len(data)-20] ^= 1
-	if err := os.WriteFile(files[3], data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	w.stderr.Reset()
-	r := w.fig1(t)
-	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
-		!strings.Contains(w.stderr.String(), files[3]) {
-		t.Errorf("computed %d, quarantined %v, printed:\n%s", r.Report.Computed, r.Report.Quarantined, &w.stderr)
-	}
-	if !bytes.Equal(w.read(t, "fig01-a.csv"), table) {
-		t.Error("the figure differs after its run was computed again")
-	}
-	if put, _ := filepath.Glob(filepath.Join(w.results, "quarantine", "*.jsonl.zst")); len(put) != 1 {
-		t.Errorf("in quarantine: %v", put)
 	}
 }
 

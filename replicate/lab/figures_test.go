@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
 	"tvps/replicate/continual"
 	"tvps/replicate/paper"
@@ -61,6 +62,7 @@ func TestScorePanels(t *testing.T) {
 // the CSV and in the claims.
 func TestStandInIsNamed(t *testing.T) {
 	w := newWorkplace(t)
+	w.Host.Backend = backendtest.Open(t, "") // networks of images
 	w.options.Panels = []string{"b"}
 	w.options.Learners = []string{"recent", "metaweightnet"}
 	w.options.Overrides = []string{"steps=5", "first=2", "stride=2", "n=20", "images=200", "epochs=1", "max-updates=2"}

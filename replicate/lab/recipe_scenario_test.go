@@ -1,4 +1,4 @@
-package recipes
+package lab_test
 
 import (
 	"tvps/data/random"
