@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -23,7 +22,7 @@ import (
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
 	figureFlags
-	json, markdown  bool
+	json            bool
 	readme, gallery string
 	plan            bool
 	budget          time.Duration
@@ -59,7 +58,6 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringArrayVar(&flags.fix, "fix", nil,
 		"figure, panel, seeds and stride to compute with --run before those of the plan, as fig1:a:0-9:1; repeatable")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
-	cmd.Flags().BoolVar(&flags.markdown, "markdown", false, "print the table as Markdown")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
@@ -69,9 +67,6 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command) error {
-	if f.json && f.markdown {
-		return usage.Errorf("--json and --markdown are two forms of the same table: choose one")
-	}
 	for flag, c := range f.documents() {
 		if err := lab.CheckBlock(c.file, c.block); err != nil {
 			return usage.Errorf("--%s: %w", flag, err)
@@ -201,17 +196,13 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 	return l, o, err
 }
 
-// print writes the table as text, or as JSON or Markdown if a flag says so.
+// print writes the table as text, or as JSON if the flag says so.
 func (f *verifyFlags) print(cmd *cobra.Command, v claims.Verification) error {
 	w := cmd.OutOrStdout()
-	switch {
-	case f.json:
+	if f.json {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(v)
-	case f.markdown:
-		_, err := io.WriteString(w, v.Markdown())
-		return err
 	}
 	if err := v.Print(w, givenFlags(cmd, "results", "backend")); err != nil {
 		return err

@@ -46,13 +46,10 @@ func AsDrawn(panels []Collected) Evidence {
 }
 
 // Evidence returns what the claims about panels of a figure are judged by. Each part of a claim is judged by the
-// largest
-// sample of which the runs of its own series are stored whole and whose size was declared before it was run: the
-// panel's
-// own, one that another figure declares for these series under the same settings, or one that was fixed for them
-// (Size).
-// No size follows from a verdict, but those of planned second looks, which have intervals at secondLook. Errors: files
-// that cannot be read.
+// largest sample of which the runs of its own series are stored whole and whose size was declared before it was run:
+// the panel's own, one that another figure declares for these series under the same settings, or one that was fixed for
+// them (Size). No size follows from a verdict, but those of planned second looks, which have intervals at secondLook.
+// Errors: files that cannot be read.
 func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, fixed []Size) (Evidence, error) {
 	e := AsDrawn(panels)
 	e.samples = map[string][]judgedSample{}

@@ -11,25 +11,6 @@ import (
 	"tvps/replicate/paper"
 )
 
-// Markdown returns the table in Markdown: a paragraph with the basis of the verdicts, then a row for each claim.
-// Without any stored run it returns one sentence.
-func (v Verification) Markdown() string {
-	if nothing := v.nothing(); nothing != "" {
-		return nothing
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
-	b.WriteString("| figure | claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n" +
-		"|---|---|---|---|---|\n")
-	for _, f := range v.Figures {
-		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %d | %s | %s (%s) | %s | %s |\n",
-				f.Number, cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Result())
-		}
-	}
-	return b.String()
-}
-
 // cell escapes a text for a cell: bars, HTML and emphasis.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)

@@ -64,26 +64,26 @@ func handMade() Verification {
 	}
 }
 
-func TestMarkdown(t *testing.T) {
-	want := strings.Join([]string{
+// TestClaimRows: a claim's row has its effects, escaped, or the command that computes its missing runs.
+func TestClaimRows(t *testing.T) {
+	figures := []paper.Figure{{Number: 1}, {Number: 3}, {Number: 10}}
+	got := handMade().Gallery(figures, func(string) []string { return nil })
+	for _, want := range []string{
 		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
-			"Made by `go run ./replicate verify --scale small`.",
-		"",
-		"| figure | claim | the paper | here: mean, 95% interval over seeds and steps | verdict |",
-		"|---|---|---|---|---|",
-		`| 1 | Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
+			"Made by `go run ./replicate verify --scale small`.\n",
+		`| Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
 			"Ours minus Everything (claimed above 0):<br>" +
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
-			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold (not counted) | partly |",
-		"| 3 | Another | so (there) | `go run ./replicate fig3 --scale small` | not run |",
-		"| 10 | A third | so (there) | `go run ./replicate fig10 --scale small` | not run |",
-		""}, "\n")
-	if got := handMade().Markdown(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold (not counted) | **partly** |\n",
+		"| Another | so (there) | `go run ./replicate fig3 --scale small` | **not run** |\n",
+		"| A third | so (there) | `go run ./replicate fig10 --scale small` | **not run** |\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
 	}
 	nothing := handMade()
 	nothing.Figures[0].Stored = 0
-	if got := nothing.Markdown(); strings.Count(got, "\n") != 1 ||
+	if got := nothing.Summary(); strings.Count(got, "\n") != 1 ||
 		!strings.Contains(got, "`go run ./replicate all --scale small`") ||
 		!strings.Contains(got, "Nothing is stored") {
 		t.Errorf("without results: %q", got)

@@ -122,7 +122,7 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 			}
 			// The size grows by the part, so its time is that of all its parts.
 			larger := *s
-			larger.Sample, larger.Parts = s.larger(sample), append(slices.Clone(s.Parts), sized)
+			larger.Sample, larger.Parts = s.joined(sample), append(slices.Clone(s.Parts), sized)
 			if len(p.Series) > len(s.Plan.Series) {
 				larger.Figure, larger.Panel, larger.Plan = f.Name(), p.Key, p
 			}
@@ -192,8 +192,8 @@ func firstSeeds(n int) []int64 {
 	return out
 }
 
-// larger returns the sample with the seeds and steps of both.
-func (a Sample) larger(b Sample) Sample {
+// joined returns the sample with the seeds and steps of both.
+func (a Sample) joined(b Sample) Sample {
 	if len(a.Seeds) > len(b.Seeds) {
 		b.Seeds = a.Seeds
 	}

@@ -43,7 +43,7 @@ func (c Catalog) protocolOf(scenario string) *experiment.Protocol {
 func (c Catalog) At(scale experiment.Scale) []paper.Figure {
 	var out []paper.Figure
 	for _, f := range c.Figures {
-		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.HasScale(p.Scenario, scale) }) {
+		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.hasScale(p.Scenario, scale) }) {
 			out = append(out, f)
 		}
 	}
@@ -53,8 +53,8 @@ func (c Catalog) At(scale experiment.Scale) []paper.Figure {
 	return out
 }
 
-// HasScale tells whether a scenario has a scale.
-func (c Catalog) HasScale(scenario string, scale experiment.Scale) bool {
+// hasScale tells whether a scenario has a scale.
+func (c Catalog) hasScale(scenario string, scale experiment.Scale) bool {
 	_, err := c.protocolOf(scenario).At(scenario, scale)
 	return err == nil
 }

@@ -53,7 +53,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	r.Figure.Tables, r.Figure.Command = r.Tables, o.pageCommand(f)
 	r.Figure.Source = []string{
 		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, numbersOfSeeds(drawn), l.backendsOf(drawn)),
-		CommitNote + ShortCommit(madeBy) + ".",
+		CommitNote + shortCommit(madeBy) + ".",
 	}
 	r.Figure.Data, r.Figure.Links = dataOf(drawn), links(drawn, e, draft)
 	r.Record = claims.NewRecord(o.Scale, madeBy, drawn, e)
@@ -78,8 +78,8 @@ func numbersOfSeeds(panels []claims.Collected) string {
 // CommitNote begins the sentence of a figure's source that names the commit.
 const CommitNote = "Commit "
 
-// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
-func ShortCommit(p runs.Provenance) string {
+// shortCommit names the commit in twelve digits, and says if the checkout had changes.
+func shortCommit(p runs.Provenance) string {
 	switch {
 	case p.Commit == "":
 		return "unknown"

@@ -86,7 +86,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	}
 	page.Basis, page.Counts, page.Style = v.Basis(), claims.CountVerdicts(v.Claims), figures.CSS(drawn...)
 	page.Provenance = append(provenanceOf(results),
-		fact{"Report made by", fmt.Sprintf("commit %s, %s", ShortCommit(l.Provenance()), o.Command("report"))})
+		fact{"Report made by", fmt.Sprintf("commit %s, %s", shortCommit(l.Provenance()), o.Command("report"))})
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
 		return nil, err
 	}

@@ -28,27 +28,27 @@ type StudyOptions struct {
 	Update string   // file whose tables are rewritten, the blocks study:KEY; empty for none
 }
 
-// StudyPlan is one table of the study: a scenario with the default settings and alternatives.
-type StudyPlan struct {
+// studyPlan is one table of the study: a scenario with the default settings and alternatives.
+type studyPlan struct {
 	Key     string // of the scenario
 	Table   paper.Table
 	Default claims.Panel
-	Rows    []StudyRowPlan
+	Rows    []studyRowPlan
 	Left    []LeftOut
 }
 
-// StudyRowPlan is an alternative with its settings and runs.
-type StudyRowPlan struct {
+// studyRowPlan is an alternative with its settings and runs.
+type studyRowPlan struct {
 	claims.Panel
 	Alternative paper.Alternative
 	Changed     []string // the settings that differ from the default, as name=value
 }
 
 // isDefault tells whether a row about settings has those of the default.
-func (r StudyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
+func (r studyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
 
 // checkSeries returns an error if one of the learners does not fit the settings.
-func (r StudyRowPlan) checkSeries() error {
+func (r studyRowPlan) checkSeries() error {
 	for _, name := range r.Series {
 		if err := r.Settings.CheckSeries(name, r.Measure); err != nil {
 			return err
@@ -74,7 +74,7 @@ func StudyKeys(tables []paper.Table) []string {
 
 // StudyPlans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
 // errors.
-func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, error) {
+func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, error) {
 	keys := StudyKeys(tables)
 	for _, key := range o.Panels {
 		if !slices.Contains(keys, key) {
@@ -85,7 +85,7 @@ func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, 
 	if len(o.Rows) > 0 && o.Update != "" {
 		return nil, usage.Errorf("--update rewrites whole tables: leave out --row")
 	}
-	with := slices.DeleteFunc(slices.Clone(tables), func(t paper.Table) bool { return !c.HasScale(t.Scenario, o.Scale) })
+	with := slices.DeleteFunc(slices.Clone(tables), func(t paper.Table) bool { return !c.hasScale(t.Scenario, o.Scale) })
 	if len(o.Panels) == 0 && len(with) > 0 {
 		tables, keys = with, StudyKeys(with)
 	}
@@ -99,7 +99,7 @@ func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, 
 	if err != nil {
 		return nil, err
 	}
-	var out []StudyPlan
+	var out []studyPlan
 	for _, p := range panels {
 		t := tables[slices.Index(keys, p.Key)]
 		if t.Seeds != "" && len(o.Seeds) == 0 {
@@ -107,7 +107,7 @@ func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, 
 				return nil, err
 			}
 		}
-		out = append(out, StudyPlan{Key: p.Key, Table: t, Default: p})
+		out = append(out, studyPlan{Key: p.Key, Table: t, Default: p})
 	}
 	if err := checkRows(out, o.Rows); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func stepsOf(keys []string, scale experiment.Scale) (out []string) {
 }
 
 // checkRows returns a usage error if a named row exists in none of the chosen tables.
-func checkRows(plans []StudyPlan, names []string) error {
+func checkRows(plans []studyPlan, names []string) error {
 	var known []string
 	for _, p := range plans {
 		for _, a := range p.Table.Alternatives {
@@ -150,7 +150,7 @@ func checkRows(plans []StudyPlan, names []string) error {
 }
 
 // addRows plans the alternatives of these names, or all if no name is given.
-func (p *StudyPlan) addRows(names []string) error {
+func (p *studyPlan) addRows(names []string) error {
 	for _, a := range p.Table.Alternatives {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
 			continue
@@ -173,8 +173,8 @@ func (p *StudyPlan) addRows(names []string) error {
 }
 
 // row plans one alternative. Its settings override those of the default.
-func (p *StudyPlan) row(a paper.Alternative) (StudyRowPlan, error) {
-	row := StudyRowPlan{Panel: p.Default, Alternative: a}
+func (p *studyPlan) row(a paper.Alternative) (studyRowPlan, error) {
+	row := studyRowPlan{Panel: p.Default, Alternative: a}
 	row.Key += "/" + a.Name
 	row.Series = p.Table.Compared
 	if a.Series != nil {
@@ -183,11 +183,11 @@ func (p *StudyPlan) row(a paper.Alternative) (StudyRowPlan, error) {
 	for _, o := range a.Set {
 		name, value, err := experiment.Split(o)
 		if err != nil {
-			return StudyRowPlan{}, err
+			return studyRowPlan{}, err
 		}
 		before := row.Settings
 		if row.Settings, err = before.With(name, value); err != nil {
-			return StudyRowPlan{}, err
+			return studyRowPlan{}, err
 		}
 		if row.Settings != before {
 			row.Changed = append(row.Changed, o)
@@ -195,16 +195,15 @@ func (p *StudyPlan) row(a paper.Alternative) (StudyRowPlan, error) {
 	}
 	row.Settings = row.Settings.Thin(max(1, a.Every))
 	if err := row.Settings.Validate(); err != nil {
-		return StudyRowPlan{}, err
+		return studyRowPlan{}, err
 	}
 	return row, nil
 }
 
 // studyPlans returns StudyPlans with the runs. A row has the base and those of its learners that its settings can
-// change:
-// their specs differ from the default's. Slow rows are left out below the paper's scale, unless they are named or all
-// their runs are stored.
-func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]StudyPlan, error) {
+// change: their specs differ from the default's. Slow rows are left out below the paper's scale, unless they are named
+// or all their runs are stored.
+func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, error) {
 	plans, err := l.StudyPlans(tables, o)
 	if err != nil {
 		return nil, err
@@ -244,7 +243,7 @@ func idsOf(p claims.Panel) map[string]bool {
 
 // keep keeps the jobs of the base and those that are not known from the default. A row without changed settings keeps
 // all jobs.
-func (r *StudyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
+func (r *studyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 	series := []string{r.Series[0]}
 	r.Jobs = nil
 	for _, job := range jobs {
@@ -262,7 +261,7 @@ func (r *StudyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
 // Study computes the missing runs of the study, prints its tables, and writes them to the folder o.Out and into the
 // file o.Update if it is not empty. If some runs failed it returns a result together with an error: the cells of
 // these runs say "not run", and o.Update is not changed.
-func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (*StudyResult, error) {
+func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (*studyResult, error) {
 	plans, err := l.studyPlans(tables, o)
 	if err != nil {
 		return nil, err
@@ -286,14 +285,14 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 	if err != nil {
 		return nil, err
 	}
-	r := &StudyResult{Report: report}
+	r := &studyResult{Report: report}
 	if report.Interrupted {
 		return r, report.Err()
 	}
 	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report), claims.Evidence{})
 	for _, plan := range plans {
 		table, rows := newStudyTable(StudyKeys(tables), o, plan, report)
-		table.Notes = append(table.Notes, CommitNote+ShortCommit(r.Record.MadeBy)+".")
+		table.Notes = append(table.Notes, CommitNote+shortCommit(r.Record.MadeBy)+".")
 		r.Tables, r.rows = append(r.Tables, table), append(r.rows, rows...)
 	}
 	if err := l.writeStudy(o, plans, r); err != nil {
@@ -303,7 +302,7 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 }
 
 // writeStudy prints and writes the tables. It does not update a file with tables that lack runs.
-func (l *Lab) writeStudy(o StudyOptions, plans []StudyPlan, r *StudyResult) error {
+func (l *Lab) writeStudy(o StudyOptions, plans []studyPlan, r *studyResult) error {
 	page := "# What the alternatives to the interpretations do\n\n" + legend
 	for _, table := range r.Tables {
 		if err := table.print(l.Stdout); err != nil {
@@ -336,7 +335,7 @@ func (l *Lab) writeStudy(o StudyOptions, plans []StudyPlan, r *StudyResult) erro
 
 // updateTables writes the tables into a file, each as the block study:KEY. If tables is nil it only checks that the
 // blocks exist.
-func updateTables(path string, plans []StudyPlan, tables []StudyTable) error {
+func updateTables(path string, plans []studyPlan, tables []studyTable) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("--update: %w", err)

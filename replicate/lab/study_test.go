@@ -81,7 +81,7 @@ func TestAlternatives(t *testing.T) {
 }
 
 // checkAlternative checks that a row differs from the default in the settings that it names and in no other.
-func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row StudyRowPlan) {
+func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row studyRowPlan) {
 	t.Helper()
 	a := row.Alternative
 	named := map[string]string{}
@@ -260,7 +260,7 @@ func newStudy(t *testing.T) (*workplace, StudyOptions) {
 	return w, StudyOptions{Rows: []string{"clip-none", "linear"}, Options: w.options}
 }
 
-func (w *workplace) study(o StudyOptions) (*StudyResult, error) {
+func (w *workplace) study(o StudyOptions) (*studyResult, error) {
 	return w.Lab.Study(context.Background(), w.tables, o)
 }
 
@@ -353,7 +353,7 @@ func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 		t.Errorf("study.csv has %d rows, %v", len(rows), err)
 	}
 	var found struct {
-		Tables []StudyTable
+		Tables []studyTable
 		Record claims.Record
 	}
 	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {

@@ -13,24 +13,24 @@ import (
 	"tvps/replicate/runs"
 )
 
-// StudyResult is a finished study; as JSON it is study.json.
-type StudyResult struct {
-	Tables []StudyTable  `json:"tables"`
+// studyResult is a finished study; as JSON it is study.json.
+type studyResult struct {
+	Tables []studyTable  `json:"tables"`
 	Record claims.Record `json:"record"`
 	Report runs.Report   `json:"-"`
 
 	rows []figures.Row // all measurements, with "scenario/row" as the panel
 }
 
-// StudyTable compares the default and its alternatives on one scenario.
-type StudyTable struct {
+// studyTable compares the default and its alternatives on one scenario.
+type studyTable struct {
 	Scenario string     `json:"scenario"`
 	Title    string     `json:"title"`
 	Command  string     `json:"command"`
 	Notes    []string   `json:"notes"` // seeds, steps, data, models and commit, in sentences
 	Columns  []string   `json:"columns"`
 	Steps    []int      `json:"steps"`
-	Rows     []StudyRow `json:"rows"`
+	Rows     []studyRow `json:"rows"`
 	Left     []LeftOut  `json:"left-out"`
 
 	factor float64 // by which cells multiply the measure
@@ -38,9 +38,9 @@ type StudyTable struct {
 	byRow  bool // rows are compared with the default
 }
 
-// StudyRow is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the
+// studyRow is one alternative: the learners that it can change, compared with the base (Everything or SAC) under the
 // same settings. The row without a name is the default.
-type StudyRow struct {
+type studyRow struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
 	Own      bool                          `json:"own-everything"` // the base has its own runs
@@ -61,9 +61,9 @@ Tables about g alone have its logistic loss on validation samples, and the diffe
 const nameOfDefault = "default"
 
 // newStudyTable summarises the runs of a plan. rows are their measurements.
-func newStudyTable(keys []string, o StudyOptions, plan StudyPlan, report runs.Report) (t StudyTable, rows []figures.Row) {
+func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Report) (t studyTable, rows []figures.Row) {
 	d := claims.Collect(plan.Default, report.Results)
-	t = StudyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key), Columns: d.Series,
+	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key), Columns: d.Series,
 		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit,
 		byRow: plan.Table.ByRow}
 	if t.byRow {
@@ -71,7 +71,7 @@ func newStudyTable(keys []string, o StudyOptions, plan StudyPlan, report runs.Re
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
 	t.Notes = append(t.Notes, notes(d.Panel, nil)...)
-	t.Rows = append(t.Rows, summarise(d, StudyRow{Own: true}, nil))
+	t.Rows = append(t.Rows, summarise(d, studyRow{Own: true}, nil))
 	rows = d.Written(d.Rows())
 	var compared []figures.Row // those of the default, with its name as the series
 	if t.byRow {
@@ -79,7 +79,7 @@ func newStudyTable(keys []string, o StudyOptions, plan StudyPlan, report runs.Re
 	}
 	base := idsOf(plan.Default)
 	for _, p := range plan.Rows {
-		row := StudyRow{Alternative: p.Alternative, Defaults: p.isDefault()}
+		row := studyRow{Alternative: p.Alternative, Defaults: p.isDefault()}
 		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
 		if !row.Defaults {
 			row.Set = p.Changed
@@ -92,7 +92,7 @@ func newStudyTable(keys []string, o StudyOptions, plan StudyPlan, report runs.Re
 
 // summarise returns the row with the results of a panel's runs. They are compared with each other, or with those of the
 // default if there are any.
-func summarise(c claims.Collected, row StudyRow, compared []figures.Row) StudyRow {
+func summarise(c claims.Collected, row studyRow, compared []figures.Row) studyRow {
 	rows, base := c.Written(c.Rows()), c.Series[0]
 	row.Steps, row.Results = c.Settings.PlannedSteps(), map[string]figures.SummaryRow{}
 	if len(compared) > 0 {
@@ -122,7 +122,7 @@ func renamed(rows []figures.Row, panel, series string) []figures.Row {
 }
 
 // column names the column that shows a learner.
-func (r StudyRow) column(series string) string {
+func (r studyRow) column(series string) string {
 	if r.Column != "" && series == r.Series[len(r.Series)-1] {
 		return r.Column
 	}
@@ -148,7 +148,7 @@ func studyCommand(o StudyOptions, keys []string, key string) string {
 }
 
 // cells returns the cells of the table by line, the header first.
-func (t StudyTable) cells() [][]string {
+func (t studyTable) cells() [][]string {
 	header := []string{"setting", "about"}
 	for _, name := range t.Columns {
 		look, _ := figures.LookUp(name)
@@ -173,7 +173,7 @@ func (t StudyTable) cells() [][]string {
 }
 
 // lossCells are the cells of a row that is compared with the default.
-func (t StudyTable) lossCells(r StudyRow) []string {
+func (t studyTable) lossCells(r studyRow) []string {
 	name := t.Columns[0]
 	s, ok := r.Results[name]
 	switch {
@@ -187,7 +187,7 @@ func (t StudyTable) lossCells(r StudyRow) []string {
 }
 
 // label names the settings of a row and explains them.
-func (t StudyTable) label(row StudyRow) string {
+func (t studyTable) label(row studyRow) string {
 	if row.Name == "" {
 		return "default"
 	}
@@ -208,7 +208,7 @@ func (t StudyTable) label(row StudyRow) string {
 }
 
 // cell returns the result of a learner: the measure of the base, or the difference to it.
-func (t StudyTable) cell(r StudyRow, name string) string {
+func (t studyTable) cell(r studyRow, name string) string {
 	s, ok := r.Results[name]
 	base := t.Columns[0]
 	switch {
@@ -237,7 +237,7 @@ func rounded(format string, v float64) string {
 }
 
 // markdown returns the table with its notes.
-func (t StudyTable) markdown() string {
+func (t studyTable) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `%s`.\n", t.Title, t.Command)
 	for _, note := range t.Notes {
@@ -266,7 +266,7 @@ func (t StudyTable) markdown() string {
 }
 
 // print prints the table for a terminal.
-func (t StudyTable) print(out io.Writer) error {
+func (t studyTable) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range t.cells() {

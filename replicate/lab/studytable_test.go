@@ -14,18 +14,18 @@ import (
 )
 
 // byHand returns a table with one row of every kind.
-func byHand() StudyTable {
+func byHand() studyTable {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
 		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n},
 			Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
-	return StudyTable{factor: 100, unit: "%",
+	return studyTable{factor: 100, unit: "%",
 		Scenario: "gaussian", Title: "Drifting Gaussian",
 		Command: "go run ./replicate study --scale small --scenario gaussian",
 		Notes:   []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."},
 		Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
-		Rows: []StudyRow{
+		Rows: []studyRow{
 			{Own: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base,
 				"ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
 			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
