@@ -381,6 +381,9 @@ func TestFolds(t *testing.T) {
 			if i > 0 && k != r.fold[i-1] {
 				changes++
 			}
+			if i > 0 && d.Time[r.at[i]] < d.Time[r.at[i-1]] {
+				t.Fatal("rows are not in the order of their times")
+			}
 		}
 		if slices.Min(size[:]) < 600 || changes > 60 {
 			t.Errorf("%d times: folds of %v rows, %d changes", r.times, size, changes)
@@ -399,6 +402,12 @@ func TestNewRows(t *testing.T) {
 		if !slices.Equal(all.LogOmega[40:90], some.LogOmega) {
 			t.Errorf("T = %v: fitted rows are not known again", T)
 		}
+	}
+	cfg := tiny()
+	cfg.Folds = 3
+	logs, err := fitOwn(t, d, cfg, 0).members(t.Context(), d, slices.Max(d.Time), Covariate)
+	if err != nil || len(logs.of(7)) != cfg.Ensemble {
+		t.Errorf("a fitted row has %d networks, not the %d of its fold, %v", len(logs.of(7)), cfg.Ensemble, err)
 	}
 	for _, T := range []float64{0, math.NaN(), slices.Max(d.Time) + 1} {
 		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
