@@ -39,7 +39,8 @@ type Figure struct {
 
 // Draft is what a figure lacks that is drawn while its runs are computed.
 type Draft struct {
-	Missing []string // keys of the panels that are not drawn yet; empty if only verdicts are missing
+	Missing []string // keys of the panels that are not drawn yet
+	Growing []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
 	Running bool     // they are being computed, and the program renews the time of the page's file at least once a minute
 }
 

@@ -21,33 +21,36 @@ import (
 // of package figures.
 const freshness = 10 * time.Second
 
-// draft is a figure that is drawn while its runs are computed: the first seeds of a panel, then the panels whose runs
-// have ended, without verdicts, for which all panels are needed.
+// draft is a figure that is drawn while its runs are computed, without verdicts, for which all runs are needed. A panel
+// has the seeds that all its series have; each further seed narrows its bands.
 type draft struct {
 	figure  paper.Figure
 	options Options
 	plan    []claims.Panel
+	whole   bool // draws a panel when all its runs have ended, and no fewer seeds
 
-	mutex  sync.Mutex // guards what follows
-	drawn  *Result    // as it was last drawn; nil before that
-	panels int        // number of panels whose runs had ended then
+	mutex sync.Mutex // guards what follows
+	drawn *Result    // as it was last drawn; nil before that
+	seeds int        // number of seeds then, summed over panels
 }
 
-// compute computes the missing runs of figures, those of the panel with the least work first, and draws a draft of a
-// figure whenever the runs of one of its panels have ended. The drafts of a computation that does not reach its end say
-// so. The last drawing is left to the caller.
+// compute computes the missing runs of figures and draws their drafts: those of one figure by seeds, so that all of its
+// panels can be seen early; those of several figures panel by panel, those with the least work first. The drafts of a
+// computation that does not reach its end say so. The last drawing is left to the caller.
 func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.Report, error) {
 	var plan []claims.Panel
+	single := len(drafts) == 1
 	for _, d := range drafts {
+		d.whole = !single
 		plan = append(plan, d.plan...)
 	}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	go keepFresh(working, drafts)
-	report, err := l.execute(ctx, plan, workers, func(report runs.Report) string {
+	report, err := l.execute(ctx, ranked(plan, single), workers, func(report runs.Report) string {
 		var lines []string
 		for _, d := range drafts {
-			if line := d.draw(l, report, len(drafts) == 1); line != "" {
+			if line := d.draw(l, report); line != "" {
 				lines = append(lines, line)
 			}
 		}
@@ -88,32 +91,35 @@ func (d *draft) touch(now time.Time) {
 
 func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html") }
 
-// draw draws the panels whose runs have ended if there are more of them than before, and returns a line that says so.
-// The first picture is that of the first seeds of a panel. A single figure that has all its panels is left to its last
-// drawing.
-func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
+// draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all ended
+// is left to its last drawing.
+func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	var ready []claims.Collected
-	var missing []string
+	state := &figures.Draft{Running: true}
+	seeds := 0
 	for _, c := range collect(d.plan, report) {
-		if ended(c, report.Failed) {
-			ready = append(ready, c)
-		} else {
-			missing = append(missing, c.Key)
+		key, all := c.Key, ended(c, report.Failed)
+		if !all {
+			c = d.begun(c)
 		}
+		switch {
+		case len(c.Seeds) == 0:
+			state.Missing = append(state.Missing, key)
+			continue
+		case !all:
+			state.Growing = append(state.Growing, key)
+		}
+		ready = append(ready, c)
+		seeds += len(c.Seeds)
 	}
-	if len(ready) == 0 && d.drawn == nil {
-		ready = d.begun(report)
-	} else if len(ready) == d.panels {
+	if seeds == d.seeds || !d.whole && len(state.Missing)+len(state.Growing) == 0 {
 		return ""
 	}
-	if len(ready) == 0 || len(missing) == 0 && single {
-		return ""
-	}
-	d.panels = len(d.plan) - len(missing)
+	d.seeds = seeds
 	judged := claims.Figure{Figure: d.figure, Panels: ready, Evidence: claims.AsDrawn(ready)} // by no claim
-	r, err := l.describe(d.options, judged, &figures.Draft{Missing: missing, Running: true})
+	r, err := l.describe(d.options, judged, state)
 	if err == nil && len(r.Figure.Panels) > 0 {
 		err = l.write(d.options, r)
 	}
@@ -127,15 +133,15 @@ func (d *draft) draw(l *Lab, report runs.Report, single bool) (line string) {
 	var keys []string
 	for _, panel := range r.Figure.Panels {
 		key := panel.Key
-		if slices.Contains(missing, key) {
+		if slices.Contains(state.Growing, key) {
 			i := slices.IndexFunc(ready, func(c claims.Collected) bool { return c.Key == key })
 			key += fmt.Sprintf(" (%s)", runs.Plural(len(ready[i].Seeds), "seed"))
 		}
 		keys = append(keys, key)
 	}
 	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(keys, ", "), d.page())
-	if len(missing) > 0 {
-		line += fmt.Sprintf(" (%s to come)", strings.Join(missing, ", "))
+	if len(state.Missing) > 0 {
+		line += fmt.Sprintf(" (%s to come)", strings.Join(state.Missing, ", "))
 	}
 	return line
 }
@@ -153,24 +159,18 @@ func (d *draft) end() {
 	}
 }
 
-// begun returns the panels of which some seeds have finished with every series, with these seeds alone.
-func (d *draft) begun(report runs.Report) []claims.Collected {
-	var out []claims.Collected
-	for _, c := range collect(d.plan, report) {
-		p := c.Panel
-		p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
-			return slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
-				return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
-			})
+// begun returns a panel with the seeds that have finished with every series alone.
+func (d *draft) begun(c claims.Collected) claims.Collected {
+	p := c.Panel
+	p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
+		return d.whole || slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+			return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
 		})
-		p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
-			return !slices.Contains(p.Seeds, job.Spec.Seed)
-		})
-		if len(p.Seeds) > 0 {
-			out = append(out, claims.Collect(p, c.Results))
-		}
-	}
-	return out
+	})
+	p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
+		return !slices.Contains(p.Seeds, job.Spec.Seed)
+	})
+	return claims.Collect(p, c.Results)
 }
 
 // ended tells whether every run of the panel has finished or failed.

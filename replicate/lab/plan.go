@@ -148,37 +148,45 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]claims.Panel, error) {
 
 // Execute computes the missing runs of a plan. Failed runs are in the report.
 func (l *Lab) Execute(ctx context.Context, plan []claims.Panel, workers int) (runs.Report, error) {
-	return l.execute(ctx, plan, workers, nil)
+	return l.execute(ctx, ranked(plan, false), workers, nil)
 }
 
-// execute is Execute that calls ended as runs.Options says.
-func (l *Lab) execute(ctx context.Context, plan []claims.Panel, workers int,
+// execute computes missing runs and calls ended as runs.Options says.
+func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	ended func(runs.Report) string) (runs.Report, error) {
 	l.Host.Workers = workers
 	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
 		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
-	return runs.Execute(ctx, l.Store, ranked(plan), o)
+	return runs.Execute(ctx, l.Store, jobs, o)
 }
 
-// ranked lists the runs of all panels, ranked by the work of their panels, and of a panel by seeds.
-func ranked(plan []claims.Panel) []runs.Job {
+// ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all
+// panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed before
+// the next one begins.
+func ranked(plan []claims.Panel, seedsFirst bool) []runs.Job {
 	work := func(p claims.Panel) (sum float64) {
 		for _, job := range p.Jobs {
 			sum += job.Cost * float64(len(job.Steps))
 		}
 		return sum
 	}
-	var jobs []runs.Job
-	rank := 0
-	for _, p := range slices.SortedStableFunc(slices.Values(plan), func(a, b claims.Panel) int {
+	panels := slices.SortedStableFunc(slices.Values(plan), func(a, b claims.Panel) int {
 		return cmp.Compare(work(a), work(b))
-	}) {
+	})
+	mostSeeds := 0
+	for _, p := range panels {
+		mostSeeds = max(mostSeeds, len(p.Seeds))
+	}
+	var jobs []runs.Job
+	for i, p := range panels {
 		for _, wanted := range p.Jobs {
-			job := wanted.Job
-			job.Rank = rank + slices.Index(p.Seeds, job.Spec.Seed)
+			job, seed := wanted.Job, slices.Index(p.Seeds, wanted.Spec.Seed)
+			job.Rank = i*mostSeeds + seed
+			if seedsFirst {
+				job.Rank = seed*len(panels) + i
+			}
 			jobs = append(jobs, job)
 		}
-		rank += len(p.Seeds)
 	}
 	return jobs
 }
