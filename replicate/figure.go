@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,11 +26,11 @@ const backendHelp = "backend: xla:cpu, xla:cuda, xla:go-xla, go, or the path of 
 
 // figureFlags are the flags of a figure; commands for several figures have some of them.
 type figureFlags struct {
-	catalog                                     lab.Catalog
-	scale, seeds, backend, results, out, tables string
-	panels, series, sets                        []string
-	stride, workers                             int
-	showConfig, stored                          bool
+	catalog                                            lab.Catalog
+	scale, seeds, backend, results, out, tables, trace string
+	panels, series, sets                               []string
+	stride, workers                                    int
+	showConfig, stored                                 bool
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -62,6 +63,8 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
+	cmd.Flags().StringVar(&f.trace, "trace", "",
+		"file for a trace of runs, steps and trainings; show it with go tool trace FILE (default: none)")
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
 		"print all settings with their meaning and source, and stop")
 }
@@ -180,10 +183,29 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	}
 	if f.stored {
 		_, err = l.Draw(figure, o)
-	} else {
-		_, err = l.Make(cmd.Context(), figure, o)
+		return err
 	}
-	return err
+	return f.traced(func() error {
+		_, err := l.Make(cmd.Context(), figure, o)
+		return err
+	})
+}
+
+// traced calls do and writes its trace into the file of --trace, if that is set.
+func (f *figureFlags) traced(do func() error) error {
+	if f.trace == "" {
+		return do()
+	}
+	file, err := os.Create(f.trace)
+	if err != nil {
+		return fmt.Errorf("the trace cannot be written; choose another file with --trace: %w", err)
+	}
+	if err := trace.Start(file); err != nil {
+		return fmt.Errorf("the trace cannot be started: %w", err)
+	}
+	err = do()
+	trace.Stop()
+	return errors.Join(err, file.Close())
 }
 
 // begin opens the lab of a command that makes figures: without a backend if --stored is set. planned is the error of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.
 	report, err := l.execute(ctx, ranked(plan, single), workers, func(report runs.Report) string {
 		var lines []string
 		for _, d := range drafts {
-			if line := d.draw(l, report); line != "" {
+			if line := d.draw(ctx, l, report); line != "" {
 				lines = append(lines, line)
 			}
 		}
@@ -93,7 +94,8 @@ func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html"
 
 // draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all ended
 // is left to its last drawing.
-func (d *draft) draw(l *Lab, report runs.Report) (line string) {
+func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line string) {
+	defer trace.StartRegion(ctx, "draw").End()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	var ready []claims.Collected

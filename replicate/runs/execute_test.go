@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -322,5 +323,23 @@ func TestNoWait(t *testing.T) {
 	release()
 	if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 2 {
 		t.Errorf("files left: %q", left)
+	}
+}
+
+// TestTrace: a trace names each run, its set-up and its steps.
+func TestTrace(t *testing.T) {
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Skip(err) // the tests themselves are traced
+	}
+	_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{testJob(1, upTo(2), new(atomic.Int64))}, Options{})
+	trace.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{spec(1).String(), "set-up", "step 1"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the trace lacks %q", want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +158,8 @@ func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) 
 // compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
 // jobs, and how many of them it computed: the others were finished by another process meanwhile.
 func (e *executor) compute(ctx context.Context, task *task) (results []*Result, computed int, err error) {
+	ctx, traced := trace.NewTask(ctx, fmt.Sprint(task.jobs[0].Spec))
+	defer traced.End()
 	results = make([]*Result, len(task.jobs))
 	var members []*member
 	defer func() {
@@ -217,7 +220,9 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 			return err
 		}
 	}
+	setUp := trace.StartRegion(ctx, "set-up")
 	step, stop, err := task.start(ctx, specs, Files{e.store})
+	setUp.End()
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)
 	}
@@ -264,6 +269,7 @@ func specsOf(members []*member) []Spec {
 // runStep calls step and turns its panic into an error.
 func runStep(ctx context.Context, step GroupStep, t int) (rows [][]Row, err error) {
 	defer recovered(&err)
+	defer trace.StartRegion(ctx, fmt.Sprint("step ", t)).End()
 	return step(ctx, t)
 }
 
