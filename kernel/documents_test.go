@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/ci/documents"
+	"tvps/ci/demand"
 )
 
 // TestDocumentedCommands: every command that a document names is one that the command line takes, with its flags.
 func TestDocumentedCommands(t *testing.T) {
-	files, err := documents.Files("..")
+	files, err := demand.Documents("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestDocumentedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range documents.Commands(string(text), "go run ./kernel") {
+		for _, args := range demand.Commands(string(text), "go run ./kernel") {
 			args = slices.DeleteFunc(args, func(a string) bool { return a == "..." })
 			count++
 			cmd := root()

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/ci/documents"
+	"tvps/ci/demand"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,7 +18,7 @@ import (
 // TestDocumentedCommands: the command line accepts every command that a document names, with its flags and values.
 // Figures are resolved up to their settings; nothing is computed.
 func TestDocumentedCommands(t *testing.T) {
-	files, err := documents.Files("..")
+	files, err := demand.Documents("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,9 @@ func TestDocumentedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		commands := slices.Concat(documents.Commands(string(text), "go run ./replicate"),
-			documents.Commands(string(text), "go run -tags noxla ./replicate"),
-			documents.Commands(string(text), "./tvps"))
+		commands := slices.Concat(demand.Commands(string(text), "go run ./replicate"),
+			demand.Commands(string(text), "go run -tags noxla ./replicate"),
+			demand.Commands(string(text), "./tvps"))
 		for _, args := range commands {
 			count++
 			if err := dryRun(args); err != nil {

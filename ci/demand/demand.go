@@ -1,4 +1,4 @@
-// Package demand has checks for the tests of all packages.
+// Package demand has checks for the tests of all packages: of errors, processes and the Markdown documents.
 package demand
 
 import (

@@ -1,4 +1,4 @@
-package demand
+package demand_test
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestProcesses(t *testing.T) {
@@ -35,18 +37,18 @@ func TestProcesses(t *testing.T) {
 		t.Skipf("the environment of a child cannot be read in /proc: %v", err)
 	}
 	want := []string{fmt.Sprint(cmd.Process.Pid)}
-	if got := Processes("MARK", "one two"); !slices.Equal(got, want) {
+	if got := demand.Processes("MARK", "one two"); !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
-	if got := Processes("MARK", "one"); len(got) > 0 {
+	if got := demand.Processes("MARK", "one"); len(got) > 0 {
 		t.Errorf("with another value: found %v", got)
 	}
-	if got := Processes("ARK", "one two"); len(got) > 0 {
+	if got := demand.Processes("ARK", "one two"); len(got) > 0 {
 		t.Errorf("with another name: found %v", got)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if got := Processes("MARK", "one two"); len(got) > 0 {
+	if got := demand.Processes("MARK", "one two"); len(got) > 0 {
 		t.Errorf("found %v after the process ended", got)
 	}
 }

@@ -92,8 +92,8 @@ func (d *draft) touch(now time.Time) {
 
 func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html") }
 
-// draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all ended
-// is left to its last drawing.
+// draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all
+// ended is left to its last drawing.
 func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line string) {
 	defer trace.StartRegion(ctx, "draw").End()
 	d.mutex.Lock()

@@ -106,8 +106,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestFirstSeed: the first picture has the first seed of the cheap panel with all series, the second that of both panels;
-// then the second seeds follow. Each picture says what is still to come.
+// TestFirstSeed: the first picture has the first seed of the cheap panel with all series, the second that of both
+// panels; then the second seeds follow. Each picture says what is still to come.
 func TestFirstSeed(t *testing.T) {
 	var lines []string
 	var w *workplace

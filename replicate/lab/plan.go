@@ -161,8 +161,8 @@ func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 }
 
 // ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all
-// panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed before
-// the next one begins.
+// panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed
+// before the next one begins.
 func ranked(plan []claims.Panel, seedsFirst bool) []runs.Job {
 	work := func(p claims.Panel) (sum float64) {
 		for _, job := range p.Jobs {

@@ -1,5 +1,4 @@
-// Package documents reads the project's Markdown for the tests that keep it true: files, links, commands.
-package documents
+package demand
 
 import (
 	"io/fs"
@@ -9,8 +8,8 @@ import (
 	"strings"
 )
 
-// Files lists the Markdown files below root, without hidden folders and what programs leave behind.
-func Files(root string) ([]string, error) {
+// Documents lists the Markdown files below root, without hidden folders and what programs leave behind.
+func Documents(root string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -1,4 +1,4 @@
-package documents_test
+package demand_test
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/ci/documents"
+	"tvps/ci/demand"
 )
 
 // root is that of the checkout.
@@ -17,7 +17,7 @@ var root = filepath.Join("..", "..")
 
 // TestLinks: every relative link of every document leads to a file that is there, and to a heading that it has.
 func TestLinks(t *testing.T) {
-	files, err := documents.Files(root)
+	files, err := demand.Documents(root)
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents, %v", len(files), err)
 	}
@@ -26,7 +26,7 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range documents.Links(string(text)) {
+		for _, target := range demand.Links(string(text)) {
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
@@ -40,7 +40,7 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s links to %s, which is not there", file, target)
 				continue
 			}
-			if fragment != "" && !slices.Contains(documents.Anchors(string(linked)), fragment) {
+			if fragment != "" && !slices.Contains(demand.Anchors(string(linked)), fragment) {
 				t.Errorf("%s links to %s, and %s has no such heading", file, target, to)
 			}
 		}
@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 // TestLines: prose is wrapped, so that it can be read and compared; tables, links, code and what is
 // generated are not.
 func TestLines(t *testing.T) {
-	files, err := documents.Files(root)
+	files, err := demand.Documents(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +110,14 @@ func TestReading(t *testing.T) {
 		"```\nVAR=1 go run ./replicate fig1 --set 'a=b' # note\ngo run ./replicate doctor; go run ./replicate all && ls\n" +
 		"go run ./replicate fig2 \\\n  --panel a\n# not [this](one)\n```\n" +
 		"and `go run ./replicate` or `go run ./replicates no`\n"
-	if got := documents.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png", "r.md"}) {
+	if got := demand.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png", "r.md"}) {
 		t.Errorf("links %q", got)
 	}
-	if got := documents.Anchors(text); !slices.Equal(got, []string{"a-b-c-d"}) {
+	if got := demand.Anchors(text); !slices.Equal(got, []string{"a-b-c-d"}) {
 		t.Errorf("anchors %q", got)
 	}
 	want := [][]string{{"fig1", "--set", "a=b"}, {"doctor"}, {"all"}, {"fig2", "--panel", "a"}, nil}
-	if got := documents.Commands(text, "go run ./replicate"); !reflect.DeepEqual(got, want) {
+	if got := demand.Commands(text, "go run ./replicate"); !reflect.DeepEqual(got, want) {
 		t.Errorf("commands %q, want %q", got, want)
 	}
 }
