@@ -12,100 +12,120 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// reference computes Meta-Weight-Net of a linear classifier in float64, from the formulas. The
-// arrays are those of Trainer.problem: theta = shift [dim], count, weights [dim, classes], biases
-// [classes]; v = weights [1, h], biases [h], weights [h, 1], bias [1].
+// reference computes Meta-Weight-Net of an MLP in float64. All gradients are central differences, also that through
+// the trial step, so no derivative is written by hand.
 type reference struct {
-	cfg                Config
-	x                  []float32
-	dim, classes       int
-	theta, v           [][]float64
-	velocity, m, u     [][]float64
-	step               int
-	row, label         []int32
-	metaRow, metaLabel []int32
+	cfg            Config
+	s              set         // data and meta are the minibatches of the next update
+	theta          [][]float64 // as returned by layers
+	v              [][]float64 // weights [1, h], biases [h], weights [h, 1], bias [1]
+	velocity, m, u [][]float64
+	step           int
 }
 
-// sample returns the loss of one sample and its gradient with respect to weights and biases.
-func (h *reference) sample(w, b []float64, row, label int32) (loss float64, grad [][]float64) {
-	logits, x := slices.Clone(b), make([]float64, h.dim)
-	for i := range x {
-		x[i] = float64(h.x[int(row)*h.dim+i]) - h.theta[0][i]
-		for c := range logits {
-			logits[c] += x[i] * w[i*h.classes+c]
+// layers returns shift, then weights and biases of each layer: theta without the count.
+func layers(model Model, theta net.Values) (out [][]float64) {
+	for i, values := range float64s(theta) {
+		if model.Params[i].Name != "count" {
+			out = append(out, values)
 		}
+	}
+	return out
+}
+
+// loss is the cross-entropy of one sample.
+func (h *reference) loss(theta [][]float64, row, label int32) float64 {
+	x := make([]float64, h.s.dim)
+	for i := range x {
+		x[i] = float64(h.s.x[int(row)*h.s.dim+i]) - theta[0][i]
+	}
+	for layer := 1; layer < len(theta); layer += 2 {
+		if layer > 1 {
+			for i := range x {
+				x[i] = max(0, x[i])
+			}
+		}
+		x = dense(x, theta[layer], theta[layer+1])
 	}
 	sum := 0.0
-	for _, f := range logits {
+	for _, f := range x {
 		sum += math.Exp(f)
 	}
-	grad = [][]float64{make([]float64, len(w)), make([]float64, len(b))}
-	for c, f := range logits {
-		d := math.Exp(f) / sum
-		if c == int(label) {
-			d--
-		}
-		grad[1][c] = d
-		for i := range x {
-			grad[0][i*h.classes+c] = x[i] * d
-		}
-	}
-	return math.Log(sum) - logits[label], grad
+	return math.Log(sum) - x[label]
 }
 
-// weight returns V(loss) and its gradient with respect to the four arrays of V.
-func (h *reference) weight(loss float64) (weight float64, grad [][]float64) {
-	w1, b1, w2, out := h.v[0], h.v[1], h.v[2], h.v[3][0]
-	for j := range w1 {
-		out += w2[j] * max(0, w1[j]*loss+b1[j])
-	}
-	weight = 1 / (1 + math.Exp(-out))
-	slope := weight * (1 - weight)
-	grad = zerosLike(h.v)
-	grad[3][0] = slope
-	for j := range w1 {
-		if z := w1[j]*loss + b1[j]; z > 0 {
-			grad[0][j], grad[1][j], grad[2][j] = slope*w2[j]*loss, slope*w2[j], slope*z
+func dense(x, w, b []float64) []float64 {
+	out := slices.Clone(b)
+	for i := range x {
+		for j := range out {
+			out[j] += x[i] * w[i*len(out)+j]
 		}
 	}
-	return weight, grad
+	return out
 }
 
-// update is one update: the three steps of the package comment, with the gradient through the
-// trial step by
-//
-//	d meta / d V(L_i) = -rate/n <grad meta(theta_hat), grad L_i(theta)>.
-func (h *reference) update() (loss float64) {
-	n := float64(len(h.row))
-	w, b := h.theta[2], h.theta[3]
-	losses, grads := make([]float64, len(h.row)), make([][][]float64, len(h.row))
-	hat := [][]float64{slices.Clone(w), slices.Clone(b)}
-	for i := range h.row {
-		losses[i], grads[i] = h.sample(w, b, h.row[i], h.label[i])
-		v, _ := h.weight(losses[i])
-		addTo(hat, grads[i], -h.cfg.Rate*v/n)
+// weight is V(loss).
+func weight(v [][]float64, loss float64) float64 {
+	hidden := dense([]float64{loss}, v[0], v[1])
+	for j := range hidden {
+		hidden[j] = max(0, hidden[j])
 	}
-	metaGrad := zerosLike(hat)
-	for j := range h.metaRow {
-		_, g := h.sample(hat[0], hat[1], h.metaRow[j], h.metaLabel[j])
-		addTo(metaGrad, g, 1/float64(len(h.metaRow)))
+	return 1 / (1 + math.Exp(-dense(hidden, v[2], v[3])[0]))
+}
+
+// differences is the gradient of f with respect to arrays, by central differences.
+func differences(arrays [][]float64, step float64, f func() float64) [][]float64 {
+	grad := zerosLike(arrays)
+	for i := range arrays {
+		for j, at := range arrays[i] {
+			arrays[i][j] = at + step
+			up := f()
+			arrays[i][j] = at - step
+			grad[i][j] = (up - f()) / (2 * step)
+			arrays[i][j] = at
+		}
 	}
-	vGrad := zerosLike(h.v)
-	for i := range h.row {
-		_, g := h.weight(losses[i])
-		addTo(vGrad, g, -h.cfg.Rate/n*dot(metaGrad, grads[i]))
+	return grad
+}
+
+// gradient is that of the weighted loss with respect to theta. The weights are constants.
+func (h *reference) gradient(v [][]float64) [][]float64 {
+	data := h.s.data
+	weights := make([]float64, data.Len())
+	for i := range weights {
+		weights[i] = weight(v, h.loss(h.theta, data.Row[i], data.Label[i]))
 	}
-	h.adam(vGrad)
-	total := zerosLike(hat)
-	for i := range h.row {
-		v, _ := h.weight(losses[i])
-		addTo(total, grads[i], v/n)
-		loss += v * losses[i] / n
+	return differences(h.theta[1:], 1e-5, func() (mean float64) {
+		for i, w := range weights {
+			mean += w * h.loss(h.theta, data.Row[i], data.Label[i]) / float64(len(weights))
+		}
+		return mean
+	})
+}
+
+// meta is the mean meta loss after the trial step. The inputs of V are the losses at theta; the
+// differences do not change them.
+func (h *reference) meta(v [][]float64) float64 {
+	hat := append([][]float64{h.theta[0]}, zerosLike(h.theta[1:])...)
+	addTo(hat[1:], h.theta[1:], 1)
+	addTo(hat[1:], h.gradient(v), -h.cfg.Rate)
+	sum := 0.0
+	for i, row := range h.s.meta.Row {
+		sum += h.loss(hat, row, h.s.meta.Label[i])
 	}
-	h.sgd(total)
-	h.theta[1][0]++
+	return sum / float64(h.s.meta.Len())
+}
+
+// metaGradient is the gradient of meta with respect to V.
+func (h *reference) metaGradient() [][]float64 {
+	return differences(h.v, 1e-4, func() float64 { return h.meta(h.v) })
+}
+
+// update is one update: the three steps of the package comment.
+func (h *reference) update() {
+	h.adam(h.metaGradient())
+	h.sgd(h.gradient(h.v))
 	h.step++
-	return loss
 }
 
 // adam follows the documentation of torch.optim.Adam (weight_decay).
@@ -126,9 +146,9 @@ func (h *reference) adam(grad [][]float64) {
 func (h *reference) sgd(grad [][]float64) {
 	for i := range grad {
 		for j, g := range grad[i] {
-			g += h.cfg.Decay * h.theta[2+i][j]
+			g += h.cfg.Decay * h.theta[1+i][j]
 			h.velocity[i][j] = h.cfg.Momentum*h.velocity[i][j] + g
-			h.theta[2+i][j] -= h.cfg.Rate * h.velocity[i][j]
+			h.theta[1+i][j] -= h.cfg.Rate * h.velocity[i][j]
 		}
 	}
 }
@@ -147,16 +167,6 @@ func addTo(a, b [][]float64, factor float64) {
 			a[i][j] += factor * b[i][j]
 		}
 	}
-}
-
-func dot(a, b [][]float64) float64 {
-	sum := 0.0
-	for i := range a {
-		for j := range a[i] {
-			sum += a[i][j] * b[i][j]
-		}
-	}
-	return sum
 }
 
 // small has rates and decays so large that one update changes all values visibly.
@@ -183,41 +193,29 @@ func run(t *testing.T, name string, fn func(in []*Node) []*Node, args ...any) ne
 	return values
 }
 
-// TestOneUpdate compares the whole state after one update in the middle of a training (moments
-// are not zero) with the reference.
-func TestOneUpdate(t *testing.T) {
-	cfg, s := small(), newSet(2, 3, 4, 3)
-	for _, name := range backends {
-		tr := newTrainer(t, name, cfg, newModel(t, 2, 3))
-		p := tr.problem()
-		state := arrays(p.Params, .7, "state")
-		slots := arrays(p.Slots, .01, "slots")
-		for _, squares := range slots[len(slots)-4:] { // second moments
-			for j, v := range squares {
-				squares[j] = v * v
-			}
+// TestMetaGradientByDifferences checks the gradient through the trial step for a linear
+// model and for an MLP with two hidden layers.
+func TestMetaGradientByDifferences(t *testing.T) {
+	for _, hidden := range [][]int{nil, {5, 4}} {
+		cfg, s, model := small(), newSet(2, 3, 4, 3), newModel(t, 2, 3, hidden...)
+		tr := newTrainer(t, "", cfg, model)
+		theta, v := arrays(model.Params, .7, "theta"), arrays(tr.v, .7, "v")
+		h := &reference{cfg: cfg, s: s, theta: layers(model, theta), v: float64s(v)}
+		want := h.metaGradient()
+		for _, name := range backends {
+			got := run(t, name, func(in []*Node) []*Node {
+				n := 6 + len(model.Params)
+				losses := model.Losses(net.Bind(in[0].Graph(), model.Params, in[6:n], true), in[0], in[1], in[2])
+				return tr.metaGradient(in[6:n], in[n:], losses, in[0], in[3], in[4], in[5])
+			}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, float32(cfg.Rate),
+				theta.Tensors(model.Params), v.Tensors(tr.v))
+			near(t, name, got, want, 1e-4)
 		}
-		h := &reference{cfg: cfg, x: s.x, dim: 2, classes: 3, step: 5, row: s.data.Row, label: s.data.Label,
-			metaRow: s.meta.Row, metaLabel: s.meta.Label}
-		h.theta, h.v = float64s(state[:4]), float64s(state[4:])
-		h.velocity, h.m, h.u = float64s(slots[:2]), float64s(slots[2:6]), float64s(slots[6:])
-		loss := h.update()
-		out := run(t, name, func(in []*Node) []*Node {
-			loss, next := tr.step(in[7:], in[:1], in[1:5], in[5], in[6])
-			return append([]*Node{loss}, next...)
-		}, s.pool(), s.data.Row, s.data.Label, s.meta.Row, s.meta.Label, int32(5), float32(cfg.Rate),
-			state.Tensors(p.Params), slots.Tensors(p.Slots))
-		near(t, name+" loss", out[:1], [][]float64{{loss}}, 1e-5)
-		near(t, name+" theta", out[1:5], h.theta, 1e-5)
-		near(t, name+" V", out[5:9], h.v, 1e-5)
-		near(t, name+" velocity", out[9:11], h.velocity, 1e-5)
-		near(t, name+" first moments", out[11:15], h.m, 1e-4)
-		near(t, name+" second moments", out[15:], h.u, 1e-4)
 	}
 }
 
-// TestFit compares whole trainings with the reference: initial values, batches, rate and step
-// count.
+// TestFit compares whole trainings with the reference: initial values, batches, rate, step
+// count, moments and the updates of arrays that are not trained.
 func TestFit(t *testing.T) {
 	cfg, s := small(), newSet(2, 3, 10, 5)
 	for _, name := range backends {
@@ -227,17 +225,17 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &reference{cfg: cfg, x: s.x, dim: 2, classes: 3, theta: float64s(start),
-			v: float64s(net.Init(tr.v, 3, "metaweight"))}
-		h.velocity, h.m, h.u = zerosLike(h.theta[2:]), zerosLike(h.v), zerosLike(h.v)
+		h := &reference{cfg: cfg, s: s, theta: layers(tr.model, start), v: float64s(net.Init(tr.v, 3, "metaweight"))}
+		h.velocity, h.m, h.u = zerosLike(h.theta[1:]), zerosLike(h.v), zerosLike(h.v)
 		data := &batches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
 		meta := &batches{samples: s.meta, size: 3, rng: random.New(3, "metaweight", "meta")}
 		for range 7 {
-			h.row, h.label = flat(data.next(1, 1))
-			h.metaRow, h.metaLabel = flat(meta.next(1, 1))
+			h.s.data.Row, h.s.data.Label = flat(data.next(1, 1))
+			h.s.meta.Row, h.s.meta.Label = flat(meta.next(1, 1))
 			h.update()
 		}
-		near(t, name+" theta", theta, h.theta, 1e-4)
+		counted := [][]float64{{float64(start[1][0]) + 7}}
+		near(t, name+" theta", theta, slices.Insert(slices.Clone(h.theta), 1, counted...), 1e-4)
 		near(t, name+" V", v, h.v, 1e-4)
 		// more samples than one call of Weights evaluates at once
 		many := Samples{Row: slices.Repeat(s.data.Row, 60), Label: slices.Repeat(s.data.Label, 60)}
@@ -249,8 +247,7 @@ func TestFit(t *testing.T) {
 			t.Fatalf("%s: %d weights of 597 samples", name, len(weights))
 		}
 		for i, got := range weights {
-			loss, _ := h.sample(h.theta[2], h.theta[3], many.Row[i+3], many.Label[i+3])
-			if want, _ := h.weight(loss); math.Abs(got-want) > 1e-4 {
+			if want := weight(h.v, h.loss(h.theta, many.Row[i+3], many.Label[i+3])); math.Abs(got-want) > 1e-4 {
 				t.Errorf("%s: the weight of sample %d is %v, want %v", name, i, got, want)
 			}
 		}
