@@ -56,27 +56,6 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// A common offset does not reduce the precision. The samples are multiples of 1/64, so adding
-// the offset is exact in float32, and only float64 rounding may change the distances.
-func TestTranslation(t *testing.T) {
-	const n, dim = 30, 50
-	rng := random.New(0, "translation")
-	x := draw(rng, 2*n, dim, 0, 1)
-	far := slices.Clone(x)
-	for i := range x {
-		x[i] = float32(math.Round(float64(x[i])*64) / 64)
-		far[i] = x[i] + 100000
-	}
-	for _, backend := range []string{"", "go"} {
-		c := computer(t, backend, 2*n, dim)
-		at := must[*Distances](t)(c.Distances(t.Context(), x[:n*dim], x[n*dim:]))
-		moved := must[*Distances](t)(c.Distances(t.Context(), far[:n*dim], far[n*dim:]))
-		for i := range at.squared {
-			near(t, "squared distance with the offset", moved.squared[i], at.squared[i], 1e-10)
-		}
-	}
-}
-
 // With a large offset float32 keeps only about two digits of the differences. The distances of
 // these float32 values must be exact to ten digits.
 func TestLargeOffset(t *testing.T) {
