@@ -64,26 +64,6 @@ func TestFetchRefusesUnpinned(t *testing.T) {
 	}
 }
 
-func TestAlteredBytes(t *testing.T) {
-	data := content()
-	altered := slices.Clone(data)
-	altered[999_999]++
-	s := serve(t, whole(altered))
-	dst := filepath.Join(t.TempDir(), "file")
-	f := pinned(s.URL, data)
-	err := Fetch(t.Context(), f, dst, Options{})
-	check(t, err, ErrDamaged, "instead of "+f.SHA256, dst)
-}
-
-func TestTooLong(t *testing.T) {
-	data := content()
-	s := serve(t, whole(append(slices.Clone(data), 'x')))
-	dst := filepath.Join(t.TempDir(), "file")
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "1000001 bytes instead of 1000000", dst)
-	s = serve(t, unannounced(append(slices.Clone(data), 'x')))
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "more than the expected", dst)
-}
-
 // unannounced sends data in chunks, without its length.
 func unannounced(data []byte) handler {
 	return func(_ *server, w http.ResponseWriter, _ *http.Request) {
@@ -92,32 +72,28 @@ func unannounced(data []byte) handler {
 	}
 }
 
-func TestTooShortOnServer(t *testing.T) {
-	data := content()
-	s := serve(t, whole(data[:900_000]))
-	dst := filepath.Join(t.TempDir(), "file")
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), ErrDamaged, "900000 bytes instead of 1000000", dst)
-	part := dst + ".part"
-	if err := os.WriteFile(part, data[:900_000], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	err := download(t.Context(), pinned(s.URL, data), part, Options{}) // a request for the rest
-	check(t, err, ErrDamaged, "no more than 900000 of", dst, "file.part")
-}
-
-// A complete answer of another length is not the file: a proxy's page, with its length or in chunks. One request finds
-// it. An answer that ends with the connection, without a length, may have been interrupted.
+// What is not the file is told from an interruption by one request, and leaves nothing: altered or further bytes, a
+// proxy's page with its length or in chunks. An answer that ends with the connection, without a length, may have been
+// interrupted.
 func TestAnotherAnswer(t *testing.T) {
 	data, page := content(), []byte("<html>log in first</html>")
+	altered := slices.Clone(data)
+	altered[999_999]++
 	for name, c := range map[string]struct {
 		answer handler
 		kind   error
 		words  string
 		left   []string
 	}{
-		"length": {func(_ *server, w http.ResponseWriter, _ *http.Request) { w.Write(page) }, ErrDamaged,
-			"25 bytes instead of 1000000", nil},
-		"chunks": {unannounced(page), ErrDamaged, "25 bytes instead of 1000000", nil},
+		"altered":         {whole(altered), ErrDamaged, "instead of " + pinned("", data).SHA256, nil},
+		"too long":        {whole(append(slices.Clone(data), 'x')), ErrDamaged, "1000001 bytes instead of 1000000", nil},
+		"too long chunks": {unannounced(append(slices.Clone(data), 'x')), ErrDamaged, "more than the expected", nil},
+		"too short":       {whole(data[:900_000]), ErrDamaged, "900000 bytes instead of 1000000", nil},
+		"length":          {whole(page), ErrDamaged, "25 bytes instead of 1000000", nil},
+		"chunks":          {unannounced(page), ErrDamaged, "25 bytes instead of 1000000", nil},
+		"status": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "gone", http.StatusNotFound)
+		}, ErrStatus, `"404 Not Found"`, nil},
 		"rest": {func(_ *server, w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") == "" {
 				cut(w, data, 1000)
@@ -145,6 +121,19 @@ func TestAnotherAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A part is all that the server has.
+func TestTooShortOnServer(t *testing.T) {
+	data := content()
+	s := serve(t, whole(data[:900_000]))
+	dst := filepath.Join(t.TempDir(), "file")
+	part := dst + ".part"
+	if err := os.WriteFile(part, data[:900_000], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := download(t.Context(), pinned(s.URL, data), part, Options{}) // a request for the rest
+	check(t, err, ErrDamaged, "no more than 900000 of", dst, "file.part")
 }
 
 // A download that was interrupted in one call resumes in the next.
@@ -176,22 +165,6 @@ func TestResumeInNextCall(t *testing.T) {
 	}
 }
 
-func TestResumeWithinOneCall(t *testing.T) {
-	data := content()
-	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
-		if s.requests.Load() == 1 {
-			cut(w, data, 400_000)
-		}
-		whole(data)(s, w, r)
-	})
-	dst := filepath.Join(t.TempDir(), "file")
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
-	checkContent(t, dst, data)
-	if s.requests.Load() != 2 || s.ranges[1] == "" {
-		t.Errorf("requests with ranges %q", s.ranges)
-	}
-}
-
 // If a part has wrong bytes, or the server does not support ranges, the file is downloaded
 // from the start.
 func TestStalePart(t *testing.T) {
@@ -208,12 +181,6 @@ func TestStalePart(t *testing.T) {
 			checkContent(t, dst, data)
 		}
 	}
-}
-
-func TestHTTPStatus(t *testing.T) {
-	s := serve(t, func(_ *server, w http.ResponseWriter, _ *http.Request) { http.Error(w, "gone", http.StatusNotFound) })
-	dst := filepath.Join(t.TempDir(), "file")
-	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, Options{}), ErrStatus, `"404 Not Found"`, dst)
 }
 
 func TestNoNetwork(t *testing.T) {

@@ -38,17 +38,6 @@ func TestFetchPlugin(t *testing.T) {
 	}
 }
 
-func TestIndexOffersOtherWheel(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	x.digest = strings.Repeat("ab", 32)
-	_, err := findCPU(t.Context(), options(cache, x.URL))
-	check(t, err, "is not the same file", cache)
-	if x.wheels.Load() != 0 {
-		t.Error("the wheel was downloaded")
-	}
-}
-
 func TestDamagedCachedPlugin(t *testing.T) {
 	t.Setenv(PluginPathEnv, "")
 	x, cache := newIndex(t), t.TempDir()
@@ -148,17 +137,6 @@ func TestReadOnlyCache(t *testing.T) {
 	os.Chmod(cache, 0o555)
 	if out, err := run(); err != nil || strings.TrimSpace(out) != "cache" {
 		t.Errorf("a plugin in a read-only cache: %q, %v", out, err)
-	}
-}
-
-func TestCacheUnderPlainFile(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, dir := newIndex(t), t.TempDir()
-	os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644)
-	_, err := findCPU(t.Context(), options(filepath.Join(dir, "plain"), x.URL))
-	check(t, err, "TVPS_CACHE", dir, "plain")
-	if x.wheels.Load() != 0 {
-		t.Error("downloaded, although the cache folder cannot be created")
 	}
 }
 

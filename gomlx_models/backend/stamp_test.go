@@ -50,6 +50,13 @@ func TestStamp(t *testing.T) {
 	if sum() != hexSum([]byte("third")) {
 		t.Error("a replacement with the same time is not found")
 	}
+	write(stampFile(path, cache), "{nonsense")
+	if sum() != hexSum([]byte("third")) {
+		t.Error("with a damaged stamp: wrong hash")
+	}
+	if _, err := fileSHA256(path+"2", cache); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
 }
 
 // TestVerifyFile: a file that does not have the stamped hash is found, once and for the next start.

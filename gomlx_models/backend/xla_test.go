@@ -214,36 +214,6 @@ func BenchmarkOpenWarm(b *testing.B) {
 	}
 }
 
-func TestStampIsUsedAndUpdated(t *testing.T) {
-	cache := t.TempDir()
-	path := filepath.Join(t.TempDir(), "file")
-	os.WriteFile(path, []byte("one"), 0o644)
-	first, err := fileSHA256(path, cache)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := readStamp(stampFile(path, cache))
-	if err != nil || s.SHA256 != first {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	s.SHA256 = "remembered"
-	writeStamp(stampFile(path, cache), s)
-	if got, _ := fileSHA256(path, cache); got != "remembered" {
-		t.Error("the stamp is not used: every start would compute the plugin's hash")
-	}
-	os.WriteFile(path, []byte("other"), 0o644)
-	if got, _ := fileSHA256(path, cache); got == "remembered" || got == first {
-		t.Error("the hash of a changed file is the old one")
-	}
-	os.WriteFile(stampFile(path, cache), []byte("{nonsense"), 0o644)
-	if _, err := fileSHA256(path, cache); err != nil {
-		t.Errorf("with a damaged stamp: %v", err)
-	}
-	if _, err := fileSHA256(filepath.Join(cache, "none"), cache); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestSitePackages: the packages of a virtual environment are found, whatever its folder is called.
 func TestSitePackages(t *testing.T) {
 	env := filepath.Join(t.TempDir(), "env[1]")
