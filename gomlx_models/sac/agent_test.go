@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity"
@@ -136,88 +135,6 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestLearnsAPointMass: a point on a line is pushed towards 0. The agent's mean return
-// must come near that of the best policy; no constant or random push does.
-func TestLearnsAPointMass(t *testing.T) {
-	cfg := DefaultConfig(1, 1)
-	cfg.Hidden, cfg.Batch, cfg.Alpha, cfg.ActorRate, cfg.CriticRate = 32, 64, .02, 3e-3, 3e-3
-	a := open(t, "", cfg, 0, 1)
-	const length, episodes, burnIn = 10, 60, 100
-	for e := range episodes {
-		runEpisode(t, a, a.rollout, e, length, func(ts []Transition, mode *Mode) {
-			if err := a.Observe(ts); err != nil {
-				t.Fatal(err)
-			}
-			*mode = Sample
-			if a.Observed() < burnIn {
-				*mode = Uniform
-				return
-			}
-			update(t, a)
-		})
-	}
-	evaluation := a.NewRollout("evaluation")
-	learned, idle, best := make([]float64, 2), make([]float64, 2), make([]float64, 2)
-	for e := range 20 {
-		returns := runEpisode(t, a, evaluation, 1000+e, length, func(_ []Transition, mode *Mode) { *mode = Mean })
-		for i, x := range startStates(a, 1000+e) {
-			learned[i] += returns[i]
-			for range length {
-				best[i] -= math.Pow(max(0, math.Abs(x)-.5), 2)
-				x = math.Copysign(max(0, math.Abs(x)-.5), x)
-			}
-			idle[i] -= length * math.Pow(startStates(a, 1000+e)[i], 2)
-		}
-	}
-	for i := range learned {
-		if learned[i] < idle[i]+.9*(best[i]-idle[i]) {
-			t.Errorf("seed %d earns %v; doing nothing earns %v, the best policy %v", a.seeds[i], learned[i], idle[i], best[i])
-		}
-	}
-}
-
-// startStates draws where each seed's point starts in an episode, in [-2, 2].
-func startStates(a *Agent, episode int) []float64 {
-	out := make([]float64, len(a.seeds))
-	for i, seed := range a.seeds {
-		out[i] = 4*random.New(seed, "point mass", episode).Float64() - 2
-	}
-	return out
-}
-
-// runEpisode moves each seed's point by half its action; the reward is -x^2. step gets the
-// transitions and sets the mode of the next action.
-func runEpisode(t *testing.T, a *Agent, r *Rollout, episode, length int,
-	step func(ts []Transition, mode *Mode)) []float64 {
-	t.Helper()
-	x, returns, mode := startStates(a, episode), make([]float64, len(a.seeds)), Mean
-	step0 := a.Observed() == 0
-	if step0 {
-		mode = Uniform
-	} else if r == a.rollout {
-		mode = Sample
-	}
-	for k := range length {
-		var observations [][]float32
-		for _, v := range x {
-			observations = append(observations, []float32{float32(v)})
-		}
-		actions, err := r.Act(observations, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ts []Transition
-		for i := range x {
-			x[i] += .5 * float64(actions[i][0])
-			returns[i] -= x[i] * x[i]
-			ts = append(ts, Transition{Observation: observations[i], Action: actions[i], Reward: float32(-x[i] * x[i]),
-				Next: []float32{float32(x[i])}, Last: k == length-1, Episode: episode})
-		}
-		step(ts, &mode)
-	}
-	return returns
 }
 
 func TestAgentRejects(t *testing.T) {

@@ -17,25 +17,6 @@ func squashed(tb testing.TB, mean, logStd float64, noise []float32) (action, log
 	return out[0], out[1]
 }
 
-// TestDensityIntegratesToOne integrates exp(log pi) over the actions.
-func TestDensityIntegratesToOne(t *testing.T) {
-	noise := make([]float32, 40001)
-	for i := range noise {
-		noise[i] = float32(i-20000) / 2500 // -8 to 8
-	}
-	for _, c := range []struct{ mean, logStd float64 }{{0, 0}, {.7, -1}, {-1.5, -.5}, {0, .7}, {.3, -4}} {
-		action, logProb := squashed(t, c.mean, c.logStd, noise)
-		sum := 0.
-		for i := 1; i < len(noise); i++ {
-			p := (math.Exp(float64(logProb[i])) + math.Exp(float64(logProb[i-1]))) / 2
-			sum += p * (float64(action[i]) - float64(action[i-1]))
-		}
-		if math.Abs(sum-1) > 2e-3 {
-			t.Errorf("mean %v, log std %v: the density integrates to %v", c.mean, c.logStd, sum)
-		}
-	}
-}
-
 // TestLogProbabilityIsAChangeOfVariables compares log pi with the normal density divided by
 // the derivative of the action by the noise, from finite differences in float64.
 func TestLogProbabilityIsAChangeOfVariables(t *testing.T) {
@@ -59,17 +40,6 @@ func TestLogProbabilityStaysFinite(t *testing.T) {
 		_, logProb := squashed(t, mean, 0, []float32{0})
 		near(t, "log pi", logProb, []float64{-math.Log(2*math.Pi)/2 - 2*math.Ln2 + 2*math.Abs(mean)}, 1e-5)
 	}
-}
-
-// TestSeveralActionsMultiply: log pi of independent actions is the sum of theirs.
-func TestSeveralActionsMultiply(t *testing.T) {
-	noise := []float32{.3, -1.1, 2}
-	_, each := squashed(t, .4, -.3, noise)
-	out := evaluate(t, func(in []*Node) []*Node {
-		_, l := squash(AddScalar(ZerosLike(in[0]), .4), AddScalar(ZerosLike(in[0]), -.3), in[0])
-		return []*Node{l}
-	}, tensors.FromFlatDataAndDimensions(noise, 1, 3))
-	near(t, "log pi", out[0], []float64{float64(each[0]) + float64(each[1]) + float64(each[2])}, 1e-5)
 }
 
 // TestLogStdIsClamped sets the last layer's bias far outside the range.

@@ -84,12 +84,10 @@ func declareCart(build newEnv) {
 }
 
 // carts is a Host on the Go backend, which compiles nothing, with carts as environments.
-func carts(t *testing.T) *experiment.Host { return cartsOn(t, backend.Go) }
-
-func cartsOn(t *testing.T, name string) *experiment.Host {
+func carts(t *testing.T) *experiment.Host {
 	t.Helper()
 	declareCart(newCart)
-	return &experiment.Host{Backend: backendtest.Open(t, name), Workers: 2}
+	return &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}
 }
 
 // configOf is the config of a learner.

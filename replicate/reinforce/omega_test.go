@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,11 +32,6 @@ func metrics(rows []runs.Row, metric string) (out []float64) {
 		}
 	}
 	return out
-}
-
-// withoutOmega are the rows that every learner reports.
-func withoutOmega(rows []runs.Row) []runs.Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return strings.HasPrefix(r.Metric, "omega-") })
 }
 
 // TestOmegaIsRecorded: each evaluation of a learner with omega has its rows, in their ranges, and
