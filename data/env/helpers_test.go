@@ -1,16 +1,25 @@
 package env
 
 import (
+	"errors"
 	"testing"
 
+	"tvps/data/artifact"
 	"tvps/data/env/mujoco"
-	"tvps/data/env/mujoco/mujocotest"
 )
+
+// skipWithout skips the test if err says that MuJoCo or a model is not available here.
+func skipWithout(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
+		t.Skip(err)
+	}
+}
 
 func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {
 	t.Helper()
 	c, err := NewCheetah(t.Context(), opts)
-	mujocotest.SkipWithout(t, err)
+	skipWithout(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +30,7 @@ func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {
 func newClaw(t testing.TB, opts ClawOptions) *Claw {
 	t.Helper()
 	c, err := NewClaw(t.Context(), opts)
-	mujocotest.SkipWithout(t, err)
+	skipWithout(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +52,4 @@ func wave(step int, action []float64) {
 	for j := range action {
 		action[j] = float64((7*step+5*j+3*step*j)%11-5) / 5
 	}
-}
-
-// parameter reads a parameter of a model.
-func parameter(t testing.TB, s *mujoco.Sim, name string) []float64 {
-	t.Helper()
-	values, err := s.Parameter(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
 }

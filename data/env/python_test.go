@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"tvps/data/env/mujoco/mujocotest"
 )
 
 var update = flag.Bool("update", false, "write testdata/trajectories.json again, with TVPS_PYTHON")
@@ -95,7 +93,7 @@ func withMuJoCo(t *testing.T, python string) string {
 func writeModels(t *testing.T, dir string) {
 	files := map[string][]byte{}
 	xml, err := cheetahXML(t.Context(), CheetahOptions{})
-	mujocotest.SkipWithout(t, err)
+	skipWithout(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}
