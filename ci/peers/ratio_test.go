@@ -39,7 +39,8 @@ func TestPeers(t *testing.T) {
 // TestNoPython: without Python the command says so.
 func TestNoPython(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), "no-such-python", &out); err != nil || !strings.Contains(out.String(), "no scikit-learn") {
+	err := compareRatios(t.Context(), "no-such-python", &out)
+	if err != nil || !strings.Contains(out.String(), "no scikit-learn") {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

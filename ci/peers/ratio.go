@@ -1,11 +1,3 @@
-// Command ratio compares the density ratio p_T(x) / p_t(x) of package propensity with those of other programs, in one
-// run: classifiers of scikit-learn and, if it is installed, KLIEP of ADAPT. The data are 2,000 rows of a Gaussian
-// whose mean moves over 20 times, so the ratio is known.
-//
-//	go run ./ci/peers/ratio -python python3
-//
-// It prints a table: correlation with the exact log ratio on rows that no program has seen, root mean square error and
-// time. Without a Python that has scikit-learn it says so and compares nothing.
 package main
 
 import (
@@ -13,13 +5,11 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"time"
 
 	"tvps/data/random"
@@ -37,17 +27,6 @@ const (
 	perTime = 100
 	speed   = .1 // of the mean, in standard deviations a time
 )
-
-func main() {
-	python := flag.String("python", "python3", "Python with scikit-learn")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *python, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
 
 // rows are what ratio.py reads.
 type rows struct {
@@ -91,8 +70,10 @@ type result struct {
 	Seconds float64   `json:"seconds"`
 }
 
-// run writes the table, with our result first.
-func run(ctx context.Context, python string, out io.Writer) error {
+// compareRatios writes a table, with our result first: correlation with the exact log ratio on rows that no program has
+// seen, root mean square error and time. The data are 2,000 rows of a Gaussian whose mean moves over 20 times. Without
+// a Python that has scikit-learn it says so and compares nothing.
+func compareRatios(ctx context.Context, python string, out io.Writer) error {
 	if err := exec.CommandContext(ctx, python, "-c", "import sklearn").Run(); err != nil {
 		fmt.Fprintf(out, "%s has no scikit-learn (%v): nothing to compare with\n", python, err)
 		return nil
