@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,10 +17,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	count := 0
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, file)
 		for _, args := range demand.Commands(string(text), "go run ./kernel") {
 			args = slices.DeleteFunc(args, func(a string) bool { return a == "..." })
 			count++

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/kernel/setup"
 	"tvps/replicate/usage"
@@ -98,12 +99,7 @@ func write(t *testing.T, files ...string) {
 	t.Setenv("JUPYTER_PATH", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(f, []byte(dirty), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, f, dirty)
 	}
 }
 
@@ -122,9 +118,7 @@ func TestExitCodes(t *testing.T) {
 	for name, text := range map[string]string{
 		"text.ipynb": "no notebook", "list.yaml": "# c\nn: [1]\n", "other.yaml": "m: 1", "real.yaml": "n: 1.5",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, name, text)
 	}
 	for _, c := range []struct {
 		args string
@@ -241,9 +235,7 @@ func TestTarget(t *testing.T) {
 func TestReadParameters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.yaml")
 	text := "a: 007\nb: '1, 2'\nc: yes\nd: 1e3\ne: 2024-01-02\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, text)
 	want := map[string]string{"a": "007", "b": "1, 2", "c": "yes", "d": "1e3", "e": "2024-01-02"}
 	if got, err := readParameters(file); err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)

@@ -2,6 +2,9 @@
 package demand
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,4 +23,22 @@ func Error(tb testing.TB, err error, words ...string) {
 	if strings.Contains(err.Error(), "\n") {
 		tb.Errorf("the error has several lines: %q", err)
 	}
+}
+
+// Write writes a file, and makes the folders above it.
+func Write[T string | []byte](tb testing.TB, path string, content T) {
+	tb.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Read returns the content of a file.
+func Read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
 }

@@ -109,9 +109,7 @@ func (b *fixture) writeGolden(t *testing.T, text string) {
 	if err := os.MkdirAll(b.Goldens, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(b.goldenFile(), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, b.goldenFile(), text)
 }
 
 const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, ` +
@@ -192,10 +190,7 @@ func TestUpdate(t *testing.T) {
 	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote "+b.goldenFile()) {
 		t.Fatalf("error %v, report %s", err, report)
 	}
-	text, err := os.ReadFile(b.goldenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, b.goldenFile())
 	want := strings.ReplaceAll(`{
  "tolerances": [
   {
@@ -334,17 +329,10 @@ func TestFailure(t *testing.T) {
 	b.cells(t, `{"values": {"share": 2}}`, "fail")
 	b.Update = true
 	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
-	text, err := os.ReadFile(b.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(other, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	err = Check(t.Context(), []string{b.file, other}, b.Options)
+	text := demand.Read(t, b.file)
+	demand.Write(t, other, text)
+	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
+	err := Check(t.Context(), []string{b.file, other}, b.Options)
 	var failed *runner.CellError
 	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, ErrDiffer) || len(b.jobs) != 2 {
 		t.Errorf("error %v after %d notebooks", err, len(b.jobs))
@@ -387,16 +375,9 @@ func TestSkipped(t *testing.T) {
 	}
 	b.cells(t, `{"values": {"share": 2}}`)
 	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
-	text, err := os.ReadFile(b.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(other, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, b.file)
+	demand.Write(t, other, text)
+	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file, other}, b.Options)
 	if report := b.report.String(); !strings.Contains(report, "nb.ipynb: skipped: its kernel is not installed\n") ||
@@ -410,10 +391,7 @@ func TestJobs(t *testing.T) {
 	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
-	text, err := os.ReadFile(b.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, b.file)
 	dir := filepath.Dir(b.file)
 	other := filepath.Join(dir, "other.ipynb")
 	if err := errors.Join(os.WriteFile(other, text, 0o644),
@@ -434,7 +412,7 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	b.Jobs, b.JUnit = 2, filepath.Join(dir, "junit.xml")
-	if err = Check(t.Context(), []string{b.file, other}, b.Options); err == nil || err.Error() != "nb failed\nother failed" {
+	if err := Check(t.Context(), []string{b.file, other}, b.Options); err == nil || err.Error() != "nb failed\nother failed" {
 		t.Errorf("error %q", err)
 	}
 	cases, err := os.ReadFile(b.JUnit)

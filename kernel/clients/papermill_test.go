@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/kernel/nbformat"
 )
 
@@ -51,9 +52,7 @@ func TestPapermill(t *testing.T) {
 		return
 	}
 	in, result := filepath.Join(dir, "in.ipynb"), filepath.Join(dir, "out.ipynb")
-	if err := os.WriteFile(in, []byte(parameterised), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, in, parameterised)
 	env := []string{"JUPYTER_PATH=" + filepath.Join(prefix, "share", "jupyter")}
 	papermill := []string{filepath.Join(dir, "bin", "papermill"), in, result, "-p", "seeds", "3", "-p", "d", "1h30m"}
 	if out, err := run(env, append(papermill, "-p", "scale", "tiny")...); err != nil {

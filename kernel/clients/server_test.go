@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/kernel/nbformat"
 )
 
@@ -101,9 +102,7 @@ func notebook(t *testing.T, name string, sources ...string) (dir string) {
 	dir = t.TempDir()
 	text = `{"cells":[` + text[1:] + `],"metadata":{"kernelspec":{"display_name":"Go (tvps)","language":"go",` +
 		`"name":"tvps"}},"nbformat":4,"nbformat_minor":5}`
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(dir, name), text)
 	return dir
 }
 

@@ -47,38 +47,38 @@ func TestReplies(t *testing.T) {
 	if _, reply := execute(t, k, "unknown"); !cmp.Equal(want, reply) {
 		t.Error(cmp.Diff(want, reply))
 	}
-}
-
-func TestExecuteFields(t *testing.T) {
-	k := startFake(t, fakeSpec(t, "well"), Options{})
 	text, _ := execute(t, k, "content")
-	want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},` +
-		`"allow_stdin":false,"stop_on_error":true}`
-	if text != want {
+	if want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},` +
+		`"allow_stdin":false,"stop_on_error":true}`; text != want {
 		t.Errorf("sent %s, want %s", text, want)
 	}
 }
 
 // Messages in another order, twice, for other clients, or malformed must not change the outputs or the end of a cell.
 func TestMisbehaviour(t *testing.T) {
-	tests := []struct{ code, text, note string }{
-		{"reply-first", "late", ""},
-		{"idle-first", "earlyafter idle", ""},
-		{"slow-idle", "late", ""},
-		{"late-iopub", "late", ""},
-		{"slow-reply", "earlyafter idle", ""},
-		{"strangers", "own", ""},
-		{"wrong-signature", "true", "wrong signature"},
-		{"malformed", "true", "malformed"},
-		{"no-idle", "out", "never said that it is idle"},
+	tests := []struct {
+		code, text, note string
+		dropped          int
+		err              error
+	}{
+		{code: "reply-first", text: "late"},
+		{code: "idle-first", text: "earlyafter idle"},
+		{code: "slow-idle", text: "late"},
+		{code: "late-iopub", text: "late"},
+		{code: "slow-reply", text: "earlyafter idle"},
+		{code: "strangers", text: "own"},
+		{code: "wrong-signature", text: "true", note: "wrong signature", dropped: 4},
+		{code: "malformed", text: "true", note: "malformed", dropped: 7},
+		{code: "no-idle", text: "out", note: "never said that it is idle"},
+		{code: "no-reply", text: "out", err: errNoReply},
 	}
 	for _, test := range tests {
 		t.Run(test.code, func(t *testing.T) {
 			var notes buffer
 			k := startFake(t, fakeSpec(t, "well"), Options{Log: &notes})
-			text, reply := execute(t, k, test.code)
-			if text != test.text || reply.Status != "ok" {
-				t.Errorf("got %q, %+v; want %q", text, reply, test.text)
+			text, reply, err := executeWith(t.Context(), k, test.code)
+			if text != test.text || !errors.Is(err, test.err) || err == nil && reply.Status != "ok" {
+				t.Errorf("got %q, %+v, %v; want %q, %v", text, reply, err, test.text, test.err)
 			}
 			if test.note == "" && notes.String() != "" || !strings.Contains(notes.String(), test.note) {
 				t.Errorf("log %q, want %q", notes.String(), test.note)
@@ -86,29 +86,11 @@ func TestMisbehaviour(t *testing.T) {
 			if text, _ := execute(t, k, "echo next"); text != "next" {
 				t.Errorf("the next cell shows %q", text)
 			}
+			k.Close()
+			if k.rejected != test.dropped {
+				t.Errorf("%d messages dropped, want %d", k.rejected, test.dropped)
+			}
 		})
-	}
-}
-
-func TestDroppedMessagesAreCounted(t *testing.T) {
-	for code, want := range map[string]int{"wrong-signature": 4, "malformed": 7} {
-		k := startFake(t, fakeSpec(t, "well"), Options{})
-		execute(t, k, code)
-		k.Close()
-		if k.rejected != want {
-			t.Errorf("%s: %d dropped, want %d", code, k.rejected, want)
-		}
-	}
-}
-
-func TestNoReply(t *testing.T) {
-	k := startFake(t, fakeSpec(t, "well"), Options{})
-	text, _, err := executeWith(context.Background(), k, "no-reply")
-	if !errors.Is(err, errNoReply) || text != "out" {
-		t.Errorf("got %q, %v", text, err)
-	}
-	if text, _ := execute(t, k, "echo next"); text != "next" {
-		t.Errorf("the next cell shows %q", text)
 	}
 }
 
@@ -178,24 +160,6 @@ func TestCancel(t *testing.T) {
 			}
 			if text, _ := execute(t, k, "echo next"); text != "next" {
 				t.Errorf("the next cell shows %q", text)
-			}
-		})
-	}
-}
-
-func TestInterrupt(t *testing.T) {
-	for _, mode := range []string{"signal", "message"} {
-		t.Run(mode, func(t *testing.T) {
-			spec := fakeSpec(t, "well")
-			spec.InterruptMode = mode
-			k := startFake(t, spec, Options{})
-			reply, err := k.Execute(context.Background(), "wait 1", func(Output) {
-				if err := k.Interrupt(); err != nil {
-					t.Error(err)
-				}
-			})
-			if err != nil || reply.Status != "error" {
-				t.Errorf("got %+v, %v", reply, err)
 			}
 		})
 	}

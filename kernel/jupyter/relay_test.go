@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,19 +137,27 @@ func TestRelayEnds(t *testing.T) {
 	}
 }
 
-// A client that is killed takes the kernel with it, also if it does not give its process id or a wrong one.
-func TestRelayClientKilled(t *testing.T) {
-	for name, before := range map[string]string{
-		"named":     "",
-		"not named": "env -u JPY_PARENT_PID ",
-		"no such":   "env JPY_PARENT_PID=999999999 ",
+// A client that is killed takes the kernel with it, also if it gives the relay no process id or a wrong one.
+func TestClientKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux kills the children of a killed process")
+	}
+	relay := os.Args[0] + " " + relayArgument + " {connection_file}"
+	for name, c := range map[string]struct {
+		before    string
+		processes int
+	}{
+		"without a relay": {"", 2},
+		"named":           {relay, 3},
+		"not named":       {"env -u JPY_PARENT_PID " + relay, 3},
+		"no such":         {"env JPY_PARENT_PID=999999999 " + relay, 3},
 	} {
-		t.Run(name, func(t *testing.T) { clientKilled(t, before+os.Args[0]+" "+relayArgument+" {connection_file}") })
+		t.Run(name, func(t *testing.T) { clientKilled(t, c.before, c.processes) })
 	}
 }
 
 // clientKilled kills a client whose kernelspec has the given words before the program.
-func clientKilled(t *testing.T, before string) {
+func clientKilled(t *testing.T, before string, processes int) {
 	noLeftovers(t) // fails if a process is left after 5 s
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t),
@@ -163,8 +172,8 @@ func clientKilled(t *testing.T, before string) {
 	if _, err := out.Read(make([]byte, 7)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(fakeProcesses(t)); n != 3 {
-		t.Errorf("%d processes instead of 3", n)
+	if n := len(fakeProcesses(t)); n != processes {
+		t.Errorf("%d processes instead of %d", n, processes)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()

@@ -3,13 +3,10 @@ package jupyter
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -192,28 +189,4 @@ func TestCloseWhileACellRuns(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errClosed) {
 		t.Errorf("the cell ended with %v", err)
 	}
-}
-
-// A kernel ends with the process that started it, even if that process is killed.
-func TestKernelEndsWithItsParent(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux kills the children of a killed process")
-	}
-	noLeftovers(t)
-	spec := fakeSpec(t, "client")
-	cmd := exec.Command(spec.Argv[0])
-	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_TEST="+marker(t), "TMPDIR="+t.TempDir())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	io.ReadFull(out, make([]byte, len("started"))) // or the end of the client
-	if n := len(fakeProcesses(t)); n != 2 {
-		t.Errorf("%d processes run, want the client and its kernel", n)
-	}
-	cmd.Process.Kill()
-	cmd.Wait()
 }

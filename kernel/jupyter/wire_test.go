@@ -1,15 +1,10 @@
 package jupyter
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"net"
 	"testing"
-	"time"
 
-	"github.com/go-zeromq/zmq4"
-	"github.com/go-zeromq/zmq4/security/null"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -80,48 +75,4 @@ func TestEncode(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// A peer that sends what cannot be a message ends the socket, not the program.
-func TestImpossibleFrame(t *testing.T) {
-	for name, raw := range map[string][]byte{
-		"impossible size": binary.BigEndian.AppendUint64([]byte{2}, 1<<62),
-		"cut short":       {0, 200, 'x'},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client, server := tcpPair(t)
-			go func() {
-				zmq4.Open(server, null.Security(), zmq4.Router, zmq4.SocketIdentity("server"), true, nil)
-				server.Write(raw)
-				server.Close()
-			}()
-			s, err := open("shell", client, zmq4.Dealer, "client")
-			if err != nil {
-				t.Fatal(err)
-			}
-			go s.receive(func(frames [][]byte) { t.Errorf("received %q", frames) })
-			select {
-			case <-s.done:
-			case <-time.After(10 * time.Second):
-				t.Error("the socket stays open")
-			}
-		})
-	}
-}
-
-// tcpPair is a connection with both of its ends.
-func tcpPair(t *testing.T) (client, server net.Conn) {
-	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	if server, err = l.Accept(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close(); server.Close() })
-	return client, server
 }

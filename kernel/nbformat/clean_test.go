@@ -2,9 +2,10 @@ package nbformat
 
 import (
 	"flag"
-	"os"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -18,14 +19,9 @@ func TestCleanGolden(t *testing.T) {
 	nb.Clean()
 	got := contents(t, nb)
 	if *update {
-		if err := os.WriteFile(cleaned, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, cleaned, got)
 	}
-	want, err := os.ReadFile(cleaned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := demand.Read(t, cleaned)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

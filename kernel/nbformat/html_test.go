@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // export makes a page of a notebook with a Markdown cell and a code cell that has these outputs.
@@ -29,9 +31,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"b.png", "../c.png"} { // a notebook shows nothing from outside its folder
-		if err := os.WriteFile(filepath.Join(dir, file), []byte("DEF"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, filepath.Join(dir, file), "DEF")
 	}
 	page := export(t, HTMLOptions{Title: "given", Dir: dir},
 		"# The *title* #\n\n**bold** | ~~x~~ $a_1 * b_1 * c$ costs $5 and ($6), $$\\mu\n_t$$ `$no$`\n\n"+

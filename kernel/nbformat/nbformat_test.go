@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -32,18 +34,12 @@ func contents(t *testing.T, nb *Notebook) string {
 }
 
 func TestWritesWhatJupyterWrote(t *testing.T) {
-	want, err := os.ReadFile(sample)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := demand.Read(t, sample)
 	file := filepath.Join(t.TempDir(), "copy.ipynb")
 	if err := Write(file, read(t, sample)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := demand.Read(t, file)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("not what Jupyter wrote (-want +got):\n%s", diff)
 	}
@@ -125,9 +121,7 @@ func TestDamagedFiles(t *testing.T) {
 			"p of the attachments of cell 1 is a number"},
 	} {
 		file := filepath.Join(t.TempDir(), "x.ipynb")
-		if err := os.WriteFile(file, []byte(c.data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, file, c.data)
 		_, err := Read(file)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), file+" ") {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
@@ -138,7 +132,8 @@ func TestDamagedFiles(t *testing.T) {
 func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "real.ipynb"), filepath.Join(dir, "link.ipynb")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+	demand.Write(t, file, "old")
+	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("real.ipynb", link); err != nil {

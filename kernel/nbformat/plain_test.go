@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // However a text is split, the result is that of the whole text.
@@ -42,12 +44,7 @@ func TestEmbedStaysInFolder(t *testing.T) {
 	for file, text := range map[string]string{
 		filepath.Join(dir, "in.png"): "inside", filepath.Join(out, "secret.png"): "secret",
 	} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, file, text)
 	}
 	for link, target := range map[string]string{
 		"same.png": "in.png", "link.png": filepath.Join("..", "secret.png"), "absolute.png": filepath.Join(out, "secret.png"),

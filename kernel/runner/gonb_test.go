@@ -43,9 +43,7 @@ func installGoNB(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "kernels", "testgonb", "kernel.json"), spec, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(dir, "kernels", "testgonb", "kernel.json"), spec)
 	t.Setenv("JUPYTER_PATH", dir)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

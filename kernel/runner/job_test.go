@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
@@ -27,9 +28,7 @@ func noKernels(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := `{"argv": ["/no/such/program"], "display_name": "Test", "language": "go"}`
-	if err := os.WriteFile(filepath.Join(dir, "kernels", "test", "kernel.json"), []byte(spec), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(dir, "kernels", "test", "kernel.json"), spec)
 }
 
 func TestPrepareFindsMistakes(t *testing.T) {
@@ -47,9 +46,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		return path
 	}
 	damaged := filepath.Join(dir, "damaged.ipynb")
-	if err := os.WriteFile(damaged, []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, damaged, "{")
 	good, ours := file("good.ipynb", "test"), file("ours.ipynb", "tvps")
 	for name, c := range map[string]struct {
 		job   Job

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 	"tvps/kernel/jupyter"
 )
@@ -25,7 +26,7 @@ func rewrite(t *testing.T, l Layout, change func(*jupyter.Spec)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, l.specFile(), string(text), 0o644)
+	demand.Write(t, l.specFile(), string(text))
 }
 
 func TestSpecProblem(t *testing.T) {
@@ -41,7 +42,7 @@ func TestSpecProblem(t *testing.T) {
 	if got := specProblem(l, chain); got != "" {
 		t.Errorf("with TVPS_DATA: %q", got)
 	}
-	whole := read(t, l.specFile())
+	whole := string(demand.Read(t, l.specFile()))
 	for _, c := range []struct {
 		want   string
 		change func(*jupyter.Spec)
@@ -52,7 +53,7 @@ func TestSpecProblem(t *testing.T) {
 		{"it is out of date", func(s *jupyter.Spec) { delete(s.Env, "GOPROXY") }},
 		{"was not written by", func(s *jupyter.Spec) { s.Metadata = nil }},
 	} {
-		put(t, l.specFile(), whole, 0o644)
+		demand.Write(t, l.specFile(), whole)
 		rewrite(t, l, c.change)
 		if got := specProblem(l, chain); !strings.Contains(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -70,7 +71,7 @@ func TestSpecProblem(t *testing.T) {
 // Jupyter uses the first kernel of a name on its search path.
 func TestShadowedKernel(t *testing.T) {
 	other := t.TempDir()
-	put(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`, 0o644)
+	demand.Write(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	l, err := NewLayout(checkout(t), "")
@@ -99,7 +100,7 @@ func TestCheckECharts(t *testing.T) {
 	if c := checkECharts(l); c.Status != backend.OK {
 		t.Errorf("after an installation: %+v", c)
 	}
-	put(t, l.servedScript(), "", 0o644)
+	demand.Write(t, l.servedScript(), "")
 	if c := checkECharts(l); c.Status != backend.Warn || !strings.Contains(c.Detail, "is out of date") {
 		t.Errorf("another script: %+v", c)
 	}
@@ -203,5 +204,5 @@ func TestRealKernel(t *testing.T) {
 		t.Errorf("the cell printed %q, %v", got, err)
 	}
 	_, err = runCell(t.Context(), kernel, "%%\npanic(\"on purpose\")")
-	wantError(t, err, "on purpose")
+	demand.Error(t, err, "on purpose")
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 )
 
@@ -101,31 +102,12 @@ func tree(t *testing.T, dir string) []string {
 	return list
 }
 
-// put writes a file and its folder.
-func put(t *testing.T, path, text string, perm fs.FileMode) {
+// script writes a program.
+func script(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	demand.Write(t, path, text)
+	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), perm); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// wantError checks that err contains the words and is one line.
-func wantError(t *testing.T, err error, words string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got error %v, want one line with %q", err, words)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("the message does not name the folder: %q", out)
 	}
 	var got map[string]any
-	if err := json.Unmarshal([]byte(read(t, l.specFile())), &got); err != nil {
+	if err := json.Unmarshal(demand.Read(t, l.specFile()), &got); err != nil {
 		t.Fatal(err)
 	}
 	toolchain, err := findGo(t.Context(), l.Root)
@@ -77,7 +78,7 @@ func TestInstallAgain(t *testing.T) {
 		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Fatal(err)
 		}
-		specs = append(specs, read(t, l.specFile()))
+		specs = append(specs, string(demand.Read(t, l.specFile())))
 		trees = append(trees, strings.Join(tree(t, l.Prefix), "\n"))
 	}
 	if builds != 1 {
@@ -119,12 +120,12 @@ func TestInstallFailure(t *testing.T) {
 		if _, err := install(t, l, fakeParts(&builds)); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}
-		before := read(t, l.specFile())
+		before := string(demand.Read(t, l.specFile()))
 		os.Remove(l.program(tools[0])) // so that it is built again
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if got := read(t, l.specFile()); got != before {
+		if got := string(demand.Read(t, l.specFile())); got != before {
 			t.Errorf("%s: the old kernelspec is now %q", name, got)
 		}
 	}
@@ -133,7 +134,7 @@ func TestInstallFailure(t *testing.T) {
 // The leftovers of a killed installation are removed.
 func TestInstallAfterKill(t *testing.T) {
 	l, builds := tempLayout(t), 0
-	put(t, filepath.Join(l.Data, ".build", "gonb"), "half a program", 0o755)
+	script(t, filepath.Join(l.Data, ".build", "gonb"), "half a program")
 	if _, err := install(t, l, fakeParts(&builds)); err != nil {
 		t.Fatal(err)
 	}
@@ -197,10 +198,10 @@ func TestInstallWithoutNetwork(t *testing.T) {
 func TestInstallKeepsForeignKernel(t *testing.T) {
 	for name, text := range map[string]string{"another kernel": `{"argv":["mine"],"metadata":{}}`, "not JSON": `{`} {
 		l, builds := tempLayout(t), 0
-		put(t, l.specFile(), text, 0o644)
+		demand.Write(t, l.specFile(), text)
 		_, err := install(t, l, fakeParts(&builds))
-		wantError(t, err, "was not written by `tvps kernel install`")
-		if got := read(t, l.specFile()); got != text || builds > 0 {
+		demand.Error(t, err, "was not written by `tvps kernel install`")
+		if got := string(demand.Read(t, l.specFile())); got != text || builds > 0 {
 			t.Errorf("%s: kernel.json is %q now, %d builds", name, got, builds)
 		}
 	}
@@ -214,19 +215,19 @@ func TestLayout(t *testing.T) {
 		t.Errorf("got %+v, %v", l, err)
 	}
 	_, err = NewLayout("/a,b", "")
-	wantError(t, err, "comma")
+	demand.Error(t, err, "comma")
 	_, err = NewLayout("/src", "/a:b")
-	wantError(t, err, `contains a line break or ':'`)
+	demand.Error(t, err, `contains a line break or ':'`)
 }
 
 func TestFindRoot(t *testing.T) {
 	root := checkout(t)
 	t.Setenv("TVPS_ROOT", "")
 	other := t.TempDir()
-	put(t, filepath.Join(other, "go.mod"), "module other\n", 0o644)
+	demand.Write(t, filepath.Join(other, "go.mod"), "module other\n")
 	t.Chdir(other)
 	_, err := FindRoot()
-	wantError(t, err, "set TVPS_ROOT")
+	demand.Error(t, err, "set TVPS_ROOT")
 	t.Setenv("TVPS_ROOT", root)
 	if got, err := FindRoot(); got != root || err != nil {
 		t.Errorf("got %q, %v", got, err)

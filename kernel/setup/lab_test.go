@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // buffer is a log that another goroutine may read.
@@ -49,7 +51,7 @@ func withLab(t *testing.T, version string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "some bin")
 	if version != "" {
-		put(t, filepath.Join(dir, "jupyter-lab"), fmt.Sprintf(labScript, version), 0o755)
+		script(t, filepath.Join(dir, "jupyter-lab"), fmt.Sprintf(labScript, version))
 	}
 	onlyOnPath(t, dir)
 }
@@ -61,7 +63,7 @@ func withNotebooks(t *testing.T) Layout {
 	real := l.Root
 	l.Root = filepath.Join(t.TempDir(), "check out")
 	for _, name := range []string{"go.mod", "go.sum", filepath.Join(goplsModule, "go.mod")} {
-		put(t, filepath.Join(l.Root, name), read(t, filepath.Join(real, name)), 0o644)
+		demand.Write(t, filepath.Join(l.Root, name), string(demand.Read(t, filepath.Join(real, name))))
 	}
 	if err := os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755); err != nil {
 		t.Fatal(err)
@@ -79,9 +81,9 @@ func TestLabMissing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case it is started by mistake
 		defer cancel()
 		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
-		wantError(t, err, words)
-		wantError(t, err, "kernel lab --venv --prefix")
-		wantError(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
+		demand.Error(t, err, words)
+		demand.Error(t, err, "kernel lab --venv --prefix")
+		demand.Error(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
 		if !errors.Is(err, ErrNoLab) || builds > 0 {
 			t.Errorf("got %v and %d builds", err, builds)
 		}
@@ -168,16 +170,16 @@ func waitFor(t *testing.T, log *buffer, words string, ended <-chan error) {
 
 func TestLabFails(t *testing.T) {
 	dir := t.TempDir()
-	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n"
-	put(t, filepath.Join(dir, "jupyter-lab"), script, 0o755)
+	text := "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n"
+	script(t, filepath.Join(dir, "jupyter-lab"), text)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
 	options := InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}
 	err := Lab(t.Context(), l, LabOptions{Install: options})
-	wantError(t, err, "JupyterLab failed: exit status 1")
+	demand.Error(t, err, "JupyterLab failed: exit status 1")
 	os.Remove(filepath.Join(l.Root, "notebooks"))
 	err = Lab(t.Context(), l, LabOptions{})
-	wantError(t, err, "the checkout is incomplete")
+	demand.Error(t, err, "the checkout is incomplete")
 }
 
 // python is a python3 that creates environments. Its pip fails unless the file PIP_STATE contains the word works.
@@ -191,26 +193,26 @@ esac
 
 func TestVenv(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "python3"), python, 0o755)
+	script(t, filepath.Join(dir, "python3"), python)
 	state := filepath.Join(t.TempDir(), "state")
 	t.Setenv("PIP_STATE", state)
 	onlyOnPath(t, dir)
 	l, log := tempLayout(t), &buffer{}
-	put(t, filepath.Join(l.venv(), "old"), "of an interrupted call", 0o644)
+	demand.Write(t, filepath.Join(l.venv(), "old"), "of an interrupted call")
 
-	put(t, state, "broken\n", 0o644)
+	demand.Write(t, state, "broken\n")
 	err := makeVenv(t.Context(), l, log)
-	wantError(t, err, "repeat the command")
+	demand.Error(t, err, "repeat the command")
 	if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
 		t.Errorf("an incomplete environment was accepted: %v", err)
 	}
-	put(t, state, "works\n", 0o644)
+	demand.Write(t, state, "works\n")
 	for range 2 { // the second call has nothing to do
 		if err := makeVenv(t.Context(), l, log); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := read(t, l.labSettingsFile()); !strings.Contains(got, `"fetchNews": "false"`) {
+	if got := string(demand.Read(t, l.labSettingsFile())); !strings.Contains(got, `"fetchNews": "false"`) {
 		t.Errorf("JupyterLab asks about news: %s", got)
 	}
 	if got := strings.Count(log.String(), "venv\n"); got != 2 {
@@ -224,7 +226,7 @@ func TestVenv(t *testing.T) {
 		t.Errorf("found %+v, %v", lab, err)
 	}
 	for _, marker := range []string{"", strings.Repeat("0", 64) + "\n"} { // made from no list, from another list
-		put(t, l.venvComplete(), marker, 0o644)
+		demand.Write(t, l.venvComplete(), marker)
 		before := strings.Count(log.String(), "venv\n")
 		if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
 			t.Errorf("an environment with the marker %q was accepted: %v", marker, err)
@@ -236,5 +238,5 @@ func TestVenv(t *testing.T) {
 	onlyOnPath(t, t.TempDir())
 	os.RemoveAll(l.venv())
 	err = makeVenv(t.Context(), l, log)
-	wantError(t, err, "python3 is not on PATH")
+	demand.Error(t, err, "python3 is not on PATH")
 }

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestUninstall(t *testing.T) {
 	l := fakeInstallation(t)
 	old := filepath.Join(l.Data, "echarts.min.js") // of an earlier version
-	put(t, old, "script", 0o644)
+	demand.Write(t, old, "script")
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
@@ -39,14 +41,14 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 		filepath.Join(l.venv(), "bin", "python"), l.venvLock(),
 	}
 	for _, path := range mine {
-		put(t, path, "mine", 0o644)
+		demand.Write(t, path, "mine")
 	}
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range mine {
-		if got := read(t, path); got != "mine" {
+		if got := string(demand.Read(t, path)); got != "mine" {
 			t.Errorf("%s holds %q", path, got)
 		}
 	}
@@ -77,12 +79,12 @@ func TestUninstallNothing(t *testing.T) {
 
 func TestUninstallLeavesForeignKernel(t *testing.T) {
 	l := fakeInstallation(t)
-	put(t, l.specFile(), `{"argv":["mine"]}`, 0o644)
+	demand.Write(t, l.specFile(), `{"argv":["mine"]}`)
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, l.specFile()); got != `{"argv":["mine"]}` ||
+	if got := string(demand.Read(t, l.specFile())); got != `{"argv":["mine"]}` ||
 		!strings.Contains(out.String(), "Left alone: "+l.specFile()) {
 		t.Errorf("kernel.json is %q, and it says %q", got, out.String())
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	bins "tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -30,9 +30,7 @@ func TestBacktest(t *testing.T) {
 		text += fmt.Sprintf("%.4f,%s\n", x, y)
 	}
 	file := filepath.Join(dir, "table.csv")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, text)
 	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
 		Baselines: []string{}, Kinds: []crossfit.Kind{}, Fit: crossfit.DefaultConfig()}
 	shown := func() (r *backtest.Result, first, last message) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -101,9 +102,7 @@ func TestFurtherPanels(t *testing.T) {
 		{"fig02-b-judged.csv", "c"}, // of another figure
 		{"fig01-a-judged.csv", "a c"},
 	} {
-		if err := os.WriteFile(filepath.Join(gallery, "fig01", c.file), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, filepath.Join(gallery, "fig01", c.file), "")
 		if got := strings.Join(furtherPanels(gallery, figure), " "); got != c.want {
 			t.Errorf("with %s: %q, want %q", c.file, got, c.want)
 		}

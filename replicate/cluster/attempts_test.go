@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/replicate/cluster/slurmtest"
 )
 
@@ -110,9 +111,7 @@ func plan(t *testing.T, n int) (Plan, *Slurm) {
 // behave sets how the attempts at a task end.
 func behave(t *testing.T, o *Slurm, task int, codes string) {
 	name := filepath.Join(filepath.Dir(o.Plan), fmt.Sprint("behaviour-", task))
-	if err := os.WriteFile(name, []byte(codes), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, name, codes)
 }
 
 // submit submits a plan to the cluster, which the commands of this process then see.

@@ -3,12 +3,13 @@ package cluster
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // example is a plan with a task of every stage.
@@ -137,9 +138,7 @@ func TestAttempts(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := append([]byte("{}"), bytes.Repeat([]byte(" "), longestAttempt)...)
-	if err := os.WriteFile(filepath.Join(AttemptsFolder(plan), "long.json"), long, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(AttemptsFolder(plan), "long.json"), long)
 	got, unreadable, err := Attempts(plan)
 	if err != nil || unreadable != 1 {
 		t.Fatal(err, unreadable)

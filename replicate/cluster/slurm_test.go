@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // TestJobs: arrays are split at MaxArraySize, and each job waits for the stages whose results its tasks need.
@@ -119,14 +121,9 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
 	}
 	os.Remove(cancelled)
-	text, err := os.ReadFile(jobsFile(plan))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, jobsFile(plan))
 	text = bytes.Replace(text, []byte(`"id": 12`), []byte(`"id": 22`), 1)
-	if err := os.WriteFile(jobsFile(plan), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, jobsFile(plan), text)
 	n, err = Cancel(t.Context(), plan)
 	if n != 0 || err != nil {
 		t.Errorf("another job's number: %d jobs, %v", n, err)
@@ -187,9 +184,7 @@ func TestLastError(t *testing.T) {
 		"replicate: no lock\n" + strings.Repeat("loss 1\n", endOfLog):  "loss 1",
 		"": "",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, path, text)
 		if got := lastError(path); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

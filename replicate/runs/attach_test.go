@@ -2,9 +2,10 @@ package runs
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // An attachment is stored with its run, is not listed as a run, and is copied when runs are merged.
@@ -33,8 +34,6 @@ func TestAttachments(t *testing.T) {
 			t.Errorf("merged %q", got)
 		}
 		// The second merge must not replace it.
-		if err := os.WriteFile(from.attachmentPath(spec(0), "film.svg"), []byte("other"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, from.attachmentPath(spec(0), "film.svg"), "other")
 	}
 }

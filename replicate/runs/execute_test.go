@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +42,15 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 		{Spec: spec(7), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
 			return nil, nil, errors.New("no plugin")
 		}},
-		testJob(8, upTo(5), new(atomic.Int64)),
+		{Spec: spec(8), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
+			return testJob(8, nil, new(atomic.Int64)).Step, func() { panic("device lost") }, nil
+		}},
+		testJob(9, upTo(5), new(atomic.Int64)),
 	}
 	want := []string{
 		"step 3: out of luck", "panic: runtime error: index out of range", "step 3 reports accuracy = NaN",
 		"accuracy = -Inf", "row for t = 4", `name ""`, "set-up: panic: no data", "set-up: no plugin",
+		"device lost",
 	}
 	store := open(t, t.TempDir())
 	var out bytes.Buffer
@@ -58,7 +61,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 	if report.Computed != 1 || len(report.Failed) != len(want) || report.Interrupted || report.Err() == nil {
 		t.Fatalf("report %+v", report)
 	}
-	list := out.String()[strings.LastIndex(out.String(), "8 runs failed"):]
+	list := out.String()[strings.LastIndex(out.String(), "9 runs failed"):]
 	for seed, text := range want {
 		if failure := report.Failed[seed]; failure.Spec.Seed != int64(seed) || !strings.Contains(failure.Err.Error(), text) {
 			t.Errorf("failure %d is %v, want %q", seed, failure, text)
@@ -108,41 +111,6 @@ func TestStepCannotBeStored(t *testing.T) {
 	err = m.add(1, rowsAt(0, 1), 1)
 	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// A panic of stop is a failure, too.
-func TestStopPanics(t *testing.T) {
-	job := Job{Spec: spec(0), Steps: upTo(1), Start: func(context.Context) (StepFunc, func(), error) {
-		return testJob(0, nil, new(atomic.Int64)).Step, func() { panic("device lost") }, nil
-	}}
-	report, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{})
-	if err != nil || len(report.Failed) != 1 || !strings.Contains(report.Failed[0].Err.Error(), "device lost") {
-		t.Errorf("report %+v, error %v", report, err)
-	}
-}
-
-func TestWorkersDoNotChangeBytes(t *testing.T) {
-	frames := func(workers int) (all [][]byte) {
-		store := open(t, t.TempDir())
-		var jobs []Job
-		for seed := range 8 {
-			jobs = append(jobs, testJob(seed, upTo(6), new(atomic.Int64)))
-		}
-		report, err := Execute(t.Context(), store, jobs, Options{Workers: workers})
-		if err != nil || report.Computed != 8 {
-			t.Fatal(report, err)
-		}
-		for seed := range 8 {
-			all = append(all, secondFrame(t, store, spec(seed)))
-		}
-		return all
-	}
-	one, four := frames(1), frames(4)
-	for seed := range one {
-		if !bytes.Equal(one[seed], four[seed]) {
-			t.Errorf("seed %d differs between 1 and 4 workers", seed)
-		}
 	}
 }
 
@@ -238,30 +206,15 @@ func TestWriteErrorEndsAll(t *testing.T) {
 	}
 }
 
-// TestVerifyMeanwhile: Verify runs while the first run computes, and does not delay it.
-func TestVerifyMeanwhile(t *testing.T) {
-	begun := make(chan struct{})
-	step := func(context.Context, int) ([]Row, error) {
-		select {
-		case <-begun:
-			return nil, nil
-		case <-time.After(time.Minute):
-			return nil, errors.New("Verify has not begun")
-		}
-	}
-	report, err := Execute(t.Context(), open(t, t.TempDir()), []Job{{Spec: spec(0), Steps: upTo(1), Step: step}},
-		Options{Verify: func() error { close(begun); return nil }})
-	if err = cmp.Or(err, report.Err()); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestVerify: rows are stored once Verify has returned nil. Its error is that of Execute, and nothing is stored.
+// TestVerify: Verify runs while the first run computes, and rows are stored once it has returned nil. Its error is that
+// of Execute, and nothing is stored.
 func TestVerify(t *testing.T) {
 	altered := errors.New("the plugin was altered")
 	for _, want := range []error{nil, altered} {
 		store, computed, calls := open(t, t.TempDir()), new(atomic.Int64), new(atomic.Int64)
+		begun := make(chan bool)
 		verify := func() error {
+			close(begun)
 			for computed.Load() == 0 { // while the first run computes
 				time.Sleep(time.Millisecond)
 			}
@@ -272,6 +225,17 @@ func TestVerify(t *testing.T) {
 			return want
 		}
 		jobs := []Job{testJob(0, upTo(4), computed), testJob(1, upTo(4), computed)}
+		for i, step := range []StepFunc{jobs[0].Step, jobs[1].Step} {
+			jobs[i].Step = func(ctx context.Context, t int) ([]Row, error) {
+				rows, err := step(ctx, t)
+				select {
+				case <-begun:
+				case <-time.After(time.Minute):
+					err = errors.New("Verify has not begun")
+				}
+				return rows, err
+			}
+		}
 		report, err := Execute(t.Context(), store, jobs, Options{Workers: 2, Verify: verify})
 		if !errors.Is(err, want) || calls.Load() != 1 {
 			t.Errorf("error %v, %d calls", err, calls.Load())

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // Tests that need a second process start the test binary again: with RUNS_TEST_DIR set it executes test jobs in that
@@ -152,10 +154,7 @@ func uninterrupted(t *testing.T, seed int, steps []int) []byte {
 // secondFrame returns the compressed bytes of the part of a result file that must not depend on interruptions.
 func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 	t.Helper()
-	file, err := os.ReadFile(store.donePath(spec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := demand.Read(t, store.donePath(spec))
 	at := bytes.LastIndex(file, []byte{0x28, 0xb5, 0x2f, 0xfd})
 	if at <= 0 {
 		t.Fatalf("%d bytes hold no second zstd frame", len(file))
@@ -186,10 +185,7 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 
 func countLines(t *testing.T, path string) map[string]int {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, path)
 	lines := map[string]int{}
 	for line := range strings.Lines(string(text)) {
 		lines[line]++

@@ -28,9 +28,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0)),
 		store.attachmentPath(spec(0), "film.svg")} {
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, path, "")
 		if err := os.Truncate(path, 1<<40); err != nil {
 			t.Skip("no sparse files here: ", err)
 		}

@@ -21,9 +21,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	for _, s := range append(slices.Clone(want), spec(5), spec(6), spec(8)) {
 		execute(t, store, nil, Job{Spec: s, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
 	}
-	if err := os.WriteFile(store.donePath(spec(5)), []byte("not zstd"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, store.donePath(spec(5)), "not zstd")
 	elsewhere := filepath.Join(store.dir, "other", filepath.Base(store.donePath(spec(8))))
 	if err := errors.Join(os.Rename(store.donePath(spec(6)), store.donePath(spec(7))),
 		os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
@@ -57,9 +55,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	if len(specs) != 1 || specs[0].Seed != 9 || problems != nil || err != nil {
 		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
 	}
-	if err := os.WriteFile(store.partialPath(spec(9)), []byte("{}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, store.partialPath(spec(9)), "{}\n")
 	before["test/"+spec(9).ID()+partialSuffix] = "{}\n"
 	if specs, problems, err = store.Unfinished(); len(specs) != 0 || len(problems) != 1 || err != nil {
 		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
@@ -72,9 +68,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 func TestView(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, "")
 	for path, word := range map[string]string{filepath.Join(dir, "none"): "there is no", file: "is a file",
 		filepath.Join(file, "below"): "there is no"} {
 		_, err := View(path)

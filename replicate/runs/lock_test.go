@@ -46,12 +46,7 @@ func TestLockFilesAreOpenForWriting(t *testing.T) {
 	})
 	store := open(t, t.TempDir())
 	stale := store.lockPath(spec(0))
-	if err := os.MkdirAll(filepath.Dir(stale), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stale, []byte("of a killed process"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, stale, "of a killed process")
 	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
 	if _, err := store.load(spec(0)); err != nil {
 		t.Error(err)
@@ -83,12 +78,7 @@ func TestNoLocks(t *testing.T) {
 func TestLockFails(t *testing.T) {
 	store := open(t, t.TempDir())
 	path := store.lockPath(spec(0))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, path, "")
 	inject(t, func(*os.File, int) error { return unix.EIO })
 	_, err := store.claim(spec(0))
 	var folder *FolderError
@@ -138,9 +128,7 @@ func TestStateOfALockedRun(t *testing.T) {
 		`{"host":"n","pid":7}` + "\nmore": "running: 0 of 3 steps, on n, process 7",
 		strings.Repeat("a", maxLine+9):    "running: 0 of 3 steps",
 	} {
-		if err := os.WriteFile(store.lockPath(spec(0)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, store.lockPath(spec(0)), text)
 		if got := store.State(spec(0), upTo(3)).String(); got != want {
 			t.Errorf("%.30q: state %q, want %q", text, got, want)
 		}

@@ -196,7 +196,7 @@ type source struct {
 	finished bool
 	rows     map[int][]Row
 	sessions []Provenance
-	marks    map[int]stepMark // of an unfinished run
+	took     map[int]float64 // seconds spent on each step, of an unfinished run
 	seconds  float64
 	taken    int // steps that the union takes from it
 }
@@ -221,7 +221,7 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 		problems = append(problems, err)
 	}
 	if len(part.rows) > 0 {
-		out = append(out, &source{path: path, rows: part.rows, sessions: part.sessions, marks: part.marks,
+		out = append(out, &source{path: path, rows: part.rows, sessions: part.sessions, took: part.took,
 			seconds: part.seconds})
 	}
 	return out, problems
@@ -299,6 +299,12 @@ func (u *union) provenance() Provenance {
 			seconds += from.seconds * (float64(from.taken) / float64(len(from.rows)))
 		}
 	}
+	return sessionsAsOne(sessions, seconds)
+}
+
+// sessionsAsOne is one provenance for several sessions: the last one's, with the start of the first and the commits of
+// all.
+func sessionsAsOne(sessions []Provenance, seconds float64) Provenance {
 	if len(sessions) == 0 {
 		return Provenance{}
 	}
@@ -308,27 +314,19 @@ func (u *union) provenance() Provenance {
 	return last.following(sessions, seconds)
 }
 
-// encodePartial returns the bytes of an unfinished run's file. Each session precedes its steps.
+// encodePartial returns the bytes of an unfinished run's file: for each file of the union one session, and its steps.
 func (u *union) encodePartial(spec Spec) []byte {
 	text := jsonLine(partialLine{Spec: &spec})
 	for _, from := range u.sources {
-		session := -1
-		steps := slices.SortedFunc(maps.Keys(from.marks), func(a, b int) int {
-			if order := from.marks[a].session - from.marks[b].session; order != 0 {
-				return order
+		if from.taken == 0 {
+			continue
+		}
+		session := sessionsAsOne(from.sessions, 0)
+		text = append(text, sealed(partialLine{Session: &session})...)
+		for _, t := range slices.Sorted(maps.Keys(from.took)) {
+			if u.by[t] == from {
+				text = append(text, stepLines(t, u.rows[t], from.took[t])...)
 			}
-			return a - b
-		})
-		for _, t := range steps {
-			if u.by[t] != from {
-				continue
-			}
-			mark := from.marks[t]
-			if mark.session > session {
-				session = mark.session
-				text = append(text, sealed(partialLine{Session: &from.sessions[session]})...)
-			}
-			text = append(text, stepLines(t, u.rows[t], mark.seconds)...)
 		}
 	}
 	return text

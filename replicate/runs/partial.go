@@ -22,21 +22,15 @@ import (
 // failure) is dropped and computed again. The spec is checked by the run's ID, rows by the sha256 of their step, the
 // other lines by a sum of their own. Older programs wrote none: steps of theirs are computed again.
 type partial struct {
-	sessions []Provenance     // that completed a step
-	rows     map[int][]Row    // of complete steps
-	marks    map[int]stepMark // of the same
-	seconds  float64          // spent on complete steps
-	size     int64            // bytes up to the end of the last complete step
-	damaged  bool             // whether a complete line is damaged and more steps follow it
+	sessions []Provenance    // that completed a step
+	rows     map[int][]Row   // of complete steps
+	took     map[int]float64 // seconds spent on each of the same
+	seconds  float64         // spent on all of them
+	size     int64           // bytes up to the end of the last complete step
+	damaged  bool            // whether a complete line is damaged and more steps follow it
 }
 
-// stepMark says who computed a complete step.
-type stepMark struct {
-	session int     // index into sessions, -1 if the file names none
-	seconds float64 // spent on it
-}
-
-func newPartial() *partial { return &partial{rows: map[int][]Row{}, marks: map[int]stepMark{}} }
+func newPartial() *partial { return &partial{rows: map[int][]Row{}, took: map[int]float64{}} }
 
 type doneMark struct {
 	T       int     `json:"t"`
@@ -156,7 +150,7 @@ func (p *partialParser) complete(done doneMark) bool {
 		p.part.sessions = append(p.part.sessions, *p.session)
 	}
 	p.part.rows[done.T] = p.rows
-	p.part.marks[done.T] = stepMark{session: len(p.part.sessions) - 1, seconds: done.Seconds}
+	p.part.took[done.T] = done.Seconds
 	p.part.seconds += done.Seconds
 	p.session, p.rows, p.lines = nil, nil, nil
 	return true

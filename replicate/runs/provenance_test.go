@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestNewProvenance(t *testing.T) {
@@ -97,9 +99,7 @@ func TestWorkingCommit(t *testing.T) {
 	}
 	before := NewProvenance("", nil).Commit
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("go.mod", []byte("module tvps\n\ngo 1.26\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, "go.mod", "module tvps\n\ngo 1.26\n")
 	for _, command := range []string{"init -q", "add .",
 		"-c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m m"} {
 		if output, ok := git(strings.Fields(command)...); !ok {
@@ -115,9 +115,7 @@ func TestWorkingCommit(t *testing.T) {
 	if commit, _ := workingCommit("example.com/stranger"); commit != "" {
 		t.Errorf("took the commit of another module: %q", commit)
 	}
-	if err := os.WriteFile("new.go", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, "new.go", "")
 	if _, dirty := workingCommit("tvps"); !dirty {
 		t.Error("a new file does not make it dirty")
 	}

@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -116,18 +118,15 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 		}
 	}
 	file.close()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := demand.Read(t, path)
 	check := func(data []byte) int {
 		part := parsePartial(data, spec(0).ID())
 		for step, rows := range part.rows {
 			if !cmp.Equal(rows, rowsAt(0, step)) {
 				t.Errorf("step %d is read as %v", step, rows)
 			}
-			if mark := part.marks[step]; mark.seconds != 1 || mark.session != 0 || part.sessions[0].Commit != "a" {
-				t.Errorf("step %d is of %+v, %+v", step, mark, part.sessions)
+			if part.took[step] != 1 || len(part.sessions) != 1 || part.sessions[0].Commit != "a" {
+				t.Errorf("step %d took %g s in %+v", step, part.took[step], part.sessions)
 			}
 		}
 		if int(part.size) > len(data) {
@@ -170,10 +169,7 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 	}
 	file.append(8, nil, 1)
 	file.close()
-	again, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := demand.Read(t, path)
 	if part := parsePartial(again, spec(0).ID()); len(part.rows) != 9 || int(part.size) != len(again) {
 		t.Errorf("after an incomplete write: %d steps in %d of %d bytes", len(part.rows), part.size, len(again))
 	}
@@ -277,7 +273,6 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// A run that another process holds is awaited at the end, and computed if that process releases it unfinished. Waiting
 // Where locks exclude no other machine, processes compute the same runs twice, also after kill -9, and the files have
 // the same bytes.
 func TestLocksThatAreAlwaysGranted(t *testing.T) {
@@ -310,6 +305,7 @@ func TestLocksThatAreAlwaysGranted(t *testing.T) {
 	}
 }
 
+// A run that another process holds is awaited at the end, and computed if that process releases it unfinished. Waiting
 // takes few attempts, which do not come at the same time as another waiter's.
 func TestHeldRunIsWaitedFor(t *testing.T) {
 	codec() // outside of the bubble: only the bubble may use channels made in it

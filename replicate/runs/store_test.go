@@ -78,13 +78,8 @@ func TestDamagedFileIsQuarantinedAndRecomputed(t *testing.T) {
 			store := stored(t)
 			want := secondFrame(t, store, spec(0))
 			path := store.donePath(spec(0))
-			file, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, damage(file), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			file := demand.Read(t, path)
+			demand.Write(t, path, damage(file))
 			if state := store.State(spec(0), upTo(10)); state.Kind != Missing || !strings.Contains(state.Message, "damaged") {
 				t.Errorf("state is %v", state)
 			}
@@ -112,10 +107,7 @@ func TestDamagedFileIsQuarantinedAndRecomputed(t *testing.T) {
 // A file that is cut is damaged; one with a changed bit is damaged or has the same content.
 func TestEveryByteCounts(t *testing.T) {
 	store := stored(t)
-	file, err := os.ReadFile(store.donePath(spec(0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := demand.Read(t, store.donePath(spec(0)))
 	want, err := decodeResult(file)
 	if err != nil {
 		t.Fatal(err)
@@ -158,10 +150,7 @@ func TestEditedRows(t *testing.T) {
 
 func unpacked(t *testing.T, store *Store) []byte {
 	t.Helper()
-	file, err := os.ReadFile(store.donePath(spec(0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := demand.Read(t, store.donePath(spec(0)))
 	_, decoder := codec()
 	text, err := decoder.DecodeAll(file, nil)
 	if err != nil {
@@ -221,9 +210,7 @@ func TestForeignFile(t *testing.T) {
 		t.Errorf("parts of two runs: %v", err)
 	}
 	newer := encoder.EncodeAll(jsonLine(headerLine{Format: format + 1, Spec: spec(2)}), nil)
-	if err := os.WriteFile(store.donePath(spec(2)), newer, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, store.donePath(spec(2)), newer)
 	var later *FormatError
 	_, err := store.load(spec(2))
 	if !errors.As(err, &later) || later.Path != store.donePath(spec(2)) || later.Format != format+1 ||
@@ -280,9 +267,7 @@ func TestExplain(t *testing.T) {
 
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, "")
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
 		var unusable *FolderError
 		if _, err := Open(dir); !errors.As(err, &unusable) || unusable.Dir != dir {
@@ -290,9 +275,7 @@ func TestUnusableFolder(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "test"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(dir, "test"), "")
 	wantUnwritable(t, dir)
 }
 
@@ -334,9 +317,7 @@ func TestTidy(t *testing.T) {
 		return len(entries) - 1
 	}
 	for _, suffix := range replaced {
-		if err := os.WriteFile(store.path(spec(0), suffix), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, store.path(spec(0), suffix), "")
 	}
 	held, err := tryLock(store.lockPath(spec(0)))
 	if err != nil || held == nil {
