@@ -149,6 +149,14 @@ func (f Figure) Panel(key string) (Panel, error) {
 	return Panel{}, fmt.Errorf("figures: %s has no panel %q, it has %s", f.Name, key, strings.Join(keys, ", "))
 }
 
+// drawable is Panel for drawing: it validates the figure first.
+func (f Figure) drawable(key string) (Panel, error) {
+	if err := f.Validate(); err != nil {
+		return Panel{}, err
+	}
+	return f.Panel(key)
+}
+
 var (
 	fileSafe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 	hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

@@ -208,7 +208,7 @@ func TestNoTextTwice(t *testing.T) {
 		t.Error("the sentence about the data does not say which panel it is about")
 	}
 	for _, p := range fig.Panels {
-		file, err := SVG(fig, p.Key)
+		file, err := newSheet(fig, p).svg()
 		for _, want := range []string{html.EscapeString(panelTitle(p)), "Scale: tiny."} {
 			if err != nil || !strings.Contains(string(file), want) {
 				t.Errorf("the picture of panel %s lacks %q, %v", p.Key, want, err)

@@ -95,10 +95,7 @@ type filmPart struct{ File, Title string }
 // NewPanelPart returns a panel with its picture, notes, table of the points, and table of
 // means if the figure has it. Nothing in it refers to another file.
 func NewPanelPart(fig Figure, key string) (PanelPart, error) {
-	if err := fig.Validate(); err != nil {
-		return PanelPart{}, err
-	}
-	p, err := fig.Panel(key)
+	p, err := fig.drawable(key)
 	if err != nil {
 		return PanelPart{}, err
 	}

@@ -15,12 +15,8 @@ import (
 // pdfClock matches the times at which a PDF was made.
 var pdfClock = regexp.MustCompile(`(/(?:CreationDate|ModDate) \(D:)\d{14}`)
 
-// PDF draws one panel, its text as outlines.
-func PDF(fig Figure, panel string) ([]byte, error) {
-	s, err := newSheet(fig, panel)
-	if err != nil {
-		return nil, err
-	}
+// pdf draws the text as outlines.
+func (s sheet) pdf() ([]byte, error) {
 	canvas := vgpdf.New(s.width, s.height)
 	s.draw(draw.NewCanvas(pdfCanvas{canvas}, s.width, s.height))
 	picture, err := written(canvas)

@@ -27,10 +27,7 @@ func withoutComments(script string) string {
 //
 // The chart's key depends on its content, because JupyterLab puts several notebooks into one page.
 func Snippet(fig Figure, panel string) (string, error) {
-	if err := fig.Validate(); err != nil {
-		return "", err
-	}
-	p, err := fig.Panel(panel)
+	p, err := fig.drawable(panel)
 	if err != nil {
 		return "", err
 	}

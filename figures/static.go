@@ -48,21 +48,12 @@ func textStyle(points vg.Length, weight xfont.Weight, ink color.Color) text.Styl
 	}
 }
 
-// SVG draws one panel. Fonts are named, not embedded: Liberation Sans, or Arial or
-// Helvetica, which have the same widths.
-func SVG(fig Figure, panel string) ([]byte, error) {
-	s, err := newSheet(fig, panel)
-	if err != nil {
-		return nil, err
-	}
-	return s.svg()
-}
-
 var (
 	oneFont  = []byte("font-family:Liberation Sans;")
 	anyFonts = []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
 )
 
+// svg names fonts and embeds none: Liberation Sans, or Arial or Helvetica, which have the same widths.
 func (s sheet) svg() ([]byte, error) {
 	canvas := vgsvg.New(s.width, s.height)
 	s.draw(draw.NewCanvas(canvas, s.width, s.height))
@@ -75,10 +66,14 @@ func (s sheet) svg() ([]byte, error) {
 
 // PNG draws one panel, 1600 pixels wide and 1000 high (higher for long footnotes).
 func PNG(fig Figure, panel string) ([]byte, error) {
-	s, err := newSheet(fig, panel)
+	p, err := fig.drawable(panel)
 	if err != nil {
 		return nil, err
 	}
+	return newSheet(fig, p).png()
+}
+
+func (s sheet) png() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(dotsPerInch))
 	s.draw(draw.NewCanvas(canvas, s.width, s.height))
 	return written(vgimg.PngCanvas{Canvas: canvas})
@@ -109,14 +104,7 @@ type legended struct {
 	band   bool
 }
 
-func newSheet(fig Figure, key string) (sheet, error) {
-	if err := fig.Validate(); err != nil {
-		return sheet{}, err
-	}
-	panel, err := fig.Panel(key)
-	if err != nil {
-		return sheet{}, err
-	}
+func newSheet(fig Figure, panel Panel) sheet {
 	s := bareSheet(panel)
 	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
@@ -124,7 +112,7 @@ func newSheet(fig Figure, key string) (sheet, error) {
 		s.notes = append(s.notes, wrap(noteText, note, noteShare*room)...)
 	}
 	s.height = max(pictureHeight, s.headHeight()+chartHeight+s.footHeight())
-	return s, nil
+	return s
 }
 
 // bareSheet has no title and no footnotes: they stand next to the picture on a page.

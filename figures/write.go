@@ -133,8 +133,9 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 		return nil, err
 	}
 	files := []file{table}
-	for i, draw := range []func(Figure, string) ([]byte, error){SVG, PNG, PDF} {
-		picture, err := draw(fig, p.Key)
+	s := newSheet(fig, p)
+	for i, draw := range []func() ([]byte, error){s.svg, s.png, s.pdf} {
+		picture, err := draw()
 		if err != nil {
 			return nil, err
 		}

@@ -131,12 +131,10 @@ func TestWriteWithECharts(t *testing.T) {
 		switch {
 		case name == ScriptFile && fmt.Sprintf("%x", sha256.Sum256(one)) != echarts560:
 			t.Errorf("%s is not the published script", name)
-		case strings.HasSuffix(name, ".pdf") && !bytes.HasPrefix(one, []byte("%PDF-")):
-			t.Errorf("%s is not a PDF", name)
+		case strings.HasSuffix(name, ".pdf") &&
+			!(bytes.HasPrefix(one, []byte("%PDF-")) && bytes.Contains(one, []byte("D:20000101000000"))):
+			t.Errorf("%s is no PDF, or one that holds the time", name)
 		}
-	}
-	if got := names(t, first); !slices.Contains(got, "echarts.min.js") {
-		t.Errorf("wrote %v", got)
 	}
 }
 
