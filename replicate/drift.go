@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,11 +9,10 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/drift"
+	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // driftFlags are those of drift.
@@ -91,33 +89,16 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
-// shareReporter returns a function that shows the share of the work done with the time left, on a terminal as one
-// updating line, otherwise as a line at most every 10 s, and one that ends it.
+// shareReporter returns a function that shows the share of the work done with the time left, and one that ends it.
 func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
-	begin, shown := time.Now(), time.Now()
-	var bar *progressbar.ProgressBar
-	if term.IsTerminal(int(out.Fd())) {
-		bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(io.Writer(out)), progressbar.OptionSetWidth(20),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionClearOnFinish())
-	}
+	begin := time.Now()
+	bar := runs.NewDisplay(out)
 	show = func(share float64, next string) {
-		text := next
 		if share > 0 {
 			left := time.Duration(float64(time.Since(begin)) * (1 - share) / share)
-			text += fmt.Sprintf(", about %s left", left.Round(time.Second))
+			next += fmt.Sprintf(", about %s left", left.Round(time.Second))
 		}
-		if bar != nil {
-			bar.Describe(text)
-			bar.Set(min(999, int(1000*share)))
-		} else if time.Since(shown) >= 10*time.Second {
-			shown = time.Now()
-			fmt.Fprintf(out, "%.0f%%: %s\n", 100*share, text)
-		}
+		bar.Show(share, next)
 	}
-	return show, func() {
-		if bar != nil {
-			bar.Clear()
-		}
-	}
+	return show, bar.Clear
 }

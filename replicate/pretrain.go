@@ -18,9 +18,7 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // pretraining is one call of pretrain: its flags, backend and data.
@@ -179,29 +177,12 @@ func (p *pretraining) finish(ctx context.Context, state *resnet.State, validatio
 
 func images(s cifar10.Set) resnet.Images { return resnet.Images{Pixels: s.Pixels, Labels: s.Labels} }
 
-// reporter returns a function that prints progress: one updating line on a terminal, otherwise a line every 10 s.
+// reporter returns a function that shows progress.
 func reporter() func(resnet.Progress) {
-	text := func(p resnet.Progress) string {
-		return fmt.Sprintf("epoch %d of %d, step %d of %d, loss %.3f, %s left",
-			p.Epoch, p.Epochs, p.Step, p.Steps, p.Loss, p.Left.Round(time.Second))
-	}
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		var bar *progressbar.ProgressBar
-		return func(p resnet.Progress) {
-			if bar == nil {
-				bar = progressbar.NewOptions(p.Epochs*p.Steps, progressbar.OptionSetWriter(os.Stderr),
-					progressbar.OptionSetWidth(20),
-					progressbar.OptionSetPredictTime(false), progressbar.OptionShowDescriptionAtLineEnd())
-			}
-			bar.Describe(text(p))
-			bar.Set((p.Epoch-1)*p.Steps + p.Step)
-		}
-	}
-	last := time.Now()
+	bar := runs.NewDisplay(os.Stderr)
 	return func(p resnet.Progress) {
-		if time.Since(last) > 10*time.Second {
-			last = time.Now()
-			fmt.Fprintln(os.Stderr, text(p))
-		}
+		done := float64((p.Epoch-1)*p.Steps+p.Step) / float64(p.Epochs*p.Steps)
+		bar.Show(done, fmt.Sprintf("epoch %d of %d, step %d of %d, loss %.3f, %s left",
+			p.Epoch, p.Epochs, p.Step, p.Steps, p.Loss, p.Left.Round(time.Second)))
 	}
 }

@@ -67,9 +67,14 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command) error {
-	for flag, c := range f.documents() {
-		if err := lab.CheckBlock(c.file, c.block); err != nil {
-			return usage.Errorf("--%s: %w", flag, err)
+	if f.readme != "" {
+		if err := lab.CheckBlock(f.readme, "claims"); err != nil {
+			return usage.Errorf("--readme: %w", err)
+		}
+	}
+	if f.gallery != "" {
+		if err := lab.CheckBlock(filepath.Join(f.gallery, "README.md"), "gallery"); err != nil {
+			return usage.Errorf("--gallery: %w", err)
 		}
 	}
 	if f.budget < 0 {
@@ -156,21 +161,6 @@ func (f *verifyFlags) asked(l *lab.Lab, o lab.Options) (out []claims.Size, err e
 			minutes, f.budget)
 	}
 	return out, nil
-}
-
-// document is a file with a block that verify rewrites.
-type document struct{ file, block string }
-
-// documents returns the documents of the flags that the user gave, by flag.
-func (f *verifyFlags) documents() map[string]document {
-	out := map[string]document{}
-	if f.readme != "" {
-		out["readme"] = document{f.readme, "claims"}
-	}
-	if f.gallery != "" {
-		out["gallery"] = document{filepath.Join(f.gallery, "README.md"), "gallery"}
-	}
-	return out
 }
 
 // reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out.

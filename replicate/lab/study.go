@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +42,9 @@ type studyRowPlan struct {
 	Alternative paper.Alternative
 	Changed     []string // the settings that differ from the default, as name=value
 }
+
+// block is the name of the table's block in a file.
+func (p studyPlan) block() string { return "study:" + p.Key }
 
 // isDefault tells whether a row about settings has those of the default.
 func (r studyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
@@ -270,8 +272,10 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 		return nil, err
 	}
 	if o.Update != "" { // its marks are missed before anything is computed
-		if err := updateTables(o.Update, plans, nil); err != nil {
-			return nil, err
+		for _, plan := range plans {
+			if err := CheckBlock(o.Update, plan.block()); err != nil {
+				return nil, fmt.Errorf("--update: %w", err)
+			}
 		}
 	}
 	var all []claims.Panel
@@ -326,34 +330,11 @@ func (l *Lab) writeStudy(o StudyOptions, plans []studyPlan, r *studyResult) erro
 	if o.Update == "" || r.Report.Err() != nil {
 		return nil
 	}
-	if err := updateTables(o.Update, plans, r.Tables); err != nil {
-		return err
+	for i, plan := range plans {
+		if err := RewriteBlock(o.Update, plan.block(), "\n"+r.Tables[i].markdown()+"\n"); err != nil {
+			return fmt.Errorf("--update: %w", err)
+		}
 	}
 	_, err := fmt.Fprintf(l.Stdout, "Tables rewritten: %s\n", o.Update)
 	return err
-}
-
-// updateTables writes the tables into a file, each as the block study:KEY. If tables is nil it only checks that the
-// blocks exist.
-func updateTables(path string, plans []studyPlan, tables []studyTable) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("--update: %w", err)
-	}
-	for i, plan := range plans {
-		block := ""
-		if tables != nil {
-			block = "\n" + tables[i].markdown() + "\n"
-		}
-		if text, err = replaceBlock(text, "study:"+plan.Key, block); err != nil {
-			return fmt.Errorf("--update %s: %w", path, err)
-		}
-	}
-	if tables == nil {
-		return nil
-	}
-	if err := artifact.Replace(path, text, 0o644); err != nil {
-		return fmt.Errorf("--update %s: %w", path, err)
-	}
-	return nil
 }

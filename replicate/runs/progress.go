@@ -3,13 +3,13 @@ package runs
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"tvps/data/artifact"
+
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // How often progress is shown: as plain lines, and on a terminal.
@@ -46,7 +46,7 @@ func newProgress(out io.Writer) *progress {
 	p := &progress{out: out, now: time.Now}
 	if display, ok := out.(Display); ok {
 		p.bar = display
-	} else if isTerminal(out) {
+	} else if artifact.IsTerminal(out) {
 		p.bar = newBar(out)
 	}
 	return p
@@ -74,6 +74,28 @@ func (t terminalBar) Show(fraction float64, text string) {
 }
 
 func (t terminalBar) Clear() { t.bar.Clear() }
+
+// NewDisplay shows progress on a terminal as a bar, elsewhere as a plain line at most every 10 seconds.
+func NewDisplay(out io.Writer) Display {
+	if artifact.IsTerminal(out) {
+		return newBar(out)
+	}
+	return &plainLines{out: out, shown: time.Now()}
+}
+
+type plainLines struct {
+	out   io.Writer
+	shown time.Time
+}
+
+func (p *plainLines) Show(fraction float64, text string) {
+	if now := time.Now(); now.Sub(p.shown) >= lineInterval {
+		p.shown = now
+		fmt.Fprintf(p.out, "%.0f%%: %s\n", 100*fraction, text)
+	}
+}
+
+func (p *plainLines) Clear() {}
 
 // begin reports how many runs are stored and what is to compute. Stored runs do not count as steps.
 func (p *progress) begin(runs, open, steps int, weight float64) {
@@ -242,10 +264,4 @@ func Plural(n int, word string) string {
 		return fmt.Sprintf("%d %s", n, word)
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// isTerminal tells whether out is a terminal.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
