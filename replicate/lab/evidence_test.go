@@ -42,7 +42,7 @@ func largerSamples(t *testing.T) *workplace {
 		return value
 	})
 	w := &workplace{Lab: a.Lab, options: a.options, results: a.results}
-	w.options.Panels, w.options.Out = []string{"a", "b", "c"}, filepath.Join(t.TempDir(), "out")
+	w.options.Out = filepath.Join(t.TempDir(), "fig01")
 	w.Lab.Stdout = &w.stdout
 	return w
 }
@@ -89,8 +89,8 @@ func difference(rows []figures.Row, series, base string) (mean float64, seeds in
 }
 
 // TestJudgedFiles: where claims are judged by more than is drawn, these rows are a file from which the effects can be
-// computed again, the page, the pictures and the terminal say so, and the provenance has the runs. Where they are not,
-// there is no such file, and that of an earlier drawing is removed.
+// computed again, the page, the pictures and the terminal say so, and the provenance has the runs. The tables give the
+// verdicts. Where claims are judged by what is drawn, there is no such file, and that of an earlier drawing is removed.
 func TestJudgedFiles(t *testing.T) {
 	w := largerSamples(t)
 	r, err := w.Draw(paper.Fig1(), w.options)
@@ -98,6 +98,7 @@ func TestJudgedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkJudged(t, w, r)
+	checkTables(t, w)
 	w.options.Seeds = []int64{0, 1}
 	if _, err := w.Draw(paper.Fig1(), w.options); err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func checkJudged(t *testing.T, w *workplace, r *Result) {
 			compared[p.Panel] = seeds
 		}
 	}
-	if compared["a"] != 9 || compared["b"] != 8 || compared["c"] != 3 || len(compared) != 3 {
+	if compared["a"] != 9 || compared["b"] != 8 || compared["c"] != 3 || len(compared) != 4 {
 		t.Errorf("seeds of the claims about each panel: %v", compared)
 	}
 	if _, err := os.Stat(filepath.Join(w.options.Out, "fig01-c-judged.csv")); !os.IsNotExist(err) {
@@ -168,7 +169,7 @@ func checkJudged(t *testing.T, w *workplace, r *Result) {
 			}
 		}
 	}
-	if len(record.Judged) != 2 || len(record.Runs) != 3*(4+5+5) {
+	if len(record.Judged) != 2 || len(record.Runs) != 3*(4+5+5+4) {
 		t.Errorf("provenance of %d larger samples and %d drawn runs", len(record.Judged), len(record.Runs))
 	}
 }
@@ -181,7 +182,7 @@ func checkSentences(t *testing.T, w *workplace, r *Result) {
 		`<a href="fig01-a-judged.csv">fig01-a-judged.csv</a>`, `<a href="fig01-b-judged.csv">`,
 		"The claims and the differences in these notes are judged by 9 seeds at every step, which are more than are drawn.",
 		"The claims are judged by 8 seeds at every 13th step, which are more than are drawn.",
-		"91 stored runs", // 42 are drawn
+		"103 stored runs", // 54 are drawn
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -21,7 +21,6 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/usage"
 )
 
 // workplace is a lab in temporary folders, with what it prints.
@@ -301,27 +300,6 @@ func TestUnwritableFolders(t *testing.T) {
 	}
 }
 
-// TestFailedRuns: runs that fail do not stop the others. The figure is drawn without them, and the error names them.
-func TestFailedRuns(t *testing.T) {
-	w := newWorkplace(t)
-	w.options.Overrides = append(w.options.Overrides, imagesNeeded...)
-	r, err := w.Make(context.Background(), paper.Fig1(), w.options)
-	demand.Error(t, err, "2 of 8 runs failed", "gaussian/ours", "needs images")
-	if errors.Is(err, usage.Err) || r == nil || len(r.Report.Failed) != 2 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "fig01-a.csv")))
-	if err != nil || len(rows) != 18 || slices.ContainsFunc(rows,
-		func(r figures.Row) bool { return r.Series == "ours" }) {
-		t.Errorf("%d rows, %v", len(rows), err)
-	}
-	for _, c := range r.Claims {
-		if c.Parts[0].Series == "ours" && c.Verdict != claims.NotRun {
-			t.Errorf("claim %s about Ours: %s", c.ID, c.Verdict)
-		}
-	}
-}
-
 // stopper is a log that cancels when two runs are reported as finished: enough to draw something.
 type stopper struct {
 	bytes.Buffer
@@ -334,28 +312,4 @@ func (s *stopper) Write(text []byte) (int, error) {
 		s.cancel()
 	}
 	return s.Buffer.Write(text)
-}
-
-// TestInterruptedFigure: finished runs are kept, nothing is drawn, and the next call continues.
-func TestInterruptedFigure(t *testing.T) {
-	w := newWorkplace(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	w.options.Workers, w.Lab.Stderr = 1, &stopper{cancel: cancel}
-	r, err := w.Make(ctx, paper.Fig1(), w.options)
-	demand.Error(t, err, "interrupted with", "of 8 runs finished")
-	var typed *runs.InterruptedError
-	if !errors.As(err, &typed) {
-		t.Errorf("%T is not the typed error that the command line gives advice on", err)
-	}
-	if !errors.Is(err, context.Canceled) || r == nil || len(r.Report.Results) < 2 || len(r.Report.Results) == 8 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if drawn, _ := os.ReadDir(w.options.Out); len(drawn) > 0 {
-		t.Errorf("drawn: %v", drawn)
-	}
-	finished := len(r.Report.Results)
-	w.Lab.Stderr = &w.stderr
-	if r := w.fig1(t); r.Report.Cached != finished || r.Report.Computed != 8-finished {
-		t.Errorf("then %d runs were stored and %d computed", r.Report.Cached, r.Report.Computed)
-	}
 }

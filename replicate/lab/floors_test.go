@@ -13,7 +13,8 @@ import (
 
 // The panels of robots show their references with any choice of learners, and have the protocol's floors.
 func TestReferencesStay(t *testing.T) {
-	for _, o := range []Options{{Scale: "tiny"}, {Scale: "tiny", Learners: []string{"sac-context"}}} {
+	for _, o := range []Options{{Scale: "tiny"}, {Scale: "tiny", Learners: []string{"sac-context"}},
+		{Scale: "tiny", Learners: []string{"sac"}}} {
 		for _, f := range []paper.Figure{paper.Fig2(), paper.Fig10(), paper.Fig11()} {
 			plan, err := testCatalog.Panels(f, o)
 			if err != nil {

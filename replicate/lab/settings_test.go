@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/labelshift"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
@@ -28,26 +27,6 @@ func scalesOf(f paper.Figure) []experiment.Scale {
 	})
 }
 
-// TestEveryScale: the scenarios of every figure report at two or more steps at every scale, of which all have three.
-func TestEveryScale(t *testing.T) {
-	for _, f := range testCatalog.Figures {
-		if n := len(scalesOf(f)); n < 3 {
-			t.Errorf("%s has %d scales", f.Name(), n)
-		}
-		for _, p := range f.Panels {
-			for _, scale := range scalesOf(f) {
-				s, err := testCatalog.Setup(p.Scenario, scale, nil)
-				if err != nil {
-					t.Fatalf("%s, %s: %v", p.Scenario, scale, err)
-				}
-				if len(s.PlannedSteps()) < 2 {
-					t.Errorf("%s, %s trains at %v only", p.Scenario, scale, s.PlannedSteps())
-				}
-			}
-		}
-	}
-}
-
 // continualOf returns the settings of a supervised scenario.
 func continualOf(t *testing.T, s experiment.Setup) continual.Settings {
 	t.Helper()
@@ -56,22 +35,6 @@ func continualOf(t *testing.T, s experiment.Setup) continual.Settings {
 		t.Fatalf("%T is not the supervised protocol", s)
 	}
 	return of
-}
-
-// TestStrides: strides share no factor with T. Otherwise the chosen steps would always have the same class ratios.
-func TestStrides(t *testing.T) {
-	for scenario, shift := range map[string]labelshift.Shift{"cifar10a": labelshift.CIFAR10a,
-		"cifar10b": labelshift.CIFAR10b, "cifar10c": labelshift.CIFAR10c, "clear": labelshift.CLEAR} {
-		for _, scale := range scalesOf(paper.Fig1()) {
-			s, err := testCatalog.Setup(scenario, scale, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := labelshift.CheckStride(continualOf(t, s).Stride, shift.Interval); err != nil {
-				t.Errorf("%s, %s: %v", scenario, scale, err)
-			}
-		}
-	}
 }
 
 func TestSetup(t *testing.T) {
@@ -141,15 +104,6 @@ func TestPanels(t *testing.T) {
 	}
 }
 
-// TestBaseAlone: a panel of absolute values can show the base alone.
-func TestBaseAlone(t *testing.T) {
-	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"},
-		Learners: []string{"sac"}})
-	if err != nil || len(plan) != 1 || !slices.Equal(plan[0].Series, append([]string{"sac"}, plan[0].References...)) {
-		t.Errorf("plan %v, error %v", plan, err)
-	}
-}
-
 func TestPanelsErrors(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
@@ -185,6 +139,9 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("figure %d is declared twice or has no number", f.Number)
 		}
 		numbers[f.Number] = true
+		if n := len(scalesOf(f)); n < 3 {
+			t.Errorf("%s has %d scales", f.Name(), n)
+		}
 		series := map[string][]string{}
 		for _, p := range f.Panels {
 			if series[p.Key] != nil {
@@ -226,7 +183,8 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 	}
 }
 
-// checkPanel checks that the series of a panel exist and fit its scenario and measure.
+// checkPanel checks that the series of a panel exist and fit its scenario and measure, and that it reports at two or
+// more steps. Strides share no factor with T: otherwise the chosen steps would always have the same class ratios.
 func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 	t.Helper()
 	s, err := testCatalog.Setup(p.Scenario, scale, p.Set)
@@ -237,6 +195,12 @@ func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 		if err := s.CheckSeries(name, p.Measure); err != nil || !slices.Contains(p.Series, name) {
 			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
 		}
+	}
+	if len(s.PlannedSteps()) < 2 {
+		t.Errorf("%s, %s trains at %v only", p.Scenario, scale, s.PlannedSteps())
+	}
+	if of, ok := s.(continual.Settings); ok && of.CheckStride() != nil {
+		t.Errorf("%s, %s: %v", p.Scenario, scale, of.CheckStride())
 	}
 }
 
@@ -312,13 +276,12 @@ func TestLargestNumber(t *testing.T) {
 
 // TestAt: the figures of the robots alone have the medium scale.
 func TestAt(t *testing.T) {
-	c := newWorkplace(t).Catalog
 	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {2, 10, 11}, experiment.Small: nil} {
 		var got []int
-		for _, f := range c.At(scale) {
+		for _, f := range testCatalog.At(scale) {
 			got = append(got, f.Number)
 		}
-		if want == nil && len(got) != len(c.Figures) || want != nil && !slices.Equal(got, want) {
+		if want == nil && len(got) != len(testCatalog.Figures) || want != nil && !slices.Equal(got, want) {
 			t.Errorf("scale %s: figures %v", scale, got)
 		}
 	}

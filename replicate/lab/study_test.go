@@ -20,6 +20,7 @@ import (
 	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
+	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
@@ -252,6 +253,15 @@ func TestStudyOverrides(t *testing.T) {
 	}
 }
 
+// TestUnfitLearner: a row whose learner does not fit the settings is left out, with the reason.
+func TestUnfitLearner(t *testing.T) {
+	plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Rows: []string{"conditional"},
+		Options: Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"g-label=false"}}})
+	if err != nil || len(plans[0].Rows) > 0 || !strings.Contains(plans[0].Left[0].Why, "needs a g that sees the label") {
+		t.Errorf("%+v, %v", plans, err)
+	}
+}
+
 // newStudy is a workplace for the study's table of the Gaussian in miniature.
 func newStudy(t *testing.T) (*workplace, StudyOptions) {
 	t.Helper()
@@ -268,15 +278,17 @@ func (w *workplace) study(o StudyOptions) (*studyResult, error) {
 func (w *workplace) setAlternatives(list ...paper.Alternative) { w.tables[0].Alternatives = list }
 
 // TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
-// that is the same. The second call computes nothing and writes the same bytes.
+// that is the same. A row about a learner that has no column shows it in the named one. The second call computes nothing
+// and writes the same bytes.
 func TestStudy(t *testing.T) {
 	w, o := newStudy(t)
+	o.Rows = append(o.Rows, "conditional")
 	r, err := w.study(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// For each of 2 seeds: 6 learners by default, ours and exact without clip, all 5 with the linear classifier.
-	if r.Report.Computed != 2*(6+2+5) || r.Report.Cached != 0 {
+	// For each of 2 seeds: 6 learners by default, ours and exact without clip, all 5 with the linear classifier, and one.
+	if r.Report.Computed != 2*(6+2+5+1) || r.Report.Cached != 0 {
 		t.Errorf("computed %d runs, %d were stored", r.Report.Computed, r.Report.Cached)
 	}
 	var learners []string
@@ -294,7 +306,7 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours",
-		"false", "linear: everything exact finetune ours recent", "true"}
+		"false", "conditional: everything ours", "false", "linear: everything exact finetune ours recent", "true"}
 	if !slices.Equal(learners, want) {
 		t.Errorf("learners %q,\nwant %q", learners, want)
 	}
@@ -302,10 +314,16 @@ func TestStudy(t *testing.T) {
 	if a, b := rows[0].Results["everything"], rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
 		t.Errorf("Everything is %v by default and %v with another clip", a, b)
 	}
+	for i, row := range rows {
+		ours, conditional := row.Results["ours"], row.Name == "conditional"
+		if conditional != (ours.Series == "ours-conditional") || row.Defaults {
+			t.Errorf("row %d, %s, has the learner %s in the column of Ours", i, row.Name, ours.Series)
+		}
+	}
 	checkStudyFiles(t, w, o)
 	written := w.read(t, "study.md")
 	again, err := w.study(o)
-	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 26 {
+	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 28 {
 		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Report.Computed, again.Report.Cached,
 			err)
 	}
@@ -314,42 +332,18 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestColumnOfARow: a row about a learner that has no column shows it in the named one, and Everything has no runs of
-// its own. It is left out where its learner does not fit the settings.
-func TestColumnOfARow(t *testing.T) {
-	w, o := newStudy(t)
-	o.Rows = []string{"conditional"}
-	r, err := w.study(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, row := r.Tables[0].Rows[0], r.Tables[0].Rows[1]
-	if len(row.Results) != 2 || row.Own || row.Defaults || len(row.Lacking) > 0 ||
-		row.Results["ours"].Series != "ours-conditional" || base.Results["ours"].Series != "ours" {
-		t.Errorf("the row is %+v", row)
-	}
-	text := string(w.read(t, "study.md"))
-	if !strings.Contains(text, "| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |") {
-		t.Errorf("study.md:\n%s", text)
-	}
-	o.Overrides = append(o.Overrides, "g-label=false")
-	plans, err := testCatalog.StudyPlans(w.tables, o)
-	if err != nil || len(plans[0].Rows) > 0 || !strings.Contains(plans[0].Left[0].Why, "needs a g that sees the label") {
-		t.Errorf("with g-label=false %+v, %v", plans, err)
-	}
-}
-
 // checkStudyFiles checks the files of TestStudy and what it prints.
 func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 	t.Helper()
 	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`",
-		"`network=linear`", "| setting | about | Everything |", "N = 30 samples"} {
+		"`network=linear`", "| setting | about | Everything |", "N = 30 samples",
+		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |"} {
 		if !strings.Contains(string(w.read(t, "study.md")), words) {
 			t.Errorf("study.md lacks %q:\n%s", words, w.read(t, "study.md"))
 		}
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "study.csv")))
-	if err != nil || len(rows) != 2*3*(6+3+5) {
+	if err != nil || len(rows) != 2*3*(6+3+5+2) {
 		t.Errorf("study.csv has %d rows, %v", len(rows), err)
 	}
 	var found struct {
@@ -360,7 +354,7 @@ func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 		t.Fatal(err)
 	}
 	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" ||
-		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5) {
+		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5+2) {
 		t.Errorf("study.json: %+v", found)
 	}
 	for _, words := range []string{"Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md")} {
@@ -415,9 +409,12 @@ func TestSlowRows(t *testing.T) {
 	if rows(o) != 0 || rows(large) != 1 || rows(named) != 1 {
 		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
 	}
-	if _, err := w.study(named); err != nil {
+	plans, err := w.studyPlans(w.tables, named)
+	if err != nil {
 		t.Fatal(err)
 	}
+	(&archive{Lab: w.Lab}).compute(t, []claims.Panel{plans[0].Default, plans[0].Rows[0].Panel},
+		func(runs.Wanted, int) float64 { return .5 })
 	if rows(o) != 1 {
 		t.Error("a slow row whose runs are stored is left out")
 	}

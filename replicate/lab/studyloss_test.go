@@ -16,7 +16,6 @@ func TestStudyOfG(t *testing.T) {
 	w, o := newStudy(t)
 	w.tables = paper.StudyOfG()
 	o.Panels, o.Rows, o.Seeds = []string{"g-gaussian"}, []string{"constant-high"}, nil
-	o.Overrides = append(o.Overrides, "g-updates=40")
 	for i := range w.tables {
 		w.tables[i].Alternatives = []paper.Alternative{{Name: "constant-high", About: "I1", Set: []string{"g-rate=1e-1"}}}
 	}

@@ -38,27 +38,24 @@ func fromTables(t *testing.T, c Catalog, dir string) *Lab {
 	return l
 }
 
-// TestTables: the tables of a figure, with a panel that is judged by more than is drawn, give the verdicts of the
+// checkTables: the tables of a figure, with a panel that is judged by more than is drawn, give the verdicts of the
 // stored runs, in verify as in Draw, and fill in for the runs that a store lacks. Damaged and changed tables do not.
-func TestTables(t *testing.T) {
-	w := largerSamples(t)
-	w.options.Panels = nil
-	dir := t.TempDir()
-	for _, f := range []paper.Figure{paper.Fig1(), paper.Fig12()} {
-		o := w.options
-		o.Out = filepath.Join(dir, f.Name())
-		var missing *MissingError
-		if _, err := w.Draw(f, o); err != nil && !errors.As(err, &missing) {
-			t.Fatal(err)
-		}
+func checkTables(t *testing.T, w *workplace) {
+	t.Helper()
+	o, drawn := w.options, filepath.Dir(w.options.Out)
+	o.Out = filepath.Join(drawn, "fig12")
+	if _, err := w.Draw(paper.Fig12(), o); !errors.As(err, new(*MissingError)) {
+		t.Fatal(err)
+	}
+	dir, results := t.TempDir(), t.TempDir()
+	if err := errors.Join(os.CopyFS(dir, os.DirFS(drawn)), os.CopyFS(results, os.DirFS(w.results))); err != nil {
+		t.Fatal(err)
 	}
 	sizes, err := os.ReadFile(w.sizesFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, sizesName), sizes, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, sizesName), sizes)
 	stored, err := OpenStored(w.Catalog, OpenOptions{Results: w.results})
 	if err != nil {
 		t.Fatal(err)
@@ -67,18 +64,9 @@ func TestTables(t *testing.T) {
 	if got := verified(t, fromTables(t, w.Catalog, dir), "tiny"); !reflect.DeepEqual(got.Claims, want.Claims) {
 		t.Errorf("from tables: %v\nwant %v", got.Claims, want.Claims)
 	}
-	judged := false
-	for _, c := range want.Claims {
-		for _, p := range c.Parts {
-			judged = judged || c.Figure == "fig01" && p.Panel == "a" && p.Effect.N == 9 && p.Verdict == claims.Holds
-		}
-	}
-	if !judged {
-		t.Error("no claim about panel a holds with nine seeds: the comparison shows nothing")
-	}
 
 	// Half of the runs are stored: the tables have the others.
-	runsOf, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.jsonl.zst"))
+	runsOf, err := filepath.Glob(filepath.Join(results, "gaussian", "*.jsonl.zst"))
 	if err != nil || len(runsOf) < 10 {
 		t.Fatal(runsOf, err)
 	}
@@ -87,7 +75,7 @@ func TestTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	both, err := OpenStored(w.Catalog, OpenOptions{Results: w.results, Tables: dir})
+	both, err := OpenStored(w.Catalog, OpenOptions{Results: results, Tables: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
