@@ -88,6 +88,22 @@ func studyArgs(more ...string) []string {
 	return slices.Concat([]string{"study", "--scenario", "gaussian"}, miniature[2:], more)
 }
 
+// wholeTable is what uninterrupted found, as tests of this package run one after another.
+var wholeTable string
+
+// uninterrupted is the table of longer on one machine.
+func uninterrupted(t *testing.T) string {
+	t.Helper()
+	if wholeTable == "" {
+		s := newSandbox(t)
+		if code, _, stderr := s.run(t, fig1(longer)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		wholeTable = s.csv(t)
+	}
+	return wholeTable
+}
+
 // csv reads the table of panel a.
 func (s *sandbox) csv(t *testing.T) string {
 	t.Helper()
