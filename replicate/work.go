@@ -82,11 +82,11 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 
 // read reads the plan and the task. All its errors are usage errors.
 func (f *workFlags) read() (cluster.Plan, cluster.Task, error) {
+	if err := checkWorkers(f.workers); err != nil {
+		return cluster.Plan{}, cluster.Task{}, err
+	}
 	plan, err := readPlan(f.plan)
 	if err != nil {
-		return plan, cluster.Task{}, err
-	}
-	if err := checkWorkers(f.workers); err != nil {
 		return plan, cluster.Task{}, err
 	}
 	if f.task < 0 {
