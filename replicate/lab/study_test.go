@@ -287,7 +287,7 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// For each of 2 seeds: 6 learners by default, ours and exact without clip, all 5 with the linear classifier, and one.
+	// For each of 2 seeds: 6 learners by default, ours and exact without clip, 5 with the linear classifier, and one.
 	if r.Report.Computed != 2*(6+2+5+1) || r.Report.Cached != 0 {
 		t.Errorf("computed %d runs, %d were stored", r.Report.Computed, r.Report.Cached)
 	}
