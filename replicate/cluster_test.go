@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/replicate/claims"
 	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
@@ -151,7 +152,7 @@ func TestWorkAfterTerm(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the first steps", func() bool { return s.stepsDone() > 3 })
+	demand.Soon(t, "the first steps", func() bool { return s.stepsDone() > 3 })
 	for range 20 {
 		cmd.Process.Signal(syscall.SIGTERM)
 		time.Sleep(time.Millisecond)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // envMain is set when a test starts the test binary as the program itself.
@@ -136,15 +135,4 @@ func oneSentence(t *testing.T, stderr string, words ...string) {
 			t.Errorf("%q is missing in %q", w, stderr)
 		}
 	}
-}
-
-// waitFor waits for a condition. It fails the test after 30 s.
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if condition() {
-			return
-		}
-	}
-	t.Fatalf("timeout after 30 s: %s", what)
 }

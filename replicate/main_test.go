@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/continual"
 	"tvps/replicate/reinforce"
 )
@@ -229,7 +230,7 @@ func TestInterruption(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "ten steps", func() bool { return s.stepsDone() >= 10 })
+			demand.Soon(t, "ten steps", func() bool { return s.stepsDone() >= 10 })
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,5 @@
-// Package demand has checks for the tests of all packages: of errors, processes and the Markdown documents.
+// Package demand has what tests of all packages share: checks of errors, processes and the Markdown documents, files,
+// waiting.
 package demand
 
 import (

@@ -102,6 +102,15 @@ func (b *fixture) check(t *testing.T) (report string, err error) {
 	return b.report.String(), err
 }
 
+// copied is a copy of the notebook, with an empty golden file.
+func (b *fixture) copied(t *testing.T) string {
+	t.Helper()
+	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
+	demand.Write(t, other, demand.Read(t, b.file))
+	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
+	return other
+}
+
 func (b *fixture) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
 
 func (b *fixture) writeGolden(t *testing.T, text string) {
@@ -328,10 +337,7 @@ func TestFailure(t *testing.T) {
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
 	b.cells(t, `{"values": {"share": 2}}`, "fail")
 	b.Update = true
-	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
-	text := demand.Read(t, b.file)
-	demand.Write(t, other, text)
-	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
+	other := b.copied(t)
 	err := Check(t.Context(), []string{b.file, other}, b.Options)
 	var failed *runner.CellError
 	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, ErrDiffer) || len(b.jobs) != 2 {
@@ -374,10 +380,7 @@ func TestSkipped(t *testing.T) {
 		return run(ctx, j)
 	}
 	b.cells(t, `{"values": {"share": 2}}`)
-	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
-	text := demand.Read(t, b.file)
-	demand.Write(t, other, text)
-	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
+	other := b.copied(t)
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file, other}, b.Options)
 	if report := b.report.String(); !strings.Contains(report, "nb.ipynb: skipped: its kernel is not installed\n") ||
@@ -391,13 +394,7 @@ func TestJobs(t *testing.T) {
 	b := newFixture(t)
 	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
-	text := demand.Read(t, b.file)
-	dir := filepath.Dir(b.file)
-	other := filepath.Join(dir, "other.ipynb")
-	if err := errors.Join(os.WriteFile(other, text, 0o644),
-		os.WriteFile(filepath.Join(b.Goldens, "other.json"), []byte("{}"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	other := b.copied(t)
 	otherEnded := make(chan struct{})
 	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
 		if j.File == other {
@@ -411,7 +408,7 @@ func TestJobs(t *testing.T) {
 			return nil, errors.New("the other notebook did not run")
 		}
 	}
-	b.Jobs, b.JUnit = 2, filepath.Join(dir, "junit.xml")
+	b.Jobs, b.JUnit = 2, filepath.Join(t.TempDir(), "junit.xml")
 	if err := Check(t.Context(), []string{b.file, other}, b.Options); err == nil || err.Error() != "nb failed\nother failed" {
 		t.Errorf("error %q", err)
 	}

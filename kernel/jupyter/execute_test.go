@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -74,7 +76,7 @@ func TestMisbehaviour(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.code, func(t *testing.T) {
-			var notes buffer
+			var notes demand.Buffer
 			k := startFake(t, fakeSpec(t, "well"), Options{Log: &notes})
 			text, reply, err := executeWith(t.Context(), k, test.code)
 			if text != test.text || !errors.Is(err, test.err) || err == nil && reply.Status != "ok" {

@@ -1,14 +1,12 @@
 package jupyter
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -64,24 +62,6 @@ func client() {
 	check(err)
 	fmt.Print("started")
 	time.Sleep(longTime)
-}
-
-// buffer is a log that several goroutines may write to.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // fakeSpec is the kernelspec of the fake kernel; start selects how it starts. Its processes are marked by their

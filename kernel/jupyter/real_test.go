@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // realCase is a cell for a real kernel, with its printed text and its status.
@@ -19,7 +21,7 @@ func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, afte
 	saved := defaultLimits
 	defaultLimits = limits{5 * time.Second, 30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
 	t.Cleanup(func() { defaultLimits = saved })
-	var log buffer
+	var log demand.Buffer
 	o.Log = &log
 	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
 	k := startFake(t, spec, o)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
 	"github.com/google/go-cmp/cmp"
@@ -88,7 +90,7 @@ func count(texts []string) map[string]int {
 
 // A message with a wrong signature ends the fake kernel, as it ends GoNB. It must not get there, on any channel.
 func TestRelayDropsForged(t *testing.T) {
-	var log buffer
+	var log demand.Buffer
 	k := startFake(t, relaySpec(t, "well"), Options{Log: &log})
 	for _, s := range []*socket{k.shell, k.control, k.stdin} {
 		for _, frames := range [][][]byte{{[]byte("junk")}, {delimiter}, fixed()} {
@@ -101,11 +103,7 @@ func TestRelayDropsForged(t *testing.T) {
 		t.Errorf("after forged messages: %q", text)
 	}
 	const note = "tvps-kernel: dropped a client's message: "
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), note); {
-		if time.Sleep(time.Millisecond); time.Now().After(end) {
-			t.Fatalf("the log says %q", log.String())
-		}
-	}
+	demand.Soon(t, note, func() bool { return strings.Contains(log.String(), note) })
 }
 
 // After SIGTERM, and when the kernel dies, no process of the kernel is left, not even one in another group.
@@ -199,7 +197,7 @@ func TestAcceptAfterErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	var text buffer
+	var text demand.Buffer
 	r := &relay{log: &log{to: &text, name: "tvps-kernel"}}
 	ended := make(chan struct{})
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 
@@ -28,18 +29,10 @@ func TestSavedWhileRunning(t *testing.T) {
 		done <- err
 	}()
 	<-b.enter
-	var saved *nbformat.Notebook
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(b.file); err != nil {
-			continue
-		}
-		if saved = b.saved(t); outputs(saved) == "stdout:done~ / stdout:begun~" {
-			break
-		}
-	}
-	if got := outputs(saved); got != "stdout:done~ / stdout:begun~" {
-		t.Errorf("while the cell runs the file has %q", got)
-	}
+	demand.Soon(t, "the outputs of the running cell", func() bool {
+		_, err := os.Stat(b.file)
+		return err == nil && outputs(b.saved(t)) == "stdout:done~ / stdout:begun~"
+	})
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -74,12 +74,5 @@ func TestInstalledKernel(t *testing.T) {
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
-	left := demand.Processes("FAKE_TEST", marker)
-	for end := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond) // killed processes disappear a little later
-		left = demand.Processes("FAKE_TEST", marker)
-	}
-	if len(left) > 0 {
-		t.Errorf("left running: %q", left)
-	}
+	demand.Soon(t, "the end of all processes", func() bool { return len(demand.Processes("FAKE_TEST", marker)) == 0 })
 }

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,31 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"tvps/ci/demand"
 )
-
-// buffer is a log that another goroutine may read.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
 
 // labScript is a JupyterLab that prints its arguments and runs until it gets a signal.
 const labScript = `#!/bin/sh
@@ -80,7 +60,7 @@ func TestLabMissing(t *testing.T) {
 		builds := 0
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case it is started by mistake
 		defer cancel()
-		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}})
+		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(&builds)}})
 		demand.Error(t, err, words)
 		demand.Error(t, err, "kernel lab --venv --prefix")
 		demand.Error(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
@@ -111,7 +91,7 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 	l := withNotebooks(t) // not the checkout of the installed kernel
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	log, builds := &buffer{}, 0
+	log, builds := &demand.Buffer{}, 0
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
@@ -153,7 +133,7 @@ func testLab(t *testing.T, end func(context.CancelFunc)) {
 }
 
 // waitFor waits until the log has the words.
-func waitFor(t *testing.T, log *buffer, words string, ended <-chan error) {
+func waitFor(t *testing.T, log *demand.Buffer, words string, ended <-chan error) {
 	t.Helper()
 	for range 600 {
 		if strings.Contains(log.String(), words) {
@@ -174,7 +154,7 @@ func TestLabFails(t *testing.T) {
 	script(t, filepath.Join(dir, "jupyter-lab"), text)
 	onlyOnPath(t, dir)
 	l, builds := withNotebooks(t), 0
-	options := InstallOptions{Log: &buffer{}, Out: &buffer{}, parts: fakeParts(&builds)}
+	options := InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(&builds)}
 	err := Lab(t.Context(), l, LabOptions{Install: options})
 	demand.Error(t, err, "JupyterLab failed: exit status 1")
 	os.Remove(filepath.Join(l.Root, "notebooks"))
@@ -197,7 +177,7 @@ func TestVenv(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	t.Setenv("PIP_STATE", state)
 	onlyOnPath(t, dir)
-	l, log := tempLayout(t), &buffer{}
+	l, log := tempLayout(t), &demand.Buffer{}
 	demand.Write(t, filepath.Join(l.venv(), "old"), "of an interrupted call")
 
 	demand.Write(t, state, "broken\n")

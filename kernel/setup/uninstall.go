@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"tvps/data/artifact"
-	"tvps/figures"
 )
 
 // Uninstall removes the files that Install wrote, and the folders that are empty then. With venv it also removes the
@@ -65,9 +64,7 @@ func installed(l Layout) (files []string, foreign error) {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
-	// Earlier versions wrote the script of the charts next to the programs, too.
-	files = append(files, filepath.Join(l.Data, figures.ScriptFile), filepath.Join(l.Data, ".build"))
-	return files, foreign
+	return append(files, filepath.Join(l.Data, ".build")), foreign
 }
 
 // remove deletes those of the files and folders that exist, prints each, and returns their number.

@@ -11,8 +11,6 @@ import (
 
 func TestUninstall(t *testing.T) {
 	l := fakeInstallation(t)
-	old := filepath.Join(l.Data, "echarts.min.js") // of an earlier version
-	demand.Write(t, old, "script")
 	var out strings.Builder
 	if err := Uninstall(t.Context(), l, false, &out); err != nil {
 		t.Fatal(err)
@@ -21,7 +19,7 @@ func TestUninstall(t *testing.T) {
 	if got := tree(t, l.Prefix); !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
 	}
-	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), old, l.servedScript()} {
+	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.servedScript()} {
 		if !strings.Contains(out.String(), "removed "+path+"\n") {
 			t.Errorf("the output does not say that %s was removed", path)
 		}

@@ -172,17 +172,6 @@ func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	return len(part.rows)
 }
 
-// waitFor waits until condition is true, at most 20 seconds.
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if condition() {
-			return
-		}
-	}
-	t.Fatalf("waited 20 s for: %s", what)
-}
-
 func countLines(t *testing.T, path string) map[string]int {
 	t.Helper()
 	text := demand.Read(t, path)

@@ -30,7 +30,7 @@ func TestKill(t *testing.T) {
 	done := 0
 	for done < 12 {
 		command, output := startChild(t, dir, log, 1, steps, 30*time.Millisecond)
-		waitFor(t, "four more steps", func() bool { return stepsDone(t, store, spec(0)) >= done+4 })
+		demand.Soon(t, "four more steps", func() bool { return stepsDone(t, store, spec(0)) >= done+4 })
 		if state := store.State(spec(0), upTo(steps)); state.Kind != Running {
 			t.Errorf("while it runs the state is %v", state)
 		}
@@ -282,7 +282,7 @@ func TestLocksThatAreAlwaysGranted(t *testing.T) {
 	store := open(t, dir)
 	killed, _ := startChild(t, dir, log, seeds, steps, 200*time.Millisecond)
 	first, firstOut := startChild(t, dir, log, seeds, steps, 10*time.Millisecond)
-	waitFor(t, "a step that both compute", func() bool {
+	demand.Soon(t, "a step that both compute", func() bool {
 		text, _ := os.ReadFile(log)
 		lines := strings.Split(string(text), "\n")
 		return len(slices.Compact(slices.Sorted(slices.Values(lines)))) < len(lines)
