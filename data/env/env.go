@@ -7,12 +7,8 @@
 package env
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-
-	"tvps/data/env/mujoco"
 )
 
 // Env is a robot whose task changes from episode to episode. It is not safe for concurrent
@@ -48,18 +44,6 @@ type Env interface {
 	Close()
 }
 
-// Options says where MuJoCo and the models come from. The zero value is silent, uses the
-// user's cache folder and downloads what is missing there.
-type Options struct {
-	Log      io.Writer // progress of downloads; nil for none
-	CacheDir string    // "" for artifact.CacheDir
-	NoFetch  bool      // never download: a missing file is an error
-}
-
-func (o Options) library(ctx context.Context) (*mujoco.Library, error) {
-	return mujoco.Open(ctx, mujoco.Options{Log: o.Log, CacheDir: o.CacheDir, NoFetch: o.NoFetch})
-}
-
 // clip copies an action to to, clipped to [-1, 1].
 func clip(to, action []float64) error {
 	if len(action) != len(to) {
@@ -70,14 +54,6 @@ func clip(to, action []float64) error {
 			return fmt.Errorf("value %d of the action is NaN", i)
 		}
 		to[i] = min(max(a, -1), 1)
-	}
-	return nil
-}
-
-// checkObs returns an error if obs has another length.
-func checkObs(obs []float64, want int) error {
-	if len(obs) != want {
-		return fmt.Errorf("obs has room for %d numbers instead of %d", len(obs), want)
 	}
 	return nil
 }

@@ -74,15 +74,9 @@ func TestDivergedState(t *testing.T) {
 		if !errors.Is(err, mujoco.ErrDiverged) {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, size := range [][2]int{{n - 1, m}, {n, m + 1}} {
-			_, err := c.env.Step(make([]float64, size[1]), make([]float64, size[0]))
-			if err == nil || !strings.Contains(err.Error(), "instead of") {
-				t.Errorf("%s: sizes %v: %v", name, size, err)
-			}
-		}
-		err = c.env.Reset(0, rand.New(rand.NewPCG(1, 1)), obs[1:])
+		_, err = c.env.Step(make([]float64, m+1), obs)
 		if err == nil || !strings.Contains(err.Error(), "instead of") {
-			t.Errorf("%s: Reset with a short observation: %v", name, err)
+			t.Errorf("%s: an action that is too long: %v", name, err)
 		}
 		play(t, c.env, 0)
 	}

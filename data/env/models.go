@@ -3,6 +3,7 @@ package env
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -51,13 +52,13 @@ func scene(path, sha256 string, size int64) artifact.Member {
 
 // readWheel returns the contents of the wheel's members by their names. It downloads the
 // wheel if they are not in the cache.
-func readWheel(ctx context.Context, w artifact.Wheel, opts Options) (map[string][]byte, error) {
-	cache, err := artifact.CacheDirOr(opts.CacheDir)
+func readWheel(ctx context.Context, w artifact.Wheel, log io.Writer) (map[string][]byte, error) {
+	cache, err := artifact.CacheDir()
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(cache, "env", w.Package+"-"+w.Release)
-	if _, err := w.Unpack(ctx, dir, artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch}); err != nil {
+	if _, err := w.Unpack(ctx, dir, artifact.WheelOptions{Log: log}); err != nil {
 		return nil, fmt.Errorf("cannot get %s: %w", w.What, err)
 	}
 	files := map[string][]byte{}

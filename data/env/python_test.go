@@ -98,7 +98,7 @@ func writeModels(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	files["cheetah.xml"] = xml
-	scene, err := readWheel(t.Context(), robelWheel, Options{})
+	scene, err := readWheel(t.Context(), robelWheel, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package env
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tvps/data/random"
 )
@@ -26,10 +27,7 @@ const clawDisturbance = 0.1
 // with joints that are disturbed.
 func (c *Claw) Trials() []Trial {
 	var out []Trial
-	for v, s := range c.sims {
-		if s == nil {
-			continue
-		}
+	for _, v := range slices.Sorted(slices.Values(c.order)) {
 		for start := range clawStarts {
 			title := fmt.Sprintf("valve %d (%s)", v, valves[v].name)
 			if start > 0 {
@@ -44,12 +42,7 @@ func (c *Claw) Trials() []Trial {
 // ResetTrial begins a trial. In a second start each joint's angle is changed by a uniform draw from
 // [-clawDisturbance, clawDisturbance].
 func (c *Claw) ResetTrial(trial int, obs []float64) error {
-	var used []int
-	for v, s := range c.sims {
-		if s != nil {
-			used = append(used, v)
-		}
-	}
+	used := slices.Sorted(slices.Values(c.order))
 	if trial < 0 || trial >= clawStarts*len(used) {
 		return fmt.Errorf("the D'Claw has no trial %d: give one from 0 to %d", trial, clawStarts*len(used)-1)
 	}
@@ -138,7 +131,7 @@ func (c *Cheetah) ResetTrial(trial int, obs []float64) error {
 	if trial < 0 || trial >= count {
 		return fmt.Errorf("the Half-Cheetah has no trial %d: give one from 0 to %d", trial, count-1)
 	}
-	if err := c.disturb(random.New(0, "cheetah", "start", trial), obs); err != nil {
+	if err := c.disturb(random.New(0, "cheetah", "start", trial)); err != nil {
 		return err
 	}
 	if c.plain {

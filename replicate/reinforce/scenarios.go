@@ -142,7 +142,7 @@ func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 // newCheetah returns the New of Half-Cheetah: in changing wind, or plain.
 func newCheetah(plain bool) func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
 	return func(ctx context.Context, s Settings, _ int64, log io.Writer) (env.Env, error) {
-		return env.NewCheetah(ctx, env.CheetahOptions{Options: env.Options{Log: log}, Plain: plain, Horizon: s.Horizon})
+		return env.NewCheetah(ctx, env.CheetahOptions{Log: log, Plain: plain, Horizon: s.Horizon})
 	}
 }
 
@@ -152,7 +152,7 @@ func newClaw(ctx context.Context, s Settings, seed int64, log io.Writer) (env.En
 	for i := range tasks {
 		tasks[i] = i
 	}
-	return env.NewClaw(ctx, env.ClawOptions{Options: env.Options{Log: log}, Repeat: s.Repeat, Tasks: tasks, Seed: seed,
+	return env.NewClaw(ctx, env.ClawOptions{Log: log, Repeat: s.Repeat, Tasks: tasks, Seed: seed,
 		Horizon: s.Horizon})
 }
 

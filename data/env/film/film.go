@@ -19,7 +19,6 @@ type Film struct {
 	who    string
 	task   string
 	scene  scene
-	frames int
 	total  float64
 	totals []float64 // sum of rewards until each frame
 }
@@ -58,15 +57,15 @@ func (f *Film) Add(reward float64) {
 	f.scene.add()
 	f.total += reward
 	f.totals = append(f.totals, f.total)
-	f.frames++
 }
 
 // WriteSVG writes the film as an SVG whose animation repeats.
 func (f *Film) WriteSVG(w io.Writer) error {
-	keep := spread(f.frames, maxFrames)
+	frames := len(f.totals)
+	keep := spread(frames, maxFrames)
 	seconds, times := f.scene.slower()
 	width, height := f.scene.size()
-	s := newSVG(width, height+header, seconds*float64(times*max(f.frames-1, 1)), len(keep))
+	s := newSVG(width, height+header, seconds*float64(times*max(frames-1, 1)), len(keep))
 	s.text(16, 24, "start", 15, f.who)
 	s.printf(`<g transform="translate(0 %d)">`, header)
 	s.text(16, 24, "start", 15, f.task)
@@ -74,7 +73,7 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	captions := make([]string, len(keep))
 	for i, frame := range keep {
 		captions[i] = fmt.Sprintf("step %d of %d, return %.1f, %s",
-			frame, f.frames-1, f.totals[frame], f.scene.caption(frame))
+			frame, frames-1, f.totals[frame], f.scene.caption(frame))
 	}
 	s.captions(16, 44, captions)
 	s.text(float64(width)-16, 24, "end", 12, fmt.Sprintf("shown %d times slower", times))

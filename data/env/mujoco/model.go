@@ -18,11 +18,9 @@ type Kind int
 
 // The kinds of elements for ID.
 const (
-	Body     Kind = 1
-	Joint    Kind = 3
-	Geom     Kind = 5
-	Site     Kind = 6
-	Actuator Kind = 19
+	Body Kind = 1
+	Geom Kind = 5
+	Site Kind = 6
 )
 
 // compiling serialises compilation: MuJoCo stores the last parsed model in a global variable.

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,14 +34,6 @@ const versionNumber = 4000000
 // ErrPlatform is returned if no library is pinned for this operating system and processor.
 var ErrPlatform = errors.New("no MuJoCo library for this platform")
 
-// Options adjusts Open. The zero value is silent, uses the user's cache folder and PyPI.
-type Options struct {
-	Log      io.Writer // progress; nil for none
-	CacheDir string    // folder for the library; "" for artifact.CacheDir
-	NoFetch  bool      // never download: a missing library is an error
-	Index    string    // URL of the package's JSON page; "" for PyPI's
-}
-
 // Library is a loaded libmujoco. It is safe for concurrent use and is never unloaded.
 type Library struct {
 	Path string // the file that was loaded
@@ -64,10 +55,10 @@ var loaded = struct {
 	byPath map[string]*Library
 }{byPath: map[string]*Library{}}
 
-// Open loads the library. It downloads the pinned one if it is missing. Each error is one
+// Open loads the library. It downloads the pinned one if it is missing in artifact.CacheDir. Each error is one
 // sentence: ErrPlatform if no library is pinned for the platform, artifact.ErrNetwork if the
 // download fails.
-func Open(ctx context.Context, opts Options) (*Library, error) {
+func Open(ctx context.Context, opts artifact.WheelOptions) (*Library, error) {
 	path, err := find(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -86,7 +77,7 @@ func Open(ctx context.Context, opts Options) (*Library, error) {
 }
 
 // find returns the path of the library: that in PathEnv, otherwise the pinned one in the cache.
-func find(ctx context.Context, opts Options) (string, error) {
+func find(ctx context.Context, opts artifact.WheelOptions) (string, error) {
 	if path := os.Getenv(PathEnv); path != "" {
 		if _, err := os.Stat(path); err != nil {
 			return "", fmt.Errorf("%s=%s: there is no such file; set it to a libmujoco %s, or unset it to download one",
@@ -100,17 +91,16 @@ func find(ctx context.Context, opts Options) (string, error) {
 		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; "+
 			"set %s to a libmujoco of that release", ErrPlatform, wheelPackage, Version, platform, PathEnv)
 	}
-	cache, err := artifact.CacheDirOr(opts.CacheDir)
+	cache, err := artifact.CacheDir()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
-	options := artifact.WheelOptions{Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.Index}
 	library := wheel.Members[0].In(dir)
 	if err := artifact.CheckPrivate(cache, library); err != nil {
 		return "", fmt.Errorf("MuJoCo was not loaded: %w", err)
 	}
-	if _, err := wheel.Unpack(ctx, dir, options); err != nil {
+	if _, err := wheel.Unpack(ctx, dir, opts); err != nil {
 		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, PathEnv, Version)
 	}
 	return library, nil

@@ -30,7 +30,7 @@ const slider = `<mujoco>
 // open returns the library. It skips the test if there is none for the platform, or none in the cache and no network.
 func open(t testing.TB) *Library {
 	t.Helper()
-	lib, err := Open(t.Context(), Options{})
+	lib, err := Open(t.Context(), artifact.WheelOptions{})
 	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
@@ -101,10 +101,8 @@ func TestParameterAndID(t *testing.T) {
 	if err != nil || body != 1 {
 		t.Error(body, err)
 	}
-	for kind, name := range map[Kind]string{Joint: "x", Geom: "box", Actuator: "push"} {
-		if id, err := model.ID(kind, name); err != nil || id != 0 {
-			t.Error(name, id, err)
-		}
+	if id, err := model.ID(Geom, "box"); err != nil || id != 0 {
+		t.Error(id, err)
 	}
 	if _, err := model.ID(Site, "nowhere"); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Error(err)
@@ -204,19 +202,20 @@ func TestNoLogFile(t *testing.T) {
 
 func TestMissingLibrary(t *testing.T) {
 	t.Setenv(PathEnv, "/no/such/libmujoco.so")
-	_, err := Open(t.Context(), Options{})
+	_, err := Open(t.Context(), artifact.WheelOptions{})
 	demand.Error(t, err, "there is no such file")
 	broken := filepath.Join(t.TempDir(), "libmujoco.so")
 	os.WriteFile(broken, []byte("not a library"), 0o755)
 	t.Setenv(PathEnv, broken)
-	_, err = Open(t.Context(), Options{})
+	_, err = Open(t.Context(), artifact.WheelOptions{})
 	demand.Error(t, err, "cannot be loaded as libmujoco")
 	t.Setenv(PathEnv, "")
-	_, err = Open(t.Context(), Options{CacheDir: t.TempDir(), NoFetch: true})
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	_, err = Open(t.Context(), artifact.WheelOptions{NoFetch: true})
 	if err == nil || !errors.Is(err, ErrPlatform) && !strings.Contains(err.Error(), "is not in") {
 		t.Error(err)
 	}
-	_, err = Open(t.Context(), Options{CacheDir: t.TempDir(), Index: "http://127.0.0.1:1/json"})
+	_, err = Open(t.Context(), artifact.WheelOptions{Index: "http://127.0.0.1:1/json"})
 	if errors.Is(err, ErrPlatform) {
 		return
 	}
