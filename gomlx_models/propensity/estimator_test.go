@@ -158,6 +158,9 @@ func TestEvaluationInParts(t *testing.T) {
 
 // TestConv5FindsBrightness: images of 8x8 pixels get brighter at every time.
 func TestConv5FindsBrightness(t *testing.T) {
+	if !nightly {
+		t.Skip("TestGradientOfDeeperNetworks and TestEveryNetworkTrains have this network, too; TVPS_NIGHTLY=1 runs it")
+	}
 	slow(t)
 	const n = 150
 	mu := func(t float64) float64 { return .3 * t }

@@ -82,10 +82,10 @@ func TestConditionalNull(t *testing.T) {
 	}
 	list := []simulation{
 		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, false},
-		{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
 	}
 	if nightly {
 		list = append(list,
+			simulation{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
 			simulation{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
 			simulation{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, true},
 			simulation{"no drift, classes", func(s int64) Table { return noDrift(s, 2000, 5, 20) }, false},
