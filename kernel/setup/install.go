@@ -83,7 +83,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		}
 		fmt.Fprintf(o.Log, "warning: %v\n", err)
 	}
-	if err := writeNew(l.servedScript(), figures.ECharts); err != nil {
+	if err := writeFile(l.servedScript(), figures.ECharts); err != nil {
 		return err
 	}
 	if err := write(newSpec(l, t), l); err != nil {

@@ -127,21 +127,17 @@ func write(s jupyter.Spec, l Layout) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(l.logo(), logo); err != nil {
+	if err := writeFile(l.logo(), logo); err != nil {
 		return err
 	}
 	return writeFile(l.specFile(), append(text, '\n'))
 }
 
-// writeNew is writeFile in a folder that it makes if needed.
-func writeNew(path string, text []byte) error {
+// writeFile writes a file, and makes its folder if needed.
+func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot create the folder of %s: %w", path, err)
 	}
-	return writeFile(path, text)
-}
-
-func writeFile(path string, text []byte) error {
 	if err := artifact.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}

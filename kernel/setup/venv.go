@@ -89,7 +89,7 @@ func (l Layout) labSettingsFile() string {
 }
 
 func writeLabSettings(l Layout) error {
-	return writeNew(l.labSettingsFile(), []byte(labSettings))
+	return writeFile(l.labSettingsFile(), []byte(labSettings))
 }
 
 // runLogged runs a program and sends its output to log.
