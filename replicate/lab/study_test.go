@@ -278,8 +278,8 @@ func (w *workplace) study(o StudyOptions) (*studyResult, error) {
 func (w *workplace) setAlternatives(list ...paper.Alternative) { w.tables[0].Alternatives = list }
 
 // TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
-// that is the same. A row about a learner that has no column shows it in the named one. The second call computes nothing
-// and writes the same bytes.
+// that is the same. A row about a learner that has no column shows it in the named one. The second call computes
+// nothing and writes the same bytes.
 func TestStudy(t *testing.T) {
 	w, o := newStudy(t)
 	o.Rows = append(o.Rows, "conditional")
