@@ -213,6 +213,14 @@ func TestReferences(t *testing.T) {
 			action[i] = 2*rng.Float64() - 1
 		}
 	}
+	succeeded := false
+	script := func(step int, obs, action []float64) {
+		if near := math.Abs(obs[clawObs-1]) < .1; near != claw.Success() {
+			t.Errorf("success is %v at an error of %v", claw.Success(), obs[clawObs-1])
+		}
+		succeeded = succeeded || claw.Success()
+		claw.Script(step, obs, action)
+	}
 	cheetah := newCheetah(t, CheetahOptions{})
 	constant, shaken := 0., 0.
 	for range 10 {
@@ -226,7 +234,7 @@ func TestReferences(t *testing.T) {
 		"claw at rest":      {still, -628.8, .5},
 		"claw, all trials":  {meanOfTrials(t, claw, rest), -628.8, 3},
 		"claw, random":      {meanOfTrials(t, claw, random), -777, 40},
-		"claw, script":      {meanOfTrials(t, claw, claw.Script), 114, 20},
+		"claw, script":      {meanOfTrials(t, claw, script), 114, 20},
 		"cheetah at rest":   {meanOfTrials(t, cheetah, func(_ int, _, a []float64) { cheetah.Rest(a) }), -76, 3},
 		"cheetah, random":   {shaken, -91, 4},
 		"cheetah, constant": {constant, -50 * 1.5 * (math.Cos(math.Pi/8) + math.Sin(math.Pi/8)) / 2, 1e-9},
@@ -234,5 +242,8 @@ func TestReferences(t *testing.T) {
 		if math.Abs(c.got-c.want) > c.tolerance {
 			t.Errorf("%s earns %v, want %v", what, c.got, c.want)
 		}
+	}
+	if !succeeded {
+		t.Error("the script never turns a valve to its target")
 	}
 }

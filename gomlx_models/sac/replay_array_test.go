@@ -26,15 +26,14 @@ func copied(tb testing.TB, a *Agent) *Agent {
 func stored(tb testing.TB, a *Agent, seed, i int) (row []float32) {
 	tb.Helper()
 	w := a.cfg.rowWidth()
-	look(tb, a, func(flat []float32) { row = slices.Clone(flat[int(a.index[seed].row(i))*w:][:w]) })
-	return row
-}
-
-func look(tb testing.TB, a *Agent, fn func(flat []float32)) {
-	tb.Helper()
-	if err := a.array.read(func(flat []float32) error { fn(flat); return nil }); err != nil {
+	err := a.array.read(func(flat []float32) error {
+		row = slices.Clone(flat[int(a.index[seed].row(i))*w:][:w])
+		return nil
+	})
+	if err != nil {
 		tb.Fatal(err)
 	}
+	return row
 }
 
 // TestCopiedReplayTrainsLikeTheSharedOne compares variables, omega's networks and
