@@ -355,9 +355,8 @@ func TestUnits(t *testing.T) {
 	for i := range d.Time {
 		other.X, other.Time = append(other.X, 7*d.X[i]+3), append(other.Time, (d.Time[i]-1e9)/86400)
 	}
-	_, T := fitOwn(t, other, tiny(), 0).Times()
 	a := weigh(t, fitOwn(t, d, tiny(), 0), slices.Max(d.Time), WeightOptions{Kind: Covariate})
-	b := weigh(t, fitOwn(t, other, tiny(), 0), T, WeightOptions{Kind: Covariate})
+	b := weigh(t, fitOwn(t, other, tiny(), 0), slices.Max(other.Time), WeightOptions{Kind: Covariate})
 	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
 		t.Errorf("other units change log omega by %v", rms)
 	}
@@ -428,18 +427,16 @@ func TestNewRows(t *testing.T) {
 
 // TestNotes: what was changed is said.
 func TestNotes(t *testing.T) {
-	for _, c := range []struct {
-		time propensity.TimeEncoding
-		data Table
-		want string
-	}{
-		{propensity.TimeFourier, moving(1, 300, true), "1 rows a time (300 rows, 300 times)"},
-		{propensity.TimeFourier, ruleDrift(1, 1200), "give Order"},
+	for want, data := range map[string]Table{
+		"1 rows a time (300 rows, 300 times)": moving(1, 300, true),
+		"give Order":                          ruleDrift(1, 1200),
 	} {
-		cfg := tiny()
-		cfg.Time = c.time
-		if o := fitOwn(t, c.data, cfg, 0); !strings.Contains(strings.Join(o.Notes, "\n"), c.want) {
-			t.Errorf("the notes %q do not say %q", o.Notes, c.want)
+		o, _, err := fitter(t).prepare(data, tiny())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(o.Notes, "\n"), want) {
+			t.Errorf("the notes %q do not say %q", o.Notes, want)
 		}
 	}
 }
