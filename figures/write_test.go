@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func names(t *testing.T, dir string) []string {
@@ -73,17 +75,12 @@ func TestSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := demand.Read(t, filepath.Join(dir, name))
 		if got, err := f.Read(name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 		other := append(bytes.Clone(want), '\n')
-		if err := os.WriteFile(filepath.Join(dir, name), other, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, filepath.Join(dir, name), other)
 		if _, err := f.Read(name); err == nil || !strings.Contains(err.Error(), name+" is not the file that SHA256SUMS") {
 			t.Errorf("%s of another drawing: %v", name, err)
 		}
@@ -91,9 +88,7 @@ func TestSums(t *testing.T) {
 		if _, err := f.Read(name); err == nil || !strings.Contains(err.Error(), name+" is missing") {
 			t.Errorf("%s removed: %v", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, filepath.Join(dir, name), want)
 	}
 	f, err := OpenFolder(dir)
 	if err != nil {
@@ -120,10 +115,7 @@ func TestWriteWithECharts(t *testing.T) {
 		}
 	}
 	for _, name := range names(t, first) {
-		one, err := os.ReadFile(filepath.Join(first, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := demand.Read(t, filepath.Join(first, name))
 		two, err := os.ReadFile(filepath.Join(again, name))
 		if err != nil || !bytes.Equal(one, two) {
 			t.Errorf("%s differs when it is made again, %v", name, err)
@@ -141,9 +133,7 @@ func TestWriteWithECharts(t *testing.T) {
 func TestWriteLeavesNothingWhenItFails(t *testing.T) {
 	base := t.TempDir()
 	blocked := filepath.Join(base, "file")
-	if err := os.WriteFile(blocked, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, blocked, "x")
 	err := Write(sampleFigure(t), sampleRows(), nil, blocked)
 	if err == nil || !strings.Contains(err.Error(), "cannot write fig01") ||
 		!strings.Contains(err.Error(), "another output folder") {

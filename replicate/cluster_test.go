@@ -184,9 +184,7 @@ func TestImpossibleWork(t *testing.T) {
 	s := newSandbox(t)
 	path, p := s.plan(t, miniature)
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, text, "text")
 	write := func(name string, change func(p *cluster.Plan)) string {
 		changed := p
 		changed.Tasks = slices.Clone(p.Tasks)
@@ -252,10 +250,7 @@ func TestImpossibleWork(t *testing.T) {
 func TestRobotCost(t *testing.T) {
 	s := newSandbox(t)
 	for figure, folder := range map[string]string{"fig2": "fig02", "fig10": "fig10", "fig11": "fig11"} {
-		text, err := os.ReadFile(filepath.Join("..", "figures", "gallery", folder, "provenance.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, filepath.Join("..", "figures", "gallery", folder, "provenance.json"))
 		var record claims.Record
 		if err := json.Unmarshal(text, &record); err != nil {
 			t.Fatal(err)
@@ -306,10 +301,7 @@ func TestCostTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile("CLUSTER.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, "CLUSTER.md")
 	if got, err := lab.Block(text, "cost"); err != nil || got != want {
 		t.Errorf("the table is not that of `replicate plan` (%v):\n%s\n%s", err, got, want)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,10 +23,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	count := 0
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, file)
 		commands := slices.Concat(demand.Commands(string(text), "go run ./replicate"),
 			demand.Commands(string(text), "go run -tags noxla ./replicate"),
 			demand.Commands(string(text), "./tvps"))
@@ -55,10 +51,7 @@ func TestDocumentedCommands(t *testing.T) {
 // command on a user's own table in the table of all such commands, or in the part of the section that begins a line
 // with its name.
 func TestDocumentedFlags(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, "README.md")
 	_, tables, _ := strings.Cut(string(text), "\n## Commands\n")
 	first, second, _ := strings.Cut(tables, "| command | its flags")
 	second, ofFigures, _ := strings.Cut(second, "\n## Flags of a figure\n")

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
@@ -121,9 +122,7 @@ func number(t *testing.T, name string, preset int) int {
 // faultyKinds are the kinds of run that this machine can compute: images need XLA, robots MuJoCo.
 func faultyKinds(t *testing.T) []*faulty {
 	table, source := filepath.Join(t.TempDir(), "table.csv"), newSandbox(t)
-	if err := os.WriteFile(table, []byte(good("", "")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, table, good("", ""))
 	if code, _, stderr := source.run(t, fig1(miniature)...); code != 0 {
 		t.Fatal(stderr)
 	}

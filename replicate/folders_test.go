@@ -126,10 +126,7 @@ func TestExport(t *testing.T) {
 		if err := cmd.Run(); err != nil || stdout.String() != file+": runs: 2, rows: 8\n" {
 			t.Errorf("%s: %v, %s", args, err, stdout)
 		}
-		data, err := os.ReadFile(filepath.Join(out, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := demand.Read(t, filepath.Join(out, file))
 		if strings.HasSuffix(file, ".csv") || strings.HasPrefix(args, "--format csv") {
 			if string(data) != table {
 				t.Errorf("%s: the file differs from what is printed", args)
@@ -207,9 +204,7 @@ func TestExportToNamedPipe(t *testing.T) {
 // TestWriteFileIsAtomic: a table that cannot be completed leaves the old file unchanged.
 func TestWriteFileIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, path, "old")
 	err := writeFile(path, func(w io.Writer) error {
 		w.Write([]byte("new"))
 		return errors.New("interrupted")

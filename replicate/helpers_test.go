@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // envMain is set when a test starts the test binary as the program itself.
@@ -106,10 +108,7 @@ func uninterrupted(t *testing.T) string {
 // csv reads the table of panel a.
 func (s *sandbox) csv(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.out, "fig01-a.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, filepath.Join(s.out, "fig01-a.csv"))
 	return string(text)
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/usage"
 
 	"github.com/klauspost/compress/gzip"
@@ -133,9 +134,7 @@ func TestLegalTables(t *testing.T) {
 	dir := t.TempDir()
 	weights := func(name string, content []byte, args ...string) map[string]float64 {
 		file, out := filepath.Join(dir, name), filepath.Join(dir, name+".out")
-		if err := os.WriteFile(file, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, file, content)
 		code, _, stderr := onTable(0, file, out, append(args, "--label=")...)
 		text, err := os.ReadFile(filepath.Join(out, "w.csv"))
 		if code != 0 || err != nil {

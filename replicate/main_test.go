@@ -18,9 +18,7 @@ func TestErrors(t *testing.T) {
 	const huge = "9223372036854775807"
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, "")
 	belowFile := filepath.Join(file, "folder")
 	noRun := []string{"--scale", "tiny", "--backend", "go", "--results", s.results, "--out", belowFile}
 	for _, c := range []struct {
@@ -205,9 +203,7 @@ func TestDoctorFindsDamagedData(t *testing.T) {
 	s := newSandbox(t)
 	data := t.TempDir()
 	path := filepath.Join(data, "data_batch_1.bin")
-	if err := os.WriteFile(path, []byte("cut"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, path, "cut")
 	for dir, word := range map[string]string{data: path, filepath.Join(data, "none"): "TVPS_DATA"} {
 		s.env = []string{"TVPS_DATA=" + dir}
 		code, stdout, stderr := s.run(t, "doctor", "--backend", "go")

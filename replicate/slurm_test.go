@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurmtest"
@@ -180,10 +181,7 @@ func TestSlurmAgents(t *testing.T) {
 		t.Errorf("%d steps on the nodes %v, of %d missing ones, %d of them of agents that had %d", computed, nodes,
 			missing, ofAgents, done)
 	}
-	want, err := os.ReadFile(filepath.Join(local.out, "fig10-a.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := demand.Read(t, filepath.Join(local.out, "fig10-a.csv"))
 	got, err := os.ReadFile(filepath.Join(s.out, "fig10", "fig10-a.csv"))
 	if err != nil || string(got) != string(want) {
 		t.Errorf("the tables differ (%v):\n%s\n%s", err, got, want)
@@ -221,9 +219,7 @@ func TestSlurmFailure(t *testing.T) {
 	if err := os.MkdirAll(s.results, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.results, "gaussian"), nil, 0o644); err != nil { // where its folder should be
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(s.results, "gaussian"), "")
 	code, out, stderr := s.run(t, s.submitArgs("--wait", "--retries", "0")...)
 	if code != 1 {
 		t.Errorf("exit code %d, %s%s", code, out, stderr)

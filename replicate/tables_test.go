@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 )
 
@@ -20,9 +21,7 @@ func tableOf(t *testing.T, header string, rows int, row func(i int) string) (fil
 		text += row(i) + "\n"
 	}
 	file = filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, text)
 	return file
 }
 

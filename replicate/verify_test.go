@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/claims"
 )
 
@@ -52,10 +53,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("exit code %d, stderr %q; no %q in\n%s", code, stderr, words, stdout)
 		}
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := demand.Read(t, file)
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file, "--json", "--readme", readme)...)
 	var v claims.Verification
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 || stderr != "" || v.Figures[0].Stored != 4 {

@@ -50,10 +50,7 @@ func TestAll(t *testing.T) {
 	w.options.Workers = 1
 	log := &witness{see: func(line string) {
 		_, path, _ := strings.Cut(line, " drawn: ")
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := demand.Read(t, path)
 		if !bytes.Contains(page, []byte("All panels are drawn.")) || bytes.Contains(page, []byte(`id="claims"`)) {
 			t.Errorf("%s: the draft is not one without verdicts", line)
 		}
@@ -169,9 +166,7 @@ func TestAllErrors(t *testing.T) {
 	}
 	w.options.Overrides = nil
 	w.options.Out = filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(w.options.Out, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, w.options.Out, "")
 	_, err = w.All(t.Context(), w.options)
 	demand.Error(t, err, w.options.Out, "is a file; name a folder")
 	if w.stderr.Len() > 0 {

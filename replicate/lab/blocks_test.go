@@ -46,9 +46,7 @@ func TestMarksAreChecked(t *testing.T) {
 		"within a line": "see " + begin + "and " + end, "another block": "<!-- xx:begin -->\n<!-- xx:end -->\n",
 	} {
 		path := filepath.Join(t.TempDir(), "README.md")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, path, text)
 		demand.Error(t, CheckBlock(path, "x"), path, "<!-- x:begin -->", "<!-- x:end -->", "once each")
 		demand.Error(t, RewriteBlock(path, "x", "new\n"), path, "once each")
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {

@@ -79,12 +79,7 @@ func TestDraft(t *testing.T) {
 			w.read(t, "fig31-b"+extension)
 		}
 	})
-	if err := os.MkdirAll(w.options.Out, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.options.Out, claimsFile), []byte("older"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(w.options.Out, claimsFile), "older")
 	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
 		t.Fatal(err)
 	}

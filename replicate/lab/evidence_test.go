@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -216,9 +217,7 @@ func checkSentences(t *testing.T, w *workplace, r *Result) {
 func TestGallerySizes(t *testing.T) {
 	a, dir := newArchive(t), t.TempDir()
 	readme := filepath.Join(dir, "README.md")
-	if err := os.WriteFile(readme, []byte("<!-- gallery:begin -->\n<!-- gallery:end -->\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, readme, "<!-- gallery:begin -->\n<!-- gallery:end -->\n")
 	copied := filepath.Join(dir, "sizes.json")
 	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
 		t.Fatal(err)
@@ -232,10 +231,7 @@ func TestGallerySizes(t *testing.T) {
 	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
 		t.Fatal(err)
 	}
-	fixed, err := os.ReadFile(a.sizesFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixed := demand.Read(t, a.sizesFile())
 	if got, err := os.ReadFile(copied); err != nil || string(got) != string(fixed) ||
 		!strings.Contains(string(got), `"half": 0.01`) {
 		t.Errorf("%v, the gallery has\n%s\nwant\n%s", err, got, fixed)

@@ -63,11 +63,7 @@ func (w *workplace) fig1(t *testing.T) *Result {
 // read returns a file of the output folder.
 func (w *workplace) read(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.options.Out, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return demand.Read(t, filepath.Join(w.options.Out, name))
 }
 
 // TestFig1: panel a has all files, its CSV, claims and provenance are complete. The second call computes nothing and
@@ -125,14 +121,9 @@ func checkDamagedResult(t *testing.T, w *workplace) {
 	if err != nil || len(files) != 8 {
 		t.Fatalf("%d result files, %v", len(files), err)
 	}
-	data, err := os.ReadFile(files[3])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := demand.Read(t, files[3])
 	data[len(data)-20] ^= 1
-	if err := os.WriteFile(files[3], data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, files[3], data)
 	w.stderr.Reset()
 	r := w.fig1(t)
 	if r.Report.Computed != 1 || !slices.Equal(r.Report.Quarantined, files[3:4]) ||
@@ -278,9 +269,7 @@ func checkProvenance(t *testing.T, text []byte) {
 // TestUnwritableFolders: folders that cannot be written are found before anything is computed.
 func TestUnwritableFolders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, file, "")
 	w := newWorkplace(t)
 	w.options.Out = filepath.Join(file, "out")
 	_, err := w.Make(context.Background(), paper.Fig1(), w.options)
@@ -289,9 +278,7 @@ func TestUnwritableFolders(t *testing.T) {
 		t.Errorf("runs were computed before the error: %v", done)
 	}
 	w = newWorkplace(t)
-	if err := os.WriteFile(filepath.Join(w.results, "gaussian"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(w.results, "gaussian"), "")
 	_, err = w.Make(context.Background(), paper.Fig1(), w.options)
 	demand.Error(t, err, w.results)
 	var typed *runs.FolderError

@@ -3,11 +3,11 @@ package lab
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -26,9 +26,6 @@ func TestFilmOfTables(t *testing.T) {
 	if got := filmOfTables(dir, paper.Fig2(), p); got != nil {
 		t.Errorf("a film from an empty folder: %v", got)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "fig02"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	one := figures.Film{Name: "sac", SVG: []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)}
 	for title, shown := range map[string]bool{
 		filmTitle(p, 4, "sac", "sac-omega"):                                   true,
@@ -40,7 +37,7 @@ func TestFilmOfTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
+		demand.Write(t, filepath.Join(dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
 		got := filmOfTables(dir, paper.Fig2(), p)
 		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
 			t.Errorf("%s: %d films", title, len(got))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
 	"tvps/replicate/continual"
@@ -71,17 +72,11 @@ func protocolOf(c lab.Catalog, scenario string) *experiment.Protocol {
 // TestContributing: CONTRIBUTING.md shows the files of the recipes as they are.
 func TestContributing(t *testing.T) {
 	root := filepath.Join("..", "..")
-	document, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := demand.Read(t, filepath.Join(root, "CONTRIBUTING.md"))
 	shown := 0
 	for _, m := range regexp.MustCompile("(?ms)^<!-- (\\S+_test\\.go) -->\n```go\n(.*?)^```").FindAllStringSubmatch(string(document), -1) {
 		shown++
-		file, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m[1])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := demand.Read(t, filepath.Join(root, filepath.FromSlash(m[1])))
 		if _, code, _ := strings.Cut(string(file), "\n\n// "); "// "+code != m[2] {
 			t.Errorf("CONTRIBUTING.md shows another %s: copy everything below its imports", m[1])
 		}

@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"errors"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -239,10 +238,7 @@ func TestOptionsForAllFigures(t *testing.T) {
 
 // TestSettingsNameTheirInterpretation: every interpretation that a setting names exists.
 func TestSettingsNameTheirInterpretation(t *testing.T) {
-	document, err := os.ReadFile(filepath.Join("..", "paper", "INTERPRETATIONS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := demand.Read(t, filepath.Join("..", "paper", "INTERPRETATIONS.md"))
 	for _, p := range testCatalog.Protocols {
 		named := 0
 		for _, f := range p.Fields() {

@@ -85,9 +85,7 @@ func TestSizes(t *testing.T) {
 	if now, err := a.Extend(t.Context(), nil, time.Hour, a.options); err != nil || len(now) != 0 {
 		t.Errorf("a complete size is computed again: %v, %v", now, err)
 	}
-	if err := os.WriteFile(a.sizesFile(), []byte("[{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, a.sizesFile(), "[{")
 	_, err = a.Verify(t.Context(), a.options)
 	demand.Error(t, err, "sizes.json cannot be read", "restore it or remove it")
 }

@@ -38,10 +38,7 @@ func fieldsOf(s experiment.Setup) map[string]string {
 // TestAlternatives: at every scale each row is valid and differs from the default in the settings that it names and
 // in no other. Names are unique, no setting is named twice, and the interpretation that a row is about exists.
 func TestAlternatives(t *testing.T) {
-	document, err := os.ReadFile(interpretations)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := demand.Read(t, interpretations)
 	for _, scale := range experiment.Scales {
 		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil {
@@ -370,9 +367,7 @@ func TestStudyFailure(t *testing.T) {
 	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
 	o.Overrides = append(o.Overrides, "g-network=conv5", "g-input=pixels")
 	text := []byte("<!-- study:gaussian:begin -->\nold\n<!-- study:gaussian:end -->\n")
-	if err := os.WriteFile(o.Update, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, o.Update, text)
 	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
 	_, err := w.study(o)
 	demand.Error(t, err, "runs failed", "needs images")

@@ -131,13 +131,11 @@ func TestUpdateFile(t *testing.T) {
 
 // TestInterpretationsHaveMarks: INTERPRETATIONS.md has the marks of every table, each in a paragraph of its own.
 func TestInterpretationsHaveMarks(t *testing.T) {
-	text, err := os.ReadFile(interpretations)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, interpretations)
 	keys := StudyKeys(slices.Concat(paper.Study(), paper.StudyOfG()))
 	updated := text
 	for _, key := range keys {
+		var err error
 		if updated, err = replaceBlock(updated, "study:"+key, "\ntable of "+key+"\n"); err != nil {
 			t.Fatal(err)
 		}

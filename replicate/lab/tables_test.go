@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -51,11 +52,8 @@ func checkTables(t *testing.T, w *workplace) {
 	if err := errors.Join(os.CopyFS(dir, os.DirFS(drawn)), os.CopyFS(results, os.DirFS(w.results))); err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := os.ReadFile(w.sizesFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, sizesName), sizes)
+	sizes := demand.Read(t, w.sizesFile())
+	demand.Write(t, filepath.Join(dir, sizesName), sizes)
 	stored, err := OpenStored(w.Catalog, OpenOptions{Results: w.results})
 	if err != nil {
 		t.Fatal(err)
@@ -85,13 +83,6 @@ func checkTables(t *testing.T, w *workplace) {
 	checkDamagedTables(t, w.Catalog, dir)
 }
 
-func write(t *testing.T, path string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // seal writes the checksums of a figure's folder as it is now.
 func seal(t *testing.T, dir string) {
 	t.Helper()
@@ -101,22 +92,16 @@ func seal(t *testing.T, dir string) {
 	}
 	var out []byte
 	for _, path := range append(names, filepath.Join(dir, figures.ProvenanceFile)) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, path)
 		out = fmt.Appendf(out, "%x  %s\n", sha256.Sum256(text), filepath.Base(path))
 	}
-	write(t, filepath.Join(dir, figures.SumsFile), out)
+	demand.Write(t, filepath.Join(dir, figures.SumsFile), out)
 }
 
 func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	t.Helper()
 	table := filepath.Join(dir, "fig01", "fig01-a.csv")
-	text, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, table)
 	lines := strings.SplitAfter(string(text), "\n")
 	refused := func(name, want string) {
 		t.Helper()
@@ -133,41 +118,35 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 		"no number":      {strings.TrimSpace(lines[1]) + "x\n", "line 2"},
 	} {
 		changed := strings.Replace(string(text), lines[1], change.line, 1)
-		write(t, table, []byte(changed))
+		demand.Write(t, table, changed)
 		refused(name, unsealed)
 		seal(t, filepath.Dir(table))
 		refused(name+" with its checksum", change.want)
-		write(t, table, text)
+		demand.Write(t, table, text)
 		seal(t, filepath.Dir(table))
 	}
 	other := filepath.Join(filepath.Dir(table), "fig01-b.csv")
-	rowsB, err := os.ReadFile(other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, table, rowsB)
-	write(t, other, text)
+	rowsB := demand.Read(t, other)
+	demand.Write(t, table, rowsB)
+	demand.Write(t, other, text)
 	refused("two panels in each other's file", unsealed)
 	seal(t, filepath.Dir(table))
 	refused("two panels in each other's file, with checksums", `rows of panel "b"`)
-	write(t, table, text)
-	write(t, other, rowsB)
+	demand.Write(t, table, text)
+	demand.Write(t, other, rowsB)
 	seal(t, filepath.Dir(table))
 	if err := os.Remove(table); err != nil {
 		t.Fatal(err)
 	}
 	refused("no file", "is missing, but SHA256SUMS lists it")
-	write(t, table, text)
+	demand.Write(t, table, text)
 	// A value that is in no other table.
 	single := filepath.Join(dir, "fig01", "fig01-a-judged.csv")
-	rows, err := os.ReadFile(single)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := demand.Read(t, single)
 	changed := append(bytes.TrimSpace(bytes.Clone(rows)), '1', '\n') // one more digit in the last row
-	write(t, single, changed)
+	demand.Write(t, single, changed)
 	refused("a changed value", "fig01-a-judged.csv "+unsealed)
-	write(t, single, rows)
+	demand.Write(t, single, rows)
 	sums := filepath.Join(dir, "fig01", figures.SumsFile)
 	if err := os.Remove(sums); err != nil {
 		t.Fatal(err)
@@ -178,11 +157,8 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	seal(t, filepath.Dir(single))
 	for _, name := range []string{"fig01", "fig12"} {
 		record := filepath.Join(dir, name, "provenance.json")
-		if text, err = os.ReadFile(record); err != nil {
-			t.Fatal(err)
-		}
-		changed := strings.ReplaceAll(string(text), `"rate": "0.0009"`, `"rate": "0.0008"`)
-		write(t, record, []byte(changed))
+		changed := strings.ReplaceAll(string(demand.Read(t, record)), `"rate": "0.0009"`, `"rate": "0.0008"`)
+		demand.Write(t, record, changed)
 		seal(t, filepath.Dir(record))
 	}
 	for _, folder := range []string{dir, t.TempDir()} { // settings that were changed, and no figure

@@ -3,12 +3,12 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 )
@@ -16,10 +16,7 @@ import (
 // committed returns the committed results of a gallery, which the documents quote.
 func committed(t *testing.T, dir string) claims.Verification {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "verify.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, filepath.Join(dir, "verify.json"))
 	var v claims.Verification
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
@@ -44,10 +41,7 @@ func TestGeneratedTables(t *testing.T) {
 		{filepath.Join(medium, "README.md"), "gallery", trained.Gallery(testCatalog.Figures, claims.PicturesIn(medium))},
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
-		text, err := os.ReadFile(c.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, c.file)
 		if got, err := Block(text, c.block); err != nil || got != c.want {
 			t.Errorf("%s, block %s: it differs (%v). `%s` makes those of the gallery; the block must be\n%s",
 				c.file, c.block, err, command, c.want)
@@ -70,10 +64,7 @@ func figureTable(figures []paper.Figure) string {
 // TestReadme: README.md cites the paper with the BibTeX entry of the report, and each effect that it quotes with its
 // interval is one of the committed results.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := demand.Read(t, filepath.Join("..", "..", "README.md"))
 	if !strings.Contains(string(readme), BibTeX) {
 		t.Error("README.md lacks the BibTeX entry of the report")
 	}
@@ -100,10 +91,7 @@ func TestReadme(t *testing.T) {
 func TestFigureHeads(t *testing.T) {
 	v := committed(t, gallery)
 	for _, f := range testCatalog.Figures {
-		text, err := os.ReadFile(filepath.Join("..", "paper", f.Name()+".go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := demand.Read(t, filepath.Join("..", "paper", f.Name()+".go"))
 		unwrapped := regexp.MustCompile("\n// (\\S)").ReplaceAllString(string(text), " $1")
 		for _, line := range []string{
 			fmt.Sprintf("Fig%d declares Figure %d: ", f.Number, f.Number),

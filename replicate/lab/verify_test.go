@@ -252,9 +252,7 @@ func TestVerifyChangesNothing(t *testing.T) {
 		t.Fatal(paths, err)
 	}
 	for _, path := range paths {
-		if err := os.WriteFile(path, []byte("damaged"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.Write(t, path, "damaged")
 	}
 	if c := claim(t, a.verify(t), "fig1a-ours-everything"); c.Verdict != claims.NotRun {
 		t.Errorf("with damaged runs: %s", c)
@@ -312,10 +310,7 @@ func checkJSON(t *testing.T, a *archive, v claims.Verification) {
 	if err := WriteJSON(path, v); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, path)
 	var read claims.Verification
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
