@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tvps/figures"
-	_ "tvps/replicate/continual" // declare their looks, for the other tests, too
-	_ "tvps/replicate/reinforce"
+	_ "tvps/replicate/robots"
+	_ "tvps/replicate/supervised" // declare their looks, for the other tests, too
 )
 
 // Colours of one group can occur in one chart.

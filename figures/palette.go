@@ -16,7 +16,7 @@ type Look struct {
 }
 
 // Looks is the table of declared series, in the order in which tables list them: learners declare theirs (packages
-// continual and reinforce). Colours that occur in one chart can be told apart with red- and green-blindness. Two names
+// supervised and robots). Colours that occur in one chart can be told apart with red- and green-blindness. Two names
 // share a colour if they have the same role: Ours is Method 2, and plain SAC is the base that other agents are compared
 // with, as Everything is.
 var Looks []Look

@@ -9,9 +9,9 @@ package main
 import (
 	"time"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/lab"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
+	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -22,7 +22,7 @@ const grace = 2 * time.Second
 
 func main() { usage.Main(root(paperCatalog), grace) }
 
-var paperCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
+var paperCatalog = lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {

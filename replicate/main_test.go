@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/continual"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
+	"tvps/replicate/supervised"
 )
 
 // TestErrors: a usage error ends with exit code 2, a failure with 1, each with one sentence.
@@ -112,7 +112,7 @@ func TestHelp(t *testing.T) {
 // TestHelpNamesLearners: a figure's help lists its learners and no others.
 func TestHelpNamesLearners(t *testing.T) {
 	for command, learners := range map[string][]string{
-		"fig1": continual.Protocol.Learners(), "fig2": reinforce.Protocol.Learners()} {
+		"fig1": supervised.Protocol.Learners(), "fig2": robots.Protocol.Learners()} {
 		slices.Sort(learners)
 		_, stdout, _ := newSandbox(t).run(t, command, "--help")
 		if !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {

@@ -7,7 +7,7 @@
 The settings are those of ci/peers/main.go. A row is the mean undiscounted return of five
 evaluation episodes with the mean action. Printed are training steps per second since the line
 before, without evaluation; the first line includes the random steps, which have no updates.
-Our throughput: go test ./replicate/reinforce -run xxx -bench Train/sac/seeds=1
+Our throughput: go test ./replicate/robots -run xxx -bench Train/sac/seeds=1
 """
 import csv
 import sys

@@ -27,7 +27,7 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/experiment"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
 	"tvps/replicate/runs"
 )
 
@@ -56,10 +56,10 @@ func main() {
 }
 
 // settings are those of halfcheetah.py.
-func settings(steps int) reinforce.Settings {
-	return reinforce.Settings{
+func settings(steps int) robots.Settings {
+	return robots.Settings{
 		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
-		Every: episodesBetween, Evaluate: reinforce.EvaluateComing, EvaluateEpisodes: 5,
+		Every: episodesBetween, Evaluate: robots.EvaluateComing, EvaluateEpisodes: 5,
 		Episodes: steps / horizon,
 		Hidden:   256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
 		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
@@ -70,7 +70,7 @@ func settings(steps int) reinforce.Settings {
 	}
 }
 
-func run(ctx context.Context, out, results string, s reinforce.Settings, seeds int) error {
+func run(ctx context.Context, out, results string, s robots.Settings, seeds int) error {
 	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func run(ctx context.Context, out, results string, s reinforce.Settings, seeds i
 		list[i] = int64(i)
 	}
 	host := &experiment.Host{Backend: b, Log: os.Stderr, Workers: 1}
-	wanted, err := s.Jobs(host, []string{"sac"}, list, reinforce.MeasureReturn)
+	wanted, err := s.Jobs(host, []string{"sac"}, list, robots.MeasureReturn)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func write(path string, report runs.Report) error {
 	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
 	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {
 		for _, row := range r.Rows {
-			if row.Metric == reinforce.MeasureReturn {
+			if row.Metric == robots.MeasureReturn {
 				rows = append(rows, figures.Row{
 					Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed,
 					T: row.T * horizon, Metric: row.Metric, Value: row.Value,

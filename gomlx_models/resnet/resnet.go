@@ -4,7 +4,7 @@
 // The paper (Section 3.1.3) pre-trains ResNet-18 on CIFAR-10 and then trains only the final
 // convolution block and the classifier at every time step. So the network here has two parts:
 // the trunk, a fixed function of the image whose features are computed once, and the head,
-// which package continual trains again at each step.
+// which package supervised trains again at each step.
 package resnet
 
 import (

@@ -123,13 +123,13 @@ func checkLab(ctx context.Context, l Layout) backend.Check {
 // trip is the cell of the round trip: it imports GoMLX and what all notebooks import.
 const trip = `import (
 	"github.com/gomlx/gomlx/core/graph"
-	"tvps/replicate/cells"
+	"tvps/replicate/notebook"
 	"tvps/replicate/paper"
 )
 
 %%
 var _ *graph.Node
-var _ cells.Options
+var _ notebook.Options
 fmt.Println("figures:", len(paper.Figures()))
 `
 

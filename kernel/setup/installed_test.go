@@ -38,8 +38,8 @@ func TestInstalledKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	const imports = "import \"strings\"\nimport \"tvps/replicate/cells\"\n\n%%\n"
-	for before, want := range map[string]string{"strings.Rep": "Repeat", "cells.Fig": "Figure"} {
+	const imports = "import \"strings\"\nimport \"tvps/replicate/notebook\"\n\n%%\n"
+	for before, want := range map[string]string{"strings.Rep": "Repeat", "notebook.Fig": "Figure"} {
 		var reply struct{ Matches []string }
 		for end := time.Now().Add(5 * time.Minute); !slices.Contains(reply.Matches, want); { // gopls loads the module first
 			content := map[string]any{"code": imports + before, "cursor_pos": len(imports + before)}
@@ -52,7 +52,7 @@ func TestInstalledKernel(t *testing.T) {
 		}
 	}
 	var about struct{ Data map[string]string }
-	code := imports + "_ = strings.Repeat(\"a\", 3)\n_ = cells.Must"
+	code := imports + "_ = strings.Repeat(\"a\", 3)\n_ = notebook.Must"
 	request := map[string]any{"code": code, "cursor_pos": strings.Index(code, "Repeat"), "detail_level": 0}
 	const signature = "func strings.Repeat(s string, count int) string"
 	for end := time.Now().Add(5 * time.Minute); !strings.Contains(about.Data["text/markdown"], signature); {

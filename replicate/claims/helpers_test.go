@@ -4,18 +4,18 @@ import (
 	"os"
 	"testing"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	_ "tvps/replicate/reinforce" // its learners have looks
+	_ "tvps/replicate/robots" // its learners have looks
+	"tvps/replicate/supervised"
 )
 
 // fig14 is the panel of Figure 14 at the tiny scale, without runs.
 func fig14(t *testing.T) Panel {
 	t.Helper()
-	p := Panel{Panel: paper.Fig14().Panels[0], Protocol: &continual.Protocol, Seeds: firstSeeds(3)}
+	p := Panel{Panel: paper.Fig14().Panels[0], Protocol: &supervised.Protocol, Seeds: firstSeeds(3)}
 	var err error
-	if p.Settings, err = continual.At(p.Scenario, experiment.Tiny); err != nil {
+	if p.Settings, err = supervised.At(p.Scenario, experiment.Tiny); err != nil {
 		t.Fatal(err)
 	}
 	return p

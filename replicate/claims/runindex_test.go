@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 )
 
 // storeIn stores a run of the outline with the identity that a machine adds.
@@ -39,7 +39,7 @@ func TestRunIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := continual.At("clear", experiment.Small)
+	setup, err := supervised.At("clear", experiment.Small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestRunIndex(t *testing.T) {
 	}
 	p = fill("xla:cpu")
 	got := stored(p)
-	if got != "b--b--" || p.Source.StandIn != continual.StandIn || !strings.Contains(p.Source.Note, "full") {
+	if got != "b--b--" || p.Source.StandIn != supervised.StandIn || !strings.Contains(p.Source.Note, "full") {
 		t.Errorf("runs %s, source %+v", got, p.Source)
 	}
 	storeIn(t, s, outlines[0], "clear", 2, gpu)

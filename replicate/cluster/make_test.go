@@ -8,14 +8,14 @@ import (
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 )
 
-var testCatalog = lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
+var testCatalog = lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 
 // requestOf returns the request for a plan of all figures at a scale, on a machine without data and checkpoints.
 func requestOf(t *testing.T, scale experiment.Scale, overrides ...string) Request {

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
+	"tvps/replicate/supervised"
 )
 
 // TestEverySetting gives settings of every scenario and scale values that suit them and values that do not. A refused
 // list is an error of one sentence. A list that is accepted gives settings whose texts give the same settings again,
 // and whose steps lie in their length, ascending.
 func TestEverySetting(t *testing.T) {
-	for _, p := range []*experiment.Protocol{&continual.Protocol, &reinforce.Protocol} {
+	for _, p := range []*experiment.Protocol{&supervised.Protocol, &robots.Protocol} {
 		for _, scenario := range p.Scenarios() {
 			for _, scale := range experiment.Scales {
 				s, err := p.At(scenario, scale)
@@ -29,7 +29,7 @@ func TestEverySetting(t *testing.T) {
 			}
 		}
 	}
-	s, err := continual.At("gaussian", experiment.Small)
+	s, err := supervised.At("gaussian", experiment.Small)
 	if err != nil {
 		t.Fatal(err)
 	}

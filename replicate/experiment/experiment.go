@@ -1,6 +1,6 @@
 // Package experiment is what a figure asks of an experiment: settings that are changed by name, scales, and runs. The
-// paper has two kinds of experiment, that of Section 3.1 (package continual) and that of Section 3.2 (package
-// reinforce). Each is a [Protocol], whose settings implement [Setup].
+// paper has two kinds of experiment, that of Section 3.1 (package supervised) and that of Section 3.2 (package
+// robots). Each is a [Protocol], whose settings implement [Setup].
 package experiment
 
 import (

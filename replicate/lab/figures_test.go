@@ -10,8 +10,8 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
-	"tvps/replicate/continual"
 	"tvps/replicate/paper"
+	"tvps/replicate/supervised"
 )
 
 // csvRows returns the rows of a CSV file in the output folder.
@@ -71,20 +71,20 @@ func TestStandInIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range w.csvRows(t, "fig04-b.csv") {
-		if row.Metric != "accuracy ("+continual.StandIn+")" {
+		if row.Metric != "accuracy ("+supervised.StandIn+")" {
 			t.Fatalf("row %+v", row)
 		}
 	}
 	panel, err := r.Figure.Panel("b")
-	if err != nil || !strings.Contains(panel.Title, continual.StandIn) ||
-		!slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, continual.StandIn) }) {
+	if err != nil || !strings.Contains(panel.Title, supervised.StandIn) ||
+		!slices.ContainsFunc(panel.Notes, func(n string) bool { return strings.Contains(n, supervised.StandIn) }) {
 		t.Errorf("panel %q, notes %q, %v", panel.Title, panel.Notes, err)
 	}
 	for name, text := range map[string]string{"page": string(w.read(t, "index.html")),
 		"picture": string(w.read(t, "fig04-b.svg")),
 		"claims":  string(w.read(t, "claims.json")), "terminal": w.stdout.String()} {
-		if !strings.Contains(text, continual.StandIn) {
-			t.Errorf("the %s does not say %q", name, continual.StandIn)
+		if !strings.Contains(text, supervised.StandIn) {
+			t.Errorf("the %s does not say %q", name, supervised.StandIn)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
 	"tvps/replicate/runs"
 )
 
@@ -37,7 +37,7 @@ func TestReferencesStay(t *testing.T) {
 // context and omega, which the figure compares with SAC with omega, 300 above; doing nothing is no learner.
 func TestEnds(t *testing.T) {
 	p := claims.Panel{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "sac-task", "sac-context-omega",
-		"nothing"}, References: []string{"nothing"}}, Protocol: &reinforce.Protocol}
+		"nothing"}, References: []string{"nothing"}}, Protocol: &robots.Protocol}
 	var err error
 	if p.Settings, err = testCatalog.Setup("claw", "tiny", nil); err != nil {
 		t.Fatal(err)

@@ -14,11 +14,11 @@ import (
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 )
 
 // TestRecipes makes the example figure of the example learner on the example scenario, at the tiny scale: all files,
@@ -28,7 +28,7 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := lab.PaperCatalog(&continual.Protocol, &reinforce.Protocol)
+	c := lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 	c.Figures = append(c.Figures, Fig15())
 	var stdout bytes.Buffer
 	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}

@@ -10,14 +10,14 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/propensity"
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/reinforce"
+	"tvps/replicate/robots"
+	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 )
 
-var testCatalog = PaperCatalog(&continual.Protocol, &reinforce.Protocol)
+var testCatalog = PaperCatalog(&supervised.Protocol, &robots.Protocol)
 
 // scalesOf lists the scales that the scenarios of a figure have.
 func scalesOf(f paper.Figure) []experiment.Scale {
@@ -27,9 +27,9 @@ func scalesOf(f paper.Figure) []experiment.Scale {
 }
 
 // continualOf returns the settings of a supervised scenario.
-func continualOf(t *testing.T, s experiment.Setup) continual.Settings {
+func continualOf(t *testing.T, s experiment.Setup) supervised.Settings {
 	t.Helper()
-	of, ok := s.(continual.Settings)
+	of, ok := s.(supervised.Settings)
 	if !ok {
 		t.Fatalf("%T is not the supervised protocol", s)
 	}
@@ -198,7 +198,7 @@ func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 	if len(s.PlannedSteps()) < 2 {
 		t.Errorf("%s, %s trains at %v only", p.Scenario, scale, s.PlannedSteps())
 	}
-	if of, ok := s.(continual.Settings); ok && of.CheckStride() != nil {
+	if of, ok := s.(supervised.Settings); ok && of.CheckStride() != nil {
 		t.Errorf("%s, %s: %v", p.Scenario, scale, of.CheckStride())
 	}
 }
@@ -220,7 +220,7 @@ func TestOptionsForAllFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := rl[1].Settings.(reinforce.Settings); s.Episodes != 16 || s.Clip != "none" ||
+	if s := rl[1].Settings.(robots.Settings); s.Episodes != 16 || s.Clip != "none" ||
 		!slices.Equal(rl[1].Series, append([]string{"sac", "sac-omega"}, rl[1].References...)) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}

@@ -17,10 +17,10 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 )
 
@@ -71,7 +71,7 @@ func TestAlternatives(t *testing.T) {
 			if scale == experiment.Small && len(plan.Left) > 0 && !plan.Table.ByRow { // there a row is the default
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
-			if s, ok := plan.Default.Settings.(continual.Settings); ok && s.CheckStride() != nil {
+			if s, ok := plan.Default.Settings.(supervised.Settings); ok && s.CheckStride() != nil {
 				t.Errorf("%s, %s: %v", scale, plan.Key, s.CheckStride())
 			}
 		}
@@ -242,7 +242,7 @@ func TestStudyOverrides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range []int{2000, 50} {
-		s := plans[i].Default.Settings.(continual.Settings)
+		s := plans[i].Default.Settings.(supervised.Settings)
 		if s.Clip != "none" || s.N != n || s.Stride != 5 ||
 			fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
 			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)

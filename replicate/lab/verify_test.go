@@ -20,10 +20,10 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
-	"tvps/replicate/continual"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 )
 
@@ -158,7 +158,7 @@ func TestVerify(t *testing.T) {
 	checkJSON(t, a, v)
 	basis := strings.Join(v.Basis(), " ")
 	for _, words := range []string{"Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)",
-		"CIFAR-10 sample from the repository", continual.StandIn} {
+		"CIFAR-10 sample from the repository", supervised.StandIn} {
 		if !strings.Contains(basis, words) {
 			t.Errorf("%q does not say %q", basis, words)
 		}
@@ -186,8 +186,8 @@ func checkEffects(t *testing.T, v claims.Verification) {
 	if n := claim(t, v, "fig12-8-seeds").Parts[0].Effect.N; n != 8 {
 		t.Errorf("figure 12 has %d seeds", n)
 	}
-	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric.StandIn, continual.StandIn) ||
-		!strings.Contains(d.String(), continual.StandIn) {
+	if d := claim(t, v, "fig1-ours-everything").Parts[2]; !strings.Contains(d.Metric.StandIn, supervised.StandIn) ||
+		!strings.Contains(d.String(), supervised.StandIn) {
 		t.Errorf("CLEAR without its stand-in: %s", d)
 	}
 }

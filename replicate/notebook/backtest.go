@@ -1,0 +1,78 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"os"
+	"runtime"
+
+	"tvps/figures"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/backtest"
+)
+
+// Backtest runs a back test of a user's own table, with a progress bar, and shows its rules and its verdict. Finished
+// test blocks are in the same store as the runs of figures ($TVPS_RESULTS, or results). If it fails or is interrupted,
+// it ends the cell.
+func Backtest(q backtest.Request) *backtest.Result {
+	r := Must(backTest(Context(), q))
+	showBacktest(output, r)
+	return r
+}
+
+func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error) {
+	p, err := backtest.Prepare(q)
+	if err != nil {
+		return nil, err
+	}
+	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Finalize()
+	bar := newProgress(output)
+	host, err := backtest.Open(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Run(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	bar.end(fmt.Sprintf("Back test: %d test blocks, all finished.", r.Tuning+r.Tested))
+	return r, nil
+}
+
+// showBacktest shows the rules with their scores, and emits these numbers.
+func showBacktest(out sink, r *backtest.Result) {
+	rows := [][]string{{"rule", r.Metric, "minus equal weights", "minus tuned forgetting", "chosen at last"}}
+	values := map[string]float64{}
+	for _, rule := range r.Rules {
+		chosen := ""
+		if rule.Tuned && len(rule.Chosen) > 0 {
+			chosen = rule.Chosen[len(rule.Chosen)-1]
+		}
+		rows = append(rows, []string{rule.Rule, fmt.Sprintf("%.4f", rule.Scores[r.Metric]), rule.AgainstUniform.String(),
+			rule.AgainstForgetting.String(), chosen})
+		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
+		values["backtest/"+rule.Rule+"/minus-"+backtest.Forgetting] = rule.AgainstForgetting.Mean
+	}
+	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals.", r.Tested, r.Blocks[0].Time,
+		r.Blocks[len(r.Blocks)-1].Time, r.Model)
+	out.display(message{data: map[string]any{
+		htmlMIME: fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
+			html.EscapeString(r.Verdict.Sentence)),
+		plainMIME: r.String(), ValuesMIME: valuesOf(values),
+	}})
+}
+
+// Losses returns a line for [Plot] through the loss of a rule at each test block of a back test.
+func Losses(r *backtest.Result, rule string) figures.Series {
+	var x, loss []float64
+	for i, b := range r.Blocks {
+		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])
+	}
+	return Curve(rule, x, loss)
+}

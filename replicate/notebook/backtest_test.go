@@ -1,0 +1,75 @@
+package notebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	bins "tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/backtest"
+	"tvps/replicate/own"
+)
+
+// TestBacktest: what a cell shows is what the back test returned, and the second time the blocks come from the store.
+func TestBacktest(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TVPS_RESULTS", filepath.Join(dir, "results"))
+	rng := random.New(1, "cells-backtest")
+	text := "x,y\n"
+	for range 400 {
+		x, y := rng.NormFloat64(), "no"
+		if x+rng.NormFloat64() > 0 {
+			y = "yes"
+		}
+		text += fmt.Sprintf("%.4f,%s\n", x, y)
+	}
+	file := filepath.Join(dir, "table.csv")
+	demand.Write(t, file, text)
+	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
+		Baselines: []string{}, Kinds: []crossfit.Kind{}, Fit: crossfit.DefaultConfig()}
+	shown := func() (r *backtest.Result, first, last message) {
+		rec := record(t)
+		r, err := backTest(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		showBacktest(rec, r)
+		return r, rec.messages[0], rec.messages[len(rec.messages)-1]
+	}
+	r, _, m := shown()
+	values := m.data[ValuesMIME].(map[string]any)["values"].(map[string]float64)
+	var uniform backtest.RuleResult
+	for _, rule := range r.Rules {
+		if rule.Rule == backtest.Uniform {
+			uniform = rule
+		}
+	}
+	if uniform.Rule == "" || values["backtest/uniform/log-loss"] != uniform.Scores["log-loss"] ||
+		values["backtest/uniform/minus-forgetting"] != uniform.AgainstForgetting.Mean {
+		t.Errorf("numbers %v of %+v", values, uniform)
+	}
+	html := m.data[htmlMIME].(string)
+	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, uniform.AgainstForgetting.String()) {
+		t.Errorf("the cell shows %s", html)
+	}
+	line := Losses(r, backtest.Uniform)
+	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[backtest.Uniform] {
+		t.Errorf("a line of %d points for %d blocks", len(line.Points), len(r.Blocks))
+	}
+	again, _, other := shown()
+	a, _ := json.Marshal(r)
+	b, _ := json.Marshal(again)
+	if string(a) != string(b) || other.data[htmlMIME] != html {
+		t.Error("the stored back test shows something else")
+	}
+	q.Model = "logistik"
+	if _, err := backTest(context.Background(), q); err == nil || !strings.Contains(err.Error(), "logistik") {
+		t.Errorf("unknown model: %v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package notebook
+
+import (
+	"encoding/gob"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// MIME types of outputs.
+const (
+	plainMIME = "text/plain"
+	htmlMIME  = "text/html"
+	pngMIME   = "image/png"
+	svgMIME   = "image/svg+xml"
+
+	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, and "from": "gallery" in a cell
+	// that computes no figure and shows one of the gallery.
+	ValuesMIME = "application/vnd.tvps.values+json"
+)
+
+// message is one output of a cell: the same content in several MIME types, always including text/plain.
+type message struct {
+	id   string // if not empty, the message replaces the last one with this id
+	data map[string]any
+}
+
+// sink receives the outputs of a cell.
+type sink interface{ display(message) }
+
+// output is the sink of this program. Tests replace it.
+var output sink = newSink()
+
+func newSink() sink {
+	if gonbui.IsNotebook {
+		return cell{}
+	}
+	return plain{os.Stdout}
+}
+
+// cell sends messages to GoNB, which forwards them to the front end.
+type cell struct{}
+
+func init() { gob.Register(map[string]any{}) } // GoNB's pipe uses gob, and some values are nested maps
+
+func (cell) display(m message) {
+	data := make(map[protocol.MIMEType]any, len(m.data))
+	for mime, content := range m.data {
+		data[protocol.MIMEType(mime)] = content
+	}
+	gonbui.SendData(&protocol.DisplayData{Data: data, DisplayID: m.id})
+	flush(gonbui.Sync)
+}
+
+// flush waits until GoNB has received the messages, because GoNB closes the pipe when the program ends.
+func flush(sync func()) {
+	done := make(chan struct{})
+	go func() { sync(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second): // GoNB has ended, or is about to kill this program
+	}
+}
+
+// plain prints the text of messages. It omits messages with an id: printed lines cannot be replaced.
+type plain struct{ out io.Writer }
+
+func (p plain) display(m message) {
+	if m.id == "" {
+		fmt.Fprintln(p.out, m.data[plainMIME])
+	}
+}

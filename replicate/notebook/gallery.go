@@ -1,0 +1,185 @@
+package notebook
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
+)
+
+// galleryFolder has the figures at the small scale that the repository contains: figures/gallery in $TVPS_ROOT.
+func galleryFolder() string { return filepath.Join(os.Getenv("TVPS_ROOT"), "figures", "gallery") }
+
+// Found shows what the small run in the repository's gallery measured for a figure: its pictures, and the paper's
+// claims with their verdicts. It computes nothing. It ends the cell if the gallery cannot be read.
+func Found(number int) { Exit(found(output, galleryFolder(), number)) }
+
+func found(out sink, gallery string, number int) error {
+	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
+	if err != nil {
+		return fmt.Errorf("cannot read the results of the gallery: %w", err)
+	}
+	var v claims.Verification
+	if err := json.Unmarshal(text, &v); err != nil {
+		return fmt.Errorf("the results of the gallery, %s, are damaged: %w", filepath.Join(gallery, "verify.json"), err)
+	}
+	at := slices.IndexFunc(v.Figures, func(s claims.State) bool { return s.Number == number })
+	if at < 0 {
+		return fmt.Errorf("the gallery has no figure %d", number)
+	}
+	state := v.Figures[at]
+	for _, picture := range claims.PicturesIn(gallery)(state.Name) {
+		if err := galleryPicture(out, filepath.Join(gallery, state.Name, filepath.Base(picture))); err != nil {
+			return err
+		}
+	}
+	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
+		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
+	declared, _ := catalog.Figure(number) // its state was found
+	if further := furtherPanels(gallery, declared); len(further) > 0 {
+		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
+			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
+	}
+	out.display(message{data: map[string]any{
+		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
+	}})
+	showsGallery = true
+	verdicts := claimTable(v.Of(state.Name))
+	verdicts[ValuesMIME] = valuesOf(map[string]float64{})
+	out.display(message{data: verdicts})
+	return nil
+}
+
+// furtherPanels lists the panels of a figure whose verdicts count more seeds or steps than they draw: the gallery has a
+// file of these.
+func furtherPanels(gallery string, figure paper.Figure) []string {
+	var further []string
+	for _, p := range figure.Panels {
+		name := figures.Figure{Name: figure.Name()}.JudgedFile(figures.Panel{Key: p.Key})
+		if _, err := os.Stat(filepath.Join(gallery, figure.Name(), name)); err == nil {
+			further = append(further, p.Key)
+		}
+	}
+	return further
+}
+
+func galleryPicture(out sink, file string) error {
+	picture, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("cannot read a picture of the gallery: %w", err)
+	}
+	if picture, err = smaller(picture, 256); err != nil { // a line that is mostly covered keeps its colour
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + filepath.Base(file)}})
+	return nil
+}
+
+// Measurements are the numbers of one panel.
+type Measurements []figures.Row
+
+// Measured returns the numbers of a panel of the small run in the gallery. It ends the cell if there are none.
+func Measured(number int, panel string) Measurements {
+	return Must(measured(galleryFolder(), number, panel))
+}
+
+func measured(gallery string, number int, panel string) (Measurements, error) {
+	showsGallery = true
+	declared, ok := catalog.Figure(number)
+	if !ok {
+		return nil, fmt.Errorf("there is no figure %d", number)
+	}
+	name := declared.Name()
+	f, err := os.Open(filepath.Join(gallery, name, name+"-"+panel+".csv"))
+	if err != nil {
+		return nil, fmt.Errorf("the gallery has no panel %s of figure %d: %w", panel, number, err)
+	}
+	defer f.Close()
+	return figures.ReadCSV(f)
+}
+
+// Steps lists the steps of the measurements.
+func (m Measurements) Steps() []int {
+	var steps []int
+	for _, r := range m {
+		steps = append(steps, r.T)
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// Mean is the mean of a series over its seeds, each of which is averaged over the steps from first to last. It ends
+// the cell if there is no such measurement.
+func (m Measurements) Mean(series string, first, last int) float64 {
+	return average(m.bySeed(series, first, last))
+}
+
+// Difference is the mean of series minus that of base.
+func (m Measurements) Difference(series, base string, first, last int) float64 {
+	return m.Mean(series, first, last) - m.Mean(base, first, last)
+}
+
+// SeedMeans are the means of a series over all steps, one for each seed, by ascending seed.
+func (m Measurements) SeedMeans(series string) []float64 {
+	return m.bySeed(series, 0, m.Steps()[len(m.Steps())-1])
+}
+
+func (m Measurements) bySeed(series string, first, last int) []float64 {
+	values := map[int64][]float64{}
+	for _, r := range m {
+		if r.Series == series && r.T >= first && r.T <= last {
+			values[r.Seed] = append(values[r.Seed], r.Value)
+		}
+	}
+	if len(values) == 0 {
+		Exit(fmt.Errorf("no measurement of %q between the steps %d and %d", series, first, last))
+	}
+	var means []float64
+	for _, seed := range slices.Sorted(maps.Keys(values)) {
+		means = append(means, average(values[seed]))
+	}
+	return means
+}
+
+// Above is the share of seeds and steps at which series is above base.
+func (m Measurements) Above(series, base string) float64 {
+	type place struct {
+		seed int64
+		t    int
+	}
+	of := map[place]float64{}
+	for _, r := range m {
+		if r.Series == base {
+			of[place{r.Seed, r.T}] = r.Value
+		}
+	}
+	above, all := 0.0, 0.0
+	for _, r := range m {
+		if b, ok := of[place{r.Seed, r.T}]; ok && r.Series == series {
+			all++
+			if r.Value > b {
+				above++
+			}
+		}
+	}
+	if all == 0 {
+		Exit(fmt.Errorf("%q and %q have no seed and step in common", series, base))
+	}
+	return above / all
+}
+
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,153 @@
+package notebook
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+	"tvps/replicate/paper"
+)
+
+// The claims of every figure of the paper can be shown from the committed gallery.
+func TestFound(t *testing.T) {
+	gallery := filepath.Join("..", "..", "figures", "gallery")
+	verdicts := t.TempDir() // the gallery without its pictures, which take long to reduce
+	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(verdicts, "verify.json"), text, 0o644)
+	}
+	if err == nil {
+		err = copyTables(gallery, verdicts)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range paper.Figures() {
+		r := record(t)
+		if err := found(r, verdicts, f.Number); err != nil {
+			t.Fatalf("%s: %v", f.Name(), err)
+		}
+		if text := r.content(t, 0, plainMIME); !strings.Contains(text, "scale small") ||
+			!strings.Contains(text, "go run ./replicate "+f.Command()) || strings.Contains(text, "computes it") {
+			t.Errorf("%s: %q", f.Name(), text)
+		}
+		for _, c := range f.Claims {
+			if !strings.Contains(r.content(t, 1, plainMIME), c.Place) {
+				t.Errorf("%s: the claim %s is not shown", f.Name(), c.ID)
+			}
+		}
+	}
+	r := record(t)
+	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[pngMIME] == nil {
+		t.Errorf("%v, outputs %v, want a picture, a sentence and the claims", err, r.types())
+	}
+	if v := r.messages[2].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
+		t.Errorf("the claims do not say that they are of the gallery: %v", v)
+	}
+	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
+		t.Errorf("an empty gallery: %v", err)
+	}
+}
+
+// Numbers say that they are of the gallery unless the cell computes a figure.
+func TestFromGallery(t *testing.T) {
+	t.Cleanup(func() { showsGallery, computes = false, false })
+	for _, c := range []struct {
+		shows, computes bool
+		want            any
+	}{{false, false, nil}, {true, false, "gallery"}, {true, true, nil}} {
+		if showsGallery, computes = c.shows, c.computes; valuesOf(nil)["from"] != c.want {
+			t.Errorf("shows the gallery %v, computes %v: from %v", c.shows, c.computes, valuesOf(nil)["from"])
+		}
+	}
+	showsGallery, computes = false, false
+	if _, err := measured(t.TempDir(), 1, "a"); err == nil || !showsGallery {
+		t.Errorf("after Measured: shows the gallery %v, %v", showsGallery, err)
+	}
+}
+
+// copyTables copies the CSV files of each figure.
+func copyTables(from, to string) error {
+	tables, err := filepath.Glob(filepath.Join(from, "fig[01][0-9]", "*.csv"))
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		folder := filepath.Join(to, filepath.Base(filepath.Dir(table)))
+		text, err := os.ReadFile(table)
+		if err := errors.Join(err, os.MkdirAll(folder, 0o755)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(table)), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The sentence about the gallery names the panels whose verdicts count seeds or steps that the figure does not draw.
+func TestFurtherPanels(t *testing.T) {
+	gallery, figure := t.TempDir(), paper.Fig1()
+	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, want string }{
+		{"fig01-a.csv", ""},
+		{"fig01-c-judged.csv", "c"},
+		{"fig02-b-judged.csv", "c"}, // of another figure
+		{"fig01-a-judged.csv", "a c"},
+	} {
+		demand.Write(t, filepath.Join(gallery, "fig01", c.file), "")
+		if got := strings.Join(furtherPanels(gallery, figure), " "); got != c.want {
+			t.Errorf("with %s: %q, want %q", c.file, got, c.want)
+		}
+	}
+}
+
+func TestMeasured(t *testing.T) {
+	gallery := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(gallery, "fig01", "fig01-a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows := sample(t)
+	for i := range rows {
+		rows[i].Value += float64(rows[i].T) / 10
+	}
+	rows = append(rows, figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 7, Metric: "accuracy", Value: .2})
+	if err := errors.Join(figures.WriteCSV(f, rows[:6*2]), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m, err := measured(gallery, 1, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	near("the mean over all steps", m.Mean("ours", 0, 2), .9)
+	near("the mean of the last steps", m.Mean("ours", 1, 2), .95)
+	near("the difference", m.Difference("ours", "everything", 1, 1), .3)
+	near("the share above", m.Above("everything", "ours"), 0)
+	near("the mean of seed 1", m.SeedMeans("ours")[1], 1)
+	if got := m.Steps(); len(got) != 3 || got[2] != 2 {
+		t.Errorf("steps %v", got)
+	}
+	// A seed that has more steps counts no more than the others.
+	near("the mean of unequal seeds", Measurements(append(rows[:12:12], rows[len(rows)-1])).Mean("ours", 0, 9),
+		(.8+(.9+1+1.1+.2)/4)/2)
+	if _, err := measured(gallery, 1, "x"); err == nil || !strings.Contains(err.Error(), "no panel x of figure 1") {
+		t.Errorf("a missing panel: %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package notebook
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+)
+
+// values reads a message's numbers as `kernel check` does.
+func values(t *testing.T, m message) map[string]float64 {
+	t.Helper()
+	text, err := json.Marshal(m.data[ValuesMIME])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct{ Values map[string]float64 }
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Values
+}
+
+func TestTables(t *testing.T) {
+	r := record(t)
+	fig, rows := sample(t)
+	result := &lab.Result{Figure: fig}
+	for _, key := range []string{"a", "b"} {
+		s, err := figures.Table(rows, key, "accuracy", "everything")
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.Tables = append(result.Tables, s)
+	}
+	Tables(result)
+	if want := "[" + ValuesMIME + " text/html text/plain]"; !slices.Equal(r.types(), []string{want, want}) {
+		t.Fatalf("outputs %v, want two of %s", r.types(), want)
+	}
+	got := values(t, r.messages[0])
+	want := map[string]float64{
+		"fig99/a/everything/accuracy":   .5,
+		"fig99/a/ours/accuracy":         .8,
+		"fig99/a/ours/minus-everything": .3,
+	}
+	if !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+		t.Errorf("values %v, want %v", got, want)
+	}
+	html := r.content(t, 1, htmlMIME)
+	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<",
+		">100% of 3<", ">minus Everything<"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in %s", want, html)
+		}
+	}
+	if text := r.content(t, 0, plainMIME); !strings.HasPrefix(text, "Panel a, accuracy\n") {
+		t.Errorf("text %q", text)
+	}
+}
+
+func TestValues(t *testing.T) {
+	r := record(t)
+	Values(map[string]float64{"b <": 1. / 3, "a": 2})
+	if got := values(t, r.messages[0]); got["b <"] != 1./3 || got["a"] != 2 {
+		t.Errorf("values %v: the numbers must keep all digits", got)
+	}
+	if text := r.content(t, 0, plainMIME); text != "a = 2\nb < = 0.3333" {
+		t.Errorf("text %q", text)
+	}
+	if html := r.content(t, 0, htmlMIME); !strings.Contains(html, ">b &lt;<") {
+		t.Errorf("html %q", html)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	r := record(t)
+	Claims(&lab.Result{Claims: []claims.Judged{
+		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: claims.Holds, Parts: []claims.JudgedPart{
+			{
+				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
+				Verdict: claims.Holds,
+				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
+			}}},
+		{Claim: paper.Claim{Text: "Not this"}, Verdict: claims.NotRun, Parts: []claims.JudgedPart{
+			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: claims.NotRun}}},
+	}})
+	html := r.content(t, 0, htmlMIME)
+	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<",
+		">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in %s", want, html)
+		}
+	}
+	if strings.Contains(html, "Recent (claimed above 0) is") {
+		t.Error("a claim that was not run has a measured difference")
+	}
+}
+
+// What differs between machines or days is not shown.
+func TestProvenance(t *testing.T) {
+	r := record(t)
+	made := runs.NewProvenance("xla:cpu", map[string]string{"plugin": "0.0.1", "tvps": "/home/somebody/tvps"})
+	made.Commit, made.Seconds = "abcdef", 12.5
+	Provenance(&lab.Result{Record: claims.Record{MadeBy: made, Scale: "tiny", Seeds: []int64{0, 7},
+		Settings: map[string]map[string]string{"a": {"epochs": "25", "batch": "128"}}, Runs: make([]claims.RunRecord, 8)}})
+	text := r.content(t, 0, plainMIME)
+	for _, want := range []string{"scale: tiny", "seeds: 0 7", "backend: xla:cpu 0.0.1", "runs: 8",
+		"settings of panel a: batch=128, epochs=25"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+	for _, bad := range []string{"somebody", "abcdef", "12.5", made.Host, made.Start.Format("2006"), made.Command[0]} {
+		if bad != "" && (strings.Contains(text, bad) || strings.Contains(r.content(t, 0, htmlMIME), bad)) {
+			t.Errorf("%q is shown", bad)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package robots
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/env"
+	"tvps/figures"
+	"tvps/replicate/experiment"
+)
+
+// A learner is one declaration.
+func TestDeclaredLearner(t *testing.T) {
+	Declare(Learner{Look: figures.Look{Name: "test-omega", Label: "Test", Color: "#123456"}, Omega: true})
+	defer func() { learners = slices.DeleteFunc(learners, func(l Learner) bool { return l.Name == "test-omega" }) }()
+	h, s := carts(t), miniature()
+	s.Episodes = 4
+	if !slices.Contains(Protocol.Learners(), "test-omega") {
+		t.Errorf("learners %v", Protocol.Learners())
+	}
+	if look, known := figures.LookUp("test-omega"); !known || look.Label != "Test" {
+		t.Errorf("look %+v", look)
+	}
+	want := run(t, h, open(t), s, "sac-omega", 0)
+	if got := run(t, h, open(t), s, "test-omega", 0); !reflect.DeepEqual(got, want) {
+		t.Errorf("rows %v, want those of sac-omega %v", got, want)
+	}
+	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// reaching is a cart that has always reached its target.
+type reaching struct{ cart }
+
+func (reaching) Success() bool { return true }
+
+// A scenario is one declaration: its parts are in the identity, its note in the notes, its success in the rows.
+func TestDeclaredScenario(t *testing.T) {
+	h := carts(t)
+	DeclareScenario(Scenario{
+		Name:    "test-reach",
+		New:     func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &reaching{}, nil },
+		Scales:  experiment.ByScale[Settings]{experiment.Tiny: clawPaper.with(robotTiny)},
+		Parts:   []string{"claw"},
+		Success: true,
+		Note:    func(Settings) string { return "One place." },
+	})
+	defer func() {
+		scenarios = slices.DeleteFunc(scenarios, func(s Scenario) bool { return s.Name == "test-reach" })
+	}()
+	s := miniature()
+	s.Scenario, s.Episodes = "test-reach", 4
+	rows := run(t, h, open(t), s, "sac", 0)[0]
+	if got := ofMetric(rows, Success); len(got) != 1 || got[0].Value != 1 {
+		t.Errorf("rows %v", rows)
+	}
+	if got := jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"]; got != "2" {
+		t.Errorf("repeat is %q", got)
+	}
+	if notes := s.Notes(experiment.Source{}, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
+		t.Errorf("notes %q", notes)
+	}
+	setup, err := At("test-reach", experiment.Tiny)
+	if err != nil || setup.Length() != 24 {
+		t.Errorf("%+v, %v", setup, err)
+	}
+	_, err = At("test-reach", experiment.Paper)
+	demand.Error(t, err, "no scale paper here")
+}
+
+// A declaration needs a name that is not taken.
+func TestDeclareTwice(t *testing.T) {
+	for what, declare := range map[string]func(){
+		"a learner":          func() { Declare(Learner{Look: figures.Look{Name: "sac-omega"}}) },
+		"a nameless learner": func() { Declare(Learner{}) },
+		"a scenario":         func() { DeclareScenario(Scenario{Name: "claw", New: newClaw}) },
+		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", what)
+				}
+			}()
+			declare()
+		}()
+	}
+}
+
+// The meaning of a setting names every value that it may take.
+func TestMeaningsNameChoices(t *testing.T) {
+	choices := rules().Choices
+	delete(choices, "scenario")
+	for _, f := range (Settings{}).Fields() {
+		for _, choice := range choices[f.Name] {
+			if !strings.Contains(f.Doc, choice) {
+				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
+			}
+		}
+	}
+}
+
+// Every scenario that has scales has all of them, and each is valid.
+func TestEveryScaleIsWhole(t *testing.T) {
+	for _, scenario := range scenarios {
+		if scenario.Scales == nil {
+			continue
+		}
+		for _, scale := range experiment.Scales {
+			s, err := At(scenario.Name, scale)
+			if err != nil {
+				t.Errorf("%s, %s: %v", scenario.Name, scale, err)
+				continue
+			}
+			if err := s.Validate(); err != nil || len(s.PlannedSteps()) < 2 {
+				t.Errorf("%s, %s: %v, evaluations at %v", scenario.Name, scale, err, s.PlannedSteps())
+			}
+		}
+	}
+	for _, c := range []struct {
+		scenario, scale string
+		words           []string
+	}{
+		{"cheta", "tiny", []string{`no scenario "cheta"`, `did you mean "cheetah"`}},
+		{"halfcheetah", "tiny", []string{`"halfcheetah"`, "no scale"}},
+		{"claw", "papr", []string{`no scale "papr"`, `did you mean "paper"`}},
+	} {
+		s, err := At(c.scenario, experiment.Scale(c.scale))
+		if demand.Error(t, err, c.words...); s != nil {
+			t.Errorf("%s, %s: settings with an error", c.scenario, c.scale)
+		}
+	}
+}
+
+// The notes of the paper's claw, in full.
+func TestNotes(t *testing.T) {
+	s, err := At("claw", experiment.Paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"5000 episodes of 40 steps, evaluated on every task every 100 episodes; 2 layers of 256 units, " +
+			"batches of 256, an update every single step after 10000 random ones, alpha fixed at 0.2.",
+		"10 valves, each 2 times before the next.",
+	}
+	if got := s.Notes(experiment.Source{}, []string{"sac"}, ""); !slices.Equal(got, want) {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+	want = append(want, "g: 4 layers of 64 units, fourier time, "+
+		"4 minibatches of 512 at rate 0.0001 after every episode, clip min1, method2.")
+	if got := s.Notes(experiment.Source{}, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+	coming, err := s.With("evaluate", "coming")
+	if err != nil || !strings.Contains(coming.Notes(experiment.Source{}, nil, "")[0], "evaluated on the 5 coming ones every 100") {
+		t.Errorf("notes %q, %v", coming.Notes(experiment.Source{}, nil, ""), err)
+	}
+	if one, _ := s.With("valves", "1"); one.Notes(experiment.Source{}, nil, "")[1] != "One valve, the same in every episode." {
+		t.Errorf("notes %q", one.Notes(experiment.Source{}, nil, ""))
+	}
+	if got, want := s.Thin(3).PlannedSteps()[0], 300; got != want {
+		t.Errorf("thinned, the first evaluation is at %d, want %d", got, want)
+	}
+}

@@ -1,0 +1,151 @@
+package robots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/data/artifact"
+	"tvps/data/env"
+	"tvps/data/env/mujoco"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// value is the value of a metric at a step.
+func value(t *testing.T, rows []runs.Row, metric string, at int) float64 {
+	t.Helper()
+	for _, r := range ofMetric(rows, metric) {
+		if r.T == at {
+			return r.Value
+		}
+	}
+	t.Fatalf("no %s at %d in %v", metric, at, rows)
+	return 0
+}
+
+// The rows of an evaluation are means of made-up episodes, computed by hand.
+func TestReport(t *testing.T) {
+	e := config{scenario: Scenario{Success: true}, settings: miniature()}
+	tasks := []start{{trial: 0, task: "a"}, {trial: 1, task: "a"}, {trial: 2, task: "b"}, {trial: 3, task: "b"},
+		{trial: -1, episode: 8}}
+	got := e.report(8, tasks, []outcome{{1, true}, {3, false}, {10, true}, {20, true}, {-5, false}})
+	want := []runs.Row{{T: 8, Metric: "return", Value: 8.5}, {T: 8, Metric: "return-next", Value: -5},
+		{T: 8, Metric: "return-a", Value: 2}, {T: 8, Metric: "return-b", Value: 15}, {T: 8, Metric: "success", Value: .75}}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+	coming := []start{{trial: -1, episode: 8}, {trial: -1, episode: 9}}
+	got = e.report(8, coming, []outcome{{-5, true}, {-3, false}})
+	want = []runs.Row{{T: 8, Metric: "return", Value: -4}, {T: 8, Metric: "return-next", Value: -5},
+		{T: 8, Metric: "success", Value: .5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+}
+
+// Doing nothing and an agent's evaluation of the coming episodes: a cart at rest at x earns -5 (x - place)^2.
+func TestReferenceRuns(t *testing.T) {
+	h, s := carts(t), miniature()
+	s.Episodes = 8
+	rows := run(t, h, open(t), s, "nothing", 0, 1)
+	for place := range 3 {
+		far, near := float64(place)-1, float64(place)-1.1
+		want := -5 * (far*far + near*near) / 2
+		for _, at := range []int{4, 8} {
+			if got := value(t, rows[1], fmt.Sprint("return-place", place), at); math.Abs(got-want) > 1e-12 {
+				t.Errorf("place %d at %d: %v, want %v", place, at, got, want)
+			}
+		}
+	}
+	if got := value(t, rows[0], "return", 4); got != value(t, rows[1], "return", 8) {
+		t.Error("doing nothing depends on seed or step")
+	}
+	if value(t, rows[0], "return-next", 4) == value(t, rows[1], "return-next", 4) {
+		t.Error("the next episode has the same noise for every seed")
+	}
+	random := run(t, h, open(t), s, "random", 0, 1)
+	if value(t, random[0], "return", 4) != value(t, random[0], "return", 8) ||
+		value(t, random[0], "return", 4) == value(t, random[1], "return", 4) {
+		t.Errorf("random actions %v, want them to depend on the seed only", random)
+	}
+	if all := run(t, h, open(t), s, "random", 0); !reflect.DeepEqual(all[0], random[0]) {
+		t.Error("random actions depend on the other seeds")
+	}
+}
+
+// An evaluation changes no training: neither which episodes it has nor how many. Next is the first of the coming ones.
+func TestEvaluationsOfBothKinds(t *testing.T) {
+	h, s := carts(t), miniature()
+	s.Episodes = 8
+	tasks := run(t, h, open(t), s, "sac-context", 0, 1)
+	s.Evaluate = EvaluateComing
+	coming := run(t, h, open(t), s, "sac-context", 0, 1)
+	for seed := range int64(2) {
+		for _, at := range []int{4, 8} {
+			for _, metric := range []string{NextReturn, TrainingReturn} {
+				if a, b := value(t, tasks[seed], metric, at), value(t, coming[seed], metric, at); a != b {
+					t.Errorf("seed %d, %s at %d: %v with tasks, %v with coming episodes", seed, metric, at, a, b)
+				}
+			}
+			mean := 0.0
+			for place := range 3 {
+				mean += value(t, tasks[seed], fmt.Sprint("return-place", place), at) / 3
+			}
+			if got := value(t, tasks[seed], MeasureReturn, at); math.Abs(got-mean) > 1e-12 {
+				t.Errorf("seed %d: return %v at %d, the mean of the tasks is %v", seed, got, at, mean)
+			}
+		}
+	}
+}
+
+// newTestClaw is a claw with two valves and short episodes.
+func newTestClaw(ctx context.Context, _ Settings, seed int64, log io.Writer) (env.Env, error) {
+	return env.NewClaw(ctx, env.ClawOptions{Log: log, Tasks: []int{0, 8}, Seed: seed, Horizon: 5})
+}
+
+// Films name learner, seed and episode, and show the first trial.
+func TestFilmsAreNamed(t *testing.T) {
+	claw, err := newTestClaw(t.Context(), Settings{}, 0, nil)
+	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	claw.Close()
+	declareCart(newTestClaw)
+	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}, miniature(), open(t)
+	s.Episodes = 4
+	run(t, h, store, s, "sac-omega", 0, 1)
+	paths, err := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+experiment.Film))
+	if err != nil || len(paths) != 2 {
+		t.Fatalf("films %v, %v", paths, err)
+	}
+	var texts []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	for seed := range 2 {
+		title := fmt.Sprintf(">SAC with ω, seed %d, after 4 episodes<", seed)
+		if !slices.ContainsFunc(texts, func(text string) bool {
+			return strings.Contains(text, title) && strings.Contains(text, ">valve 0 (square)<")
+		}) {
+			t.Errorf("no film has the title %s", title)
+		}
+	}
+}

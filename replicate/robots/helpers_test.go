@@ -1,0 +1,159 @@
+package robots
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"tvps/data/env"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// cart is a robot on a line, rewarded for standing at a place that depends on the episode's number.
+type cart struct{ at, target float64 }
+
+func (c *cart) Sizes() (observations, actions, horizon int) { return 2, 1, 5 }
+func (c *cart) Task(int) string                             { return "a place" }
+func (c *cart) Close()                                      {}
+func (c *cart) Rest(action []float64)                       { clear(action) }
+
+// Trials are the three places, each from two starts.
+func (c *cart) Trials() []env.Trial {
+	var out []env.Trial
+	for k := range 6 {
+		out = append(out, env.Trial{Task: fmt.Sprint("place", k/2), Title: "a place"})
+	}
+	return out
+}
+
+func (c *cart) ResetTrial(trial int, obs []float64) error {
+	c.target, c.at = float64(trial/2)-1, .1*float64(trial%2)
+	obs[0], obs[1] = c.at, c.target
+	return nil
+}
+
+func (c *cart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	c.target, c.at = float64(episode%3)-1, .1*rng.NormFloat64()
+	obs[0], obs[1] = c.at, c.target
+	return nil
+}
+
+func (c *cart) Step(action, obs []float64) (float64, error) {
+	c.at += action[0]
+	obs[0], obs[1] = c.at, c.target
+	return -(c.at - c.target) * (c.at - c.target), nil
+}
+
+// newEnv is the type of Scenario.New.
+type newEnv = func(context.Context, Settings, int64, io.Writer) (env.Env, error)
+
+func newCart(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }
+
+// watched makes carts that call begin with the number of episodes that all of them together have begun.
+func watched(begin func(begun int) error) newEnv {
+	var begun atomic.Int64
+	return func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
+		return &watchedCart{begun: &begun, begin: begin}, nil
+	}
+}
+
+type watchedCart struct {
+	cart
+	begun *atomic.Int64
+	begin func(begun int) error
+}
+
+func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	if err := c.begin(int(c.begun.Add(1))); err != nil {
+		return err
+	}
+	return c.cart.Reset(episode, rng, obs)
+}
+
+// declareCart makes build the environments of jobs that are planned from now on.
+func declareCart(build newEnv) {
+	scenarios = slices.DeleteFunc(scenarios, func(s Scenario) bool { return s.Name == "cart" })
+	DeclareScenario(Scenario{Name: "cart", New: build})
+}
+
+// carts is a Host on the Go backend, which compiles nothing, with carts as environments.
+func carts(t *testing.T) *experiment.Host {
+	t.Helper()
+	declareCart(newCart)
+	return &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}
+}
+
+// configOf is the config of a learner.
+func configOf(h *experiment.Host, s Settings, name string) config {
+	scenario, _ := scenarioOf(s.Scenario)
+	learner, _ := learnerOf(name)
+	return config{h, s, scenario, learner}
+}
+
+// miniature are settings that take a second.
+func miniature() Settings {
+	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4,
+		Evaluate: EvaluateTasks, EvaluateEpisodes: 3,
+		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true,
+		Replay: 60, BurnIn: 10, UpdateEvery: 1,
+		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
+		Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
+		Episodes: 16}
+}
+
+// agents lists the learners that train.
+func agents() []string {
+	return slices.DeleteFunc(Learners(), func(name string) bool {
+		l, _ := learnerOf(name)
+		return l.Reference != nil
+	})
+}
+
+// jobs plans the runs of a learner.
+func jobs(t *testing.T, h *experiment.Host, s Settings, series string, seeds ...int64) []runs.Job {
+	t.Helper()
+	wanted, err := s.Jobs(h, []string{series}, seeds, MeasureReturn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []runs.Job
+	for _, w := range wanted {
+		out = append(out, w.Job)
+	}
+	return out
+}
+
+// run computes the runs of a learner and returns their rows by seed.
+func run(
+	t *testing.T, h *experiment.Host, store *runs.Store, s Settings, series string, seeds ...int64,
+) map[int64][]runs.Row {
+	t.Helper()
+	report, err := runs.Execute(t.Context(), store, jobs(t, h, s, series, seeds...), runs.Options{Workers: 2})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int64][]runs.Row{}
+	for _, r := range report.Results {
+		out[r.Spec.Seed] = r.Rows
+	}
+	return out
+}
+
+func open(t *testing.T) *runs.Store {
+	t.Helper()
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}

@@ -1,0 +1,69 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/figures"
+)
+
+// Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
+type Learner struct {
+	figures.Look
+	Context bool // whether actor and critics also read a recurrent context of the last steps
+	Omega   bool // whether the critics' loss is weighted by omega
+	Task    bool // whether it is weighted by the true similarity of tasks instead (env.Similar)
+	Recent  bool // whether minibatches are drawn from the latest episodes alone
+
+	Reference Reference // plays episodes instead of an agent; nil for agents
+	Scenario  string    // the only scenario that it fits; "" for all
+}
+
+// learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
+// true weights are the true similarity of tasks, which no agent knows; the latest episodes are omega's simple rival.
+var learners []Learner
+
+var (
+	_ = Declare(Learner{Look: figures.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"},
+		Context: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
+		Context: true, Omega: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#bcbd22"},
+		Recent: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
+		Color: "#17becf"}, Context: true, Task: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
+		Color: "#7f7f7f"}, Context: true, Recent: true})
+)
+
+// Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read
+// without a lock. It panics on a name that is empty or taken.
+func Declare(l Learner) Learner {
+	if _, taken := learnerOf(l.Name); taken || l.Name == "" {
+		panic(fmt.Sprintf("robots: the learner %q needs a name of its own", l.Name))
+	}
+	figures.Declare(l.Look)
+	learners = append(learners, l)
+	return l
+}
+
+// Learners lists the names of all learners.
+func Learners() []string {
+	var out []string
+	for _, l := range learners {
+		out = append(out, l.Name)
+	}
+	return out
+}
+
+// learnerOf returns the learner of that name; ok is false if there is none.
+func learnerOf(name string) (l Learner, ok bool) {
+	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Name == name })
+	if i < 0 {
+		return Learner{}, false
+	}
+	return learners[i], true
+}

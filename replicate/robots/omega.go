@@ -1,0 +1,100 @@
+package robots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/env"
+	"tvps/gomlx_models/sac"
+	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// What a run with omega reports at each evaluation (sac.OmegaRecord).
+const (
+	OmegaMean   = "omega-mean"   // mean of omega over the episodes of the replay
+	OmegaShare  = "omega-share"  // effective share of the transitions: (sum omega)^2 / (n sum omega^2)
+	OmegaSpread = "omega-spread" // standard deviation of log omega, without a clip
+	// OmegaLoss is g's logistic loss on each episode since the last evaluation, before g was fitted to it. That of g = 0
+	// is log 2 = .693.
+	OmegaLoss = "omega-loss"
+	// OmegaSimilarity is the correlation, over the episodes before T, of the mean of omega with the similarity of their
+	// task to that of T (env.Similar); 0 if one of them does not vary.
+	OmegaSimilarity = "omega-similarity"
+	// OmegaWind is OmegaSimilarity for the wind alone: the observations of Half-Cheetah do not contain the target.
+	OmegaWind = "omega-wind"
+	// OmegaRecency is the correlation, over the same episodes, of the mean of omega with the number of the episode; 0 if
+	// omega does not vary.
+	OmegaRecency = "omega-recency"
+)
+
+// addOmega appends what omega does to the members' rows of an evaluation.
+func (t *training) addOmega(rows [][]runs.Row) error {
+	if !t.learner.Omega {
+		return nil
+	}
+	records, err := t.agent.RecordOmega(t.episode - t.settings.Every)
+	if err != nil {
+		return err
+	}
+	for k, member := range t.members {
+		i := slices.Index(t.seeds, member.Seed)
+		r := records[i]
+		add := func(metric string, value float64) {
+			rows[k] = append(rows[k], runs.Row{T: t.episode, Metric: metric, Value: value})
+		}
+		add(OmegaMean, r.Mean)
+		add(OmegaShare, r.Share)
+		add(OmegaSpread, r.Spread)
+		add(OmegaLoss, r.Loss)
+		if robot, ok := t.envs.robots[i].(env.Similar); ok {
+			add(OmegaSimilarity, correlation(r, robot.Similarity))
+		}
+		if robot, ok := t.envs.robots[i].(interface{ WindSimilarity(s, t int) float64 }); ok {
+			add(OmegaWind, correlation(r, robot.WindSimilarity))
+		}
+		add(OmegaRecency, recency(r))
+	}
+	return nil
+}
+
+// correlation is that of the mean omega of the episodes before T with of(episode, T), such as the similarity of their
+// tasks; 0 if one of them does not vary.
+func correlation(r sac.OmegaRecord, of func(s, t int) float64) float64 {
+	var means, truth []float64
+	for k, episode := range r.Episodes {
+		if episode < r.Last {
+			means, truth = append(means, r.Means[k]), append(truth, of(episode, r.Last))
+		}
+	}
+	c := stat.Correlation(means, truth, nil)
+	if len(means) < 2 || math.IsNaN(c) || math.IsInf(c, 0) {
+		return 0
+	}
+	return c
+}
+
+// recency is the correlation of the mean omega of the episodes before T with their number; 0 if omega does not vary.
+func recency(r sac.OmegaRecord) float64 {
+	return correlation(r, func(episode, _ int) float64 { return float64(episode) })
+}
+
+// weighByTask gives the agents of a learner with Task the true weights.
+func (t *training) weighByTask() error {
+	if !t.learner.Task {
+		return nil
+	}
+	robots := make([]env.Similar, len(t.seeds))
+	for i, robot := range t.envs.robots {
+		similar, ok := robot.(env.Similar)
+		if !ok {
+			return fmt.Errorf("%s needs the similarity of tasks, which scenario %s does not have; use another learner",
+				t.learner.Name, t.scenario.Name)
+		}
+		robots[i] = similar
+	}
+	t.agent.SetTaskWeight(func(seed, present, episode int) float64 { return robots[seed].TaskWeight(episode, present) })
+	return nil
+}

@@ -1,0 +1,298 @@
+package robots
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/env"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// ofMetric returns the rows of one metric.
+func ofMetric(rows []runs.Row, metric string) []runs.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r runs.Row) bool { return r.Metric != metric })
+}
+
+var episodeInHeader = regexp.MustCompile(`"episode":[0-9]+`)
+
+// stateIn is the path of the only checkpoint in a store, and its episode.
+func stateIn(t *testing.T, store *runs.Store) (path string, episode int) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("checkpoints %q, %v", paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits := bytes.TrimPrefix(episodeInHeader.Find(text), []byte(`"episode":`))
+	if episode, err = strconv.Atoi(string(digits)); err != nil {
+		t.Fatal(err)
+	}
+	return paths[0], episode
+}
+
+// A group that is interrupted between two evaluations continues from its checkpoint and ends with the rows of an
+// uninterrupted one, for every learner. If the checkpoint is damaged, of an older program, lost, or of a group of other
+// seeds, or if rows before it are lost, it starts from scratch and says so.
+func TestInterruptedRunsEndAlike(t *testing.T) {
+	h, s := carts(t), miniature()
+	defer declareCart(newCart)
+	three := []int64{0, 1, 2}
+	for _, c := range []struct {
+		name   string
+		series []string
+		change func(text []byte) []byte // of the checkpoint; nil removes it
+		seeds  []int64                  // of the group that continues
+		words  string                   // of the log, if it starts from scratch
+	}{
+		{"rows lost", []string{"sac"}, func(text []byte) []byte { return text }, three, "rows before episode"},
+		{"whole", agents(), func(text []byte) []byte { return text }, three, ""},
+		{"damaged", []string{"sac"}, func(text []byte) []byte { text[len(text)/2] ^= 0xff; return text }, three,
+			"seeds [0 1 2] cannot be used"},
+		{"older", []string{"sac"}, func([]byte) []byte { return []byte(`{"format":2}` + "\n") }, three, "of another version"},
+		{"lost", []string{"sac"}, nil, three, "seeds [0 1 2] have no checkpoint: they train the episodes before 8 again"},
+		{"of other seeds", []string{"sac"}, func(text []byte) []byte { return text }, []int64{0, 1, 2, 3, 4},
+			"it is of the seeds [0 1 2], not [0 1 2 3 4]"},
+	} {
+		for _, series := range c.series {
+			want := run(t, h, open(t), s, series, c.seeds...)
+			store := open(t)
+			interrupt(t, h, store, s, series, 10, three...)
+			path, from := stateIn(t, store)
+			text, err := os.ReadFile(path)
+			if err != nil || from < 8 {
+				t.Fatal(from, err)
+			}
+			if c.name == "rows lost" {
+				rows, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.partial.jsonl"))
+				os.Remove(rows[0])
+			}
+			if c.change == nil {
+				os.Remove(path)
+			} else if err := os.WriteFile(path, c.change(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			h.Log = &log
+			begun := counted()
+			got := run(t, h, store, s, series, c.seeds...)
+			h.Log = nil
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: interrupted\n%v\nuninterrupted\n%v", c.name, series, got, want)
+			}
+			if c.words != "" {
+				from = 0
+			}
+			for _, seed := range c.seeds {
+				begun.check(t, s, seed, from)
+			}
+			if !strings.Contains(log.String(), c.words) || c.words == "" && !strings.Contains(log.String(), "continue at") {
+				t.Errorf("%s, %s: %s", c.name, series, &log)
+			}
+			if left, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state")); len(left) != 0 {
+				t.Errorf("%s, %s: %q left", c.name, series, left)
+			}
+		}
+	}
+}
+
+// interrupt cancels runs when each has begun that many episodes.
+func interrupt(
+	t *testing.T, h *experiment.Host, store *runs.Store, s Settings, series string, episodes int, seeds ...int64,
+) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	declareCart(watched(func(begun int) error {
+		if begun > len(seeds)*episodes {
+			cancel()
+		}
+		return nil
+	}))
+	defer declareCart(newCart)
+	report, err := runs.Execute(ctx, store, jobs(t, h, s, series, seeds...), runs.Options{})
+	if err != nil || !report.Interrupted {
+		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// episodeOf is an episode of a seed.
+type episodeOf struct {
+	seed    int64
+	episode int
+}
+
+// counts says how often episodes began, in training or as the next one of an evaluation.
+type counts map[episodeOf]int
+
+// check fails the test unless the seed trained each episode once from the one at which it continued, and none before.
+func (c counts) check(t *testing.T, s Settings, seed int64, from int) {
+	t.Helper()
+	for episode := range s.Episodes {
+		n := c[episodeOf{seed, episode}]
+		if episode >= from && n == 2 && episode > 0 && episode%s.Every == 0 { // evaluated, too
+			n = 1
+		}
+		if (n == 1) != (episode >= from) || n > 1 {
+			t.Errorf("seed %d continues at %d: episode %d began %d times", seed, from, episode, n)
+		}
+	}
+}
+
+// counted makes carts that count how often each episode begins.
+func counted() counts {
+	var mutex sync.Mutex
+	count := counts{}
+	declareCart(func(_ context.Context, _ Settings, seed int64, _ io.Writer) (env.Env, error) {
+		return &countedCart{begin: func(episode int) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			count[episodeOf{seed, episode}]++
+		}}, nil
+	})
+	return count
+}
+
+type countedCart struct {
+	cart
+	begin func(episode int)
+}
+
+func (c *countedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	c.begin(episode)
+	return c.cart.Reset(episode, rng, obs)
+}
+
+// Agents in one program learn what each learns alone, apart from rounding, and independently of the other seeds.
+func TestOthersDoNotMatter(t *testing.T) {
+	h, s := carts(t), miniature()
+	s.Episodes, s.Every = 8, 4
+	together := run(t, h, open(t), s, "sac-omega", 0, 1)
+	if got := run(t, h, open(t), s, "sac-omega", 1, 5); !slices.Equal(got[1], together[1]) {
+		t.Errorf("seed 1 with 5\n%v\nwith 0\n%v", got[1], together[1])
+	}
+	for i, row := range run(t, h, open(t), s, "sac-omega", 0)[0] {
+		if want := together[0][i]; math.Abs(row.Value-want.Value) > 1e-3*math.Abs(want.Value) {
+			t.Errorf("seed 0 alone %v, together %v", row, want)
+		}
+	}
+}
+
+// A seed whose run was lost trains again with the same result, next to one whose run is stored; the evaluation interval
+// changes no return.
+func TestNeitherStoredRunsNorEvaluationsMatter(t *testing.T) {
+	h, s := carts(t), miniature()
+	together := run(t, h, open(t), s, "sac-context-omega", 0, 1)
+	store := open(t)
+	run(t, h, store, s, "sac-context-omega", 0, 1)
+	forget(t, store, 1)
+	if got := run(t, h, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
+		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
+	}
+	rare := s
+	rare.Every = 8
+	for seed, rows := range run(t, h, open(t), rare, "sac-context-omega", 0, 1) {
+		often := slices.DeleteFunc(ofMetric(together[seed], MeasureReturn), func(r runs.Row) bool { return r.T%8 != 0 })
+		if got := ofMetric(rows, MeasureReturn); len(got) != 2 || !slices.Equal(got, often) {
+			t.Errorf("seed %d: evaluated rarely %v, often %v", seed, got, often)
+		}
+	}
+}
+
+// forget deletes the run of a seed.
+func forget(t *testing.T, store *runs.Store, seed int64) {
+	t.Helper()
+	specs, _, err := store.Finished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs {
+		if spec.Seed == seed {
+			if err := os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The agent learns: its return rises far above that of an agent without updates.
+func TestLearns(t *testing.T) {
+	h, s := carts(t), miniature()
+	s.Episodes, s.Every, s.Hidden, s.Batch, s.Replay, s.Alpha, s.LearnAlpha = 60, 60, 32, 32, 1000, .01, false
+	idle := s
+	idle.BurnIn = 1000
+	for seed, rows := range run(t, h, open(t), s, "sac", 0, 1) {
+		before := run(t, h, open(t), idle, "sac", seed)[seed]
+		if after := rows[0].Value; after < -1.5 || after < before[0].Value+1 {
+			t.Errorf("seed %d: return %v, untrained %v", seed, after, before[0].Value)
+		}
+	}
+}
+
+// Settings that a learner does not use are no part of its run's identity, neither is the group.
+func TestIdentity(t *testing.T) {
+	h, s := carts(t), miniature()
+	id := func(s Settings, series string, others ...int64) string {
+		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
+	}
+	others := map[string]string{"evaluate": "coming", "evaluate-episodes": "4", "history": "4", "g-rate": "0.02",
+		"episodes": "99", "repeat": "25", "batch": "9"}
+	for name, value := range others {
+		changed, err := s.With(name, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range learners {
+			if l.Scenario != "" {
+				continue
+			}
+			want := map[string]bool{"evaluate": true, "history": l.Context, "g-rate": l.Omega,
+				"batch": l.Reference == nil}[name]
+			if got := id(changed.(Settings), l.Name) != id(s, l.Name); got != want {
+				t.Errorf("%s: another %s is another run: %v, want %v", l.Name, name, got, want)
+			}
+		}
+	}
+	if id(s, "sac", 1, 2) != id(s, "sac") {
+		t.Error("the other seeds of its group are part of a run")
+	}
+	claw := s
+	claw.Scenario = "claw"
+	again := claw
+	again.Repeat = 25
+	if id(claw, "sac") == id(again, "sac") {
+		t.Error("the claw's repeats are not part of its run")
+	}
+}
+
+// A failing environment ends its group with an error that names the seed.
+func TestEnvironmentFails(t *testing.T) {
+	h, s := carts(t), miniature()
+	declareCart(watched(func(begun int) error {
+		if begun > 6 {
+			return errors.New("the arm fell off")
+		}
+		return nil
+	}))
+	report, err := runs.Execute(t.Context(), open(t), jobs(t, h, s, "sac", 0), runs.Options{})
+	if err != nil || len(report.Failed) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	demand.Error(t, report.Failed[0].Err, "seed 0", "the arm fell off")
+}

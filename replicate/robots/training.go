@@ -1,0 +1,221 @@
+package robots
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"tvps/data/env/film"
+	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/sac"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// training trains the agents of a group.
+type training struct {
+	config
+	engine  *backend.Backend
+	seeds   []int64
+	envs    *environments
+	files   runs.Files
+	members []runs.Spec // those of the seeds whose runs are missing
+	state   string      // path of the checkpoint
+
+	agent    *sac.Agent
+	episode  int           // the next one
+	returns  [][]float64   // [seeds][episodes since the last evaluation]
+	saved    time.Time     // when the last checkpoint was written
+	saveTime time.Duration // how long that took
+}
+
+// log writes a line for people.
+func (t *training) log(format string, arguments ...any) {
+	if t.host.Log != nil {
+		fmt.Fprintf(t.host.Log, "%s/%s: %s\n", t.scenario.Name, t.learner.Name, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// restart makes new agents, at episode 0.
+func (t *training) restart() error {
+	t.close()
+	observations, actions := t.envs.sizes()
+	agent, err := sac.New(t.engine.Backend, t.settings.agent(t.learner, observations, actions), t.seeds)
+	if err != nil {
+		return err
+	}
+	t.agent, t.episode, t.returns, t.saved = agent, 0, make([][]float64, len(t.seeds)), time.Now()
+	return t.weighByTask()
+}
+
+func (t *training) close() {
+	if t.agent != nil {
+		t.agent.Close()
+	}
+	t.agent = nil
+}
+
+// step trains up to episode at and evaluates there. It writes checkpoints, the last one when ctx is cancelled.
+func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
+	if t.episode > at {
+		t.log("rows before episode %d are lost: training starts from scratch", t.episode)
+		if err := t.restart(); err != nil {
+			return nil, err
+		}
+	}
+	if t.episode == 0 && at > t.settings.Every {
+		t.log("seeds %d have no checkpoint: they train the episodes before %d again", t.seeds, at-t.settings.Every)
+	}
+	for t.episode < at {
+		if err := t.saveIfDue(ctx); err != nil {
+			return nil, err
+		}
+		// The mean training return starts again at every evaluation, also at one whose rows are stored.
+		if t.episode%t.settings.Every == 0 {
+			t.returns = make([][]float64, len(t.seeds))
+		}
+		if err := t.train(); err != nil {
+			return nil, fmt.Errorf("episode %d: %w", t.episode, err)
+		}
+	}
+	rows, err := t.evaluate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rows, t.addOmega(rows)
+}
+
+// train trains every agent for one episode: act, observe, update.
+func (t *training) train() error {
+	s := t.settings
+	if err := t.envs.train(t.episode); err != nil {
+		return err
+	}
+	sums := make([]float64, len(t.seeds))
+	for step := range s.Horizon {
+		mode := sac.Sample
+		if t.agent.Observed() < s.BurnIn {
+			mode = sac.Uniform
+		}
+		actions, err := t.agent.Act(t.envs.seen, mode)
+		if err != nil {
+			return err
+		}
+		transitions, err := t.envs.step(actions, t.episode, step == s.Horizon-1)
+		if err != nil {
+			return err
+		}
+		if err := t.agent.Observe(transitions); err != nil {
+			return err
+		}
+		floats.Add(sums, t.envs.rewards)
+		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
+			if _, err := t.agent.Update(); err != nil {
+				return err
+			}
+		}
+	}
+	for i, sum := range sums {
+		t.returns[i] = append(t.returns[i], sum)
+	}
+	t.episode++
+	return nil
+}
+
+// evaluate runs the episodes of an evaluation with the mean action and without learning, and reports every member's
+// returns. The first episode of the last evaluation is filmed.
+func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
+	starts := t.settings.starts(t.envs.robots[0], t.episode)
+	outcomes := make([][]outcome, len(t.seeds))
+	for k := range starts {
+		if err := t.saveIfDue(ctx); err != nil {
+			return nil, err
+		}
+		returns, err := t.evaluateEpisode(k, k == 0 && t.episode+t.settings.Every > t.settings.Episodes)
+		if err != nil {
+			return nil, err
+		}
+		for i, robot := range t.envs.robots {
+			outcomes[i] = append(outcomes[i], outcome{returns[i], atTarget(robot)})
+		}
+	}
+	rows := make([][]runs.Row, len(t.members))
+	for k, member := range t.members {
+		i := slices.Index(t.seeds, member.Seed)
+		rows[k] = append(t.report(t.episode, starts, outcomes[i]),
+			runs.Row{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)})
+	}
+	return rows, nil
+}
+
+// evaluateEpisode runs the k-th episode of an evaluation with the mean action and returns the return of each seed.
+func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err error) {
+	begins := make([]start, len(t.seeds)) // tasks that come next depend on the seed
+	for i, robot := range t.envs.robots {
+		begins[i] = t.settings.starts(robot, t.episode)[k]
+	}
+	if err := t.envs.evaluate(begins); err != nil {
+		return nil, err
+	}
+	var films []*film.Film
+	if filmed {
+		films = t.films(begins)
+	}
+	rollout := t.agent.NewRollout("evaluate")
+	returns = make([]float64, len(t.seeds))
+	for step := range t.settings.Horizon {
+		actions, err := rollout.Act(t.envs.seen, sac.Mean)
+		if err != nil {
+			return nil, err
+		}
+		transitions, err := t.envs.step(actions, t.episode, step == t.settings.Horizon-1)
+		if err != nil {
+			return nil, err
+		}
+		if err := rollout.Remember(transitions); err != nil {
+			return nil, err
+		}
+		floats.Add(returns, t.envs.rewards)
+		for i, f := range films {
+			f.Add(t.envs.rewards[i])
+		}
+	}
+	return returns, t.attach(films)
+}
+
+// films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
+func (t *training) films(begins []start) []*film.Film {
+	var out []*film.Film
+	for i, robot := range t.envs.robots {
+		who := fmt.Sprintf("%s, seed %d, after %d episodes", t.learner.Label, t.seeds[i], t.episode)
+		one, err := film.New(robot, who, begins[i].title)
+		if err != nil {
+			return nil
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// attach stores the films with the members' runs.
+func (t *training) attach(films []*film.Film) error {
+	for i, f := range films {
+		member := slices.IndexFunc(t.members, func(m runs.Spec) bool { return m.Seed == t.seeds[i] })
+		if member < 0 {
+			continue
+		}
+		var svg bytes.Buffer
+		if err := f.WriteSVG(&svg); err != nil {
+			return err
+		}
+		if err := t.files.Attach(t.members[member], experiment.Film, svg.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

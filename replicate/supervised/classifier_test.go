@@ -1,0 +1,267 @@
+package supervised
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// twoClouds returns n points of two dimensions in two clouds, far apart. Every second point of the second half has
+// the wrong label.
+func twoClouds(n int) (x []float32, data Samples, wrong []bool) {
+	rng := random.New(0, "continual test", "clouds")
+	for i := range n {
+		label := int32(i % 2)
+		centre := 4*float64(label) - 2
+		x = append(x, float32(centre+.5*rng.NormFloat64()), float32(10*rng.NormFloat64()))
+		w := i >= n/2 && i%4 < 2
+		if w {
+			label = 1 - label
+		}
+		data.Row, data.Label, wrong = append(data.Row, int32(i)), append(data.Label, label), append(wrong, w)
+	}
+	return x, data, wrong
+}
+
+// fitted trains a classifier on rows of x.
+func fitted(t *testing.T, c *Classifier, x []float32, data Samples) net.Values {
+	t.Helper()
+	start := c.Standardise(c.Init(0, 0), x, data)
+	pool := tensors.FromFlatDataAndDimensions(x, len(x)/2, 2)
+	values, err := c.Fit(t.Context(), pool, start, data, 40, batchOrder(0, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func newClassifier(t *testing.T, backend string, s Settings, rows, dim int) *Classifier {
+	t.Helper()
+	pool := tensors.FromFlatDataAndDimensions(make([]float32, rows*dim), rows, dim)
+	c, err := NewClassifier(open(t, backend).Backend, s, pool.Shape(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestWeightedLoss: if samples with a wrong label have weight 0, a linear classifier learns the right rule. The scale
+// of the weights has no effect.
+func TestWeightedLoss(t *testing.T) {
+	s := gaussianSettings()
+	s.Network, s.MaxUpdates, s.Rate = "linear", 300, .05
+	x, data, wrong := twoClouds(200)
+	for _, backend := range []string{"", "go"} {
+		c := newClassifier(t, backend, s, 200, 2)
+		data.Weight = make([]float64, 200)
+		for i, w := range wrong {
+			data.Weight[i] = .25 + .5*float64(i%3)
+			if w {
+				data.Weight[i] = 0
+			}
+		}
+		values := fitted(t, c, x, data)
+		predicted, err := c.Predict(context.Background(), tensors.FromFlatDataAndDimensions(x, 200, 2), values, data.Row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, class := range predicted {
+			if class != int32(i%2) {
+				t.Fatalf("%q: sample %d is classified as %d", backend, i, class)
+			}
+		}
+		for _, factor := range []float64{8, 1. / 3} {
+			scaled := data
+			scaled.Weight = slices.Clone(data.Weight)
+			for i := range scaled.Weight {
+				scaled.Weight[i] *= factor
+			}
+			again := fitted(t, c, x, scaled)
+			if factor == 8 { // a power of two does not even round
+				if err := sameBits(again, values); err != nil {
+					t.Errorf("%q: weights times 8: %v", backend, err)
+				}
+			}
+			for i := range again {
+				for j := range again[i] {
+					if math.Abs(float64(again[i][j]-values[i][j])) > 1e-3 {
+						t.Errorf("%q: weights times %v: %v became %v", backend, factor, values[i][j], again[i][j])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	three := Samples{Row: make([]int32, 3)}
+	for _, c := range []struct {
+		weight []float64
+		want   string
+	}{
+		{nil, "[1 1 1]"}, {[]float64{1, 1, 1}, "[1 1 1]"}, {[]float64{.1, .1, .1}, "[1 1 1]"},
+		{[]float64{0, 3, 9}, "[0 0.75 2.25]"},
+	} {
+		three.Weight = c.weight
+		if got, err := normalise(three); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%v becomes %v, %v; want %s", c.weight, got, err, c.want)
+		}
+	}
+	for _, weight := range [][]float64{{0, 0, 0}, {1, math.NaN(), 1}} {
+		three.Weight = weight
+		_, err := normalise(three)
+		demand.Error(t, err, "weights of 3 samples sum to")
+	}
+}
+
+// TestStandardise: mean and standard deviation (n - 1) are those of the data's rows alone. A constant column is only
+// centred. No other value changes.
+func TestStandardise(t *testing.T) {
+	c := newClassifier(t, "go", gaussianSettings(), 5, 2)
+	x := []float32{1, 7, 1000, 1000, 3, 7, 5, 7, -1000, 1000}
+	start := c.Init(0, 0)
+	kept := start.Clone()
+	out := c.Standardise(start, x, Samples{Row: []int32{0, 2, 3}})
+	for i, p := range c.params {
+		want := fmt.Sprint(kept[i])
+		switch p.Name {
+		case inputMean:
+			want = "[3 7]"
+		case inputScale:
+			want = "[2 1]"
+		}
+		if fmt.Sprint(out[i]) != want {
+			t.Errorf("%s is %v, want %s", p.Name, out[i], want)
+		}
+	}
+	if err := sameBits(start, kept); err != nil {
+		t.Errorf("the start values were changed: %v", err)
+	}
+	b := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
+	head := b.Classifier.Init(0, 0)
+	if err := sameBits(b.Classifier.Standardise(head, nil, Samples{Row: []int32{0, 1}}), head); err != nil {
+		t.Errorf("the head was standardised: %v", err)
+	}
+}
+
+// TestPredict: a linear classifier with known weights predicts more rows than one batch holds.
+func TestPredict(t *testing.T) {
+	s := gaussianSettings()
+	s.Network = "linear"
+	const n = 2*evalRows + 7
+	c := newClassifier(t, "go", s, n, 1)
+	x, rows, want := make([]float32, n), make([]int32, n), make([]int32, n)
+	for i := range x {
+		x[i], rows[i] = float32(i%10)-4.5, int32(n-1-i)
+	}
+	values := c.Init(0, 0)
+	for i, p := range c.params {
+		switch p.Name {
+		case inputMean:
+			values[i] = []float32{2}
+		case "output/weights":
+			values[i] = []float32{-1, 1} // class 1 where x > 2
+		}
+	}
+	for i, row := range rows {
+		if x[row] > 2 {
+			want[i] = 1
+		}
+	}
+	got, err := c.Predict(context.Background(), poolOf(x), values, rows)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("predictions differ: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.Predict(ctx, poolOf(x), values, rows); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	test := Samples{Label: []int32{0, 1, 2, 1}}
+	predicted := []int32{0, 1, 1, 0}
+	if got := Accuracy(predicted, test); got != .5 {
+		t.Errorf("accuracy %v, want 1/2", got)
+	}
+	test.Weight = []float64{.1, .2, .3, .4}
+	if got := Accuracy(predicted, test); math.Abs(got-.3) > 1e-15 {
+		t.Errorf("weighted accuracy %v, want .3", got)
+	}
+}
+
+func TestUpdates(t *testing.T) {
+	for _, c := range []struct{ n, epochs, batch, limit, want int }{
+		{100, 2, 50, 0, 4}, {101, 2, 50, 0, 5}, {100, 2, 50, 3, 3}, {100, 2, 50, 30, 4}, {100, 0, 50, 0, 0},
+		{10, 1, 50, 0, 1},
+	} {
+		if got := updatesOf(c.n, c.epochs, c.batch, c.limit); got != c.want {
+			t.Errorf("%+v: %d updates", c, got)
+		}
+	}
+}
+
+// TestBatches: each epoch shows every sample once, with its own label and weight.
+func TestBatches(t *testing.T) {
+	s := gaussianSettings()
+	s.Batch = 6
+	c := newClassifier(t, "go", s, 9, 1)
+	data := Samples{Row: []int32{10, 11, 12, 13, 14, 15, 16, 17, 18}, Label: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8}}
+	weight := []float32{.0, .1, .2, .3, .4, .5, .6, .7, .8}
+	feed := c.batches(data, weight, batchOrder(0, 0, 0))
+	var seen []int32
+	for first := range 3 { // 18 samples: two epochs
+		parts := feed(first, 1)
+		row, label := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1])
+		w := tensors.MustCopyFlatData[float32](parts[2])
+		for i := range 6 {
+			if label[i] != row[i]-10 || w[i] != weight[label[i]] {
+				t.Errorf("row %d has label %d and weight %v", row[i], label[i], w[i])
+			}
+		}
+		seen = append(seen, row[:6]...)
+	}
+	for epoch := range 2 {
+		part := slices.Sorted(slices.Values(seen[9*epoch : 9*epoch+9]))
+		if !slices.Equal(part, data.Row) {
+			t.Errorf("epoch %d shows the rows %v", epoch, part)
+		}
+	}
+	if slices.Equal(seen[:9], seen[9:]) {
+		t.Error("both epochs have the same order")
+	}
+}
+
+// The two modes of batch normalisation train differently, and each starts every step from scratch.
+func TestHeadSettings(t *testing.T) {
+	im, s := fakeImages(t, 200, 50, 8), imageSettings()
+	results := map[string]net.Values{}
+	for _, s.BatchNorm = range choices["batch-norm"] {
+		b := imageRun(t, "go", s, im)
+		results[s.BatchNorm] = trained(t, b, named("recent"), 2)
+		moved := false
+		for i, p := range b.Classifier.params {
+			if !p.Trainable {
+				moved = moved || !slices.Equal(results[s.BatchNorm][i], b.Start(2)[i])
+			}
+		}
+		if moved != (s.BatchNorm == "batch") {
+			t.Errorf("batch-norm %s: the averages move: %v", s.BatchNorm, moved)
+		}
+		if sameBits(b.Start(2), b.Start(3)) == nil {
+			t.Error("steps 2 and 3 start from the same random weights")
+		}
+	}
+	if sameBits(results["batch"], results["frozen"]) == nil {
+		t.Error("batch-norm changes nothing")
+	}
+}

@@ -1,0 +1,145 @@
+package supervised
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// standInSettings is CLEAR's panel of figure 1 in miniature, on the stand-in.
+func standInSettings() Settings {
+	s := gaussianSettings()
+	s.Scenario, s.Network, s.Features, s.Data, s.Evaluate = "clear", "linear", "stand-in", "sample", "weighted"
+	s.TestN, s.Images, s.Width = 0, 200, 16
+	s.Steps, s.N = 6, 30
+	return s
+}
+
+// TestStandIn: the stand-in is made of features of test images alone, and runs, notes and files say so.
+func TestStandIn(t *testing.T) {
+	s := standInSettings()
+	h := newHost(t, "")
+	jobs, err := s.Jobs(h, []string{"everything", "ours"}, []int64{0}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := jobs[0].Spec.Experiment; got != "clear-stand-in" {
+		t.Errorf("the runs are kept under %s", got)
+	}
+	if source := s.Source(h); source.StandIn != StandIn || !strings.Contains(source.Note, StandIn) {
+		t.Errorf("the source is %+v", source)
+	}
+	data, err := libraryOf(h).cifar10(s, true)
+	if err != nil || data.Train.Len() != 0 || data.Test.Len() != 200 {
+		t.Fatalf("%d and %d images, %v", data.Train.Len(), data.Test.Len(), err)
+	}
+}
+
+// rowsOf returns the rows that the steps of a stream train and test on.
+func rowsOf(stream *Stream, steps int) (train, test map[int32]bool) {
+	train, test = map[int32]bool{}, map[int32]bool{}
+	for at := range steps {
+		for _, row := range stream.Train(at).Row {
+			train[row] = true
+		}
+		for _, row := range stream.Test(at).Row {
+			test[row] = true
+		}
+	}
+	return train, test
+}
+
+// TestStreamOfStandIn: training rows and test rows are different rows.
+func TestStreamOfStandIn(t *testing.T) {
+	s := standInSettings()
+	stream := newRun(t, newHost(t, ""), s, "ours", 3, "").Stream
+	train, test := rowsOf(stream, s.Steps)
+	for row := range train {
+		if test[row] {
+			t.Errorf("row %d is trained on and tested on", row)
+		}
+	}
+	if len(test) != 60 || len(train) > 120 || len(train) < 60 {
+		t.Errorf("%d rows to test and %d to train, of 60 and 120", len(test), len(train))
+	}
+	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.InputOfG(7)) != dim {
+		t.Errorf("features of %d numbers", dim)
+	}
+}
+
+// TestSplitOfStandIn: each class is split into 60, 10 and 30% by seed.
+func TestSplitOfStandIn(t *testing.T) {
+	im := fakeImages(t, 0, 200, 1)
+	train, validation, test := im.splitClasses(3)
+	all := slices.Sorted(slices.Values(slices.Concat(train, validation, test)))
+	if len(train) != 120 || len(validation) != 20 || len(test) != 60 || len(slices.Compact(all)) != 200 {
+		t.Errorf("split into %d, %d and %d, %d rows in all", len(train), len(validation), len(test), len(all))
+	}
+	other, _, _ := im.splitClasses(4)
+	if slices.Equal(train, other) {
+		t.Error("seeds 3 and 4 have the same split")
+	}
+}
+
+// TestMoments against a computation by hand.
+func TestMoments(t *testing.T) {
+	x := []float32{1, 5, 100, 5, 3, 5, 8, 5} // rows of two; the second column is constant
+	mean, scale := make([]float32, 2), make([]float32, 2)
+	moments(func(row int32) []float32 { return x[2*row : 2*row+2] }, []int32{0, 2, 3}, mean, scale)
+	if mean[0] != 4 || scale[0]*scale[0] < 12.999 || scale[0]*scale[0] > 13.001 || mean[1] != 5 || scale[1] != 1 {
+		t.Errorf("means %v, deviations %v", mean, scale)
+	}
+}
+
+// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen.
+func TestPublishedFeatures(t *testing.T) {
+	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
+	s := standInSettings()
+	h := newHost(t, "")
+	if s.Source(h).StandIn != StandIn {
+		t.Error("features=stand-in takes CLEAR")
+	}
+	s.Features, s.N, s.Epochs = "auto", 20, 1
+	jobs, err := s.Jobs(h, []string{"recent"}, []int64{0}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, source := jobs[0].Spec, s.Source(h)
+	if spec.Experiment != "clear" || !strings.HasPrefix(spec.Settings["data"], "clear:") ||
+		source.StandIn != "" || strings.Contains(source.Note, StandIn) {
+		t.Errorf("%s, data %s: %+v", spec.Experiment, spec.Settings["data"], source)
+	}
+	step, stop, err := jobs[0].Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// TestStreamOfPublishedFeatures: rows, labels and split are those of CLEAR.
+func TestStreamOfPublishedFeatures(t *testing.T) {
+	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
+	s := standInSettings()
+	s.Features, s.N = "auto", 20
+	h := newHost(t, "")
+	stream := newRun(t, h, s, "recent", 5, "").Stream
+	set, err := libraryOf(h).clear(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, _, test := set.Split(5)
+	for at := range 3 {
+		samples := stream.Train(at)
+		for i, row := range samples.Row {
+			if !slices.Contains(train, row) || set.Label[row] != samples.Label[i] {
+				t.Fatalf("step %d trains on row %d as class %d", at, row, samples.Label[i])
+			}
+		}
+	}
+	if got := stream.Test(1).Row; len(got) != len(test) {
+		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
+	}
+}

@@ -1,0 +1,89 @@
+package supervised
+
+import (
+	"math"
+
+	"tvps/replicate/experiment"
+)
+
+// cost estimates the relative work of a learner's step, for the order of runs and the time left.
+func (l Learner) cost(s Settings) float64 {
+	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
+	all := past * float64(s.Epochs) / float64(s.Batch)
+	if s.MaxUpdates > 0 {
+		all = float64(s.MaxUpdates)
+	}
+	one := min(all, float64(s.N*s.Epochs)/float64(s.Batch))
+	update, test := 1., 1. // measured: minibatches of a vector model,
+	if s.model() == PretrainedHead {
+		// and of the head of ResNet-18 of width 16; at width 64 eight times as much
+		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] * math.Pow(float64(s.Width)/16, 1.5)
+		test = 10 * update
+	}
+	cost := test + l.costOfG(s)
+	if l.Train != nil {
+		cost += l.Cost * all * update
+	}
+	for _, p := range l.Phases {
+		if first, last := p.Steps(s.Steps); first == last {
+			cost += one * update
+		} else {
+			cost += all * update
+		}
+	}
+	return cost
+}
+
+// costOfG estimates the relative work of g at one step.
+func (l Learner) costOfG(s Settings) float64 {
+	if l.Method == "" {
+		return 0
+	}
+	updates := float64(s.GUpdates)
+	if s.GEpochs > 0 {
+		updates = float64(s.N*s.Steps) / 2 * float64(s.GEpochs) / float64(s.GBatch)
+	}
+	if s.GStart == "previous" {
+		updates *= 2
+	}
+	if l.Covariate {
+		updates *= 2
+	}
+	return 4 * updates // measured: of a minibatch of a vector model
+}
+
+// seconds guesses the time of a step from its cost. On the CPU the units were measured; on a GPU nothing was measured.
+func (s Settings) seconds(cost float64) experiment.Guess {
+	if s.model() == PretrainedHead {
+		return experiment.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
+	}
+	return experiment.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
+}
+
+// Seconds for each unit of cost. Those of the CPU were measured next to another run. That of a GPU was not measured: it
+// makes about 90 GPU hours of all figures at the paper's scale, an estimate.
+const (
+	vectorCPU = 1.2e-4
+	imageCPU  = 2e-4
+	imageGPU  = 6e-6
+)
+
+// memory guesses the memory of a run in MiB: program and backend, and for images their features with copies of them.
+func (s Settings) memory() int {
+	const base = 1500
+	if !s.scenario().Pretrained {
+		return base
+	}
+	images := 60000
+	if s.Images > 0 {
+		images = s.Images + s.TestN
+	}
+	features := 2 * 128 * s.Width // bytes of an image
+	if s.Block == "stage" {
+		features *= 3
+	}
+	if s.GInput == "pixels" {
+		features += 4 * 3072
+	}
+	return base + 4*images*features>>20
+}

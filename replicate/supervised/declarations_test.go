@@ -1,0 +1,126 @@
+package supervised
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/experiment"
+)
+
+// TestScales: each scenario has all scales but that of the robots, and all are valid.
+func TestScales(t *testing.T) {
+	for _, c := range scenarios {
+		for _, scale := range []experiment.Scale{experiment.Tiny, experiment.Small, experiment.Paper} {
+			s, err := At(c.Name, scale)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(); err != nil {
+				t.Errorf("%s, %s: %v", c.Name, scale, err)
+			}
+			if len(s.PlannedSteps()) < 2 {
+				t.Errorf("%s, %s trains at %v only", c.Name, scale, s.PlannedSteps())
+			}
+			if err := s.(Settings).CheckStride(); err != nil {
+				t.Errorf("%s, %s: %v", c.Name, scale, err)
+			}
+		}
+	}
+}
+
+// At names the nearest scenario and scale.
+func TestAtErrors(t *testing.T) {
+	_, err := At("gausian", experiment.Tiny)
+	demand.Error(t, err, `no scenario "gausian"`, `did you mean "gaussian"`)
+	_, err = At("gaussian", "smal")
+	demand.Error(t, err, `no scale "smal"`, `did you mean "small"`)
+}
+
+// TestSeries: a measure takes the learners whose declarations fit it, and series that are declared for it alone.
+func TestSeries(t *testing.T) {
+	weighing := []string{"exact", "method1", "method2", "ours", "ours-conditional", "standard"}
+	for measure, want := range map[string][]string{
+		"":           Learners(),
+		MeasureScore: weighing,
+		MeasureMMD:   {"exact", "method1", "method2", "ours", "ours-conditional", "raw", "standard"},
+		MeasureMean:  {"data"},
+	} {
+		m, err := measureOf(measure)
+		if err != nil || !slices.Equal(m.series(), want) {
+			t.Errorf("%q takes %v, want %v; %v", measure, m.series(), want, err)
+		}
+	}
+	demand.Error(t, gaussianSettings().CheckSeries("ours", "entropy"), `no measure "entropy"`)
+	demand.Error(t, gaussianSettings().CheckSeries("raw", ""), `no learner "raw" with a measure of accuracy`)
+	demand.Error(t, gaussianSettings().CheckSeries("everything", MeasureScore), strings.Join(weighing, ", "))
+}
+
+// TestVariants: method1 and method2 are Ours under a fixed setting, with the same runs.
+func TestVariants(t *testing.T) {
+	s := gaussianSettings()
+	for series, method := range map[string]propensity.Method{"method1": "method1", "method2": "method2", "ours": s.Method} {
+		l, changed := resolve(series, s)
+		if l.Look.Name != "ours" || changed.Method != method {
+			t.Errorf("%s is %s under method=%s", series, l.Look.Name, changed.Method)
+		}
+	}
+}
+
+// TestLooks: every learner looks in figures as it is declared.
+func TestLooks(t *testing.T) {
+	for _, l := range learners {
+		if look, _ := figures.LookUp(l.Look.Name); look != l.Look {
+			t.Errorf("%s is drawn as %+v, declared as %+v", l.Look.Name, look, l.Look)
+		}
+	}
+}
+
+// A declaration needs a name that is not taken.
+func TestDeclareTwice(t *testing.T) {
+	for what, declare := range map[string]func(){
+		"a learner":          func() { Declare(Learner{Look: figures.Look{Name: "ours"}}) },
+		"a nameless learner": func() { Declare(Learner{}) },
+		"a scenario":         func() { DeclareScenario(Scenario{Name: "clear", Open: openClear}) },
+		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", what)
+				}
+			}()
+			declare()
+		}()
+	}
+}
+
+// TestNotes: the notes say what differs from one scenario and measure to another.
+func TestNotes(t *testing.T) {
+	h := newHost(t, "go")
+	var setup experiment.Setup = gaussianSettings()
+	want := []string{
+		"N = 40 samples a step, 5 epochs (at most 30 minibatches of 16), every single step of 5, clip min1, method2.",
+		"g: mlp of width 8, onehot time, 20 minibatches of 32 at rate 0.003.",
+	}
+	if got := setup.Notes(setup.Source(h), []string{"ours"}, ""); !slices.Equal(got, want) {
+		t.Errorf("notes %q", got)
+	}
+	want = []string{"N = 40 samples a step, 5 steps, clip min1."}
+	if got := setup.Thin(3).Notes(setup.Source(h), []string{"data"}, MeasureMean); !slices.Equal(got, want) {
+		t.Errorf("notes %q", got)
+	}
+	s := imageSettings()
+	s.Data, s.Stride, s.GEpochs = "sample", 3, 2
+	notes := s.Notes(s.Source(h), nil, MeasureAccuracy)
+	want = []string{"every 3rd step of 7", "2 epochs of 32", "stride", s.Source(h).Note, "starts from the pre-trained",
+		"One checkpoint"}
+	for i, words := range want {
+		if len(notes) != len(want) || !strings.Contains(notes[i], words) {
+			t.Fatalf("note %d of %q lacks %q", i, notes, words)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package supervised
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+var ofTest = runs.Provenance{Command: []string{"test"}}
+
+// execute runs jobs in a new folder and returns the rows of each run, as text.
+func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
+	t.Helper()
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: ofTest})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for id, result := range report.Results {
+		for _, r := range result.Rows {
+			out[id] += fmt.Sprintf("%d %s %x\n", r.T, r.Metric, math.Float64bits(r.Value))
+		}
+	}
+	return out
+}
+
+// jobs returns the jobs of learners for seeds 0 and 1.
+func jobs(t *testing.T, h *experiment.Host, s Settings, learners ...string) []runs.Job {
+	t.Helper()
+	all, err := s.Jobs(h, learners, []int64{0, 1}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []runs.Job
+	for _, job := range all {
+		out = append(out, job.Job)
+	}
+	return out
+}
+
+// TestSameBytes: neither the number of workers, nor the order of the runs, nor earlier runs of the process change a
+// bit of any result.
+func TestSameBytes(t *testing.T) {
+	s := gaussianSettings()
+	s.First, s.Stride = 1, 2
+	learners := []string{"finetune", "ours", "exact"}
+	shared := newHost(t, "")
+	want := execute(t, 1, jobs(t, shared, s, learners...))
+	if len(want) != 6 {
+		t.Fatalf("%d runs", len(want))
+	}
+	reversed := jobs(t, newHost(t, ""), s, learners...)
+	slices.Reverse(reversed)
+	for what, got := range map[string]map[string]string{
+		"two workers, same process": execute(t, 2, jobs(t, shared, s, learners...)),
+		"two workers, other order":  execute(t, 2, reversed),
+	} {
+		for id, rows := range want {
+			if got[id] != rows {
+				t.Errorf("%s: run %s gives\n%swant\n%s", what, id, got[id], rows)
+			}
+		}
+	}
+}
+
+// TestSharedProgramsKeepTheirSettings: runs of other settings in the same process get programs of their own.
+func TestSharedProgramsKeepTheirSettings(t *testing.T) {
+	base := gaussianSettings()
+	base.Stride, base.First = 3, 1
+	shared := newHost(t, "go")
+	execute(t, 1, jobs(t, shared, base, "everything", "ours"))
+	for _, f := range base.Fields() {
+		if f.Name == "network" || f.Of == "plan" || f.Name == "scenario" || f.Name == "g-network" {
+			continue
+		}
+		for _, other := range base.others(t, f.Name) {
+			if other.Validate() != nil {
+				continue
+			}
+			got := execute(t, 1, jobs(t, shared, other, "ours"))
+			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, "ours")) {
+				if got[id] != rows {
+					t.Errorf("%s %s: after other runs %q, in a new process %q", f.Name, f.Value, got[id], rows)
+				}
+			}
+			break
+		}
+	}
+}
+
+// Jobs refuses impossible settings, unknown learners and missing checkpoints.
+func TestJobsErrors(t *testing.T) {
+	h := newHost(t, "go")
+	bad := gaussianSettings()
+	bad.Batch = 0
+	_, err := bad.Jobs(h, []string{"ours"}, []int64{0}, "")
+	demand.Error(t, err, "batch=0")
+	_, err = gaussianSettings().Jobs(h, []string{"rescent"}, []int64{0}, "")
+	demand.Error(t, err, `did you mean "recent"`)
+	s := imageSettings()
+	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
+	_, err = s.Jobs(h, []string{"ours"}, []int64{4}, "")
+	demand.Error(t, err, "width 1 for split 4")
+}

@@ -1,0 +1,94 @@
+package supervised
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestFeatureCache: features are computed once. A file with another number of features, or a damaged one, is named in
+// the log and written again. Features that cannot be written, or not computed, say so.
+func TestFeatureCache(t *testing.T) {
+	const n = 1000
+	folder := t.TempDir()
+	path := filepath.Join(folder, "features", "x.zst")
+	var log bytes.Buffer
+	calls := 0
+	get := func(path string) []float16.Float16 {
+		t.Helper()
+		out, err := cachedFeatures(t.Context(), path, n, &log, func() ([]float32, error) {
+			calls++
+			values := make([]float32, n)
+			for i := range values {
+				values[i] = float32(i%100) / 4 // which float16 represents exactly
+			}
+			return values, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first := get(path)
+	for i, v := range first {
+		if v.Float32() != float32(i%100)/4 {
+			t.Fatalf("value %d is %v", i, v.Float32())
+		}
+	}
+	if again := get(path); calls != 1 || !slices.Equal(again, first) || log.Len() > 0 {
+		t.Fatalf("computed %d times, log %q", calls, &log)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := func(raw []byte) []byte {
+		encoder, err := zstd.NewWriter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer encoder.Close()
+		return encoder.EncodeAll(raw, nil)
+	}
+	ofZeros := sha256.Sum256(make([]byte, 2*n+2))
+	for name, damaged := range map[string][]byte{
+		"truncated":      whole[:len(whole)-9],
+		"empty":          nil,
+		"no zstd":        append([]byte{0}, whole...),
+		"one more":       packed(append(make([]byte, 2*n+2), ofZeros[:]...)),
+		"wrong checksum": packed(make([]byte, 2*n+sha256.Size)),
+		"a large one":    packed(make([]byte, 64<<20)),
+	} {
+		calls = 0
+		log.Reset()
+		if err := os.WriteFile(path, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(path); calls != 1 || !slices.Equal(got, first) {
+			t.Errorf("%s: computed %d times", name, calls)
+		}
+		if text := log.String(); !strings.Contains(text, path) || !strings.Contains(text, "damaged") {
+			t.Errorf("%s: the log says %q", name, text)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, whole) {
+			t.Errorf("%s: the file was not written again: %v", name, err)
+		}
+	}
+	log.Reset()
+	if get(filepath.Join(path, "below a file.zst")); !strings.Contains(log.String(), "could not be cached") {
+		t.Errorf("the log says %q", &log)
+	}
+	broken := errors.New("broken")
+	fails := func() ([]float32, error) { return nil, broken }
+	if _, err := cachedFeatures(t.Context(), filepath.Join(folder, "y"), n, nil, fails); err != broken {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,221 @@
+package supervised
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/replicate/experiment"
+
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// fixedSource is a source of one stream.
+type fixedSource struct{ stream *Stream }
+
+func (fixedSource) About() experiment.Source                                  { return experiment.Source{} }
+func (fixedSource) Identity(int64) (map[string]string, error)                 { return nil, nil }
+func (f fixedSource) Stream(context.Context, *Engine, int64) (*Stream, error) { return f.stream, nil }
+
+// runOn prepares a run on a stream that a test has made.
+func runOn(t *testing.T, engine *Engine, s Settings, series string, stream *Stream) *RunContext {
+	t.Helper()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.config(series, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.source = fixedSource{stream}
+	run, err := x.newRunContext(t.Context(), engine, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// streamOf returns the stream of a scenario in miniature, with every row of its samples for which seen is false
+// replaced: by NaN, or another colour in images. held does the same for validation samples that have rows of their own.
+type streamOf func(t *testing.T, s Settings, seen, held func(row int32) bool) *Stream
+
+// poisoned returns x, [rows * dim], with NaN in the rows that are not seen.
+func poisoned(x []float32, dim int, seen func(row int32) bool) []float32 {
+	x = slices.Clone(x)
+	for i := range x {
+		if !seen(int32(i / dim)) {
+			x[i] = float32(math.NaN())
+		}
+	}
+	return x
+}
+
+// simulatedStream is that of the Gaussian.
+func simulatedStream(t *testing.T, s Settings, seen, held func(row int32) bool) *Stream {
+	src := openGaussian(nil, s).(Simulated)
+	draw := src.Draw
+	src.Draw = func(seed int64, part string, t, n int) ([]float32, []int32) {
+		x, labels := draw(seed, part, t, n)
+		first, known := map[string]int{"train": t * s.N, "test": s.Steps*s.N + (t-1)*s.TestN, "validation": t * n}[part], seen
+		if part == "validation" {
+			known = held
+		}
+		return poisoned(x, 1, func(row int32) bool { return known(int32(first) + row) }), labels
+	}
+	stream, err := src.draw(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// shiftedStream is that of a label shift over images.
+func shiftedStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stream {
+	im := fakeImages(t, 400, 60, 8*s.Width)
+	features := tensors.MustCopyFlatData[float16.Float16](im.pool)
+	perRow := len(features) / len(im.labels)
+	for i := range features {
+		if !seen(int32(i / perRow)) {
+			features[i] = float16.NaN()
+		}
+	}
+	im.pool = tensors.FromFlatDataAndDimensions(features, len(im.labels), perRow)
+	im.pooled = poisoned(im.pooled, im.channels, seen)
+	for i := range im.data.Train.Pixels {
+		if perImage := len(im.data.Train.Pixels) / im.data.Train.Len(); !seen(int32(i / perImage)) {
+			im.data.Train.Pixels[i] ^= 255
+		}
+	}
+	stream, err := im.stream(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// vectorStream is that of CLEAR or its stand-in.
+func vectorStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stream {
+	im := fakeImages(t, 0, 400, 8)
+	im.pooled = poisoned(im.pooled, im.channels, seen)
+	v := vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}
+	stream, err := v.stream(new(Engine), s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// TestTheFutureIsNotUsed: in every scenario, every sample that a learner must not see at t = 2 can be replaced by NaN,
+// and validation samples of later steps, too: trained parameters and the held-out loss of g keep every bit.
+func TestTheFutureIsNotUsed(t *testing.T) {
+	const at = 2
+	onVectors := []string{"everything", "recent", "finetune", "ours", "ours-conditional", "exact", "standard",
+		"metaweightnet"}
+	onImages, few := []string{"everything", "recent", "finetune", "ours", "standard"}, []string{"everything", "ours"}
+	pixels := func(s *Settings) { s.GInput = "pixels" }
+	type scenario struct {
+		settings Settings
+		stream   streamOf
+		learners []string
+		change   func(s *Settings) // another case under changed settings, of Ours; nil if there is none
+	}
+	cases := map[string]scenario{
+		"gaussian": {gaussianSettings(), simulatedStream, onVectors, func(s *Settings) { s.GStart = "previous" }},
+		"periodic": {gaussianSettings(), simulatedStream, onVectors, nil},
+		"cifar10a": {imageSettings(), shiftedStream, few, nil},
+		"cifar10b": {imageSettings(), shiftedStream, onImages, pixels},
+		"cifar10c": {imageSettings(), shiftedStream, few, nil},
+		"noshift":  {imageSettings(), shiftedStream, few, nil},
+		"clear":    {standInSettings(), vectorStream, onVectors, func(s *Settings) { s.GStart = "previous" }},
+	}
+	engine := &Engine{Backend: open(t, "go").Backend} // shared, so that each program is compiled once
+	for _, name := range Scenarios() {
+		c, covered := cases[name]
+		if !covered {
+			t.Errorf("scenario %s has no case", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			s := c.settings
+			s.Scenario = name
+			if name == "periodic" {
+				s.Period, s.Amplitude = 5, 2
+			}
+			for _, series := range c.learners {
+				futureIsNotUsed(t, engine, s, series, c.stream, at)
+			}
+			if c.change != nil {
+				c.change(&s)
+				futureIsNotUsed(t, engine, s, "ours", c.stream, at)
+			}
+		})
+	}
+}
+
+// futureIsNotUsed compares a learner's fit at a step with that on a poisoned stream.
+func futureIsNotUsed(t *testing.T, engine *Engine, s Settings, series string, of streamOf, at int) {
+	t.Helper()
+	all := func(int32) bool { return true }
+	clean := of(t, s, all, all)
+	first := 0
+	if series == "recent" {
+		first = at
+	}
+	seen, held := map[int32]bool{}, map[int32]bool{}
+	for _, row := range clean.Upto(first, at).Row {
+		seen[row] = true
+	}
+	for _, row := range gathered(clean.Validation, 0, at).Row {
+		held[row] = true
+		if clean.ValidationX == clean.GPool.X {
+			seen[row] = true
+		}
+	}
+	if len(seen) >= clean.GPool.X.Shape().Dim(0) {
+		t.Fatal("there is no sample to replace")
+	}
+	other := of(t, s, func(row int32) bool { return seen[row] }, func(row int32) bool { return held[row] })
+	want, report, err := runOn(t, engine, s, series, clean).fit(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, rows, err := runOn(t, engine, s, series, other).fit(t.Context(), at)
+	if err != nil {
+		t.Fatalf("%s: %v", series, err)
+	}
+	if err := sameBits(got, want); err != nil {
+		t.Errorf("%s learns from samples that it must not see: %v", series, err)
+	}
+	if !slices.Equal(rows, report) {
+		t.Errorf("%s reports %v instead of %v", series, rows, report)
+	}
+	if series == "ours" && !(metric(t, rows, MeasureLoss) > 0) {
+		t.Errorf("the held-out loss is not reported: %v", rows)
+	}
+}
+
+// TestValidationIsNotTrainedOn: the validation samples of a label shift are of no training and no test row.
+func TestValidationIsNotTrainedOn(t *testing.T) {
+	all := func(int32) bool { return true }
+	for _, c := range []struct {
+		settings Settings
+		stream   streamOf
+	}{{imageSettings(), shiftedStream}, {standInSettings(), vectorStream}} {
+		for _, evaluate := range choices["evaluate"] {
+			c.settings.Evaluate = evaluate
+			stream := c.stream(t, c.settings, all, all)
+			train, test := rowsOf(stream, c.settings.Steps)
+			held := gathered(stream.Validation, 0, c.settings.Steps-1)
+			if held.Len() != validationN*c.settings.Steps {
+				t.Errorf("%s: %d validation samples", c.settings.Scenario, held.Len())
+			}
+			for _, row := range held.Row {
+				if train[row] || test[row] {
+					t.Fatalf("%s: row %d is validated on, too", c.settings.Scenario, row)
+				}
+			}
+		}
+	}
+}

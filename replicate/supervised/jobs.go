@@ -1,0 +1,269 @@
+package supervised
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tvps/gomlx_models/loop"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// config is what the runs of a learner have in common: all but the seed.
+type config struct {
+	settings Settings
+	learner  Learner
+	measure  measure
+	host     *experiment.Host
+	source   Source
+}
+
+// Outlines returns what the settings say of the runs of each series; measure is that of Jobs. Errors: impossible
+// settings.
+func (s Settings) Outlines(series []string, measure string) ([]experiment.Outline, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var out []experiment.Outline
+	for _, name := range series {
+		x, err := s.config(name, measure)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x.outline(name))
+	}
+	return out, nil
+}
+
+// Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
+// empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
+func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var out []runs.Wanted
+	for _, name := range series {
+		x, err := s.config(name, measure)
+		if err != nil {
+			return nil, err
+		}
+		jobs, err := x.on(h).jobs(seeds)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range jobs {
+			out = append(out, runs.Wanted{Series: name, Job: job})
+		}
+	}
+	return out, nil
+}
+
+// config returns that of a series, without host and source. Errors: the series does not exist, or does not fit the
+// scenario and the measure.
+func (s Settings) config(series, measure string) (config, error) {
+	m, err := measureOf(measure)
+	if err != nil {
+		return config{}, err
+	}
+	if valid := m.series(); !slices.Contains(valid, series) {
+		return config{}, fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
+			series, m.name, experiment.Nearest(series, valid), strings.Join(valid, ", "))
+	}
+	learner, s := resolve(series, s)
+	return config{settings: s, learner: learner, measure: m}, learner.check(s)
+}
+
+// on returns the config with a host and the samples there.
+func (x config) on(h *experiment.Host) config {
+	x.host, x.source = h, x.settings.open(h)
+	return x
+}
+
+// CheckSeries tells whether a series exists and fits the scenario and the measure.
+func (s Settings) CheckSeries(name, measure string) error {
+	_, err := s.config(name, measure)
+	return err
+}
+
+// outline describes the runs without a host.
+func (x config) outline(series string) experiment.Outline {
+	s := x.settings
+	out := experiment.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
+		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
+		Memory: func(int) int { return s.memory() }}
+	out.Seconds = s.seconds(out.Cost)
+	if out.Images {
+		out.CPUs = 4
+	}
+	delete(out.Settings, "data") // the source's own name replaces it
+	if x.batchable() {
+		out.Group = s.Stack
+	}
+	if s.scenario().Pretrained {
+		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split",
+			Features: fmt.Sprint(s.Width, s.Checkpoint, s.Data, s.Images, s.TestN, s.Block, s.Scenario == "clear")}
+	}
+	return out
+}
+
+// jobs returns the runs of the seeds.
+func (x config) jobs(seeds []int64) ([]runs.Job, error) {
+	var batch *runs.Batch
+	if x.batchable() {
+		batch = &runs.Batch{
+			Seeds:     seeds,
+			GroupSize: x.settings.Stack,
+			Start:     x.startGroup,
+		}
+	}
+	var out []runs.Job
+	for _, seed := range seeds {
+		spec, err := x.spec(seed)
+		if err != nil {
+			return nil, err
+		}
+		job := runs.Job{
+			Spec:  spec,
+			Steps: x.measure.steps(x.settings),
+			Cost:  x.measure.cost(x.settings, x.learner),
+			Batch: batch,
+		}
+		if batch == nil {
+			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
+		}
+		out = append(out, job)
+	}
+	return out, nil
+}
+
+// batchable tells whether several seeds can train in one program: where a small network is trained by the
+// classifier's own loop. Nothing else gains: see BenchmarkBatchedSeeds.
+func (x config) batchable() bool {
+	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
+}
+
+// spec is the identity of a seed's run: the settings, data and programs that can change its numbers.
+func (x config) spec(seed int64) (runs.Spec, error) {
+	ofSource, err := x.source.Identity(seed)
+	if err != nil {
+		return runs.Spec{}, err
+	}
+	identity := x.identity()
+	maps.Copy(identity, x.host.Backend.Info.Identity())
+	maps.Copy(identity, ofSource)
+	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Look.Name, Seed: seed,
+		Settings: identity}, nil
+}
+
+// folder names the experiment of runs, which is another one if a stand-in replaces the scenario's data.
+func (s Settings) folder(standIn string) string {
+	if standIn != "" {
+		return s.Scenario + "-stand-in"
+	}
+	return s.Scenario
+}
+
+// identity returns the settings that can change the numbers, as text by name, and the protocol's number.
+func (x config) identity() map[string]string {
+	s := x.settings
+	groups := slices.Concat([]string{"stream"}, s.scenario().Groups, x.measure.groups, x.learner.Groups)
+	if x.learner.weighs() {
+		groups = append(groups, "clip")
+	}
+	if x.learner.fits() {
+		groups = append(groups, "omega")
+	}
+	if x.measure.trains {
+		groups = append(groups, "classifier", string(s.model()))
+	}
+	out := s.of(groups...)
+	if x.measure.name != MeasureAccuracy {
+		out["measure"] = x.measure.name
+	}
+	out["protocol"] = x.version()
+	return out
+}
+
+// version is the protocol's number: another one for runs whose g sees features or pixels.
+func (x config) version() string {
+	if x.learner.fits() && x.settings.scenario().Pretrained {
+		return versionOfPast
+	}
+	return version
+}
+
+// start prepares the run of a seed that trains alone.
+func (x config) start(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
+	engine, release, err := enginesOf(x.host).take(x.settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := x.newRunContext(ctx, engine, seed)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return x.measure.start(run), release, nil
+}
+
+// startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
+// that are not among the members. A single seed trains alone.
+func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
+	_ runs.Files) (runs.GroupStep, func(), error) {
+	if len(seeds) == 1 {
+		step, stop, err := x.start(ctx, seeds[0])
+		return func(ctx context.Context, t int) ([][]runs.Row, error) {
+			rows, err := step(ctx, t)
+			return [][]runs.Row{rows}, err
+		}, stop, err
+	}
+	engine, release, err := enginesOf(x.host).take(x.settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &group{seeds: seeds, members: members, loop: loop.NewGroup(len(seeds))}
+	stop := func() {
+		g.loop.Close()
+		release()
+	}
+	for i, seed := range seeds {
+		run, err := x.newRunContext(ctx, engine, seed)
+		if err != nil {
+			stop()
+			return nil, nil, err
+		}
+		run.Classifier = run.Classifier.In(g.loop, i)
+		g.steps = append(g.steps, runs.Guarded(x.measure.start(run)))
+	}
+	return g.step, stop, nil
+}
+
+// group is batched seeds that train in one program.
+type group struct {
+	seeds   []int64
+	members []runs.Spec // the runs that are missing
+	loop    *loop.Group
+	steps   []runs.StepFunc // of each seed
+}
+
+// step computes step t of all seeds and returns the rows of the members.
+func (g *group) step(ctx context.Context, t int) ([][]runs.Row, error) {
+	rows := make([][]runs.Row, len(g.seeds))
+	err := g.loop.Each(ctx, func(ctx context.Context, i int) (err error) {
+		if rows[i], err = g.steps[i](ctx, t); err != nil {
+			return fmt.Errorf("seed %d: %w", g.seeds[i], err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out [][]runs.Row
+	for _, member := range g.members {
+		out = append(out, rows[slices.Index(g.seeds, member.Seed)])
+	}
+	return out, nil
+}

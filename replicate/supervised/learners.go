@@ -1,0 +1,70 @@
+package supervised
+
+import (
+	"tvps/figures"
+	"tvps/gomlx_models/propensity"
+)
+
+// learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
+// comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
+// ours-conditional is not in the paper, and no figure draws it by default. A comment names the label of a learner's
+// equation in the paper's source.
+var learners = []Learner{
+	{
+		Look:   figures.Look{Name: "everything", Label: "Everything", Color: "#1f77b4"}, // eq:toe
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs}},
+	}, {
+		Look:   figures.Look{Name: "recent", Label: "Recent", Color: "#e69f00"}, // eq:tol
+		Phases: []Phase{{Steps: only, Epochs: allEpochs}},
+	}, {
+		Look:   figures.Look{Name: "finetune", Label: "Fine-tune", Color: "#009e73"}, // eq:ft, without the penalty
+		Phases: []Phase{{Steps: before, Epochs: allEpochs}, {Steps: only, Epochs: tuneEpochs}},
+		Groups: []string{"finetune"},
+	}, {
+		Look:             figures.Look{Name: "pretrained", Label: "Pre-trained, not adapted", Color: "#595959"},
+		Needs:            PretrainedHead,
+		StartsPretrained: true,
+	}, {
+		Look:   figures.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7"}, // eq:standard_propensity
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: standard}},
+		Method: propensity.Standard,
+	}, {
+		Look:  figures.Look{Name: "metaweightnet", Label: "Meta-Weight-Net", Color: "#4a1486"},
+		Train: metaWeightNet,
+		Cost:  3, // three passes forward and back
+		Needs: VectorModel,
+	}, {
+		Look:   figures.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Style: figures.Dashed}, // eq:omega_t_T
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: exact}},
+	}, {
+		Look:  figures.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"}, // eq:exp_family
+		Of:    "ours",
+		Under: func(s *Settings) { s.Method = propensity.Method1 },
+	}, {
+		Look:  figures.Look{Name: "method2", Label: "Method 2", Color: "#d62728"}, // eq:deviations
+		Of:    "ours",
+		Under: func(s *Settings) { s.Method = propensity.Method2 },
+	}, {
+		Look:   figures.Look{Name: "ours", Label: "Ours", Color: "#d62728"}, // eq:our_suprvised
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
+		Method: MethodOfSettings,
+	}, {
+		Look:      figures.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#9030f0"},
+		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
+		Method:    MethodOfSettings,
+		Covariate: true,
+	}, {
+		Look: figures.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4"},
+		Only: MeasureMMD,
+	}, {
+		Look: figures.Look{Name: "data", Label: "Sample mean", Color: "#000000"},
+		Only: MeasureMean,
+	},
+}
+
+func upto(t int) (int, int)   { return 0, t }
+func before(t int) (int, int) { return 0, t - 1 }
+func only(t int) (int, int)   { return t, t }
+
+func allEpochs(s Settings) int  { return s.Epochs }
+func tuneEpochs(s Settings) int { return s.FinetuneEpochs }

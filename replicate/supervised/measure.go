@@ -1,0 +1,102 @@
+package supervised
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"tvps/replicate/runs"
+)
+
+// Measures by name. Accuracy is that of Section 3.1; the others look at omega and at the data themselves.
+const (
+	MeasureAccuracy = "accuracy" // on step t + 1 of the model of step t
+	MeasureScore    = "score"    // of the samples of step t, with respect to the target T
+	MeasureMean     = "mean"     // of the inputs of step t, one-dimensional streams only
+	MeasureMMD      = "mmd"      // between step t and the steps before it, images only
+	MeasureLoss     = "g-loss"   // of g on validation samples of the steps up to t
+)
+
+// measure is what a run reports at each of its steps.
+type measure struct {
+	name    string
+	trains  bool                   // whether classifiers are trained
+	takes   func(l Learner) bool   // which learners it makes sense for; series of its own always belong to it
+	groups  []string               // groups of settings that can change it, besides those of the learner
+	steps   func(s Settings) []int // the steps that it has
+	cost    func(s Settings, l Learner) float64
+	prepare func(run *RunContext) error // loads and compiles what start needs; nil if nothing
+	start   func(run *RunContext) runs.StepFunc
+}
+
+var measures = []measure{
+	{
+		name: MeasureAccuracy, trains: true, takes: func(Learner) bool { return true },
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.cost(s) },
+		prepare: prepareTraining, start: func(run *RunContext) runs.StepFunc { return run.step },
+	}, {
+		name: MeasureScore, takes: Learner.weighs, groups: []string{"score"},
+		steps: scoreSteps, cost: scoreCost, start: scores,
+	}, {
+		name: MeasureMMD, takes: Learner.weighs, groups: []string{"mmd"},
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return 60_000 + l.costOfG(s) },
+		prepare: prepareMMD, start: discrepancies,
+	}, {
+		name: MeasureLoss, takes: Learner.fits,
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.costOfG(s) }, start: losses,
+	}, {
+		name: MeasureMean, takes: func(Learner) bool { return false },
+		steps: func(s Settings) []int { return stepsUpTo(s.Steps - 1) }, cost: func(Settings, Learner) float64 { return 1 },
+		start: means,
+	},
+}
+
+// measureOf returns a measure by name; empty is that of accuracy.
+func measureOf(name string) (measure, error) {
+	name = cmp.Or(name, MeasureAccuracy)
+	i := slices.IndexFunc(measures, func(m measure) bool { return m.name == name })
+	if i < 0 {
+		return measure{}, fmt.Errorf("there is no measure %q", name)
+	}
+	return measures[i], nil
+}
+
+// series lists the names of the series that the measure makes sense for, sorted.
+func (m measure) series() []string {
+	return seriesNames(func(l Learner) bool {
+		return l.Only == m.name || l.Only == "" && m.takes(l.base())
+	})
+}
+
+// stepsUpTo lists 0..last.
+func stepsUpTo(last int) []int {
+	out := make([]int, last+1)
+	for t := range out {
+		out[t] = t
+	}
+	return out
+}
+
+// losses reports what is reported of g's fit at every step. No classifier is trained.
+func losses(run *RunContext) runs.StepFunc {
+	return func(ctx context.Context, t int) ([]runs.Row, error) {
+		if t == 0 { // no g is fitted
+			return nil, nil
+		}
+		omega, err := run.Learner.Phases[0].Weigh(ctx, run, run.Stream.Upto(t, t), t)
+		return omega.Rows, err
+	}
+}
+
+// means reports the mean input of every step.
+func means(run *RunContext) runs.StepFunc {
+	return func(_ context.Context, t int) ([]runs.Row, error) {
+		samples := run.Stream.Train(t)
+		sum := 0.0
+		for _, row := range samples.Row {
+			sum += float64(run.Stream.X[row])
+		}
+		return []runs.Row{{T: t, Metric: "mean", Value: sum / float64(samples.Len())}}, nil
+	}
+}

@@ -1,0 +1,121 @@
+package supervised
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/data/labelshift"
+	"tvps/replicate/experiment"
+)
+
+// Scenario is the declaration of a stream: what it is made from, which settings and models concern it, and their
+// values at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
+type Scenario struct {
+	Name     string
+	Groups   []string         // groups of settings that can change its samples, see [Settings]
+	Networks []string         // models that it can be learned by, see Settings.Network
+	Shift    labelshift.Shift // of its labels; the zero value if they do not shift by design
+	Batched  bool             // the classifiers of several seeds train in one program, see Settings.Stack
+
+	Pretrained bool // its samples are features of images, of a pre-trained network
+	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].
+	Data func(s Settings) []experiment.Data
+
+	Scales experiment.ByScale[Settings] // every setting at every scale
+
+	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
+	Open  func(h *experiment.Host, s Settings) Source
+}
+
+// Source is where the samples of a scenario come from under given settings.
+type Source interface {
+	// About says which data they are; the note is empty if samples are simulated or the data cannot be read.
+	About() experiment.Source
+	// Identity returns what can change the samples of a seed besides the settings, such as a hash of files.
+	Identity(seed int64) (map[string]string, error)
+	// Stream prepares the samples of a seed for an engine. It may be called several times.
+	Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error)
+}
+
+// DeclareScenario adds a scenario and returns it. Call it from a package's initialisation. It panics on a name that
+// is empty or taken.
+func DeclareScenario(c Scenario) Scenario {
+	if c.Name == "" || c.Open == nil || slices.Contains(Scenarios(), c.Name) {
+		panic(fmt.Sprintf("supervised: the scenario %q needs a name of its own and a function Open", c.Name))
+	}
+	scenarios = append(scenarios, c)
+	return c
+}
+
+// ScalesOf returns the settings of a declared scenario at every scale, each changed: a start for a scenario that
+// resembles it.
+func ScalesOf(name string, change func(s *Settings)) experiment.ByScale[Settings] {
+	out := experiment.ByScale[Settings]{}
+	for scale, s := range (Settings{Scenario: name}).scenario().Scales {
+		out[scale] = s.with(change)
+	}
+	return out
+}
+
+// Scenarios lists the names of all scenarios, sorted.
+func Scenarios() []string {
+	var names []string
+	for _, c := range scenarios {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// scenario returns the declaration of the settings' scenario, the zero value if there is none.
+func (s Settings) scenario() Scenario {
+	i := slices.IndexFunc(scenarios, func(c Scenario) bool { return c.Name == s.Scenario })
+	if i < 0 {
+		return Scenario{Name: s.Scenario}
+	}
+	return scenarios[i]
+}
+
+// data lists the data that runs can be made of.
+func (s Settings) data() []experiment.Data {
+	if data := s.scenario().Data; data != nil {
+		return data(s)
+	}
+	return []experiment.Data{{Experiment: s.folder("")}}
+}
+
+// open returns the source of the scenario's samples.
+func (s Settings) open(h *experiment.Host) Source { return s.scenario().Open(h, s) }
+
+// shift returns the label shift of the scenario.
+func (s Settings) shift() labelshift.Shift {
+	shift := s.scenario().Shift
+	shift.Steps = s.Steps
+	if shift.Reading != labelshift.Uniform {
+		shift.Reading = labelshift.Reading(s.Reading)
+	}
+	return shift
+}
+
+// CheckStride tells whether the stride meets the steps of a label shift unevenly, and which would not.
+func (s Settings) CheckStride() error {
+	shift := s.scenario().Shift
+	if shift.Classes == 0 || shift.Reading == labelshift.Uniform || s.Stride == 1 {
+		return nil
+	}
+	return labelshift.CheckStride(s.Stride, shift.Interval)
+}
+
+// check tells whether the settings fit the scenario.
+func (c Scenario) check(s Settings) error {
+	if !slices.Contains(c.Networks, s.Network) {
+		return fmt.Errorf("setting network=%s does not fit scenario %s, which takes %s",
+			s.Network, c.Name, strings.Join(c.Networks, " or "))
+	}
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(s)
+}

@@ -1,0 +1,302 @@
+package supervised
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+func TestFieldsAreComplete(t *testing.T) {
+	fields := gaussianSettings().Fields()
+	if want := reflect.TypeOf(Settings{}).NumField(); len(fields) != want {
+		t.Errorf("%d fields, want %d", len(fields), want)
+	}
+	groups := []string{"stream", "gaussian", "shift", "clear", "score", "mmd", "classifier", "vector", "head", "finetune",
+		"omega", "clip", "plan"}
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if f.Name == "" || f.Doc == "" || seen[f.Name] {
+			t.Errorf("the field %+v has no name, no meaning or the name of another one", f)
+		}
+		seen[f.Name] = true
+		if !slices.Contains(groups, f.Of) {
+			t.Errorf("%s is of the unknown group %q", f.Name, f.Of)
+		}
+		for _, choice := range choices[f.Name] {
+			if !strings.Contains(f.Doc, choice) {
+				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
+			}
+		}
+	}
+	for name := range rules().Choices {
+		if !seen[name] {
+			t.Errorf("choices for %q, which is not a setting", name)
+		}
+	}
+	for name := range minimum {
+		if !seen[name] {
+			t.Errorf("a minimum for %q, which is not a setting", name)
+		}
+	}
+}
+
+func TestWithErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"epohcs", "5", []string{`"epohcs"`, `did you mean "epochs"`}},
+		{"stride", "-1", []string{"stride=-1", "positive"}},
+		{"steps", "1", []string{"steps=1", "at least 2"}},
+		{"first", "-1", []string{"first=-1", "at least 0"}},
+		{"clip", "min2", []string{"min1, exp1, none", `did you mean "min1"`}},
+		{"scenario", "cifar10", []string{"cifar10c, clear"}},
+	} {
+		_, err := gaussianSettings().With(c.name, c.value)
+		demand.Error(t, err, c.words...)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		base   Settings
+		change func(*Settings)
+		word   string
+	}{
+		{"head on the Gaussian", gaussianSettings(), func(s *Settings) { s.Network = "head" },
+			"does not fit scenario gaussian"},
+		{"mlp on images", imageSettings(), func(s *Settings) { s.Network = "mlp" }, "does not fit scenario cifar10b"},
+		{"conv5 on features", imageSettings(), func(s *Settings) { s.GNetwork = "conv5" }, "g-input=pixels"},
+		{"first after the end", gaussianSettings(), func(s *Settings) { s.First = 5 }, "first=5"},
+		{"no test draws", gaussianSettings(), func(s *Settings) { s.TestN = 0 }, "test-n=0"},
+		{"too many samples", gaussianSettings(), func(s *Settings) { s.Steps, s.N = 100_000, 1_000_000 },
+			"more than 100000000"},
+		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
+		{"missing choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
+	} {
+		c.change(&c.base)
+		demand.Error(t, c.base.Validate(), c.word)
+	}
+	for _, s := range []Settings{gaussianSettings(), imageSettings()} {
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// others returns copies of the settings with other valid values of one setting.
+func (s Settings) others(t *testing.T, name string) []Settings {
+	t.Helper()
+	var out []Settings
+	for _, f := range s.Fields() {
+		if f.Name != name {
+			continue
+		}
+		for _, value := range append(slices.Clone(rules().Choices[name]), "7", "11", "true", "false", "0.007") {
+			if other, err := s.With(name, value); value != f.Value && err == nil {
+				out = append(out, other.(Settings))
+			}
+		}
+	}
+	if len(out) == 0 && len(rules().Choices[name]) != 1 {
+		t.Fatalf("no other value of %s", name)
+	}
+	return out
+}
+
+// TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
+func TestIdentity(t *testing.T) {
+	all := []string{"everything", "recent", "finetune", "ours", "ours-conditional", "standard", "exact", "pretrained",
+		"metaweightnet"}
+	names := append([]string{"method1", "method2"}, all...)
+	weighted := []string{"ours", "ours-conditional", "standard"}
+	changes := map[string][]string{
+		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...),
+		"stride": nil, "first": nil, "stack": nil,
+		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
+		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
+		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
+		"target": nil, "mmd-past": nil, "mmd-samples": nil, "permutations": nil, "features": nil, // of other measures and scenarios
+	}
+	ofGaussian := []string{"turn", "period", "amplitude", "hidden"}
+	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm"}
+	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
+		t.Fatalf("the learners are %v", got)
+	}
+	for _, base := range []Settings{gaussianSettings(), imageSettings()} {
+		for _, f := range base.Fields() {
+			want, special := changes[f.Name]
+			if !special {
+				want = all
+			}
+			foreign := ofImages
+			if base.Network == "head" {
+				foreign = ofGaussian
+			}
+			if slices.Contains(foreign, f.Name) {
+				want = nil
+			}
+			for _, other := range base.others(t, f.Name) {
+				for _, learner := range all {
+					same := maps.Equal(identityOf(t, base, learner), identityOf(t, other, learner))
+					if should := !slices.Contains(want, learner); same != should {
+						t.Errorf("%s %s: the run of %s stays the same: %v, want %v", f.Name, f.Value, learner, same, should)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOldIdentity: runs with a constant rate of g keep the identity that they had before there was a schedule.
+func TestOldIdentity(t *testing.T) {
+	s := gaussianSettings()
+	if value, in := identityOf(t, s, "ours")["g-schedule"]; in {
+		t.Errorf("g-schedule=%s is part of the identity", value)
+	}
+	s.GSchedule = "cosine"
+	if value := identityOf(t, s, "ours")["g-schedule"]; value != "cosine" {
+		t.Errorf("g-schedule=cosine is %q in the identity", value)
+	}
+}
+
+// identityOf returns the settings that are part of the identity of a learner's run.
+func identityOf(t *testing.T, s Settings, learner string) map[string]string {
+	t.Helper()
+	m, err := measureOf("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config{settings: s, learner: named(learner), measure: m}.identity()
+}
+
+// specOf returns the identity of a run.
+func specOf(h *experiment.Host, s Settings, learner string, seed int64) (runs.Spec, error) {
+	x, err := s.config(learner, "")
+	if err != nil {
+		return runs.Spec{}, err
+	}
+	return x.on(h).spec(seed)
+}
+
+// A run's identity contains the backend, the version and, for images, data and checkpoint.
+func TestSpec(t *testing.T) {
+	h := newHost(t, "go")
+	spec, err := specOf(h, gaussianSettings(), "exact", 0)
+	want := identityOf(t, gaussianSettings(), "exact")
+	maps.Copy(want, map[string]string{"backend": "go", "plugin": "", "protocol": version})
+	if err != nil || !maps.Equal(spec.Settings, want) {
+		t.Errorf("%v, want %v; %v", spec.Settings, want, err)
+	}
+	s := imageSettings()
+	s.Data, s.Width, s.Images, s.TestN = "sample", 16, 100, 50
+	spec, err = specOf(h, s, "exact", 3)
+	if id := spec.Settings; err != nil || id["data"] != "sample" || len(id["checkpoint-hash"]) != 16 {
+		t.Errorf("%v, %v", id, err)
+	}
+	s.Checkpoint = "split"
+	_, err = specOf(h, s, "exact", 3)
+	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
+}
+
+// TestProtocolNumber: only runs whose numbers changed have the second number, so all others stay stored.
+func TestProtocolNumber(t *testing.T) {
+	for _, c := range []struct {
+		settings        Settings
+		series, measure string
+		want            string
+	}{
+		{gaussianSettings(), "everything", "", "1"}, {gaussianSettings(), "ours", "", "1"},
+		{gaussianSettings(), "standard", "", "1"}, {gaussianSettings(), "method1", MeasureScore, "1"},
+		{imageSettings(), "everything", "", "1"}, {imageSettings(), "finetune", "", "1"},
+		{imageSettings(), "exact", "", "1"}, {imageSettings(), "raw", MeasureMMD, "1"},
+		{imageSettings(), "ours", "", "2"}, {imageSettings(), "method1", "", "2"},
+		{imageSettings(), "standard", "", "2"}, {imageSettings(), "ours", MeasureMMD, "2"},
+		{standInSettings(), "ours", "", "2"}, {standInSettings(), "metaweightnet", "", "1"},
+	} {
+		out, err := c.settings.Outlines([]string{c.series}, c.measure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out[0].Settings["protocol"]; got != c.want {
+			t.Errorf("%s/%s %s has the protocol %s, want %s", c.settings.Scenario, c.series, c.measure, got, c.want)
+		}
+	}
+}
+
+// With a limit on the images, the library holds as many, equally many of each class.
+func TestLimitOfImages(t *testing.T) {
+	s := imageSettings()
+	s.Data, s.Images, s.TestN = "sample", 100, 50
+	data, err := libraryOf(newHost(t, "go")).cifar10(s, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train, test := data.Train.Len(), data.Test.Len(); train != 100 || test != 50 {
+		t.Errorf("%d training and %d test images, want 100 and 50", train, test)
+	}
+	for class, rows := range data.Train.ByClass() {
+		if len(rows) != 10 {
+			t.Errorf("%d images of class %d", len(rows), class)
+		}
+	}
+}
+
+func TestPlannedSteps(t *testing.T) {
+	s := gaussianSettings()
+	s.Steps, s.First, s.Stride = 10, 1, 4
+	if got := s.PlannedSteps(); !slices.Equal(got, []int{1, 5, 9}) {
+		t.Errorf("steps %v", got)
+	}
+}
+
+func TestCheckSeries(t *testing.T) {
+	demand.Error(t, gaussianSettings().CheckSeries("our", ""), `"our"`, `did you mean "ours"`)
+	demand.Error(t, gaussianSettings().CheckSeries("pretrained", ""), "gaussian has none")
+	demand.Error(t, imageSettings().CheckSeries("metaweightnet", ""), "cifar10b takes ResNet-18")
+	demand.Error(t, gaussianSettings().withoutLabel().CheckSeries("ours-conditional", ""), "needs a g that sees the label")
+	for _, name := range Learners() {
+		if name == "metaweightnet" {
+			continue
+		}
+		if err := imageSettings().CheckSeries(name, ""); err != nil {
+			t.Error(err)
+		}
+		if cost := costOf(t, imageSettings(), name); !(cost > 0) {
+			t.Errorf("the cost of %s is %v", name, cost)
+		}
+	}
+}
+
+// The estimate includes the work of g, given in minibatches or in epochs. An epoch is N * steps / (2 * batch of g)
+// minibatches.
+func TestCostOfG(t *testing.T) {
+	updates := imageSettings()
+	updates.N, updates.Steps, updates.GBatch, updates.GEpochs, updates.GUpdates = 512, 20, 512, 0, 70
+	epochs := updates
+	epochs.GEpochs, epochs.GUpdates = 7, 1
+	if a, b := costOf(t, updates, "ours"), costOf(t, epochs, "ours"); a != b {
+		t.Errorf("70 minibatches cost %v, 7 epochs of 10 minibatches %v", a, b)
+	}
+	everything, ours := costOf(t, epochs, "everything"), costOf(t, epochs, "ours")
+	if everything != costOf(t, updates, "everything") || ours != everything+4*70 {
+		t.Errorf("everything costs %v, ours %v", everything, ours)
+	}
+	if both := costOf(t, epochs, "ours-conditional"); both != everything+2*4*70 {
+		t.Errorf("everything costs %v, two g %v", everything, both)
+	}
+}
+
+// costOf is the estimated work of a step of a series.
+func costOf(t *testing.T, s Settings, series string) float64 {
+	t.Helper()
+	l, s := resolve(series, s)
+	return l.cost(s)
+}

@@ -1,0 +1,129 @@
+package supervised
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/experiment"
+)
+
+var _ experiment.Setup = Settings{}
+
+// Fields lists the settings in their order.
+func (s Settings) Fields() []experiment.Field { return experiment.Fields(s) }
+
+// With returns a copy with another value of one setting.
+func (s Settings) With(name, value string) (experiment.Setup, error) {
+	if err := rules().Set(&s, name, value); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Length is the number of time steps.
+func (s Settings) Length() int { return s.Steps }
+
+// PlannedSteps lists the steps t at which models are trained, to be tested on t + 1.
+func (s Settings) PlannedSteps() []int {
+	var out []int
+	for t := s.First; t < s.Steps; t += s.Stride {
+		out = append(out, t)
+	}
+	return out
+}
+
+// Strides lists the strides that pass CheckStride, and the own one.
+func (s Settings) Strides() []int {
+	var out []int
+	for stride := range s.Stride {
+		finer := s
+		if finer.Stride = stride + 1; finer.Stride == s.Stride || finer.CheckStride() == nil {
+			out = append(out, finer.Stride)
+		}
+	}
+	return out
+}
+
+// Thin multiplies the stride.
+func (s Settings) Thin(factor int) experiment.Setup {
+	s.Stride *= factor
+	return s
+}
+
+// Source says which data the scenario is made of.
+func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h).About() }
+
+// Prepare returns the function that computes the features that the runs of a seed share; it does nothing where samples
+// are no features. Errors: missing data or checkpoints.
+func (s Settings) Prepare(h *experiment.Host, seed int64) (func(ctx context.Context) error, error) {
+	source := s.open(h)
+	if _, err := source.Identity(seed); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		features, ok := source.(interface {
+			features(ctx context.Context, seed int64) (*images, error)
+		})
+		if !ok {
+			return nil
+		}
+		_, err := features.features(ctx, seed)
+		return err
+	}, nil
+}
+
+// Notes says what a panel was made from, in sentences.
+func (s Settings) Notes(source experiment.Source, _ []string, measure string) []string {
+	measure = cmp.Or(measure, MeasureAccuracy)
+	out := []string{s.noteOfTraining(measure)}
+	if measure != MeasureMean {
+		out = append(out, s.noteOfG())
+	}
+	if err := s.CheckStride(); err != nil && measure == MeasureAccuracy {
+		out = append(out, err.Error()+".")
+	}
+	if source.Note != "" {
+		out = append(out, source.Note+".")
+	}
+	if s.model() != PretrainedHead {
+		return out
+	}
+	start := map[string]string{
+		"pretrained": "from the pre-trained weights",
+		"reinit":     "from new random weights",
+	}[s.Start]
+	out = append(out, fmt.Sprintf("ResNet-18 of width %d, trained part starts %s.", s.Width, start))
+	if s.Checkpoint == "committed" {
+		out = append(out, "One checkpoint, pre-trained on split 0, serves all seeds.")
+	}
+	return out
+}
+
+// noteOfTraining says how much is trained.
+func (s Settings) noteOfTraining(measure string) string {
+	if measure != MeasureAccuracy {
+		return fmt.Sprintf("N = %d samples a step, %d steps, clip %s.", s.N, s.Steps, s.Clip)
+	}
+	limit := ""
+	if s.MaxUpdates > 0 {
+		limit = fmt.Sprintf(" (at most %d minibatches of %d)", s.MaxUpdates, s.Batch)
+	}
+	return fmt.Sprintf("N = %d samples a step, %d epochs%s, every %s step of %d, clip %s, %s.",
+		s.N, s.Epochs, limit, experiment.Ordinal(s.Stride), s.Steps, s.Clip, s.Method)
+}
+
+// noteOfG says how g is trained.
+func (s Settings) noteOfG() string {
+	training := fmt.Sprintf("%d minibatches", s.GUpdates)
+	if s.GEpochs > 0 {
+		training = fmt.Sprintf("%d epochs", s.GEpochs)
+	}
+	rate := fmt.Sprintf("rate %g", s.GRate)
+	if s.GSchedule == propensity.ScheduleCosine {
+		rate += ", which falls to 0"
+	}
+	return fmt.Sprintf("g: %s of width %d, %s time, %s of %d at %s.",
+		s.GNetwork, s.GHidden, s.GTime, training, s.GBatch, rate)
+}

@@ -1,0 +1,125 @@
+package supervised
+
+import (
+	"context"
+	"fmt"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/propensity"
+	"tvps/replicate/runs"
+)
+
+// timeVarying fits g from scratch on all samples up to t and returns omega(x_i, t, t_i).
+func timeVarying(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	return run.learned(ctx, data, t, 1)
+}
+
+// standard returns beta(x_i), which does not depend on time: the estimator's method differs.
+func standard(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	if t < run.Settings.Window { // everything is current: nothing to weigh
+		return Omega{Log: make([]float64, data.Len())}, nil
+	}
+	return run.learned(ctx, data, t, run.Settings.Window)
+}
+
+// conditional returns omega(x_i, y_i, t, t_i) / omega(x_i, t, t_i), which is p_t(y|x) / p_{t_i}(y|x): the drift of y
+// given x alone. Both g are fitted as timeVarying fits its own, on the same minibatches. The held-out loss of the one
+// that sees x alone is "g-loss-x".
+func conditional(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	out, err := timeVarying(ctx, run, data, t)
+	if err != nil {
+		return Omega{}, err
+	}
+	ofX := *run
+	ofX.Settings, ofX.estimator = run.Settings.withoutLabel(), run.covariate
+	covariate, err := timeVarying(ctx, &ofX, data, t)
+	if err != nil {
+		return Omega{}, err
+	}
+	for i, v := range covariate.Log {
+		out.Log[i] -= v
+	}
+	for _, row := range covariate.Rows {
+		row.Metric += "-x"
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+// exact returns the closed form of omega.
+func exact(_ context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	if run.Stream.LogRatio == nil {
+		return Omega{}, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner exact", run.Settings.Scenario)
+	}
+	out := make([]float64, data.Len())
+	for i := range out {
+		out[i] = run.Stream.LogRatio(data.Row[i], data.Label[i], t, int(data.Time[i]))
+	}
+	return Omega{Log: out}, nil
+}
+
+// learned returns omega of data by a g that is fitted on the training samples of steps 0..t, and its held-out loss.
+// With g-start=previous that fit starts where a fit on the data up to t-1 ended. The earlier fit is made from scratch,
+// at twice the cost: so a step depends on no other step of its run. least is the first step at which g can be fitted.
+func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) (Omega, error) {
+	train := run.Stream.Upto(0, t)
+	var start *propensity.Score
+	var err error
+	if run.Settings.GStart == "previous" && t > least {
+		if start, err = run.fitG(ctx, nil, train.until(t-1), t-1); err != nil {
+			return Omega{}, err
+		}
+	}
+	score, err := run.fitG(ctx, start, train, t)
+	if err != nil {
+		return Omega{}, err
+	}
+	logs, err := score.LogOmega(ctx, run.inputsOfG(data), float64(t))
+	if err != nil {
+		return Omega{}, err
+	}
+	rows, err := run.heldOutLoss(ctx, score, t)
+	return Omega{Log: logs, Rows: rows}, err
+}
+
+// fitG fits g on the data of steps 0..t, from another fit or, with start = nil, from scratch. The data standardise
+// its inputs.
+func (run *RunContext) fitG(ctx context.Context, start *propensity.Score, data Samples,
+	t int) (*propensity.Score, error) {
+	times := make([]float64, t+1)
+	for i := range times {
+		times[i] = float64(i)
+	}
+	estimator := run.estimator
+	if of := run.Stream.InputOfG; of != nil {
+		pool := asItIs(run.Stream.GPool.X)
+		moments(of, data.Row, pool.Mean, pool.Scale)
+		var err error
+		if estimator, err = estimator.On(pool); err != nil {
+			return nil, err
+		}
+	}
+	return estimator.FitFrom(ctx, start, run.inputsOfG(data), times, random.Seed(run.Seed, "g", t))
+}
+
+// heldOutLoss reports g's loss on the validation samples of the steps 0..t; nothing if there are none.
+func (run *RunContext) heldOutLoss(ctx context.Context, score *propensity.Score, t int) ([]runs.Row, error) {
+	if run.Stream.Validation == nil {
+		return nil, nil
+	}
+	held := run.inputsOfG(gathered(run.Stream.Validation, 0, t))
+	loss, err := score.Loss(ctx, run.Stream.ValidationX, held, random.Seed(run.Seed, "g-loss", t))
+	if err != nil {
+		return nil, err
+	}
+	return []runs.Row{{T: t, Metric: MeasureLoss, Value: loss}}, nil
+}
+
+// inputsOfG returns the samples as g sees them.
+func (run *RunContext) inputsOfG(data Samples) propensity.Samples {
+	samples := propensity.Samples{Row: data.Row, Time: data.Time}
+	if run.Settings.GLabel {
+		samples.Label = data.Label
+	}
+	return samples
+}
