@@ -9,7 +9,8 @@ import (
 )
 
 // valuesMIME is the MIME type of a notebook's numbers: the constant ValuesMIME of tvps/replicate/notebook, which
-// notebooks in Python emit, too. It is repeated here because importing that package would import the figures and their backends.
+// notebooks in Python emit, too. It is repeated here because importing that package would import the figures and their
+// backends.
 const valuesMIME = "application/vnd.tvps.values+json"
 
 // values is the content of an output of this type.
