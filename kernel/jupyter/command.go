@@ -35,7 +35,7 @@ func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error
 // environment is the kernel's environment: that of this process, overridden by the kernelspec's, then by the
 // caller's, then by the folder for temporary files and JPY_PARENT_PID (ipykernel ends when that process does).
 func environment(spec Spec, o Options, tmp string) []string {
-	env := append(os.Environ(), "TVPS_LIVE=off") // no front end answers: see cells.Live
+	env := append(os.Environ(), "TVPS_LIVE=off") // no front end answers: see notebook.Live
 	for name, value := range spec.Env {
 		env = append(env, name+"="+expand(value))
 	}

@@ -2,9 +2,9 @@
 // contains text and calls of this package, but no logic:
 //
 //	%%
-//	fig := cells.Figure(1, cells.Options{Scale: "tiny", Seeds: "0,1,2"})
-//	cells.Charts(fig.Figure)
-//	cells.Tables(fig)
+//	fig := notebook.Figure(1, notebook.Options{Scale: "tiny", Seeds: "0,1,2"})
+//	notebook.Charts(fig.Figure)
+//	notebook.Tables(fig)
 //
 // GoNB compiles each cell to a program and runs it, so no variable outlives a cell. If two cells need a figure, both
 // call [Figure]: the second call finds all runs in the store. The command line uses the same functions
@@ -90,7 +90,7 @@ func Exit(err error) {
 	os.Exit(1)
 }
 
-// Must returns v, or calls Exit if err is not nil: score := cells.Must(propensity.Fit(...)).
+// Must returns v, or calls Exit if err is not nil: score := notebook.Must(propensity.Fit(...)).
 func Must[T any](v T, err error) T {
 	Exit(err)
 	return v
