@@ -83,7 +83,7 @@ func run(ctx context.Context, out, results string, s robots.Settings, seeds int)
 	for i := range list {
 		list[i] = int64(i)
 	}
-	host := &experiment.Host{Backend: b, Log: os.Stderr, Workers: 1}
+	host := &experiment.Host{Backend: b, Log: os.Stderr}
 	wanted, err := s.Jobs(host, []string{"sac"}, list, robots.MeasureReturn)
 	if err != nil {
 		return err

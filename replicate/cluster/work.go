@@ -105,7 +105,6 @@ func (w *Worker) Work(ctx context.Context, workers int) error {
 	if w.prep != nil {
 		return w.prep(ctx)
 	}
-	w.lab.Host.Workers = workers
 	report, err := runs.Execute(ctx, w.lab.Store, w.jobs, runs.Options{Workers: workers, Out: w.lab.Stderr,
 		Provenance: w.lab.Provenance(), Verify: w.lab.Host.Backend.VerifyPlugin, NoWait: true})
 	if err != nil {

@@ -112,7 +112,6 @@ type Host struct {
 	Backend  *backend.Backend
 	CacheDir string    // of features, checkpoints and measurements of throughput
 	Log      io.Writer // for messages about slow preparations; may be nil
-	Workers  int       // number of parallel runs; the group size of agents, and so their rounding, may depend on it
 
 	mu    sync.Mutex
 	local map[reflect.Type]any

@@ -154,7 +154,6 @@ func (l *Lab) Execute(ctx context.Context, plan []claims.Panel, workers int) (ru
 // execute computes missing runs and calls ended as runs.Options says.
 func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	ended func(runs.Report) string) (runs.Report, error) {
-	l.Host.Workers = workers
 	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
 		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
 	return runs.Execute(ctx, l.Store, jobs, o)

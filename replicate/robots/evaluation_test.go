@@ -125,7 +125,7 @@ func TestFilmsAreNamed(t *testing.T) {
 	}
 	claw.Close()
 	declareCart(newTestClaw)
-	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}, miniature(), open(t)
+	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go)}, miniature(), open(t)
 	s.Episodes = 4
 	run(t, h, store, s, "sac-omega", 0, 1)
 	paths, err := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+experiment.Film))

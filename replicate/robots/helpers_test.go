@@ -87,7 +87,7 @@ func declareCart(build newEnv) {
 func carts(t *testing.T) *experiment.Host {
 	t.Helper()
 	declareCart(newCart)
-	return &experiment.Host{Backend: backendtest.Open(t, backend.Go), Workers: 2}
+	return &experiment.Host{Backend: backendtest.Open(t, backend.Go)}
 }
 
 // configOf is the config of a learner.
