@@ -25,6 +25,26 @@ type Part struct {
 	Margin float64 `json:"margin,omitempty"`
 }
 
+// inPanels returns the part for each of these panels, as "abc".
+func inPanels(keys string, part Part) []Part {
+	var out []Part
+	for _, key := range keys {
+		part.Panel = string(key)
+		out = append(out, part)
+	}
+	return out
+}
+
+// better claims in each of these panels that a series is above its base, as far as differences above Margin go.
+func better(panels, series, base string) []Part {
+	return inPanels(panels, Part{Series: series, Base: base, Margin: Margin})
+}
+
+// worse claims the opposite of better.
+func worse(panels, series, base string) []Part {
+	return inPanels(panels, Part{Series: series, Base: base, Test: Below, Margin: Margin})
+}
+
 // Margin is that of differences that decide which learner is better: .3 points of accuracy, which is hardly seen in the
 // paper's pictures. It was set after the first three seeds were known, and before more were run. Two claims of Figure 9
 // have margins of their own.

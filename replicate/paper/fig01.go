@@ -33,8 +33,8 @@ func Fig1() Figure {
 				Series:   []string{"everything", "recent", "finetune", "ours"},
 				Spans:    sweeps,
 			},
-			{Key: "b", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: onImages, MeanLines: recentLine},
-			{Key: "c", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: onImages, MeanLines: recentLine},
+			imagePanel("b", "CIFAR-10a (T = 9)", "cifar10a"),
+			imagePanel("c", "CIFAR-10b (T = 6)", "cifar10b"),
 			{
 				Key:       "d",
 				Title:     "CLEAR (T = 30)",
@@ -87,42 +87,42 @@ func Fig1() Figure {
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Everything",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
-				Parts: everyImage("ours", "everything", ""),
+				Parts: better("bcd", "ours", "everything"),
 			},
 			{
 				ID:    "fig1-ours-finetune",
 				Text:  "There, Ours is better than Fine-tune",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
-				Parts: everyImage("ours", "finetune", ""),
+				Parts: better("bcd", "ours", "finetune"),
 			},
 			{
 				ID:    "fig1-ours-recent",
 				Text:  "There, Ours is better than Recent",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
-				Parts: everyImage("ours", "recent", ""),
+				Parts: better("bcd", "ours", "recent"),
 			},
 			{
 				ID:    "fig1-finetune-everything",
 				Text:  "On CIFAR-10a and CIFAR-10b, Fine-tune is worse than Everything",
 				Place: "Section 3.1.3, Results",
 				Says:  `Everything "works better than Fine-tune and Recent on continuous CIFAR-10 benchmark"`,
-				Parts: everyImage("finetune", "everything", Below)[:2],
+				Parts: worse("bc", "finetune", "everything"),
 			},
 			{
 				ID:    "fig1-recent-everything",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Recent is worse than Everything",
 				Place: "Section 3.1.3, Results; caption of Fig. 1",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
-				Parts: everyImage("recent", "everything", Below),
+				Parts: worse("bcd", "recent", "everything"),
 			},
 			{
 				ID:    "fig1-recent-finetune",
 				Text:  "There, Recent is worse than Fine-tune",
 				Place: "caption of Fig. 1",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
-				Parts: everyImage("recent", "finetune", Below),
+				Parts: worse("bcd", "recent", "finetune"),
 			},
 			{
 				ID: "fig1-no-trend",
@@ -133,7 +133,7 @@ func Fig1() Figure {
 				Parts: slices.Concat(
 					[]Part{{Panel: "a", Series: "recent", Base: "everything"},
 						{Panel: "a", Series: "finetune", Base: "everything"}},
-					everyImage("recent", "everything", Below)[:2], everyImage("finetune", "everything", Below)[:2]),
+					worse("bc", "recent", "everything"), worse("bc", "finetune", "everything")),
 			},
 			{
 				ID: "fig1-only-ours",
@@ -142,8 +142,8 @@ func Fig1() Figure {
 				Place: "caption of Fig. 1",
 				Says:  `"stands out as the only approach that consistently maintains its effectiveness"`,
 				Parts: slices.Concat([]Part{{Panel: "a", Series: "ours", Base: "everything"}},
-					everyImage("ours", "everything", ""),
-					everyImage("recent", "everything", Below)[:2], everyImage("finetune", "everything", Below)[:2]),
+					better("bcd", "ours", "everything"),
+					worse("bc", "recent", "everything"), worse("bc", "finetune", "everything")),
 			},
 			{
 				ID: "fig1-not-adapted",
@@ -151,33 +151,24 @@ func Fig1() Figure {
 					"pre-trained network without adaptation",
 				Place: "not in the paper",
 				Says:  "the paper does not show this network",
-				Parts: slices.Concat(everyImage("everything", "pretrained", Below)[:2],
-					everyImage("recent", "pretrained", Below)[:2], everyImage("finetune", "pretrained", Below)[:2]),
+				Parts: slices.Concat(worse("bc", "everything", "pretrained"),
+					worse("bc", "recent", "pretrained"), worse("bc", "finetune", "pretrained")),
 			},
 		},
 	}
 }
 
-var _ = add(Fig1())
-
 const relativeCaption = "Each point is the test accuracy at step t + 1 of models trained from scratch at step t, " +
-	"minus that of Everything. " +
-	"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
+	"minus that of Everything. " + bands
 
-var (
-	onImages   = []string{"everything", "recent", "finetune", "ours", "pretrained"}
-	recentLine = []string{"recent"}
+var recentLine = []string{"recent"}
 
-	// sweeps are the Gaussian's ways between two turns of its drift, at steps 50, 100 and 150. The last quarter of each
-	// stands apart: Ours is farthest behind Recent there.
-	sweeps = []Span{{1, 36}, {37, 49}, {50, 86}, {87, 99}, {100, 136}, {137, 149}, {150, 159}}
-)
+// sweeps are the Gaussian's ways between two turns of its drift, at steps 50, 100 and 150. The last quarter of each
+// stands apart: Ours is farthest behind Recent there.
+var sweeps = []Span{{1, 36}, {37, 49}, {50, 86}, {87, 99}, {100, 136}, {137, 149}, {150, 159}}
 
-// everyImage returns the same part for each of panels b, c and d.
-func everyImage(series, base string, test Test) []Part {
-	var out []Part
-	for _, panel := range []string{"b", "c", "d"} {
-		out = append(out, Part{Panel: panel, Series: series, Base: base, Test: test, Margin: Margin})
-	}
-	return out
+// imagePanel shows the accuracy of all learners on images, minus that of Everything.
+func imagePanel(key, title, scenario string) Panel {
+	return Panel{Key: key, Title: title, Scenario: scenario, MeanLines: recentLine,
+		Series: []string{"everything", "recent", "finetune", "ours", "pretrained"}}
 }

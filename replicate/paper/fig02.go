@@ -92,5 +92,3 @@ func Fig2() Figure {
 		},
 	}
 }
-
-var _ = add(Fig2())

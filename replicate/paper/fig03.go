@@ -24,7 +24,7 @@ func Fig3() Figure {
 		Title:  "Figure 3: standard propensity against ours on CIFAR-10b",
 		Caption: "a: test accuracy at step t + 1. b: mean over the samples of time t of min(omega, 1), " +
 			"seen from the last step; its exact value is 1 - TV(p_t, p_T). " +
-			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			bands,
 		Panels: []Panel{
 			{
 				Key:      "a",
@@ -33,15 +33,7 @@ func Fig3() Figure {
 				Series:   []string{"standard", "ours", "exact", "everything"},
 				Absolute: true,
 			},
-			{
-				Key:      "b",
-				Title:    "CIFAR-10b, score by time",
-				Scenario: "cifar10b",
-				Series:   []string{"exact", "standard", "ours"},
-				Measure:  "score",
-				YLabel:   scoreLabel,
-				Absolute: true,
-			},
+			scorePanel("b", "CIFAR-10b, score by time", "cifar10b", "exact", "standard", "ours"),
 		},
 		Claims: []Claim{
 			{
@@ -49,7 +41,7 @@ func Fig3() Figure {
 				Text:  "Ours is more accurate than the standard propensity score",
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
-				Parts: []Part{{Panel: "a", Series: "ours", Base: "standard", Margin: Margin}},
+				Parts: better("a", "ours", "standard"),
 			},
 			{
 				ID:    "fig3b-ours-follows",
@@ -82,6 +74,8 @@ func Fig3() Figure {
 	}
 }
 
-var _ = add(Fig3())
-
-const scoreLabel = "mean of min(omega, 1) at time t"
+// scorePanel shows the weights of the samples of each time, seen from the last step.
+func scorePanel(key, title, scenario string, series ...string) Panel {
+	return Panel{Key: key, Title: title, Scenario: scenario, Series: series, Measure: "score",
+		YLabel: "mean of min(omega, 1) at time t", Absolute: true}
+}

@@ -29,25 +29,17 @@ func Fig4() Figure {
 				Text:  "Ours is better than Meta-Weight-Net",
 				Place: "caption of Fig. 4; Section 3.1.3",
 				Says:  `"it is performs better than Meta-Weight-Net"`,
-				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "metaweightnet", Margin: Margin},
-					{Panel: "b", Series: "ours", Base: "metaweightnet", Margin: Margin},
-				},
+				Parts: better("ab", "ours", "metaweightnet"),
 			},
 			{
 				ID:    "fig4-ours-everything",
 				Text:  "Ours is better than Everything, on the Gaussian and on CLEAR",
 				Place: "caption of Fig. 4",
 				Says:  `"our method is effective regardless of the specific setting"`,
-				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "everything", Margin: Margin},
-					{Panel: "b", Series: "ours", Base: "everything", Margin: Margin},
-				},
+				Parts: better("ab", "ours", "everything"),
 			},
 		},
 	}
 }
-
-var _ = add(Fig4())
 
 var withMeta = []string{"everything", "recent", "finetune", "metaweightnet", "ours"}

@@ -23,7 +23,7 @@ func Fig5() Figure {
 		Caption: "a: mean of the inputs of each step. b: mean over the samples of time t of min(omega, 1), " +
 			"seen from time 99; its exact value is 1 - TV(p_t, p_99). " +
 			"c: test accuracy at step t + 1 minus that of Everything. " +
-			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			bands,
 		Panels: []Panel{
 			{
 				Key:      "a",
@@ -34,15 +34,7 @@ func Fig5() Figure {
 				YLabel:   "mean of x at time t",
 				Absolute: true,
 			},
-			{
-				Key:      "b",
-				Title:    "Periodic shift, score by time",
-				Scenario: "periodic",
-				Series:   []string{"exact", "standard", "ours"},
-				Measure:  "score",
-				YLabel:   scoreLabel,
-				Absolute: true,
-			},
+			scorePanel("b", "Periodic shift, score by time", "periodic", "exact", "standard", "ours"),
 			{
 				Key:      "c",
 				Title:    "Drifting Gaussian, accuracy",
@@ -91,10 +83,8 @@ func Fig5() Figure {
 				Place: "caption of Fig. 5",
 				Says: `"the superior performance of our method compared to that of standard propensity score" ` +
 					"(panel c is ours; the paper draws none)",
-				Parts: []Part{{Panel: "c", Series: "ours", Base: "standard", Margin: Margin}},
+				Parts: better("c", "ours", "standard"),
 			},
 		},
 	}
 }
-
-var _ = add(Fig5())

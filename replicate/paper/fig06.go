@@ -1,5 +1,7 @@
 package paper
 
+import "slices"
+
 // Fig6 declares Figure 6: CIFAR-10c, accuracy and scores.
 //
 // Panel a shows test accuracy on step t + 1 relative to Everything, under the slowest of the three label shifts (T =
@@ -21,22 +23,8 @@ func Fig6() Figure {
 			"seen from the last step; " +
 			"its exact value is 1 - TV(p_t, p_T).",
 		Panels: []Panel{
-			{
-				Key:       "a",
-				Title:     "CIFAR-10c (T = 30), accuracy",
-				Scenario:  "cifar10c",
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-			{
-				Key:      "b",
-				Title:    "CIFAR-10c, score by time",
-				Scenario: "cifar10c",
-				Series:   []string{"exact", "ours"},
-				Measure:  "score",
-				YLabel:   scoreLabel,
-				Absolute: true,
-			},
+			imagePanel("a", "CIFAR-10c (T = 30), accuracy", "cifar10c"),
+			scorePanel("b", "CIFAR-10c, score by time", "cifar10c", "exact", "ours"),
 		},
 		Claims: []Claim{
 			{
@@ -44,27 +32,21 @@ func Fig6() Figure {
 				Text:  "On CIFAR-10c, Ours is better than Everything",
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
-				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything", Margin: Margin}},
+				Parts: better("a", "ours", "everything"),
 			},
 			{
 				ID:    "fig6a-ours-others",
 				Text:  "On CIFAR-10c, Ours is better than Fine-tune and Recent",
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
-				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "finetune", Margin: Margin},
-					{Panel: "a", Series: "ours", Base: "recent", Margin: Margin},
-				},
+				Parts: slices.Concat(better("a", "ours", "finetune"), better("a", "ours", "recent")),
 			},
 			{
 				ID:    "fig6a-recent-worst",
 				Text:  "On CIFAR-10c, Recent is worse than Everything and Fine-tune",
 				Place: "caption of Fig. 6",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
-				Parts: []Part{
-					{Panel: "a", Series: "recent", Base: "everything", Test: Below, Margin: Margin},
-					{Panel: "a", Series: "recent", Base: "finetune", Test: Below, Margin: Margin},
-				},
+				Parts: slices.Concat(worse("a", "recent", "everything"), worse("a", "recent", "finetune")),
 			},
 			{
 				ID:    "fig6b-ours-follows",
@@ -76,5 +58,3 @@ func Fig6() Figure {
 		},
 	}
 }
-
-var _ = add(Fig6())

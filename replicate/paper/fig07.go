@@ -31,14 +31,8 @@ func Fig7() Figure {
 				Place: "captions of Fig. 1 and 7",
 				Says: `"the only approach that consistently maintains its effectiveness" (more than half ` +
 					"of the steps is our reading)",
-				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "everything", Statistic: Share, Bound: .5},
-					{Panel: "b", Series: "ours", Base: "everything", Statistic: Share, Bound: .5},
-					{Panel: "c", Series: "ours", Base: "everything", Statistic: Share, Bound: .5},
-				},
+				Parts: inPanels("abc", Part{Series: "ours", Base: "everything", Statistic: Share, Bound: .5}),
 			},
 		},
 	}
 }
-
-var _ = add(Fig7())

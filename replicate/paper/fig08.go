@@ -19,7 +19,7 @@ func Fig8() Figure {
 		Shares: "1",
 		Title:  "Figure 8: Method 1 against Method 2",
 		Caption: "Each point is the test accuracy at step t + 1 of models trained from scratch at step t. " +
-			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			bands,
 		Panels: []Panel{
 			{Key: "a", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: bothMethods, Absolute: true},
 			{Key: "b", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: bothMethods, Absolute: true},
@@ -31,27 +31,17 @@ func Fig8() Figure {
 				Text:  "Method 1 and Method 2 are within 1 point of each other",
 				Place: "Appendix C, Method 1 vs Method 2; Section 2.2; Appendix B",
 				Says:  `"both methods perform similarly" (the point is ours)`,
-				Parts: []Part{
-					{Panel: "a", Series: "method1", Base: "method2", Test: Within, Bound: .01},
-					{Panel: "b", Series: "method1", Base: "method2", Test: Within, Bound: .01},
-					{Panel: "c", Series: "method1", Base: "method2", Test: Within, Bound: .01},
-				},
+				Parts: inPanels("abc", Part{Series: "method1", Base: "method2", Test: Within, Bound: .01}),
 			},
 			{
 				ID:    "fig8-edge",
 				Text:  "Method 1 is better than Method 2",
 				Place: "Appendix C, Method 1 vs Method 2",
 				Says:  `"Method 1 has a slight edge over Method 2"`,
-				Parts: []Part{
-					{Panel: "a", Series: "method1", Base: "method2", Margin: Margin},
-					{Panel: "b", Series: "method1", Base: "method2", Margin: Margin},
-					{Panel: "c", Series: "method1", Base: "method2", Margin: Margin},
-				},
+				Parts: better("abc", "method1", "method2"),
 			},
 		},
 	}
 }
-
-var _ = add(Fig8())
 
 var bothMethods = []string{"method2", "method1"}

@@ -41,10 +41,7 @@ func Fig10() Figure {
 					"and each task 2 times",
 				Place: "caption of Fig. 10",
 				Says:  `"Our method works better in both settings"`,
-				Parts: []Part{
-					{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin},
-					{Panel: "b", Series: "sac-omega", Base: "sac", Margin: clawMargin},
-				},
+				Parts: inPanels("ab", Part{Series: "sac-omega", Base: "sac", Margin: clawMargin}),
 			},
 			{
 				ID:    "fig10-sooner",
@@ -66,5 +63,3 @@ func Fig10() Figure {
 		},
 	}
 }
-
-var _ = add(Fig10())

@@ -57,5 +57,3 @@ func Fig11() Figure {
 		},
 	}
 }
-
-var _ = add(Fig11())

@@ -1,5 +1,7 @@
 package paper
 
+import "slices"
+
 // Fig12 declares Figure 12: three seeds against eight.
 //
 // Panels a and b show panels b and c of Figure 1 with the first three seeds; panels c and d show them with eight.
@@ -20,36 +22,10 @@ func Fig12() Figure {
 		Caption: relativeCaption,
 		Seeds:   "0-7",
 		Panels: []Panel{
-			{
-				Key:       "a",
-				Title:     "CIFAR-10a, the first 3 seeds",
-				Scenario:  "cifar10a",
-				Series:    onImages,
-				MeanLines: recentLine,
-				Take:      3,
-			},
-			{
-				Key:       "b",
-				Title:     "CIFAR-10b, the first 3 seeds",
-				Scenario:  "cifar10b",
-				Series:    onImages,
-				MeanLines: recentLine,
-				Take:      3,
-			},
-			{
-				Key:       "c",
-				Title:     "CIFAR-10a, all seeds",
-				Scenario:  "cifar10a",
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-			{
-				Key:       "d",
-				Title:     "CIFAR-10b, all seeds",
-				Scenario:  "cifar10b",
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
+			firstThree(imagePanel("a", "CIFAR-10a, the first 3 seeds", "cifar10a")),
+			firstThree(imagePanel("b", "CIFAR-10b, the first 3 seeds", "cifar10b")),
+			imagePanel("c", "CIFAR-10a, all seeds", "cifar10a"),
+			imagePanel("d", "CIFAR-10b, all seeds", "cifar10b"),
 		},
 		Claims: []Claim{
 			{
@@ -57,47 +33,40 @@ func Fig12() Figure {
 				Text:  "With 3 seeds, Ours is better than Everything",
 				Place: "caption of Fig. 12",
 				Says:  `"the consistency of our method across both 3 seeds and 8 seeds"`,
-				Parts: []Part{
-					{Panel: "a", Series: "ours", Base: "everything", Margin: Margin},
-					{Panel: "b", Series: "ours", Base: "everything", Margin: Margin},
-				},
+				Parts: better("ab", "ours", "everything"),
 			},
 			{
 				ID:    "fig12-8-seeds",
 				Text:  "With 8 seeds, Ours is better than Everything",
 				Place: "caption of Fig. 12",
 				Says:  `"the consistency of our method across both 3 seeds and 8 seeds"`,
-				Parts: []Part{
-					{Panel: "c", Series: "ours", Base: "everything", Margin: Margin},
-					{Panel: "d", Series: "ours", Base: "everything", Margin: Margin},
-				},
+				Parts: better("cd", "ours", "everything"),
 			},
 			{
 				ID:    "fig12-8-seeds-order",
 				Text:  "With 8 seeds, Recent is worse than Everything",
 				Place: "Fig. 12; caption of Fig. 1",
 				Says:  "draws the mean of Recent below Everything",
-				Parts: []Part{
-					{Panel: "c", Series: "recent", Base: "everything", Test: Below, Margin: Margin},
-					{Panel: "d", Series: "recent", Base: "everything", Test: Below, Margin: Margin},
-				},
+				Parts: worse("cd", "recent", "everything"),
 			},
 			{
 				ID:    "fig12-others",
 				Text:  "Ours, Recent and Fine-tune differ from Everything by the same with 3 seeds as with further ones",
 				Place: "caption of Fig. 12",
 				Says:  `"results are consistent across 3 seeds and 8 seeds" (within 1 point is our reading)`,
-				Parts: []Part{
-					{Panel: "c", Series: "ours", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-					{Panel: "d", Series: "ours", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-					{Panel: "c", Series: "recent", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-					{Panel: "d", Series: "recent", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-					{Panel: "c", Series: "finetune", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-					{Panel: "d", Series: "finetune", Base: "everything", Statistic: Further, Test: Within, Bound: .01},
-				},
+				Parts: slices.Concat(sameWithMore("ours"), sameWithMore("recent"), sameWithMore("finetune")),
 			},
 		},
 	}
 }
 
-var _ = add(Fig12())
+// firstThree is the panel with the first three of the figure's seeds.
+func firstThree(p Panel) Panel {
+	p.Take = 3
+	return p
+}
+
+// sameWithMore claims that a series differs from Everything by the same with further seeds, within 1 point.
+func sameWithMore(series string) []Part {
+	return inPanels("cd", Part{Series: series, Base: "everything", Statistic: Further, Test: Within, Bound: .01})
+}

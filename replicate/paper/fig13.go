@@ -1,5 +1,7 @@
 package paper
 
+import "fmt"
+
 // Fig13 declares Figure 13: the number of samples a step.
 //
 // Panels a to d show panel c of Figure 1 (CIFAR-10b) with N = 200, 50, 100 and 300 samples a step.
@@ -18,47 +20,14 @@ func Fig13() Figure {
 		Shares:  "1: 200 samples",
 		Title:   "Figure 13: 50, 100, 200 and 300 samples a step",
 		Caption: relativeCaption,
-		Panels: []Panel{
-			{
-				Key:       "a",
-				Title:     "CIFAR-10b, 200 samples a step",
-				Scenario:  "cifar10b",
-				Set:       []string{"n=200"},
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-			{
-				Key:       "b",
-				Title:     "CIFAR-10b, 50 samples a step",
-				Scenario:  "cifar10b",
-				Set:       []string{"n=50"},
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-			{
-				Key:       "c",
-				Title:     "CIFAR-10b, 100 samples a step",
-				Scenario:  "cifar10b",
-				Set:       []string{"n=100"},
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-			{
-				Key:       "d",
-				Title:     "CIFAR-10b, 300 samples a step",
-				Scenario:  "cifar10b",
-				Set:       []string{"n=300"},
-				Series:    onImages,
-				MeanLines: recentLine,
-			},
-		},
+		Panels:  []Panel{ofSamples("a", 200), ofSamples("b", 50), ofSamples("c", 100), ofSamples("d", 300)},
 		Claims: []Claim{
 			{
 				ID:    "fig13-ours-everything",
 				Text:  "Ours is better than Everything at every number of samples",
 				Place: "Appendix C, Number of samples; caption of Fig. 13",
 				Says:  `"our methods consistently outperform Everything"`,
-				Parts: atEveryN(""),
+				Parts: better("abcd", "ours", "everything"),
 			},
 			{
 				ID:    "fig13-consistent",
@@ -66,21 +35,15 @@ func Fig13() Figure {
 				Place: "Appendix C, Number of samples; caption of Fig. 13",
 				Says: `"our methods consistently outperform Everything" (more than half of the steps is ` +
 					"our reading)",
-				Parts: atEveryN(Share),
+				Parts: inPanels("abcd", Part{Series: "ours", Base: "everything", Statistic: Share, Bound: .5}),
 			},
 		},
 	}
 }
 
-var _ = add(Fig13())
-
-// atEveryN returns the part "Ours against Everything" for each panel, with this statistic.
-func atEveryN(s Statistic) []Part {
-	bound, margin := map[Statistic]float64{Share: .5}[s], map[Statistic]float64{"": Margin}[s]
-	var out []Part
-	for _, panel := range []string{"a", "b", "c", "d"} {
-		out = append(out, Part{Panel: panel, Series: "ours", Base: "everything", Statistic: s, Bound: bound,
-			Margin: margin})
-	}
-	return out
+// ofSamples is panel c of Figure 1 with so many samples a step.
+func ofSamples(key string, n int) Panel {
+	p := imagePanel(key, fmt.Sprintf("CIFAR-10b, %d samples a step", n), "cifar10b")
+	p.Set = []string{fmt.Sprint("n=", n)}
+	return p
 }

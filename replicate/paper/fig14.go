@@ -17,7 +17,7 @@ func Fig14() Figure {
 		Time:   "4 min",
 		Title:  "Figure 14: CIFAR-10 without a shift",
 		Caption: "Each point is the test accuracy at step t + 1 of models trained from scratch at step t. " +
-			"Lines are means over seeds, bands 95% intervals (Student's t over seeds).",
+			bands,
 		Panels: []Panel{
 			{
 				Key:      "a",
@@ -38,5 +38,3 @@ func Fig14() Figure {
 		},
 	}
 }
-
-var _ = add(Fig14())

@@ -9,7 +9,6 @@ package paper
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"tvps/replicate/experiment"
 )
@@ -63,18 +62,12 @@ type Noted struct{ Name, Meaning string }
 // Span is a range of steps, with both ends.
 type Span struct{ From, To int }
 
-var catalog []Figure
-
-// add inserts a figure into the catalog, by number. It panics if the number is taken.
-func add(f Figure) Figure {
-	at, taken := slices.BinarySearchFunc(catalog, f.Number,
-		func(f Figure, number int) int { return f.Number - number })
-	if taken {
-		panic(fmt.Sprintf("paper: figure %d is declared twice", f.Number))
+// Figures lists all figures by number.
+func Figures() []Figure {
+	return []Figure{
+		Fig1(), Fig2(), Fig3(), Fig4(), Fig5(), Fig6(), Fig7(), Fig8(), Fig9(), Fig10(), Fig11(), Fig12(), Fig13(), Fig14(),
 	}
-	catalog = slices.Insert(catalog, at, f)
-	return f
 }
 
-// Figures lists all figures by number.
-func Figures() []Figure { return slices.Clone(catalog) }
+// bands ends the captions.
+const bands = "Lines are means over seeds, bands 95% intervals (Student's t over seeds)."

@@ -6,12 +6,12 @@ const (
 	returnLabel  = "average undiscounted return"
 	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
 		"after so many episodes of training. " +
-		"Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
+		bands
 )
 
-// What counts as no difference between two learners on robots (Part.Margin). The margins were set on 23 November 2026:
-// after three seeds of Figures 2 and 10 at the small scale, none of whose verdicts they change, and before any run at
-// the medium scale. Those of returns are a twentieth of the way from doing nothing to a script without learning.
+// What counts as no difference between two learners on robots (Part.Margin). The margins were set after three
+// seeds of Figures 2 and 10 at the small scale, none of whose verdicts they change, and before any run at the medium
+// scale. Those of returns are a twentieth of the way from doing nothing to a script without learning.
 const (
 	clawMargin    = 65  // from -629 to the +680 of the scripted grip, with three valves
 	cheetahMargin = 1.3 // from -75 to the -49 of the constant velocity
