@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/replicate/lab"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -47,44 +50,98 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestDocumentedFlags: README.md has a row for each command, and names each of its flags in the second table; of a
-// command on a user's own table in the table of all such commands, or in the part of the section that begins a line
-// with its name.
-func TestDocumentedFlags(t *testing.T) {
-	text := demand.Read(t, "README.md")
-	_, tables, _ := strings.Cut(string(text), "\n## Commands\n")
-	first, second, _ := strings.Cut(tables, "| command | its flags")
-	second, ofFigures, _ := strings.Cut(second, "\n## Flags of a figure\n")
-	ofFigures, ofTables, _ := strings.Cut(ofFigures, "\n## ")
-	_, ofTables, _ = strings.Cut(ofTables, "\n## Your own table\n")
-	ofTables, _, _ = strings.Cut(ofTables, "\n## ")
-	onTables := strings.Split(ofTables, "\n### ")
-	named := func(text, flag string) bool { return strings.Contains(text, "`--"+flag) }
-	visit(root(paperCatalog), "", func(name string, cmd *cobra.Command) {
-		if strings.HasPrefix(name, "fig") {
-			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if !named(ofFigures, f.Name) {
-					t.Errorf("README.md does not explain --%s of %s", f.Name, name)
+var update = flag.Bool("update", false, "rewrite the commands and flags in README.md")
+
+// groups are the parts of the reference of commands in README.md.
+var groups = []struct {
+	title    string
+	commands []string
+}{
+	{"All figures at once", []string{"all"}},
+	{"Verdicts and comparisons", []string{"verify", "report", "study"}},
+	{"Your own table", []string{"drift", "backtest", "weights"}},
+	{"Stored runs", []string{"status", "export", "merge"}},
+	{"A cluster", []string{"plan", "submit", "cancel", "work"}},
+	{"Set-up", []string{"doctor", "data cifar10", "data clear", "pretrain"}},
+}
+
+// TestReference: README.md has every command and flag, with the texts of their definitions.
+func TestReference(t *testing.T) {
+	want := reference(t)
+	if *update {
+		if err := lab.RewriteBlock("README.md", "commands", want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := lab.Block(demand.Read(t, "README.md"), "commands"); err != nil || got != want {
+		t.Errorf("README.md differs from the commands' definitions (%v): "+
+			"`go test ./replicate -run Reference -update` rewrites it", err)
+	}
+}
+
+// reference lists the flags of a figure, then for each group its commands and the flags that a figure does not have.
+func reference(t *testing.T) string {
+	commands := map[string]*cobra.Command{}
+	visit(root(paperCatalog), "", func(name string, cmd *cobra.Command) { commands[name] = cmd })
+	var b strings.Builder
+	b.WriteString("### One figure\n\n`fig1` to `fig14` compute the missing runs of a figure, draw it and judge its " +
+		"claims.\n\n| flag | meaning |\n|---|---|\n")
+	ofFigure := commands["fig1"].Flags()
+	ofFigure.Lookup("series").Usage = commands["status"].Flags().Lookup("series").Usage // learners of all figures
+	ofFigure.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			fmt.Fprintf(&b, "| `--%s` | %s |\n", f.Name, strings.ReplaceAll(meaning(f), "fig01", "figNN"))
+		}
+	})
+	for _, group := range groups {
+		fmt.Fprintf(&b, "\n### %s\n\n| command | does | flags as of a figure |\n|---|---|---|\n", group.title)
+		var rows []string
+		of := map[string][]string{} // the commands of a row
+		for _, name := range group.commands {
+			var same []string
+			commands[name].Flags().VisitAll(func(f *pflag.Flag) {
+				row := fmt.Sprintf("`--%s` | %s", f.Name, meaning(f))
+				if as := ofFigure.Lookup(f.Name); as != nil && meaning(as) == meaning(f) {
+					same = append(same, "`--"+f.Name+"`")
+				} else if f.Name != "help" {
+					if of[row] == nil {
+						rows = append(rows, row)
+					}
+					of[row] = append(of[row], "`"+name+"`")
 				}
 			})
-			return
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, commands[name].Short, strings.Join(same, " "))
+			delete(commands, name)
 		}
-		if !strings.Contains(first, "\n| `"+name) {
-			t.Errorf("README.md does not list the command %s", name)
+		if len(rows) > 0 {
+			b.WriteString("\n| of | flag | meaning |\n|---|---|---|\n")
 		}
-		_, row, _ := strings.Cut(second, "\n| `"+name+"` |")
-		row, _, _ = strings.Cut(row, "\n")
-		for _, part := range onTables[1:] {
-			if strings.Contains(part, "\n`"+name+"` ") {
-				row += onTables[0] + part
+		for _, row := range rows {
+			names := strings.Join(of[row], " ")
+			if len(of[row]) == len(group.commands) && len(of[row]) > 2 {
+				names = "all"
 			}
+			fmt.Fprintf(&b, "| %s | %s |\n", names, row)
 		}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if ofAll := name == "study" && named(ofFigures, f.Name); !named(row, f.Name) && !ofAll {
-				t.Errorf("README.md does not name --%s of %s", f.Name, name)
-			}
-		})
-	})
+	}
+	for name := range commands {
+		if !strings.HasPrefix(name, "fig") {
+			t.Errorf("the groups of the reference lack %s", name)
+		}
+	}
+	return strings.ReplaceAll(b.String(), " |  |", " | |")
+}
+
+// meaning is the text of a flag with its default, for a cell of a table.
+func meaning(f *pflag.Flag) string {
+	text := strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ").Replace(f.Usage)
+	switch {
+	case f.Name == "workers" && !strings.Contains(f.Usage, "of the task"):
+		return text + " (default: the number of processors)"
+	case slices.Contains([]string{"", "false", "0", "-1", "0s", "[]"}, f.DefValue) || strings.Contains(text, "default"):
+		return text
+	}
+	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
 }
 
 // visit calls do for every command that does something and is not hidden, with its name as it is typed.

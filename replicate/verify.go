@@ -54,7 +54,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().BoolVar(&flags.plan, "plan", false,
 		"show for the undecided claims of supervised figures which seeds and steps would decide them, and the time")
 	cmd.Flags().DurationVar(&flags.budget, "run", 0,
-		"compute of these the most informative, in at most this time, as 3h or 45m (by the time of stored runs)")
+		"compute the most useful of the runs that --plan shows, in at most this time, as 3h or 45m (estimated from stored runs)")
 	cmd.Flags().StringArrayVar(&flags.fix, "fix", nil,
 		"figure, panel, seeds and stride to compute with --run before those of the plan, as fig1:a:0-9:1; repeatable")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")

@@ -49,7 +49,7 @@ func workCommand(c lab.Catalog) *cobra.Command {
 	f.IntVar(&flags.task, "task", -1, "number of the task")
 	f.StringVar(&flags.results, "results", "results", "folder of the runs")
 	f.StringVar(&flags.backend, "backend", "", backendHelp+"; default: that of the task")
-	f.IntVar(&flags.workers, "workers", 1, "number of parallel runs")
+	f.IntVar(&flags.workers, "workers", 1, "number of parallel runs of the task")
 	return cmd
 }
 
