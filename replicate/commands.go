@@ -147,7 +147,7 @@ func dataCommand() *cobra.Command {
 			}
 			own := os.Getenv("TVPS_DATA") != "" // the user's folder is checked, never replaced
 			if dir == "" || !own && cifar10.Verify(dir) != nil {
-				if dir, err = cifar10.Download(cmd.Context(), artifact.Options{Log: os.Stderr}); err != nil {
+				if dir, err = cifar10.Download(cmd.Context(), os.Stderr); err != nil {
 					return err
 				}
 			}

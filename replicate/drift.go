@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/drift"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -92,7 +92,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 // shareReporter returns a function that shows the share of the work done with the time left, and one that ends it.
 func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
 	begin := time.Now()
-	bar := runs.NewDisplay(out)
+	bar := artifact.NewDisplay(out)
 	show = func(share float64, next string) {
 		if share > 0 {
 			left := time.Duration(float64(time.Since(begin)) * (1 - share) / share)

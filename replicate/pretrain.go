@@ -179,7 +179,7 @@ func images(s cifar10.Set) resnet.Images { return resnet.Images{Pixels: s.Pixels
 
 // reporter returns a function that shows progress.
 func reporter() func(resnet.Progress) {
-	bar := runs.NewDisplay(os.Stderr)
+	bar := artifact.NewDisplay(os.Stderr)
 	return func(p resnet.Progress) {
 		done := float64((p.Epoch-1)*p.Steps+p.Step) / float64(p.Epochs*p.Steps)
 		bar.Show(done, fmt.Sprintf("epoch %d of %d, step %d of %d, loss %.3f, %s left",

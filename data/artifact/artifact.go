@@ -21,7 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // File is a pinned file: its source, size and hash. Size and at least one of the two hashes
@@ -34,26 +33,20 @@ type File struct {
 	Size   int64  // bytes
 }
 
-// Options adjusts Fetch. The zero value is silent and uses the defaults.
-type Options struct {
-	Log   io.Writer     // progress: a bar on a terminal, otherwise lines; nil for none
-	Stall time.Duration // time without a byte after which a request fails; 0 for 1 minute
-}
-
-// Fetch downloads f to dst unless dst already is f. Every call hashes the whole file, about
-// half a second for 200 MB.
+// Fetch downloads f to dst unless dst already is f, and shows the progress in log, which may be nil. Every call hashes
+// the whole file, about half a second for 200 MB.
 //
 // Every error is one sentence. It wraps ErrNetwork, ErrStatus, ErrDamaged, ErrDiskFull,
 // ErrNotWritable or the context's error, except if f itself is incomplete. After an error
 // dst is unchanged; a partial download that can be resumed stays in dst.part.
-func Fetch(ctx context.Context, f File, dst string, opts Options) error {
+func Fetch(ctx context.Context, f File, dst string, log io.Writer) error {
 	if f.Size <= 0 || f.SHA256 == "" && f.MD5 == "" || f.URL == "" {
 		return fmt.Errorf("artifact: %q needs a URL, a size and a hash", f.Name)
 	}
 	if f.Verify(dst) == nil {
 		return nil // before the lock, so that it works in a read-only folder
 	}
-	unlock, err := Lock(ctx, dst+".lock", f.Name, opts.Log)
+	unlock, err := Lock(ctx, dst+".lock", f.Name, log)
 	if err != nil {
 		return err
 	}
@@ -62,24 +55,24 @@ func Fetch(ctx context.Context, f File, dst string, opts Options) error {
 	case err == nil:
 		return nil // another process downloaded it meanwhile
 	case !errors.Is(err, fs.ErrNotExist):
-		logf(opts.Log, "%s is damaged (%v): downloading it again", dst, err)
+		logf(log, "%s is damaged (%v): downloading it again", dst, err)
 	}
-	return f.fetchLocked(ctx, dst, opts)
+	return f.fetchLocked(ctx, dst, log)
 }
 
 // fetchLocked downloads to dst.part, checks it and renames it. If a part of an earlier
 // download turns out to be damaged, it downloads once more from the start.
-func (f File) fetchLocked(ctx context.Context, dst string, opts Options) error {
+func (f File) fetchLocked(ctx context.Context, dst string, log io.Writer) error {
 	part := dst + ".part"
 	resumed := partSize(part) > 0
-	err := download(ctx, f, part, opts)
+	err := download(ctx, f, part, log)
 	if err == nil {
 		err = f.Verify(part)
 	}
 	if err != nil && resumed && errors.Is(err, ErrDamaged) {
-		logf(opts.Log, "the earlier partial download of %s is damaged: downloading it from the start", f.Name)
+		logf(log, "the earlier partial download of %s is damaged: downloading it from the start", f.Name)
 		os.Remove(part)
-		if err = download(ctx, f, part, opts); err == nil {
+		if err = download(ctx, f, part, log); err == nil {
 			err = f.Verify(part)
 		}
 	}
@@ -131,14 +124,6 @@ func sum(h hash.Hash, r io.Reader) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// CacheDirOr returns dir, or CacheDir if dir is empty.
-func CacheDirOr(dir string) (string, error) {
-	if dir != "" {
-		return dir, nil
-	}
-	return CacheDir()
 }
 
 // CacheDir returns the folder for files that can be downloaded or computed again:

@@ -25,22 +25,22 @@ func TestFetch(t *testing.T) {
 	s := serve(t, whole(data))
 	dst := filepath.Join(t.TempDir(), "new", "file")
 	var log bytes.Buffer
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{Log: &log})
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, &log)
 	check(t, err, nil, "", dst, "file")
 	checkContent(t, dst, data)
-	if got := log.String(); !strings.Contains(got, "file.bin: 1.0 MB of 1.0 MB (100%)") {
+	if got := log.String(); !strings.Contains(got, "file.bin: 1.0 of 1.0 MB") {
 		t.Errorf("progress: %q", got)
 	}
-	if err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{}); err != nil || s.requests.Load() != 1 {
+	if err := Fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil || s.requests.Load() != 1 {
 		t.Errorf("second call: %v after %d requests", err, s.requests.Load())
 	}
 	sum := md5.Sum(data)
 	byMD5 := File{Name: "x", URL: s.URL, MD5: hex.EncodeToString(sum[:]), Size: int64(len(data))}
-	if err := Fetch(t.Context(), byMD5, dst, Options{}); err != nil || s.requests.Load() != 1 {
+	if err := Fetch(t.Context(), byMD5, dst, nil); err != nil || s.requests.Load() != 1 {
 		t.Errorf("by MD5: %v after %d requests", err, s.requests.Load())
 	}
 	byMD5.MD5 = strings.Repeat("0", 32)
-	err = Fetch(t.Context(), byMD5, filepath.Join(t.TempDir(), "f"), Options{})
+	err = Fetch(t.Context(), byMD5, filepath.Join(t.TempDir(), "f"), nil)
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), hex.EncodeToString(sum[:])) {
 		t.Errorf("wrong MD5: %v", err)
 	}
@@ -53,12 +53,12 @@ func TestFetchReplacesDamagedFile(t *testing.T) {
 	damaged := slices.Clone(data)
 	damaged[500_000]++
 	os.WriteFile(dst, damaged, 0o644)
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
 	checkContent(t, dst, data)
 }
 
 func TestFetchRefusesUnpinned(t *testing.T) {
-	err := Fetch(t.Context(), File{Name: "x", URL: "http://localhost", Size: 1}, "x", Options{})
+	err := Fetch(t.Context(), File{Name: "x", URL: "http://localhost", Size: 1}, "x", nil)
 	if err == nil || !strings.Contains(err.Error(), "needs a URL, a size and a hash") {
 		t.Errorf("a file without a hash: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestAnotherAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dst := serve(t, c.answer), filepath.Join(t.TempDir(), "file")
-			check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), c.kind, c.words, dst, c.left...)
+			check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), c.kind, c.words, dst, c.left...)
 			if n := s.requests.Load(); n > 2 {
 				t.Errorf("%d requests", n)
 			}
@@ -132,7 +132,7 @@ func TestTooShortOnServer(t *testing.T) {
 	if err := os.WriteFile(part, data[:900_000], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := download(t.Context(), pinned(s.URL, data), part, Options{}) // a request for the rest
+	err := download(t.Context(), pinned(s.URL, data), part, nil) // a request for the rest
 	check(t, err, ErrDamaged, "no more than 900000 of", dst, "file.part")
 }
 
@@ -151,14 +151,14 @@ func TestResumeInNextCall(t *testing.T) {
 		whole(data)(s, w, r)
 	})
 	dst := filepath.Join(t.TempDir(), "file")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{})
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrNetwork, "cannot download file.bin", dst, "file.part")
 	part := partSize(dst + ".part")
 	if part == 0 || part >= 1_000_000 {
 		t.Fatalf("the part has %d bytes", part)
 	}
 	interrupting.Store(false)
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, Options{}), nil, "", dst, "file")
+	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
 	checkContent(t, dst, data)
 	if last := s.ranges[len(s.ranges)-1]; last != fmt.Sprintf("bytes=%d-", part) {
 		t.Errorf("the download did not resume at %d: Range %q", part, last)
@@ -175,7 +175,7 @@ func TestStalePart(t *testing.T) {
 		for _, size := range []int{1, 300_000, 1_000_000, 1_200_000} {
 			dst := filepath.Join(t.TempDir(), "file")
 			os.WriteFile(dst+".part", bytes.Repeat([]byte{'x'}, size), 0o644)
-			if err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{}); err != nil {
+			if err := Fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil {
 				t.Errorf("%s, part of %d: %v", name, size, err)
 			}
 			checkContent(t, dst, data)
@@ -188,7 +188,7 @@ func TestNoNetwork(t *testing.T) {
 	s.Close() // the port is closed now
 	dst := filepath.Join(t.TempDir(), "file")
 	start := time.Now()
-	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, Options{}), ErrNetwork, "connection refused", dst)
+	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, nil), ErrNetwork, "connection refused", dst)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the error took %v", took)
 	}
@@ -203,8 +203,10 @@ func TestStall(t *testing.T) {
 		<-release
 	})
 	defer close(release)
+	defer func(old time.Duration) { stall = old }(stall)
+	stall = 50 * time.Millisecond
 	dst := filepath.Join(t.TempDir(), "file")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{Stall: 50 * time.Millisecond})
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrNetwork, "no data for 50ms", dst, "file.part")
 }
 
@@ -222,7 +224,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	err := Fetch(ctx, pinned(s.URL, data), dst, Options{})
+	err := Fetch(ctx, pinned(s.URL, data), dst, nil)
 	check(t, err, context.Canceled, "", dst, "file.part")
 	if errors.Is(err, ErrNetwork) {
 		t.Errorf("the error is ErrNetwork, want only the context's: %v", err)
@@ -238,7 +240,7 @@ func TestFullDisk(t *testing.T) {
 	s := serve(t, whole(data))
 	dst := filepath.Join(t.TempDir(), "file")
 	os.Symlink("/dev/full", dst+".part")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, Options{})
+	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrDiskFull, "is full", dst, "file.part")
 	if s.requests.Load() != 1 {
 		t.Errorf("%d requests on a full disk", s.requests.Load())
@@ -263,7 +265,7 @@ func TestNotWritable(t *testing.T) {
 	s := serve(t, whole(data))
 	file := filepath.Join(t.TempDir(), "plain")
 	os.WriteFile(file, nil, 0o644)
-	err := Fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), Options{})
+	err := Fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), nil)
 	check(t, err, ErrNotWritable, "TVPS_CACHE", file, "plain")
 	if s.requests.Load() != 0 {
 		t.Error("downloaded although the file cannot be written")

@@ -14,24 +14,27 @@ import (
 // tries is the largest number of requests if the connection breaks.
 const tries = 5
 
-// pause is the time between two attempts; tests shorten it.
-var pause = time.Second
+// Tests shorten these times.
+var (
+	pause = time.Second // between two attempts
+	stall = time.Minute // without a byte, after which a request fails
+)
 
 // download completes part to f.Size bytes. After a network error it requests the rest, up
 // to tries requests and as long as each of them brings at least one byte.
-func download(ctx context.Context, f File, part string, opts Options) error {
+func download(ctx context.Context, f File, part string, log io.Writer) error {
 	if partSize(part) > f.Size {
 		os.Remove(part)
 	}
-	bar := NewProgress(opts.Log, f.Name, f.Size)
-	defer bar.Close()
+	bar := newTransferred(log, f.Name, f.Size)
+	defer bar.close()
 	for try := 1; ; try++ {
 		before := partSize(part)
 		if before == f.Size {
-			bar.Set(before)
+			bar.done = before
 			return nil
 		}
-		err := transfer(ctx, f, part, opts, bar)
+		err := transfer(ctx, f, part, bar)
 		if err == nil && partSize(part) == f.Size {
 			return nil
 		}
@@ -57,11 +60,7 @@ func download(ctx context.Context, f File, part string, opts Options) error {
 // transfer makes one request and appends the answer to part. An answer that is complete but has another length than the
 // file is ErrDamaged: it is not the file. One that breaks off is ErrNetwork; where the server says neither the length
 // nor the end, the two cannot be told apart, and transfer returns nil.
-func transfer(ctx context.Context, f File, part string, opts Options, bar *Progress) error {
-	stall := opts.Stall
-	if stall <= 0 {
-		stall = time.Minute
-	}
+func transfer(ctx context.Context, f File, part string, bar *transferred) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
@@ -81,10 +80,10 @@ func transfer(ctx context.Context, f File, part string, opts Options, bar *Progr
 	if err := seekTo(file, from); err != nil {
 		return explainDisk(err, part, f.Name)
 	}
-	bar.Set(from)
+	bar.done = from
 
 	// Read one byte more than expected, to detect a file that is too long.
-	in := &watchedReader{r: io.LimitReader(body, f.Size-from+1), watch: watch, stall: stall, bar: bar}
+	in := &watchedReader{r: io.LimitReader(body, f.Size-from+1), watch: watch, bar: bar}
 	out := &diskWriter{file: file, path: part, what: f.Name}
 	_, err = io.CopyBuffer(out, in, make([]byte, 256<<10))
 	switch {
@@ -164,7 +163,7 @@ func shorten(err error) error {
 }
 
 // Client returns an HTTP client with time limits for connecting (15 s) and for the head of
-// the answer (30 s). The transfer itself has no limit; see Options.Stall.
+// the answer (30 s). The transfer itself has no limit; see stall.
 func Client() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
@@ -177,14 +176,13 @@ func Client() *http.Client {
 type watchedReader struct {
 	r     io.Reader
 	watch *time.Timer
-	stall time.Duration
-	bar   *Progress
+	bar   *transferred
 }
 
 func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	w.watch.Reset(w.stall)
-	w.bar.Add(int64(n))
+	w.watch.Reset(stall)
+	w.bar.add(n)
 	return n, err
 }
 

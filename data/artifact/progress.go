@@ -10,99 +10,98 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress reports the progress of a transfer of known size: a bar on a terminal, otherwise
-// a line at the start, every ten seconds and at the end. It is an io.Writer that counts
-// bytes. With a nil log it is silent.
-type Progress struct {
+// Display shows progress in one place that updates.
+type Display interface {
+	Show(fraction float64, text string) // replaces what was shown before
+	Clear()                             // before a line is written, and at the end
+}
+
+// NewDisplay shows progress on a terminal as a bar, elsewhere as a line at most every 10 seconds. A writer that is a
+// Display, such as a notebook cell's, is used as one. nil shows nothing.
+func NewDisplay(out io.Writer) Display {
+	if display, ok := out.(Display); ok {
+		return display
+	}
+	if IsTerminal(out) {
+		return terminalBar{progressbar.NewOptions(barMax, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowDescriptionAtLineEnd(),
+			progressbar.OptionSetRenderBlankState(false))}
+	}
+	return &plainLines{out: out, shown: time.Now()}
+}
+
+// barMax is the bar's value when everything is done.
+const barMax = 1000
+
+// terminalBar is a bar on a terminal's last line.
+type terminalBar struct{ bar *progressbar.ProgressBar }
+
+func (t terminalBar) Show(fraction float64, text string) {
+	t.bar.Set(min(int(barMax*fraction), barMax-1)) // a full bar would end itself
+	t.bar.Describe(text)
+}
+
+func (t terminalBar) Clear() { t.bar.Clear() }
+
+// plainLines writes a line at most every 10 seconds.
+type plainLines struct {
+	out   io.Writer
+	shown time.Time
+}
+
+func (p *plainLines) Show(fraction float64, text string) {
+	if now := time.Now(); now.Sub(p.shown) >= 10*time.Second {
+		p.shown = now
+		logf(p.out, "%.0f%%: %s", 100*fraction, text)
+	}
+}
+
+func (p *plainLines) Clear() {}
+
+// transferred shows how much of a transfer of known size is done. It is an io.Writer that counts bytes.
+type transferred struct {
+	display     Display
 	log         io.Writer
 	what        string
 	done, total int64
-	bar         *progressbar.ProgressBar
-	started     bool
-	last        time.Time
+	started     bool // whether a byte came
 }
 
-// NewProgress returns the progress of a transfer of total bytes. It prints nothing before
-// the first byte.
-func NewProgress(log io.Writer, what string, total int64) *Progress {
-	return &Progress{log: log, what: what, total: total}
+func newTransferred(log io.Writer, what string, total int64) *transferred {
+	return &transferred{display: NewDisplay(log), log: log, what: what, total: total}
 }
 
-// Set sets the number of bytes that are done, when a transfer resumes or starts again.
-func (p *Progress) Set(done int64) {
-	p.done = done
-	if p.bar != nil {
-		p.bar.Set64(done)
-	}
-}
-
-// Add counts n more bytes.
-func (p *Progress) Add(n int64) {
-	if p.log == nil || n <= 0 {
-		return
-	}
-	p.done += n
-	if !p.started {
-		p.start()
-	}
-	if p.bar != nil {
-		p.bar.Set64(min(p.done, p.total))
-		return
-	}
-	if now := time.Now(); now.Sub(p.last) >= 10*time.Second {
-		p.last = now
-		p.line()
-	}
-}
-
-func (p *Progress) start() {
-	p.started, p.last = true, time.Now()
-	if !IsTerminal(p.log) {
-		logf(p.log, "%s: %s", p.what, megabytes(p.total))
-		return
-	}
-	p.bar = progressbar.NewOptions64(p.total,
-		progressbar.OptionSetWriter(p.log),
-		progressbar.OptionSetDescription(p.what),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())
-}
-
-func (p *Progress) line() {
-	logf(p.log, "%s: %s of %s (%d%%)", p.what, megabytes(p.done), megabytes(p.total), 100*p.done/max(p.total, 1))
+// add counts n more bytes.
+func (t *transferred) add(n int) {
+	t.done += int64(n)
+	t.started = t.started || n > 0
+	t.display.Show(float64(t.done)/float64(max(t.total, 1)), t.String())
 }
 
 // Write counts len(b) bytes.
-func (p *Progress) Write(b []byte) (int, error) {
-	p.Add(int64(len(b)))
+func (t *transferred) Write(b []byte) (int, error) {
+	t.add(len(b))
 	return len(b), nil
 }
 
-// Close prints the last line and removes the bar.
-func (p *Progress) Close() {
-	switch {
-	case p.bar != nil:
-		p.bar.Exit()
-		fmt.Fprint(p.log, "\r\x1b[K")
-		p.line()
-	case p.started:
-		p.line()
+// close removes the bar and writes the last line.
+func (t *transferred) close() {
+	t.display.Clear()
+	if t.started {
+		logf(t.log, "%s", t)
 	}
+}
+
+// String is as "the XLA plugin: 12.5 of 170.1 MB".
+func (t *transferred) String() string {
+	return fmt.Sprintf("%s: %.1f of %.1f MB", t.what, float64(t.done)/1e6, float64(t.total)/1e6)
 }
 
 // IsTerminal reports whether w is a terminal, on which a line can be overwritten.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-func megabytes(n int64) string {
-	if n < 1_000_000 {
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 func logf(log io.Writer, format string, args ...any) {

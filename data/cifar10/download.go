@@ -28,21 +28,21 @@ var archive = artifact.File{
 // there and pass Verify, it does nothing. It resumes an interrupted download and replaces a
 // damaged folder. Several processes may call it at the same time. After an error the cache
 // has no incomplete folder; what arrived of the archive stays, for the next call.
-func Download(ctx context.Context, opts artifact.Options) (dir string, err error) {
+func Download(ctx context.Context, log io.Writer) (dir string, err error) {
 	if dir, err = CacheDir(); err != nil {
 		return "", err
 	}
-	if err := download(ctx, archive, sums, dir, opts); err != nil {
+	if err := download(ctx, archive, sums, dir, log); err != nil {
 		return "", err
 	}
 	return dir, nil
 }
 
-func download(ctx context.Context, f artifact.File, sums map[string]string, dir string, opts artifact.Options) error {
+func download(ctx context.Context, f artifact.File, sums map[string]string, dir string, log io.Writer) error {
 	if verify(dir, sums) == nil {
 		return nil // before the lock, so that it works with a read-only cache
 	}
-	unlock, err := artifact.Lock(ctx, dir+".lock", f.Name, opts.Log)
+	unlock, err := artifact.Lock(ctx, dir+".lock", f.Name, log)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func download(ctx context.Context, f artifact.File, sums map[string]string, dir 
 		return nil // another process downloaded it meanwhile
 	}
 	local := filepath.Join(filepath.Dir(dir), path.Base(f.URL))
-	if err := artifact.Fetch(ctx, f, local, opts); err != nil {
+	if err := artifact.Fetch(ctx, f, local, log); err != nil {
 		return err
 	}
 	if err := install(ctx, local, sums, dir); err != nil {

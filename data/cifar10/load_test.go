@@ -157,7 +157,7 @@ func TestDownload(t *testing.T) {
 	fakeDir(t, dir) // damaged: to be replaced
 	os.MkdirAll(dir+".new/leftover", 0o755)
 	for range 2 {
-		if err := download(t.Context(), file, sums, dir, artifact.Options{}); err != nil {
+		if err := download(t.Context(), file, sums, dir, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := verify(dir, sums); err != nil {
@@ -189,7 +189,7 @@ func TestDownloadFailures(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), folder)
-			err := download(test.ctx, serve(t, test.data), test.sums, dir, artifact.Options{})
+			err := download(test.ctx, serve(t, test.data), test.sums, dir, nil)
 			demand.Error(t, err, test.words...)
 			for _, path := range []string{dir, dir + ".new", dir + ".old"} {
 				if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -203,7 +203,7 @@ func TestDownloadFailures(t *testing.T) {
 // If the cache has the complete set, download changes nothing and uses no network.
 func TestDownloadNotNeeded(t *testing.T) {
 	dir, zero := smallDir(t)
-	if err := download(t.Context(), artifact.File{}, zero, dir, artifact.Options{}); err != nil {
+	if err := download(t.Context(), artifact.File{}, zero, dir, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -213,7 +213,7 @@ func TestDownloadCancelled(t *testing.T) {
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if dir, err := Download(ctx, artifact.Options{}); !errors.Is(err, context.Canceled) || dir != "" {
+	if dir, err := Download(ctx, nil); !errors.Is(err, context.Canceled) || dir != "" {
 		t.Errorf("got %q, %v", dir, err)
 	}
 }

@@ -148,9 +148,9 @@ func (b *Backend) Finalize() (err error) {
 // folder (artifact.ErrShared), if something else answers for the package index
 // (artifact.ErrNotIndex), or if the address space is limited.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
-	if name != Go {
+	if name != Go && opts.CacheDir == "" {
 		var err error
-		if opts.CacheDir, err = artifact.CacheDirOr(opts.CacheDir); err != nil {
+		if opts.CacheDir, err = artifact.CacheDir(); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const redraw = 200 * time.Millisecond
 
 // progress is an output that changes while a figure is computed: a bar, a text about the progress and the last log
-// line. It implements runs.Display. Outside GoNB the log lines go to standard error, and there is no bar.
+// line. It implements artifact.Display. Outside GoNB the log lines go to standard error, and there is no bar.
 type progress struct {
 	mutex    sync.Mutex
 	out      sink

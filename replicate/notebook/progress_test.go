@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"tvps/replicate/runs"
+	"tvps/data/artifact"
 )
 
-var _ runs.Display = &progress{}
+var _ artifact.Display = &progress{}
 
 // One output changes in place. Text in it is escaped, not shown as HTML.
 func TestProgress(t *testing.T) {

@@ -23,7 +23,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	e := &executor{store: store, opts: opts, progress: newProgress(opts.Out), changed: make(chan struct{})}
+	e := &executor{store: store, opts: opts, progress: newProgress(opts.Out)}
 	e.report.Results = make(map[string]*Result, len(jobs))
 	if e.opts.Provenance.Command == nil {
 		e.opts.Provenance = NewProvenance(e.opts.Provenance.Backend, e.opts.Provenance.Versions)
@@ -31,7 +31,6 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err := e.plan(jobs); err != nil {
 		return e.report, err
 	}
-	store.tidy(e.report.Results)
 	if len(e.queue) > 0 && opts.Verify != nil {
 		e.opts.Verify = sync.OnceValue(opts.Verify)
 		go func() { _ = e.opts.Verify() }() // verified asks for the error
@@ -90,11 +89,9 @@ type executor struct {
 
 	ended sync.Mutex // held while Options.Ended is called
 
-	mutex   sync.Mutex // guards what follows
-	queue   []*task
-	active  int           // tasks that workers are computing
-	changed chan struct{} // is closed, and replaced, when one of them ends
-	report  Report
+	mutex  sync.Mutex // guards what follows
+	queue  []*task
+	report Report
 }
 
 // The pause between attempts to lock a run that another process computes doubles from the first to the longest.

@@ -3,34 +3,19 @@ package runs
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
 	"tvps/data/artifact"
-
-	"github.com/schollz/progressbar/v3"
 )
 
-// How often progress is shown: as plain lines, and on a terminal.
-const (
-	lineInterval   = 10 * time.Second
-	redrawInterval = 100 * time.Millisecond
-)
-
-// barMax is the bar's value when everything is done.
-const barMax = 1000
-
-// progress reports progress: on a terminal or a Display with one line that updates, elsewhere with a plain line for
-// each finished run and, between those, at most one every 10 seconds. Several workers may call its methods at once. A
-// nil writer makes it silent.
+// progress reports progress: what a Display shows, and a line for each finished run. Several workers may call its
+// methods at once. A nil writer makes it silent.
 type progress struct {
-	mutex sync.Mutex
-	out   io.Writer
-	bar   Display // nil when out is neither a terminal nor a Display
-	now   func() time.Time
+	mutex   sync.Mutex
+	out     io.Writer
+	display artifact.Display
 
-	shown              time.Time
 	steps, stepsDone   int
 	rows               int
 	weight, weightDone float64 // of steps, by the cost of their jobs
@@ -43,65 +28,13 @@ func newProgress(out io.Writer) *progress {
 	if out == nil {
 		out = io.Discard
 	}
-	p := &progress{out: out, now: time.Now}
-	if display, ok := out.(Display); ok {
-		p.bar = display
-	} else if artifact.IsTerminal(out) {
-		p.bar = newBar(out)
-	}
-	return p
+	return &progress{out: out, display: artifact.NewDisplay(out)}
 }
-
-// Display shows progress in one place that updates. A writer given as Options.Out that is a Display, such as a notebook
-// cell's, is used as one.
-type Display interface {
-	Show(fraction float64, text string) // replaces what was shown before
-	Clear()                             // before a line is written, and at the end
-}
-
-// terminalBar is a bar on a terminal's last line.
-type terminalBar struct{ bar *progressbar.ProgressBar }
-
-func newBar(out io.Writer) terminalBar {
-	return terminalBar{progressbar.NewOptions(barMax, progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(20),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false))}
-}
-
-func (t terminalBar) Show(fraction float64, text string) {
-	t.bar.Set(min(int(barMax*fraction), barMax-1)) // a full bar would end itself
-	t.bar.Describe(text)
-}
-
-func (t terminalBar) Clear() { t.bar.Clear() }
-
-// NewDisplay shows progress on a terminal as a bar, elsewhere as a plain line at most every 10 seconds.
-func NewDisplay(out io.Writer) Display {
-	if artifact.IsTerminal(out) {
-		return newBar(out)
-	}
-	return &plainLines{out: out, shown: time.Now()}
-}
-
-type plainLines struct {
-	out   io.Writer
-	shown time.Time
-}
-
-func (p *plainLines) Show(fraction float64, text string) {
-	if now := time.Now(); now.Sub(p.shown) >= lineInterval {
-		p.shown = now
-		fmt.Fprintf(p.out, "%.0f%%: %s\n", 100*fraction, text)
-	}
-}
-
-func (p *plainLines) Clear() {}
 
 // begin reports how many runs are stored and what is to compute. Stored runs do not count as steps.
 func (p *progress) begin(runs, open, steps int, weight float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.shown = p.now()
 	p.steps, p.weight = steps, weight
 	if open == 0 {
 		p.line("%s, all stored", Plural(runs, "run"))
@@ -118,11 +51,9 @@ func (p *progress) note(text string, args ...any) {
 	p.line(text, args...)
 }
 
-// line prints above the bar, if there is one. The caller holds the mutex.
+// line prints above the display. The caller holds the mutex.
 func (p *progress) line(text string, args ...any) {
-	if p.bar != nil {
-		p.bar.Clear()
-	}
+	p.display.Clear()
 	fmt.Fprintf(p.out, text+"\n", args...)
 }
 
@@ -135,8 +66,8 @@ func (p *progress) expect(task *task, left int) {
 	task.left = left
 }
 
-// step reports that a task's step t is done.
-func (p *progress) step(task *task, t, rows int) {
+// step reports that a step of a task is done.
+func (p *progress) step(task *task, rows int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	task.left--
@@ -144,19 +75,7 @@ func (p *progress) step(task *task, t, rows int) {
 	p.rows += rows
 	p.weightDone += task.cost()
 	if p.stepsDone == 1 {
-		p.first, p.firstWeight = p.now(), p.weightDone
-	}
-	interval := lineInterval
-	if p.bar != nil {
-		interval = redrawInterval
-	}
-	if p.now().Sub(p.shown) < interval {
-		return
-	}
-	p.shown = p.now()
-	if p.bar == nil {
-		p.line("%s: step %d (%s)", task, t, p.text())
-		return
+		p.first, p.firstWeight = time.Now(), p.weightDone
 	}
 	p.draw()
 }
@@ -166,7 +85,6 @@ func (p *progress) finished(task *task, took time.Duration, computed bool) {
 	p.expect(task, 0) // another process may have done its steps
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.shown = p.now()
 	if computed {
 		p.line("%s: done in %s (%s)", task, round(took), p.text())
 	} else {
@@ -184,16 +102,14 @@ func (p *progress) failed(task *task, err error) {
 	p.draw()
 }
 
-// clear removes the bar.
+// clear clears the display.
 func (p *progress) clear() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.bar != nil {
-		p.bar.Clear()
-	}
+	p.display.Clear()
 }
 
-// end clears the bar and reports failures and interruption.
+// end clears the display and reports failures and interruption.
 func (p *progress) end(report Report) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -206,38 +122,25 @@ func (p *progress) end(report Report) {
 	if report.Interrupted {
 		p.line("interrupted: %s not finished, their finished steps are stored", Plural(report.Unfinished, "run"))
 	}
-	if p.bar != nil {
-		p.bar.Clear()
-	}
+	p.display.Clear()
 }
 
-// draw updates the bar. The caller holds the mutex.
+// draw updates the display. The caller holds the mutex.
 func (p *progress) draw() {
-	if p.bar == nil {
-		return
+	fraction := 1.0
+	if p.weight > 0 {
+		fraction = p.weightDone / p.weight
 	}
-	p.bar.Show(p.fraction(), p.text())
+	p.display.Show(fraction, p.text())
 }
 
-// fraction is the share of the work done, by weight.
-func (p *progress) fraction() float64 {
-	if p.weight <= 0 {
-		return 1
-	}
-	return p.weightDone / p.weight
-}
-
-// text is "12/108 steps, 11%, 480 rows, about 3m20s left".
+// text is "12/108 steps, 480 rows, about 3m20s left".
 func (p *progress) text() string {
-	parts := []string{
-		fmt.Sprintf("%d/%d steps", p.stepsDone, p.steps),
-		fmt.Sprintf("%.0f%%", 100*p.fraction()),
-		Plural(p.rows, "row"),
-	}
+	text := fmt.Sprintf("%d/%d steps, %s", p.stepsDone, p.steps, Plural(p.rows, "row"))
 	if left, ok := p.left(); ok {
-		parts = append(parts, fmt.Sprintf("about %s left", round(left)))
+		text += fmt.Sprintf(", about %s left", round(left))
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // left estimates the time left from the steps done in this call after its first, by weight. It is unknown before the
@@ -247,7 +150,7 @@ func (p *progress) left() (time.Duration, bool) {
 	if done <= 0 || p.stepsDone >= p.steps {
 		return 0, false
 	}
-	return time.Duration(float64(p.now().Sub(p.first)) * open / done), true
+	return time.Duration(float64(time.Since(p.first)) * open / done), true
 }
 
 // round shortens a duration for people.

@@ -192,12 +192,8 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 		file.append(step, rowsAt(0, step), 1)
 	}
 	file.close()
-	for _, suffix := range []string{fileSuffix, stateSuffix} { // what the process was writing
-		path, then := filepath.Join(store.dir, "test", "."+spec(0).ID()+suffix+"123"), time.Now().Add(-time.Hour)
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, then, then)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	demand.Write(t, store.path(spec(0), stateSuffix), "")
+	demand.Write(t, filepath.Join(store.dir, "test", "."+spec(0).ID()+stateSuffix+"123"), "") // a killed process wrote it
 	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8),
 		Start: func(context.Context) (StepFunc, func(), error) {
 			return nil, nil, errors.New("must not be called")

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -25,9 +24,6 @@ const (
 	failedSuffix  = ".failed.json"   // why it stopped
 	lockSuffix    = ".lock"          // is locked while a process computes it
 )
-
-// replaced are the files that only unfinished runs have.
-var replaced = []string{partialSuffix, stateSuffix, failedSuffix, lockSuffix}
 
 // Store is a folder of runs: one file <experiment>/<id>.jsonl.zst for each
 // finished one. Several processes may use the same folder at once.
@@ -132,25 +128,13 @@ func (s *Store) save(result *Result) error {
 	return nil
 }
 
-// removeReplaced removes the files that a finished run has no use for. The caller holds the run's lock.
+// removeReplaced removes the files that a finished run has no use for, also what killed processes left of its states.
+// The caller holds the run's lock.
 func (s *Store) removeReplaced(spec Spec) {
-	os.Remove(s.partialPath(spec))
-	os.Remove(s.failedPath(spec))
-	os.Remove(s.path(spec, stateSuffix))
-	artifact.RemoveTemporary(filepath.Join(s.dir, spec.Experiment), spec.ID()+stateSuffix) // of a killed process
-}
-
-// tidy removes what a process left of finished runs that was killed between writing the result and removing the rest.
-func (s *Store) tidy(finished map[string]*Result) {
-	for _, result := range finished {
-		left := func(suffix string) bool { _, err := os.Lstat(s.path(result.Spec, suffix)); return err == nil }
-		if !slices.ContainsFunc(replaced, left) {
-			continue
-		}
-		if l, err := tryLock(s.lockPath(result.Spec)); err == nil && l != nil {
-			s.removeReplaced(result.Spec)
-			l.release()
-		}
+	state := s.path(spec, stateSuffix)
+	unfinished, _ := withPrefix(filepath.Dir(state), "."+filepath.Base(state)) // see artifact.Create
+	for _, path := range append(unfinished, state, s.partialPath(spec), s.failedPath(spec)) {
+		os.Remove(path)
 	}
 }
 

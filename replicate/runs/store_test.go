@@ -303,31 +303,3 @@ func wantUnwritable(t *testing.T, dir string) {
 	}
 	demand.Error(t, err, "cannot be written")
 }
-
-// What is left of a finished run is removed when it is wanted again, unless another process holds its lock.
-func TestTidy(t *testing.T) {
-	store := open(t, t.TempDir())
-	job := Job{Spec: spec(0), Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step}
-	execute(t, store, nil, job)
-	left := func() (n int) {
-		entries, err := os.ReadDir(filepath.Join(store.Dir(), spec(0).Experiment))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(entries) - 1
-	}
-	for _, suffix := range replaced {
-		demand.Write(t, store.path(spec(0), suffix), "")
-	}
-	held, err := tryLock(store.lockPath(spec(0)))
-	if err != nil || held == nil {
-		t.Fatal(err)
-	}
-	if execute(t, store, nil, job); left() != len(replaced) {
-		t.Errorf("%d files are left while the lock is held, want %d", left(), len(replaced))
-	}
-	held.unlock()
-	if execute(t, store, nil, job); left() != 0 {
-		t.Errorf("%d files are left", left())
-	}
-}

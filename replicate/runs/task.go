@@ -8,16 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // task is what one worker computes at a time: a job, or the jobs of a group.
 type task struct {
-	jobs     []Job
-	seeds    []int64   // of the group, also those whose runs are stored; nil for a job without a batch
-	left     int       // steps that are counted in the progress and not yet done
-	earliest time.Time // when to try again to lock runs that another process computes
-	waits    int       // attempts so far that found them held
+	jobs  []Job
+	seeds []int64 // of the group, also those whose runs are stored; nil for a job without a batch
+	left  int     // steps that are counted in the progress and not yet done
+	waits int     // attempts so far that found runs held by another process
 }
 
 // joined checks the jobs and joins those of the same run: the first one with the steps of all

@@ -11,21 +11,42 @@ import (
 	"time"
 )
 
-// work takes tasks from the queue until none is left or ctx is cancelled.
+// work takes tasks from the queue until none is left or ctx is cancelled. Tasks whose runs another process holds stand
+// at its end: their worker waits before it tries again.
 func (e *executor) work(ctx context.Context) {
-	for ctx.Err() == nil {
-		task, wait := e.next()
-		switch {
-		case task != nil:
-			if e.attempt(ctx, task) {
-				e.tell()
+	for task := e.next(); task != nil; task = e.next() {
+		if task.waits > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(pauseAfter(task.waits)):
 			}
-		case wait != nil:
-			wait(ctx)
-		default:
+		}
+		if ctx.Err() != nil {
+			e.putBack(task)
 			return
 		}
+		if e.attempt(ctx, task) {
+			e.tell()
+		}
 	}
+}
+
+// next takes the first task of the queue; nil if there is none.
+func (e *executor) next() *task {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if len(e.queue) == 0 {
+		return nil
+	}
+	next := e.queue[0]
+	e.queue = e.queue[1:]
+	return next
+}
+
+func (e *executor) putBack(task *task) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.queue = append(e.queue, task)
 }
 
 // tell calls Options.Ended.
@@ -41,36 +62,6 @@ func (e *executor) tell() {
 	e.mutex.Unlock()
 	if line := e.opts.Ended(report); line != "" {
 		e.progress.note("%s", line)
-	}
-}
-
-// next takes the first task that is due. If none is, wait returns when one may be; it is nil when no task is left or
-// can come back.
-func (e *executor) next() (next *task, wait func(ctx context.Context)) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	now := time.Now()
-	if i := slices.IndexFunc(e.queue, func(t *task) bool { return !now.Before(t.earliest) }); i >= 0 {
-		next = e.queue[i]
-		e.queue = slices.Delete(e.queue, i, i+1)
-		e.active++
-		return next, nil
-	}
-	if len(e.queue) == 0 && e.active == 0 {
-		return nil, nil
-	}
-	changed := e.changed
-	var due <-chan time.Time
-	if len(e.queue) > 0 {
-		first := slices.MinFunc(e.queue, func(a, b *task) int { return a.earliest.Compare(b.earliest) })
-		due = time.After(first.earliest.Sub(now))
-	}
-	return nil, func(ctx context.Context) {
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		case <-due:
-		}
 	}
 }
 
@@ -95,9 +86,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	e.active--
-	close(e.changed)
-	e.changed = make(chan struct{})
 	switch {
 	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
 		e.queue = append(e.queue, task)
@@ -116,7 +104,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		if task.waits++; task.waits == 1 {
 			e.progress.note("%s is being computed by another process%s: waiting for it", task, named(by))
 		}
-		task.earliest = time.Now().Add(pauseAfter(task.waits))
 		e.queue = append(e.queue, task)
 	default:
 		var took time.Duration
@@ -253,7 +240,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 			count += len(rows[i])
 		}
 		begin = time.Now()
-		e.progress.step(task, t, count)
+		e.progress.step(task, count)
 	}
 	return nil
 }
