@@ -47,7 +47,7 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "backend", "",
-		"backend to check: xla:cpu, xla:cuda, xla:go-xla, go, or the path of a PJRT plugin")
+		"backend to check: xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
 	return cmd
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const backendHelp = "backend: xla:cpu, xla:cuda, xla:go-xla, go, or the path of a PJRT plugin " +
+const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin " +
 	"(default xla:cpu, or go without it)"
 
 // figureFlags are the flags of a figure; commands for several figures have some of them.

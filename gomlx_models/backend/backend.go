@@ -3,9 +3,9 @@
 //
 // XLA comes as a PJRT plugin, a shared library. If the CPU plugin is not in the user's cache
 // folder, Open downloads the release that this package pins by SHA-256. So a fresh clone needs
-// only Go and a C compiler. What is not the pinned file is never loaded in its place. The
-// plugins of go-xla's installer, which are not pinned, are used on request alone (GoXLA). With
-// -tags noxla only the Go engine is built in, and no C compiler is needed.
+// only Go and a C compiler. What is not the pinned file is never loaded in its place; other
+// plugins are used where the user names them. With -tags noxla only the Go engine is built in,
+// and no C compiler is needed.
 package backend
 
 import (
@@ -39,9 +39,7 @@ const (
 	Default = ""         // XLACPU, or Go with a warning if no plugin is available
 	XLACPU  = "xla:cpu"  // XLA on the CPU
 	XLACUDA = "xla:cuda" // XLA on an NVIDIA GPU
-	// GoXLA is XLA on the CPU with a plugin of go-xla's installer. Nothing checks its hash.
-	GoXLA = "xla:go-xla"
-	Go    = "go" // pure Go: runs everywhere, 10 to 30 times slower
+	Go      = "go"       // pure Go: runs everywhere, 10 to 30 times slower
 )
 
 // Backend is an open engine with its description.
@@ -72,14 +70,14 @@ type Info struct {
 	Flags         string `json:"flags,omitempty"`          // value of FlagsEnv, "" for none
 }
 
-// Options adjusts Open. The zero value logs nothing and downloads from PyPI.
+// Options adjusts Open. The zero value logs nothing.
 type Options struct {
 	Log      io.Writer // warnings and progress; nil for none
 	CacheDir string    // folder for downloaded plugins; "" for artifact.CacheDir
 	NoFetch  bool      // never download: a missing plugin is an error
-	IndexURL string    // JSON page of the plugin's package; "" for PyPI's
 
-	pins map[string]artifact.Wheel // tests replace the pinned wheels; nil for the real ones
+	index string                    // JSON page of the plugin's package; "" for PyPI's. Tests replace it,
+	pins  map[string]artifact.Wheel // and the pinned wheels; nil for the real ones
 }
 
 // Identity returns what can change the results of a program: "backend" is the name, "plugin"
@@ -163,13 +161,10 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 		return openXLACPU(ctx, opts)
 	case name == XLACUDA:
 		return openXLACUDA(ctx, opts)
-	case name == GoXLA:
-		return openGoXLA(ctx, opts)
 	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name), ".so"):
 		return openPlugin(ctx, name, opts)
 	}
-	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA,
-		GoXLA, Go)
+	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA, Go)
 }
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {

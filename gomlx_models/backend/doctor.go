@@ -1,13 +1,13 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -50,20 +50,14 @@ func PrintChecks(out io.Writer, checks []Check) (failed int, err error) {
 }
 
 // Diagnose checks everything that Open(ctx, name) needs: Go, the backend with its plugin,
-// the GPU, the cache folder, and the versions of the main modules. It downloads nothing, and
-// unlike Open it ignores the cached hash of the plugin and computes it again. If a check is a
-// Fail, the program cannot run with this backend.
+// the GPU, and the cache folder. It downloads nothing, and unlike Open it ignores the cached hash
+// of the plugin and computes it again. If a check is a Fail, the program cannot run with this
+// backend.
 func Diagnose(ctx context.Context, name string) []Check {
-	checks := []Check{checkGo()}
-	cache := checkCache()
-	checks = append(checks, checkBackend(ctx, name, cache.Status)...)
-	checks = append(checks, checkGPU(name), cache)
-	return append(checks, checkModules()...)
-}
-
-func checkGo() Check {
-	return Check{Name: "go", Status: OK,
+	toolchain := Check{Name: "go", Status: OK,
 		Detail: fmt.Sprintf("%s %s/%s, %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+	cache := checkCache()
+	return slices.Concat([]Check{toolchain}, checkBackend(ctx, name, cache.Status), []Check{checkGPU(name), cache})
 }
 
 // checkBackend opens the backend without a download.
@@ -94,7 +88,7 @@ func checkBackend(ctx context.Context, name string, cache Status) []Check {
 // checkPlugin computes the plugin's hash again and compares it with the cached one.
 func checkPlugin(info Info) Check {
 	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
-		info.PluginPath, orUnknown(info.PluginVersion), info.PJRTAPI, info.PluginSHA256, info.Source)}
+		info.PluginPath, cmp.Or(info.PluginVersion, "unknown version"), info.PJRTAPI, info.PluginSHA256, info.Source)}
 	if info.Flags != "" {
 		c.Detail += fmt.Sprintf(", %s %q", FlagsEnv, info.Flags)
 	}
@@ -106,13 +100,6 @@ func checkPlugin(info Info) Check {
 		c.Status, c.Detail, c.Fix = Fail, err.Error(), "delete the file; the next run fetches it again"
 	}
 	return c
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown version"
-	}
-	return s
 }
 
 // checkGPU reports NVIDIA devices. Having none is a Fail for xla:cuda only.
@@ -174,24 +161,4 @@ func checkCache() Check {
 		}
 	}
 	return c
-}
-
-// mainModules are the modules whose versions can change results or charts.
-var mainModules = []string{
-	"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla",
-	"github.com/go-echarts/go-echarts/v2", "github.com/klauspost/compress",
-}
-
-func checkModules() []Check {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return []Check{{Name: "modules", Status: Warn, Detail: "this binary does not record its modules"}}
-	}
-	var checks []Check
-	for _, m := range info.Deps {
-		if slices.Contains(mainModules, m.Path) {
-			checks = append(checks, Check{Name: m.Path, Status: OK, Detail: m.Version})
-		}
-	}
-	return checks
 }

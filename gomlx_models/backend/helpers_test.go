@@ -5,16 +5,12 @@ package backend
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -90,7 +86,7 @@ func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // options uses the index instead of PyPI.
 func options(cache, url string) Options {
-	return Options{CacheDir: cache, IndexURL: url + "/json", pins: fakePins()}
+	return Options{CacheDir: cache, index: url + "/json", pins: fakePins()}
 }
 
 // files lists the names of all files under dir except lock files and stamps.
@@ -127,24 +123,4 @@ func check(t *testing.T, err error, words, cache string, left ...string) {
 
 func pluginPath(cache string) string {
 	return filepath.Join(cache, "pjrt", pluginRelease+"-"+runtime.GOOS+"-"+runtime.GOARCH, pluginFile)
-}
-
-func TestMain(m *testing.M) {
-	if url := os.Getenv("BACKEND_TEST_CHILD"); url != "" {
-		got, err := findCPU(context.Background(), options(os.Getenv("BACKEND_TEST_CACHE"), url))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		fmt.Println(got.source)
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// child is the command that starts this test binary as another process that calls findCPU.
-func child(url, cache string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), "BACKEND_TEST_CHILD="+url, "BACKEND_TEST_CACHE="+cache, PluginPathEnv+"=")
-	return cmd
 }

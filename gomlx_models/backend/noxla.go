@@ -14,6 +14,5 @@ var errNoXLA = errors.New("this program was built with -tags noxla and has only 
 	"build it without that tag (a C compiler is needed) or use --backend go")
 
 func openXLACPU(context.Context, Options) (*Backend, error)         { return nil, errNoXLA }
-func openGoXLA(context.Context, Options) (*Backend, error)          { return nil, errNoXLA }
 func openXLACUDA(context.Context, Options) (*Backend, error)        { return nil, errNoXLA }
 func openPlugin(context.Context, string, Options) (*Backend, error) { return nil, errNoXLA }

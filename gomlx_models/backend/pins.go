@@ -15,8 +15,7 @@ const (
 	pluginMember  = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
 )
 
-// pins holds the pinned wheels by GOOS-GOARCH. On other platforms go-xla's installer (GoXLA)
-// is the only source.
+// pins holds the pinned wheels by GOOS-GOARCH. On other platforms the user names a plugin.
 var pins = map[string]artifact.Wheel{
 	"linux-amd64": pluginWheel("xla_cpu_pjrt-0.0.1-py3-none-manylinux_2_27_x86_64.whl",
 		"55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc", 63461052,

@@ -54,19 +54,6 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	return b, err
 }
 
-// openGoXLA opens a plugin of go-xla's installer.
-func openGoXLA(ctx context.Context, opts Options) (*Backend, error) {
-	path, err := goXLAPlugin(ctx, opts)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot find or install a plugin: %w", GoXLA, err)
-	}
-	plugin := pluginInfo{path: path, source: "go-xla installer", version: goXLAVersion(path)}
-	return load(plugin, GoXLA, cpuConfig, opts, 0)
-}
-
 // openPlugin opens the plugin at path with go-xla's default options.
 func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) {
 	abs, err := filepath.Abs(path)

@@ -51,9 +51,10 @@ func findCUDA(ctx context.Context) (pluginInfo, error) {
 			return pluginInfo{path: path, source: PluginPathEnv}, nil
 		}
 	}
-	for _, dir := range goXLADirs() {
-		for _, d := range []string{filepath.Join(dir, "nvidia"), dir} {
-			if path := searchDir(d, "cuda"); path != "" {
+	home, _ := os.UserHomeDir()
+	for _, parent := range []string{filepath.Join(home, ".local"), "/usr/local"} {
+		for _, dir := range []string{"lib/go-xla/nvidia", "lib/go-xla"} {
+			if path := searchDir(filepath.Join(parent, dir), "cuda"); path != "" {
 				return pluginInfo{path: path, source: "go-xla installer"}, nil
 			}
 		}

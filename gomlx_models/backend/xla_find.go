@@ -45,8 +45,37 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
 		return pluginInfo{}, err // no other plugin would help
 	}
-	return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; name one with %s, or use that of go-xla's "+
-		"installer, whose hash is not checked, with %s", err, PluginPathEnv, GoXLA)
+	return pluginInfo{}, fmt.Errorf("cannot find or download an XLA plugin: %w; name one with %s", err, PluginPathEnv)
+}
+
+// ensurePinned returns the pinned plugin in the cache, and downloads it first if it is
+// missing or damaged.
+func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
+	platform := runtime.GOOS + "-" + runtime.GOARCH
+	table := opts.pins
+	if table == nil {
+		table = pins
+	}
+	wheel, ok := table[platform]
+	if !ok {
+		return pluginInfo{}, fmt.Errorf("%s %s has no plugin for %s", pluginPackage, pluginRelease, platform)
+	}
+	dir := filepath.Join(opts.CacheDir, "pjrt", pluginRelease+"-"+platform)
+	plugin := pluginInfo{filepath.Join(dir, pluginFile), "cache", pluginPackage + " " + pluginRelease}
+	if err := artifact.CheckPrivate(opts.CacheDir, plugin.path); err != nil {
+		return pluginInfo{}, err
+	}
+	fetched, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{
+		Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.index,
+		Hash: func(path string) (string, error) { return fileSHA256(path, opts.CacheDir) },
+	})
+	if err != nil {
+		return pluginInfo{}, err
+	}
+	if fetched {
+		plugin.source = "PyPI"
+	}
+	return plugin, nil
 }
 
 // searchList returns the first plugin of the kind ("cpu" or "cuda") in a list of files and
@@ -100,27 +129,4 @@ func searchDir(dir, kind string) string {
 		}
 	}
 	return ""
-}
-
-// goXLADirs lists the folders where go-xla's installer puts plugins.
-func goXLADirs() []string {
-	dirs := []string{"/usr/local/lib/go-xla"}
-	if home, err := os.UserHomeDir(); err == nil {
-		local := filepath.Join(home, ".local", "lib", "go-xla")
-		if runtime.GOOS == "darwin" {
-			local = filepath.Join(home, "Library", "Application Support", "go-xla")
-		}
-		dirs = append([]string{local}, dirs...)
-	}
-	return dirs
-}
-
-var versionInName = regexp.MustCompile(`_(v\d[\d.]*\d)_plugin`)
-
-// goXLAVersion returns the release in the file name of a plugin of go-xla's installer.
-func goXLAVersion(path string) string {
-	if m := versionInName.FindStringSubmatch(filepath.Base(path)); m != nil {
-		return "go-xla " + m[1]
-	}
-	return "go-xla"
 }

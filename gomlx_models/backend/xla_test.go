@@ -206,14 +206,6 @@ func TestPluginNames(t *testing.T) {
 	}
 }
 
-// BenchmarkOpenWarm times opening the backend, with its test computation, if the plugin is
-// in the cache.
-func BenchmarkOpenWarm(b *testing.B) {
-	for b.Loop() {
-		open(b, XLACPU).Finalize()
-	}
-}
-
 // TestSitePackages: the packages of a virtual environment are found, whatever its folder is called.
 func TestSitePackages(t *testing.T) {
 	env := filepath.Join(t.TempDir(), "env[1]")

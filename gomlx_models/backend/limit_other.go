@@ -1,5 +1,0 @@
-//go:build !unix
-
-package backend
-
-func checkAddressSpace(uint64) error { return nil }
