@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"go/scanner"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -146,53 +145,22 @@ type historyReply struct {
 	History [][3]any `json:"history"`
 }
 
-// find answers a history_request: the last n cells, a range of numbers, or the cells that match a pattern. The only
-// session is the current one, 0.
+// find answers a history_request with the last n cells: consoles ask for nothing else. The only session is 0.
 func (h *history) find(content json.RawMessage) historyReply {
-	var c struct {
-		Output  bool   `json:"output"`
-		Type    string `json:"hist_access_type"`
-		Session int    `json:"session"`
-		Start   int    `json:"start"`
-		Stop    *int   `json:"stop"`
-		N       *int   `json:"n"`
-		Pattern string `json:"pattern"`
-		Unique  bool   `json:"unique"`
-	}
+	c := struct {
+		Output bool `json:"output"`
+		N      int  `json:"n"`
+	}{N: historyLimit}
 	_ = json.Unmarshal(content, &c)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var matches func(pastCell) bool
-	switch pattern := glob(c.Pattern); c.Type {
-	case "range":
-		matches = func(p pastCell) bool {
-			return c.Session == 0 && p.number >= c.Start && (c.Stop == nil || p.number < *c.Stop)
-		}
-	case "search":
-		matches = func(p pastCell) bool { return pattern.MatchString(p.source) }
-	default:
-		matches = func(pastCell) bool { return true }
-	}
 	reply := historyReply{"ok", [][3]any{}}
-	seen := map[string]bool{}
-	for _, p := range slices.Backward(h.cells) {
-		full := c.Type != "range" && c.N != nil && len(reply.History) >= *c.N
-		if full || !matches(p) || c.Unique && seen[p.source] {
-			continue
-		}
-		seen[p.source] = true
+	for _, p := range h.cells[len(h.cells)-min(len(h.cells), max(0, c.N)):] {
 		var entry any = p.source
 		if c.Output {
 			entry = [2]any{p.source, nil}
 		}
 		reply.History = append(reply.History, [3]any{0, p.number, entry})
 	}
-	slices.Reverse(reply.History)
 	return reply
-}
-
-// glob compiles a pattern in which * stands for any text and ? for a character.
-func glob(pattern string) *regexp.Regexp {
-	text := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(pattern))
-	return regexp.MustCompile(`(?s)^` + text + `$`)
 }

@@ -5,13 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 )
-
-// variable matches a variable in the env of a kernelspec: ${NAME} or $NAME. $$ stands for a dollar sign.
-var variable = regexp.MustCompile(`\$(\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
 
 // command makes the command that starts a kernel, with its environment and tmp as its folder for temporary files.
 func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error) {
@@ -43,17 +39,16 @@ func environment(spec Spec, o Options, tmp string) []string {
 	return append(env, "TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp, "JPY_PARENT_PID="+strconv.Itoa(os.Getpid()))
 }
 
-// expand replaces the variables that are set in this process. Others stay as they are.
+// expand replaces ${NAME} and $NAME if the variable is set in this process. Others stay as they are. $$ is a dollar sign.
 func expand(value string) string {
-	return variable.ReplaceAllStringFunc(value, func(v string) string {
-		name := strings.Trim(v[1:], "{}")
+	return os.Expand(value, func(name string) string {
 		if name == "$" {
 			return "$"
 		}
 		if found, ok := os.LookupEnv(name); ok {
 			return found
 		}
-		return v
+		return "${" + name + "}"
 	})
 }
 

@@ -3,12 +3,9 @@ package jupyter
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -64,18 +61,6 @@ func (c *connection) ports() []*int {
 	return []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.Heartbeat}
 }
 
-// taken says whether one of the ports is in use.
-func (c *connection) taken() bool {
-	for _, port := range c.ports() {
-		l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(*port)))
-		if err != nil {
-			return true
-		}
-		l.Close()
-	}
-	return false
-}
-
 // write writes the connection file and returns its path. Kernels take their id from its name, kernel-ID.json.
 func (c *connection) write(dir, id string) (string, error) {
 	file := filepath.Join(dir, "kernel-"+id+".json")
@@ -91,58 +76,31 @@ func (c *connection) writeTo(file string) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// maxConnection is the largest size of a connection file.
-const maxConnection = 1 << 16
-
-// readConnection reads a connection file that a client wrote.
+// readConnection reads a connection file that a client wrote. Ports and addresses that are not valid fail in listen.
 func readConnection(file string) (connection, error) {
-	f, err := os.Open(file)
+	var c connection
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return connection{}, fmt.Errorf("cannot read the connection file: %w", err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxConnection+1))
-	if err != nil {
-		return connection{}, fmt.Errorf("cannot read the connection file: %w", err)
+	if err = json.Unmarshal(data, &c); err == nil {
+		err = c.check()
 	}
-	c, err := parseConnection(data)
 	if err != nil {
 		return connection{}, fmt.Errorf("%s is not a connection file of Jupyter: %w", file, err)
 	}
 	return c, nil
 }
 
-// hostName matches the name of a computer.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
-
-// parseConnection decodes a connection file. It refuses ports that are invalid or equal, and other transports,
-// signatures and addresses than Jupyter's.
-func parseConnection(data []byte) (connection, error) {
-	var c connection
-	if len(data) > maxConnection {
-		return connection{}, fmt.Errorf("it is larger than %d bytes", maxConnection)
-	}
-	if err := json.Unmarshal(data, &c); err != nil {
-		return connection{}, err
-	}
+// check refuses other transports and signatures than Jupyter's.
+func (c *connection) check() error {
 	if c.Transport != "tcp" && c.Transport != "ipc" {
-		return connection{}, fmt.Errorf("transport is %q; it must be tcp or ipc", c.Transport)
+		return fmt.Errorf("transport is %q; it must be tcp or ipc", c.Transport)
 	}
 	if c.Scheme != "hmac-sha256" && (c.Scheme != "" || c.Key != "") {
-		return connection{}, fmt.Errorf("signature_scheme is %q; it must be hmac-sha256", c.Scheme)
+		return fmt.Errorf("signature_scheme is %q; it must be hmac-sha256", c.Scheme)
 	}
-	_, err := netip.ParseAddr(c.IP)
-	if c.IP == "" || c.Transport == "tcp" && c.IP != "*" && err != nil && !hostName.MatchString(c.IP) {
-		return connection{}, fmt.Errorf("ip is %q; it must be an address", c.IP)
-	}
-	seen := map[int]bool{}
-	for _, port := range c.ports() {
-		if *port < 1 || *port > 65535 || seen[*port] {
-			return connection{}, fmt.Errorf("port %d is not valid, or named twice", *port)
-		}
-		seen[*port] = true
-	}
-	return c, nil
+	return nil
 }
 
 // address is where a kernel listens, for package net.

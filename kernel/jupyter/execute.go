@@ -76,19 +76,7 @@ type cell struct {
 	reply         Reply
 	replied, idle bool
 	stop          error // why the cell was interrupted; nil if it was not
-	probe         probe
 }
-
-// probe is a kernel_info_request that is sent when either the reply or the idle status of a cell is missing. A kernel
-// handles one request of its shell channel after the other, and each channel keeps the order of its messages. So what
-// has not arrived before the answer to the probe was never sent, however slow the machine is.
-type probe struct {
-	id            string // empty: not sent
-	replied, idle bool
-}
-
-// answered says whether the answer has arrived on both channels.
-func (p probe) answered() bool { return p.replied && p.idle }
 
 // run handles messages until the cell ends.
 func (c *cell) run(ctx context.Context, in *inbox) error {
@@ -103,27 +91,17 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 	}
 	cancelled := ctx.Done()
 	for !c.replied || !c.idle {
-		if c.probe.answered() {
-			return c.incomplete()
-		}
 		select {
 		case m := <-in.messages:
 			if m.header.Type == "input_request" {
 				interrupt(errInput)
 			}
 			c.take(m)
-			if (c.replied || c.idle) && c.probe.id == "" {
+			if c.replied || c.idle {
 				incomplete.Reset(k.limits.incomplete)
 			}
 		case <-incomplete.C:
-			if c.probe.id != "" {
-				return c.incomplete()
-			}
-			var err error
-			if c.probe.id, err = k.request(k.shell, "kernel_info_request", struct{}{}, in); err != nil {
-				return c.incomplete()
-			}
-			incomplete.Reset(k.limits.probe)
+			return c.incomplete()
 		case <-cancelled:
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
@@ -133,6 +111,9 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			}
 			again.Reset(k.beforeNextInterrupt())
 		case <-grace.C:
+			if c.replied || c.idle {
+				return c.incomplete()
+			}
 			k.kill(fmt.Sprintf("the cell did not stop within %v after its interrupt, so the kernel was killed",
 				k.limits.interrupt))
 			<-k.gone
@@ -166,35 +147,26 @@ func (c *cell) interrupted() error {
 func (c *cell) incomplete() error {
 	if c.replied {
 		c.k.log.note(fmt.Sprintf("kernel %q replied but never said that it is idle", c.k.spec.Name))
-		return c.interrupted()
+	} else if c.stop == nil {
+		return errNoReply
 	}
-	if c.stop != nil {
-		return c.interrupted()
-	}
-	return errNoReply
+	return c.interrupted()
 }
 
 // take handles one message of the running cell.
 func (c *cell) take(m message) {
 	var err error
-	ofProbe := c.probe.id != "" && m.parent.ID == c.probe.id
 	switch m.header.Type {
 	case "execute_reply":
 		if c.reply, err = parseReply(m.content); err == nil {
 			c.replied = true
 		}
-	case "kernel_info_reply":
-		c.probe.replied = c.probe.replied || ofProbe
 	case "status":
 		var s struct {
 			State string `json:"execution_state"`
 		}
 		err = json.Unmarshal(m.content, &s)
-		if idle := s.State == "idle"; ofProbe {
-			c.probe.idle = c.probe.idle || idle
-		} else {
-			c.idle = c.idle || idle
-		}
+		c.idle = c.idle || s.State == "idle"
 	default:
 		var out Output
 		out, err = parseOutput(m)

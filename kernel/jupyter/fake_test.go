@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -31,12 +30,8 @@ type fake struct {
 	shell, control, stdin zmq4.Socket
 	iopub                 zmq4.Socket
 	interrupts            chan struct{}
-	identities            map[string]string // ZeroMQ identity by socket
-	infos                 int               // kernel_info_requests so far
+	infos                 int // kernel_info_requests so far
 	count                 int
-	late                  func() // what the last cell sends to iopub after the next kernel_info_reply; nil: nothing
-
-	mu sync.Mutex
 }
 
 // request is a message from the client.
@@ -87,7 +82,7 @@ func bind(connectionFile string) *fake {
 	f := &fake{
 		key:   []byte(c["key"].(string)),
 		shell: zmq4.NewRouter(ctx), control: zmq4.NewRouter(ctx), stdin: zmq4.NewRouter(ctx),
-		iopub: zmq4.NewPub(ctx), interrupts: make(chan struct{}, 10), identities: map[string]string{},
+		iopub: zmq4.NewPub(ctx), interrupts: make(chan struct{}, 10),
 	}
 	for name, s := range map[string]zmq4.Socket{
 		"shell": f.shell, "control": f.control, "stdin": f.stdin, "iopub": f.iopub, "hb": zmq4.NewRep(ctx),
@@ -114,7 +109,7 @@ func (f *fake) serve(start string) {
 			f.interrupts <- struct{}{}
 		}
 	}()
-	go f.receive("control", f.control, func(r request) {
+	go f.receive(f.control, func(r request) {
 		switch r.msgType {
 		case "interrupt_request":
 			f.interrupts <- struct{}{}
@@ -127,7 +122,7 @@ func (f *fake) serve(start string) {
 			os.Exit(0)
 		}
 	})
-	f.receive("shell", f.shell, func(r request) {
+	f.receive(f.shell, func(r request) {
 		switch r.msgType {
 		case "kernel_info_request":
 			f.infos++
@@ -139,7 +134,7 @@ func (f *fake) serve(start string) {
 }
 
 // receive reads requests from a socket and checks their signatures.
-func (f *fake) receive(name string, s zmq4.Socket, handle func(request)) {
+func (f *fake) receive(s zmq4.Socket, handle func(request)) {
 	for {
 		msg, err := s.Recv()
 		if err != nil {
@@ -159,9 +154,6 @@ func (f *fake) receive(name string, s zmq4.Socket, handle func(request)) {
 		check(json.Unmarshal(p[1], &h))
 		var content struct{ Code string }
 		check(json.Unmarshal(p[4], &content))
-		f.mu.Lock()
-		f.identities[name] = string(msg.Frames[0])
-		f.mu.Unlock()
 		handle(request{msg.Frames[0], p[1], h.Type, p[4], content.Code})
 	}
 }
@@ -219,11 +211,6 @@ func (f *fake) info(r request, start string) {
 		"protocol_version": "5.3", "implementation": "fake", "implementation_version": "1.2", "banner": "hello",
 		"language_info": map[string]any{"name": "fakish", "version": "0.1", "file_extension": ".fake"},
 	})
-	if f.late != nil {
-		time.Sleep(100 * time.Millisecond)
-		f.late()
-		f.late = nil
-	}
 }
 
 // execute answers execute_request. The first word of the code is the command.
@@ -249,17 +236,16 @@ func (f *fake) execute(r request) {
 
 // plain commands do something and are then answered correctly.
 var plain = map[string]func(f *fake, r request, rest string){
-	"nothing":  func(*fake, request, string) {},
-	"echo":     func(f *fake, r request, rest string) { f.print(r, rest) },
-	"env":      func(f *fake, r request, rest string) { f.print(r, os.Getenv(rest)) },
-	"pwd":      func(f *fake, r request, _ string) { dir, _ := os.Getwd(); f.print(r, dir) },
-	"args":     func(f *fake, r request, _ string) { f.print(r, strings.Join(os.Args[1:], "|")) },
-	"content":  func(f *fake, r request, _ string) { f.print(r, string(r.content)) },
-	"temp":     func(f *fake, r request, _ string) { check(os.WriteFile(os.TempDir()+"/left", nil, 0o600)) },
-	"child":    func(f *fake, r request, _ string) { f.child(false) },
-	"daemon":   func(f *fake, r request, _ string) { f.child(true) },
-	"identity": func(f *fake, r request, _ string) { f.printIdentities(r) },
-	"shows":    func(f *fake, r request, _ string) { f.shows(r) },
+	"nothing": func(*fake, request, string) {},
+	"echo":    func(f *fake, r request, rest string) { f.print(r, rest) },
+	"env":     func(f *fake, r request, rest string) { f.print(r, os.Getenv(rest)) },
+	"pwd":     func(f *fake, r request, _ string) { dir, _ := os.Getwd(); f.print(r, dir) },
+	"args":    func(f *fake, r request, _ string) { f.print(r, strings.Join(os.Args[1:], "|")) },
+	"content": func(f *fake, r request, _ string) { f.print(r, string(r.content)) },
+	"temp":    func(f *fake, r request, _ string) { check(os.WriteFile(os.TempDir()+"/left", nil, 0o600)) },
+	"child":   func(f *fake, r request, _ string) { f.child(false) },
+	"daemon":  func(f *fake, r request, _ string) { f.child(true) },
+	"shows":   func(f *fake, r request, _ string) { f.shows(r) },
 	"flood": func(f *fake, r request, rest string) {
 		n, _ := strconv.Atoi(rest)
 		line := strings.Repeat("x", 1<<20-1) + "\n"
@@ -302,32 +288,16 @@ var plain = map[string]func(f *fake, r request, rest string){
 
 // odd commands send their own, faulty answers.
 var odd = map[string]func(f *fake, r request, rest string){
-	"reply-first": func(f *fake, r request, _ string) { f.replyFirst(r, 50*time.Millisecond) },
-	"slow-idle":   func(f *fake, r request, _ string) { f.replyFirst(r, 300*time.Millisecond) },
-	"idle-first":  func(f *fake, r request, _ string) { f.idleFirst(r, 50*time.Millisecond) },
-	"slow-reply":  func(f *fake, r request, _ string) { f.idleFirst(r, 300*time.Millisecond) },
+	"reply-first": func(f *fake, r request, _ string) { f.replyFirst(r) },
+	"idle-first":  func(f *fake, r request, _ string) { f.idleFirst(r) },
 	"no-idle":     func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },
 	"no-reply":    func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
-	"late-iopub": func(f *fake, r request, _ string) {
-		f.reply(r, "ok")
-		f.late = func() { f.print(r, "late"); f.status(r, "idle") }
-	},
-	"reply-and-hang": func(f *fake, r request, _ string) {
-		f.print(r, "out")
-		f.reply(r, "ok")
-		time.Sleep(longTime)
-	},
-	"idle-and-hang": func(f *fake, r request, _ string) {
-		f.print(r, "out")
-		f.status(r, "idle")
-		time.Sleep(longTime)
-	},
-	"close":      func(f *fake, r request, rest string) { f.print(r, "out"); f.closeSocket(rest) },
-	"exit":       func(f *fake, r request, rest string) { f.exit(r, rest) },
-	"exit-child": func(f *fake, r request, rest string) { f.child(false); f.exit(r, rest) },
-	"exit-after": func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
-	"kill":       func(*fake, request, string) { self, _ := os.FindProcess(os.Getpid()); self.Kill() },
-	"hang":       func(*fake, request, string) { time.Sleep(longTime) },
+	"close":       func(f *fake, r request, rest string) { f.print(r, "out"); f.closeSocket(rest) },
+	"exit":        func(f *fake, r request, rest string) { f.exit(r, rest) },
+	"exit-child":  func(f *fake, r request, rest string) { f.child(false); f.exit(r, rest) },
+	"exit-after":  func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
+	"kill":        func(*fake, request, string) { self, _ := os.FindProcess(os.Getpid()); self.Kill() },
+	"hang":        func(*fake, request, string) { time.Sleep(longTime) },
 	"wait": func(f *fake, r request, rest string) { // until interrupted that many times
 		f.print(r, "waiting")
 		n, _ := strconv.Atoi(rest)
@@ -346,19 +316,19 @@ var odd = map[string]func(f *fake, r request, rest string){
 }
 
 // replyFirst sends the reply, and later an output and idle.
-func (f *fake) replyFirst(r request, wait time.Duration) {
+func (f *fake) replyFirst(r request) {
 	f.reply(r, "ok")
-	time.Sleep(wait)
+	time.Sleep(50 * time.Millisecond)
 	f.print(r, "late")
 	f.status(r, "idle")
 }
 
 // idleFirst sends outputs and idle, and later the reply.
-func (f *fake) idleFirst(r request, wait time.Duration) {
+func (f *fake) idleFirst(r request) {
 	f.print(r, "early")
 	f.status(r, "idle")
 	f.print(r, "after idle")
-	time.Sleep(wait)
+	time.Sleep(50 * time.Millisecond)
 	f.reply(r, "ok")
 }
 
@@ -382,12 +352,6 @@ func (f *fake) child(own bool) {
 func (f *fake) closeSocket(name string) {
 	time.Sleep(50 * time.Millisecond)
 	map[string]zmq4.Socket{"shell": f.shell, "iopub": f.iopub}[name].Close()
-}
-
-func (f *fake) printIdentities(r request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.print(r, f.identities["shell"]+" "+f.identities["control"])
 }
 
 func (f *fake) shows(r request) {

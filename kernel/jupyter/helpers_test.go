@@ -40,8 +40,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	defaultLimits = limits{
-		incomplete: 100 * time.Millisecond,
-		probe:      time.Minute,
+		incomplete: 500 * time.Millisecond,
 		interrupt:  30 * time.Second,
 		again:      100 * time.Millisecond,
 		shutdown:   2 * time.Second,

@@ -66,15 +66,14 @@ func (k *Kernel) deliver(frames [][]byte) {
 	}
 }
 
-// reject counts a dropped message. The first one is noted in the log.
+// reject notes the first dropped message in the log.
 func (k *Kernel) reject(err error) {
 	k.mu.Lock()
-	k.rejected++
-	first := k.rejected == 1
-	k.mu.Unlock()
-	if first {
+	defer k.mu.Unlock()
+	if !k.rejected {
 		k.log.note(fmt.Sprintf("dropped a message of kernel %q: %v", k.spec.Name, err))
 	}
+	k.rejected = true
 }
 
 // supervise waits until the kernel's process or one of its main sockets ends, and closes gone. Before that it allows

@@ -9,12 +9,10 @@
 package jupyter
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,8 +34,7 @@ type Options struct {
 
 // limits holds the time limits for a kernel's reactions. Tests shorten them.
 type limits struct {
-	incomplete time.Duration // until a kernel that sent only one of reply and idle is asked with a probe
-	probe      time.Duration // for the answer to the probe
+	incomplete time.Duration // for the other of reply and idle, after the last message
 	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
 	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
 	shutdown   time.Duration // for the process to end after shutdown_request
@@ -45,8 +42,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	incomplete: 5 * time.Second,
-	probe:      30 * time.Second,
+	incomplete: 30 * time.Second,
 	interrupt:  10 * time.Second,
 	again:      time.Second,
 	shutdown:   3 * time.Second,
@@ -74,7 +70,7 @@ type Kernel struct {
 	mu       sync.Mutex
 	inboxes  map[string]*inbox // by id of the request
 	cause    string            // why the kernel was killed; empty if it was not
-	rejected int               // number of dropped messages
+	rejected bool              // a message was dropped
 }
 
 // Info describes a kernel: what is used of its kernel_info_reply.
@@ -97,27 +93,6 @@ func (k *Kernel) Interrupt() error {
 	return k.process.interrupt()
 }
 
-// Ask sends a request on the shell channel and decodes the content of the reply into reply. Execute is for cells.
-func (k *Kernel) Ask(ctx context.Context, msgType string, content, reply any) error {
-	in := newInbox()
-	defer k.close(in)
-	if _, err := k.request(k.shell, msgType, content, in); err != nil {
-		return err
-	}
-	for {
-		select {
-		case m := <-in.messages:
-			if m.header.Type == strings.TrimSuffix(msgType, "_request")+"_reply" {
-				return json.Unmarshal(m.content, reply)
-			}
-		case <-k.gone:
-			return k.died()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
 // Close asks the kernel to shut down, kills the remaining processes of its process group and removes its temporary
 // folder. A running cell ends with an error. Further calls do nothing.
 func (k *Kernel) Close() error {
@@ -131,11 +106,6 @@ func (k *Kernel) Close() error {
 		}
 		<-k.gone
 		err = k.remove()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if k.rejected > 0 {
-			k.log.note(fmt.Sprintf("%d messages of kernel %q were dropped", k.rejected, k.spec.Name))
-		}
 	})
 	return err
 }

@@ -19,7 +19,7 @@ type realCase struct{ code, text, status, ename string }
 // runReal runs cells in a real kernel, interrupts an endless one, and runs one more.
 func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, after, printed string) {
 	saved := defaultLimits
-	defaultLimits = limits{5 * time.Second, 30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
+	defaultLimits = limits{30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
 	t.Cleanup(func() { defaultLimits = saved })
 	var log demand.Buffer
 	o.Log = &log
@@ -57,17 +57,11 @@ func TestGoNB(t *testing.T) {
 	if gonb == "" {
 		t.Skip("no gonb: set TVPS_TEST_GONB to its path, or put it on PATH")
 	}
-	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
-	if goimports, err := exec.LookPath(filepath.Join(filepath.Dir(gonb), "goimports")); err != nil {
-		if _, err := exec.LookPath("goimports"); err != nil {
-			t.Skip("gonb needs goimports next to it or on PATH", goimports)
-		}
+	t.Setenv("PATH", filepath.Dir(gonb)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if _, err := exec.LookPath("goimports"); err != nil {
+		t.Skip("gonb needs goimports next to it or on PATH")
 	}
-	spec := Spec{
-		Name: "gonb",
-		Argv: []string{gonb, "--kernel", "{connection_file}"},
-		Env:  map[string]string{"PATH": path},
-	}
+	spec := Spec{Name: "gonb", Argv: []string{gonb, "--kernel", "{connection_file}"}, Env: map[string]string{}}
 	cases := []realCase{
 		{"%%\nfmt.Println(6 * 7)", "42", "ok", ""},
 		{"%%\nfmt.Fprintln(os.Stderr, \"warned\")", "warned", "ok", ""},
@@ -109,15 +103,8 @@ func TestIPyKernel(t *testing.T) {
 		{"input('name?')", "", "error", "StdinNotImplementedError"},
 		{"for i in range(2000): print('y' * 5000)", "yyy", "ok", ""},
 	}
-	runReal(
-		t,
-		spec,
-		Options{Dir: t.TempDir()},
-		cases,
-		"import time\nprint('started', flush=True)\nwhile True: time.sleep(1)",
-		"print('again')",
-		"again",
-	)
+	endless := "import time\nprint('started', flush=True)\nwhile True: time.sleep(1)"
+	runReal(t, spec, Options{Dir: t.TempDir()}, cases, endless, "print('again')", "again")
 
 	t.Run("died", func(t *testing.T) {
 		spec.Env["FAKE_TEST"] = marker(t)
@@ -127,4 +114,47 @@ func TestIPyKernel(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// TestInstalledKernel uses the kernel that `kernel install --prefix` installed for this checkout, as Jupyter does: a
+// name is completed and explained, for this module, too, a console's requests are answered, and nothing is left.
+func TestInstalledKernel(t *testing.T) {
+	prefix := os.Getenv("TVPS_TEST_PREFIX")
+	if prefix == "" {
+		t.Skip("TVPS_TEST_PREFIX is not set: the installed kernel is not tested")
+	}
+	if _, err := os.Stat(filepath.Join(prefix, "share", "tvps", "kernel", "gopls", "gopls")); err != nil {
+		t.Skip("gopls was not installed:", err)
+	}
+	t.Setenv("JUPYTER_PATH", filepath.Join(prefix, "share", "jupyter"))
+	spec, err := Find("tvps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
+	k := startFake(t, spec, Options{Dir: filepath.Join("..", "..", "notebooks")})
+	until := func(want, msgType string, content any) { // gopls loads the module first
+		t.Helper()
+		for end := time.Now().Add(5 * time.Minute); ; {
+			_, reply := ask(t, k, msgType, content)
+			if strings.Contains(reply, want) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s is answered by %s, want %s", msgType, reply, want)
+			}
+		}
+	}
+	const imports = "import \"strings\"\nimport \"tvps/replicate/notebook\"\n\n%%\n"
+	for before, want := range map[string]string{"strings.Rep": `"Repeat"`, "notebook.Fig": `"Figure"`} {
+		code := imports + before
+		until(want, "complete_request", map[string]any{"code": code, "cursor_pos": len(code)})
+	}
+	code := imports + "_ = strings.Repeat(\"a\", 3)\n_ = notebook.Must"
+	until("func strings.Repeat(s string, count int) string", "inspect_request",
+		map[string]any{"code": code, "cursor_pos": strings.Index(code, "Repeat"), "detail_level": 0})
+	until("incomplete", "is_complete_request", map[string]string{"code": "for {"})
+	if n := len(fakeProcesses(t)); n < 3 {
+		t.Errorf("only %d processes: the relay, gonb and gopls should run", n)
+	}
 }

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // Spec is an installed kernel: the content of its kernel.json and the folder of that file.
@@ -48,8 +46,7 @@ func Find(name string) (Spec, error) {
 			ErrNoKernel, name, strings.Join(searchPath(), string(os.PathListSeparator)))
 	}
 	slices.Sort(names)
-	return Spec{}, fmt.Errorf("%w: %q is not installed; did you mean %q? Installed: %s",
-		ErrNoKernel, name, nearest(key, names), strings.Join(names, ", "))
+	return Spec{}, fmt.Errorf("%w: %q is not installed; installed: %s", ErrNoKernel, name, strings.Join(names, ", "))
 }
 
 // folders maps the name of each installed kernel to its folder: the first one in the search path.
@@ -92,11 +89,4 @@ func read(name, dir string) (Spec, error) {
 			name, file, s.InterruptMode)
 	}
 	return s, nil
-}
-
-// nearest is the name with the smallest edit distance to the given one.
-func nearest(name string, names []string) string {
-	return slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)
-	})
 }

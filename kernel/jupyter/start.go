@@ -74,9 +74,8 @@ func startOnce(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool
 	} else {
 		err = fmt.Errorf("%w%s", err, k.log.lastLines())
 	}
-	err = errors.Join(err, k.Close())
-	inUse := strings.Contains(strings.ToLower(k.log.lastLines()), "address already in use")
-	return nil, exited && (inUse || c.taken()), err
+	taken = exited && strings.Contains(strings.ToLower(k.log.lastLines()), "address already in use")
+	return nil, taken, errors.Join(err, k.Close())
 }
 
 // launchKernel writes the kernel's files and starts its process.

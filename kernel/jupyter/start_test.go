@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,15 +63,6 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-func TestStartCancelled(t *testing.T) {
-	noLeftovers(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := Start(ctx, fakeSpec(t, "mute"), Options{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestNoProgram(t *testing.T) {
 	for _, argv := range [][]string{{"no-such-program"}, {"/no/such/program"}, nil} {
 		noLeftovers(t)
@@ -90,21 +79,6 @@ func TestPortTakenByAnother(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "port"), Options{})
 	if text, _ := execute(t, k, "echo hello"); text != "hello" {
 		t.Errorf("got %q", text)
-	}
-}
-
-func TestTaken(t *testing.T) {
-	c, err := newConnection("fake", newSession())
-	if err != nil || c.taken() {
-		t.Fatalf("free ports are taken: %v", err)
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(c.Heartbeat)))
-	if err != nil {
-		t.Skip("another process took the port")
-	}
-	defer l.Close()
-	if !c.taken() {
-		t.Error("a port in use counts as free")
 	}
 }
 
