@@ -78,7 +78,8 @@ func TestMisbehaviour(t *testing.T) {
 			if text != test.text || !errors.Is(err, test.err) || err == nil && reply.Status != "ok" {
 				t.Errorf("got %q, %+v, %v; want %q, %v", text, reply, err, test.text, test.err)
 			}
-			if test.note == "" && notes.String() != "" || !strings.Contains(notes.String(), test.note) {
+			if test.note == "" && notes.String() != "" || !strings.Contains(notes.String(), test.note) ||
+				strings.Count(notes.String(), "\n") > 1 {
 				t.Errorf("log %q, want %q", notes.String(), test.note)
 			}
 			if text, _ := execute(t, k, "echo next"); text != "next" {
