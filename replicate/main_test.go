@@ -192,7 +192,7 @@ func TestStudyCommand(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(s.out, "study.md"))
-	want := "`go run ./replicate study --scale tiny --scenario gaussian --seeds 0 --set steps=7 "
+	want := "`go run ./replicate study --scale tiny --seeds 0 --set steps=7 "
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%v, the page does not say %s:\n%s", err, want, text)
 	}

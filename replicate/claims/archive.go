@@ -19,15 +19,15 @@ type Archive struct {
 // AddJobs sets the runs of a panel and their data. Errors: impossible settings, missing data or checkpoints.
 func (a Archive) AddJobs(p *Panel) (err error) {
 	if a.Index != nil {
-		return a.Index.fill(p, a.Host)
+		return a.Index.addJobs(p, a.Host)
 	}
 	p.Source = p.Settings.Source(a.Host)
 	p.Jobs, err = p.Settings.Jobs(a.Host, p.Series, p.Seeds, p.Measure)
 	return err
 }
 
-// Collect returns a panel with its stored runs. A damaged file counts as missing. Errors: files that cannot be read.
-func (a Archive) Collect(p Panel) (Collected, error) {
+// Load returns a panel with its stored runs. A damaged file counts as missing. Errors: files that cannot be read.
+func (a Archive) Load(p Panel) (Collected, error) {
 	results := map[string]*runs.Result{}
 	for _, job := range p.Jobs {
 		result, err := a.read(job.Spec, p.Shown().Name)

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,7 @@ type Sample struct {
 	Seeds  []int64 `json:"seeds"`
 	Stride int     `json:"stride,omitempty"` // 0 for the panel's own
 
-	again bool // whether a look at the panel led to a planned size, see secondLook
+	level float64 // of the intervals; 0 for figures.Level
 }
 
 // Evidence is what claims are judged by.
@@ -54,7 +55,7 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	e := AsDrawn(panels)
 	e.samples = map[string][]judgedSample{}
 	for _, c := range panels {
-		claimed, noted := compared(f, c.Panel)
+		claimed, noted := seriesSets(f, c.Panel)
 		noted = slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) })
 		found, err := a.largest(c.Panel, slices.Concat(claimed, noted), declared, fixed)
 		if err != nil {
@@ -69,9 +70,9 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	return e, nil
 }
 
-// compared lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors and
+// seriesSets lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors and
 // notes, with all series together.
-func compared(f paper.Figure, p Panel) (claimed, noted [][]string) {
+func seriesSets(f paper.Figure, p Panel) (claimed, noted [][]string) {
 	add := func(to [][]string, set ...string) [][]string {
 		if contains(to, set) || !subset(set, p.Series) {
 			return to
@@ -107,16 +108,17 @@ func (a Archive) largest(p Panel, sets [][]string, declared []Panel, fixed []Siz
 	known := map[string]*judgedSample{} // by sample
 	for _, set := range sets {
 		for _, s := range samples(p, set, declared, fixed) {
-			key := fmt.Sprint(s)
+			key := fmt.Sprint(s.Seeds, s.Stride, s.level)
 			if known[key] == nil {
-				c, err := a.sampled(p, s)
+				enlarged, err := a.enlarge(p, s)
 				if err != nil {
 					return nil, err
 				}
-				known[key] = &judgedSample{Collected: c}
-				if s.again {
-					known[key].level = secondLook
+				c, err := a.Load(enlarged)
+				if err != nil {
+					return nil, err
 				}
+				known[key] = &judgedSample{Collected: c, level: s.level}
 			}
 			found := known[key]
 			if !found.Whole(set...) {
@@ -131,16 +133,13 @@ func (a Archive) largest(p Panel, sets [][]string, declared []Panel, fixed []Siz
 	return out, nil
 }
 
-// sampled returns the panel at a sample, with the runs that are stored.
-func (a Archive) sampled(p Panel, s Sample) (Collected, error) {
+// enlarge returns the panel at a sample, with its runs.
+func (a Archive) enlarge(p Panel, s Sample) (Panel, error) {
 	p, err := p.with(s)
 	if err == nil {
 		err = a.AddJobs(&p)
 	}
-	if err != nil {
-		return Collected{}, err
-	}
-	return a.Collect(p)
+	return p, err
 }
 
 // keep leaves the series that are judged by the sample, with their runs and rows. claimed are the sets of series of all
@@ -152,7 +151,7 @@ func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 	}
 	if len(own) < len(claimed) {
 		for _, set := range own {
-			if text := strings.Join(Labels(set...), " and "); !slices.Contains(s.about, text) {
+			if text := strings.Join(SeriesLabels(set...), " and "); !slices.Contains(s.about, text) {
 				s.about = append(s.about, text)
 			}
 		}
@@ -175,12 +174,12 @@ func (e Evidence) of(p paper.Part) (rows []figures.Row, level float64) {
 	return e.drawn, 0
 }
 
-// Compare measures a part by its rows, those of some steps (from, to) alone. level is that of its intervals, 0 for
-// figures.Level. Errors are those of Measure.
-func (e Evidence) Compare(p Panel, part paper.Part, from, to int) (m Effect, level float64, err error) {
+// Effect computes a part's statistic from its rows, those of some steps (from, to) alone. level is that of its
+// intervals, 0 for figures.Level. Errors are those of NewEffect.
+func (e Evidence) Effect(p Panel, part paper.Part, from, to int) (m Effect, level float64, err error) {
 	rows, level := e.of(part)
 	within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < from || r.T > to })
-	m, err = Measure(within, part, p.Shown().Name, p.Sampled())
+	m, err = NewEffect(within, part, p.Shown().Name, p.Sampled())
 	return m, level, err
 }
 
@@ -224,7 +223,15 @@ func (e Evidence) Notes(panel string, differences bool) []string {
 				what += ", with their differences in these notes,"
 			}
 		}
-		out = append(out, s.sample().judges(what))
+		text := fmt.Sprintf("%s are judged by %s", what, runs.Plural(len(s.Seeds), "seed"))
+		switch stride := s.sample().Stride; stride {
+		case 0:
+		case 1:
+			text += " at every step"
+		default:
+			text += fmt.Sprintf(" at every %s step", experiment.Ordinal(stride))
+		}
+		out = append(out, text+", which are more than are drawn.")
 	}
 	return out
 }
@@ -242,19 +249,6 @@ func (p Panel) sample() Sample {
 	return s
 }
 
-// judges says that something is judged by the sample and not by what is drawn.
-func (s Sample) judges(what string) string {
-	text := what + " are judged by " + runs.Plural(len(s.Seeds), "seed")
-	switch s.Stride {
-	case 0:
-	case 1:
-		text += " at every step"
-	default:
-		text += fmt.Sprintf(" at every %s step", experiment.Ordinal(s.Stride))
-	}
-	return text + ", which are more than are drawn."
-}
-
 // samples lists the samples of some series of a panel that are larger than the panel's own, the largest first. A panel
 // that takes some of its figure's seeds takes these of all samples.
 func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample {
@@ -268,7 +262,9 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, series) && len(s.Parts) > 0 })
 	for _, s := range fixed {
 		if s.serves(p, series) {
-			s.again = looked
+			if looked {
+				s.level = secondLook
+			}
 			out = append(out, s.Sample)
 		}
 	}
@@ -278,8 +274,12 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 			out[i].Seeds = p.Seeds
 		}
 	}
-	out = slices.DeleteFunc(out, func(s Sample) bool { return s.cells(p) <= (Sample{Seeds: p.Seeds}).cells(p) })
-	slices.SortStableFunc(out, func(a, b Sample) int { return cmp.Compare(b.cells(p), a.cells(p)) })
+	out = slices.DeleteFunc(out, func(s Sample) bool { return s.Enlarges(p) != nil })
+	cells := func(s Sample) int {
+		q, _ := p.with(s) // it fits
+		return q.cells()
+	}
+	slices.SortStableFunc(out, func(a, b Sample) int { return cmp.Compare(cells(b), cells(a)) })
 	return out
 }
 
@@ -288,12 +288,15 @@ func subset[T comparable](some, of []T) bool {
 }
 
 // cells is the number of seeds times that of steps.
-func (s Sample) cells(p Panel) int {
+func (p Panel) cells() int { return len(p.Seeds) * len(p.Settings.PlannedSteps()) }
+
+// Enlarges returns an error unless the sample fits the panel and has more seeds times steps than it.
+func (s Sample) Enlarges(p Panel) error {
 	q, err := p.with(s)
-	if err != nil {
-		return 0
+	if err == nil && q.cells() <= p.cells() {
+		err = errors.New("it has no more seeds times steps than the panel itself")
 	}
-	return len(q.Seeds) * len(q.Settings.PlannedSteps())
+	return err
 }
 
 // with returns the panel with the sample instead of its own, without runs.

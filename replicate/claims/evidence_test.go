@@ -36,14 +36,14 @@ func TestLevelOfSizes(t *testing.T) {
 		fixed []Size
 		want  string
 	}{
-		{[]Size{asked}, "9 false"},
-		{[]Size{asked, other}, "9 false"},
-		{[]Size{planned}, "6 true"},
-		{[]Size{planned, asked}, "9 true 6 true"},
+		{[]Size{asked}, "9 0"},
+		{[]Size{asked, other}, "9 0"},
+		{[]Size{planned}, "6 0.975"},
+		{[]Size{planned, asked}, "9 0.975 6 0.975"},
 	} {
 		var got []string
 		for _, s := range samples(p, p.Series, nil, c.fixed) {
-			got = append(got, fmt.Sprint(len(s.Seeds), s.again))
+			got = append(got, fmt.Sprint(len(s.Seeds), s.level))
 		}
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%d sizes: %s, want %s", len(c.fixed), text, c.want)

@@ -48,7 +48,7 @@ func TestFloors(t *testing.T) {
 		"without a floor's runs": {without("random"), NotRun},
 		"without the part's run": {without("sac-omega"), NotRun},
 	} {
-		j := judge(paper.Figure{Number: 2}, c, shown, Evidence{drawn: c2.rows})
+		j := judgeClaim(paper.Figure{Number: 2}, c, shown, Evidence{drawn: c2.rows})
 		if j.Verdict != c2.want || j.Parts[0].Verdict != c2.want || len(j.Floors) != 2 {
 			t.Errorf("%s: %+v, want %s", what, j, c2.want)
 		}
@@ -58,19 +58,19 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	one := slices.DeleteFunc(agentRows(-85, 1, -90), func(r figures.Row) bool { return r.Seed > 0 })
-	if j := judge(paper.Figure{}, c, shown, Evidence{drawn: one}); j.Verdict != Undecided {
+	if j := judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: one}); j.Verdict != Undecided {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
-	if j := judge(paper.Figure{}, c, map[string]shownPanel{"a": {metric: Metric{Name: "return"}}}, Evidence{drawn: agentRows(-85, 1, -90)}); j.Verdict != Holds {
+	if j := judgeClaim(paper.Figure{}, c, map[string]shownPanel{"a": {metric: Metric{Name: "return"}}}, Evidence{drawn: agentRows(-85, 1, -90)}); j.Verdict != Holds {
 		t.Errorf("a panel without floors: %s", j)
 	}
 	open := agentRows(-85, 1, -90)
-	shownPart := judge(paper.Figure{}, c, shown, Evidence{drawn: open}).OnPage()
+	shownPart := judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: open}).OnPage()
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing ||
 		shownPart.Verdict.Word != "not judged: agents are not trained at this scale" {
 		t.Errorf("the page shows %+v", shownPart)
 	}
-	two := []Judged{judge(paper.Figure{}, c, shown, Evidence{drawn: open}), judge(paper.Figure{}, c, shown, Evidence{drawn: agentRows(-40, 1, -90)})}
+	two := []Judged{judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: open}), judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: agentRows(-40, 1, -90)})}
 	if got, want := CountVerdicts(two), "2 claims: 1 holds, 1 is not judged"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -89,7 +89,7 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 		shown[p.Key] = shownPanel{metric: p.Shown(), base: p.Series[0], sample: p.Sampled(), floors: p.floors()}
 	}
 	for _, c := range f.Claims {
-		out.Claims = append(out.Claims, judge(f, c, shown, e))
+		out.Claims = append(out.Claims, judgeClaim(f, c, shown, e))
 	}
 	return out
 }
@@ -106,9 +106,9 @@ type shownPanel struct {
 // that has others.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
-// judge judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
+// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
 // base does not exceed every floor is not judged.
-func judge(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
+func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
 	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor
 	for _, p := range c.Parts {
@@ -156,7 +156,7 @@ func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	rows, again := e.of(p)
-	m, err := Measure(rows, p, panel.metric.Name, panel.sample)
+	m, err := NewEffect(rows, p, panel.metric.Name, panel.sample)
 	if err != nil {
 		return part
 	}

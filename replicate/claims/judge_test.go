@@ -102,7 +102,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judge(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}, Evidence{drawn: rows})
+	return judgeClaim(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}, Evidence{drawn: rows})
 }
 
 func TestJudge(t *testing.T) {
@@ -150,7 +150,7 @@ func TestSteps(t *testing.T) {
 	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
 	judged := func(distance int, sample bool) JudgedPart {
 		shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}, sample: sample}}
-		return judge(paper.Figure{Number: 1}, c, shown, Evidence{drawn: rows(distance)}).Parts[0]
+		return judgeClaim(paper.Figure{Number: 1}, c, shown, Evidence{drawn: rows(distance)}).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
 		sample := whole.Stride == 1

@@ -44,19 +44,11 @@ func measured(c Judged) []string {
 	return out
 }
 
-// nothing returns a sentence if no run is stored; otherwise "".
-func (v Verification) nothing() string {
-	if stored, _ := v.Stored(); stored > 0 {
-		return ""
-	}
-	return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
-		v.Scale, v.All(), v.Command)
-}
-
 // Summary returns a short table in Markdown: for each figure how many of its claims hold.
 func (v Verification) Summary() string {
-	if nothing := v.nothing(); nothing != "" {
-		return nothing
+	if stored, _ := v.Stored(); stored == 0 {
+		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
+			v.Scale, v.All(), v.Command)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s\n\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "))
@@ -83,9 +75,9 @@ func (s State) subject() string {
 	return subject
 }
 
-// Gallery returns the text of a gallery in Markdown: for each figure its pictures, its verdicts and the command that
-// makes it, with its time at the small scale. pictures lists the picture files of a figure, relative to the document.
-func (v Verification) Gallery(figures []paper.Figure, pictures func(figure string) []string) string {
+// Gallery returns the text of a gallery in Markdown, the folder dir: for each figure its pictures there, its verdicts
+// and the command that makes it, with its time at the small scale.
+func (v Verification) Gallery(figures []paper.Figure, dir string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
 	for _, f := range v.Figures {
@@ -102,7 +94,7 @@ func (v Verification) Gallery(figures []paper.Figure, pictures func(figure strin
 			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
 		}
 		b.WriteString(".\n")
-		if drawn := pictures(f.Name); len(drawn) > 0 {
+		if drawn := Pictures(dir, f.Name); len(drawn) > 0 {
 			fmt.Fprintf(&b, "[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
 				f.Name, f.Name, f.Name)
 			for _, picture := range drawn {
@@ -130,19 +122,14 @@ func anchor(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// PicturesIn returns a function that lists the PNG pictures in a figure's folder below dir.
-func PicturesIn(dir string) func(figure string) []string {
-	return func(figure string) []string {
-		entries, err := os.ReadDir(filepath.Join(dir, figure))
-		if err != nil {
-			return nil
+// Pictures lists the PNG pictures in a figure's folder below dir, relative to dir.
+func Pictures(dir, figure string) []string {
+	var out []string
+	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".png" {
+			out = append(out, figure+"/"+entry.Name())
 		}
-		var out []string
-		for _, entry := range entries { // sorted by name
-			if filepath.Ext(entry.Name()) == ".png" {
-				out = append(out, figure+"/"+entry.Name())
-			}
-		}
-		return out
 	}
+	return out
 }

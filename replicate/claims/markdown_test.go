@@ -1,18 +1,20 @@
 package claims
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
 
-func TestSeedText(t *testing.T) {
+func TestFormatSeeds(t *testing.T) {
 	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
 		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
-		got := SeedText(seeds, ",")
+		got := FormatSeeds(seeds, ",")
 		if got != want {
 			t.Errorf("%v: %q, want %q", seeds, got, want)
 		}
@@ -67,7 +69,7 @@ func handMade() Verification {
 // TestClaimRows: a claim's row has its effects, escaped, or the command that computes its missing runs.
 func TestClaimRows(t *testing.T) {
 	figures := []paper.Figure{{Number: 1}, {Number: 3}, {Number: 10}}
-	got := handMade().Gallery(figures, func(string) []string { return nil })
+	got := handMade().Gallery(figures, "")
 	for _, want := range []string{
 		"3 claims: 1 holds partly, 2 are not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
 			"Made by `go run ./replicate verify --scale small`.\n",
@@ -109,12 +111,8 @@ func TestGallery(t *testing.T) {
 		{Number: 1, Caption: "One.", Time: "28 min"},
 		{Number: 3, Caption: "Three.", Time: "5 min", Shares: "1"},
 	}
-	drawn := func(figure string) []string {
-		if figure == "fig01" {
-			return []string{"fig01/fig01-a.png"}
-		}
-		return nil
-	}
+	dir := t.TempDir()
+	demand.Write(t, filepath.Join(dir, "fig01", "fig01-a.png"), "")
 	links := "\n[Page](fig01/index.html), [claims](fig01/claims.json), [provenance](fig01/provenance.json).\n\n" +
 		"![fig01-a](fig01/fig01-a.png)\n"
 	for scale, want := range map[experiment.Scale][]string{
@@ -125,7 +123,7 @@ func TestGallery(t *testing.T) {
 	} {
 		v := handMade()
 		v.Scale = scale
-		got := v.Gallery(figures, drawn)
+		got := v.Gallery(figures, dir)
 		for _, text := range want {
 			if !strings.Contains(got, text) {
 				t.Errorf("scale %s: no %q in\n%s", scale, text, got)

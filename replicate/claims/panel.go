@@ -155,8 +155,8 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// Labels are the names of series for people.
-func Labels(series ...string) []string {
+// SeriesLabels are the names of series for people.
+func SeriesLabels(series ...string) []string {
 	out := make([]string, len(series))
 	for i, name := range series {
 		look, _ := figures.LookUp(name)
@@ -165,8 +165,8 @@ func Labels(series ...string) []string {
 	return out
 }
 
-// SeedText lists seeds, four or more consecutive ones as a range: "0,1,2" and "0-7".
-func SeedText(seeds []int64, comma string) string {
+// FormatSeeds lists seeds, four or more consecutive ones as a range: "0,1,2" and "0-7".
+func FormatSeeds(seeds []int64, comma string) string {
 	var parts []string
 	for i := 0; i < len(seeds); {
 		last := i

@@ -118,9 +118,9 @@ func (x *RunIndex) Find(o experiment.Outline, seed int64, e Environment) (spec r
 	return runs.Spec{}, false
 }
 
-// fill sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
+// addJobs sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
 // placeholders for the others, which no store has.
-func (x *RunIndex) fill(p *Panel, h *experiment.Host) error {
+func (x *RunIndex) addJobs(p *Panel, h *experiment.Host) error {
 	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
 	if err != nil {
 		return err

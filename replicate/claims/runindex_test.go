@@ -78,7 +78,7 @@ func TestRunIndex(t *testing.T) {
 		index.Backends = backends
 		p := Panel{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
 			Seeds: []int64{0, 1, 2}}
-		if err := index.fill(&p, &experiment.Host{}); err != nil {
+		if err := index.addJobs(&p, &experiment.Host{}); err != nil {
 			t.Fatal(err)
 		}
 		return p

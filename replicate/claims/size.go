@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -107,7 +108,7 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 				continue
 			}
 			rows, _ := f.Evidence.of(part.Part)
-			m, err := Measure(rows, part.Part, part.Metric.Name, true)
+			m, err := NewEffect(rows, part.Part, part.Metric.Name, true)
 			if err != nil || m.grid == nil {
 				continue
 			}
@@ -147,14 +148,12 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 // aim is the half width with which the interval around the present mean just decides the part, by the sign of its
 // difference from the bound or by the margin.
 func aim(p JudgedPart) float64 {
-	distance := abs(p.Effect.Mean - p.Bound)
+	distance := math.Abs(p.Effect.Mean - p.Bound)
 	if p.Test == paper.Within {
-		distance = abs(abs(p.Effect.Mean) - p.Bound)
+		distance = math.Abs(math.Abs(p.Effect.Mean) - p.Bound)
 	}
 	return max(distance, p.Margin-distance)
 }
-
-func abs(v float64) float64 { return max(v, -v) }
 
 // cheapest returns the sample with the fewest cells whose half width is at most the wanted one, or the largest sample;
 // steps tells whether more steps make a difference.
@@ -208,9 +207,6 @@ func (s Size) shares(p Panel) bool {
 	return s.Plan.Settings == p.Settings && s.Plan.Measure == p.Measure
 }
 
-// about tells whether the panel of the size has all series of another panel of the same runs.
-func (s Size) about(p Panel) bool { return s.looksAt(p, p.Series) }
-
 // looksAt tells whether the size follows from a look at the panel's runs of some series.
 func (s Size) looksAt(p Panel, series []string) bool {
 	return s.shares(p) && subset(series, s.Plan.Series)
@@ -223,7 +219,7 @@ func (s Size) serves(p Panel, series []string) bool {
 
 // includes tells whether one of the two panels, that of the size and p, has all runs of both.
 func (s Size) includes(p Panel) bool {
-	return s.about(p) || s.shares(p) && subset(s.Plan.Series, p.Series)
+	return s.looksAt(p, p.Series) || s.shares(p) && subset(s.Plan.Series, p.Series)
 }
 
 // Minutes is what the missing steps of a size take, by the time that the stored ones of each learner took. Steps that
@@ -239,7 +235,7 @@ func (a Archive) Minutes(s Size) (float64, error) {
 			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
 		}
 	}
-	p, err := s.Enlarged(a)
+	p, err := a.Enlarged(s)
 	if err != nil {
 		return 0, err
 	}
@@ -256,26 +252,12 @@ func (a Archive) Minutes(s Size) (float64, error) {
 }
 
 // Enlarged returns the panel of the size with its runs.
-func (s Size) Enlarged(a Archive) (Panel, error) {
-	p, err := s.Plan.with(s.Sample)
+func (a Archive) Enlarged(s Size) (Panel, error) {
+	p := s.Plan
 	if len(s.Series) > 0 {
 		p.Series = s.Series
 	}
-	if err == nil {
-		err = a.AddJobs(&p)
-	}
-	return p, err
-}
-
-// Check returns an error unless the size fits its panel and has more seeds times steps than it.
-func (s Size) Check() error {
-	if _, err := s.Plan.with(s.Sample); err != nil {
-		return err
-	}
-	if s.cells(s.Plan) <= (Sample{Seeds: s.Plan.Seeds}).cells(s.Plan) {
-		return errors.New("it has no more seeds times steps than the panel itself")
-	}
-	return nil
+	return a.enlarge(p, s.Sample)
 }
 
 // Same tells whether two sizes have the same runs of the same panel.
@@ -309,9 +291,9 @@ func ReadSizes(path string, panelOf func(Size) (Panel, error)) ([]Size, error) {
 func (s Size) String() string {
 	text := fmt.Sprintf("%s, panel %s: ", s.Figure, s.Panel)
 	if len(s.Series) > 0 {
-		text += strings.Join(Labels(s.Series...), ", ") + ", "
+		text += strings.Join(SeriesLabels(s.Series...), ", ") + ", "
 	}
-	text += "seeds " + SeedText(s.Seeds, ",")
+	text += "seeds " + FormatSeeds(s.Seeds, ",")
 	if s.Stride > 0 {
 		text += fmt.Sprintf(", every %s step", experiment.Ordinal(s.Stride))
 	}

@@ -162,9 +162,9 @@ type Effect struct {
 	grid      [][]float64      // [seeds][steps], see statistic; nil if computed over all seeds
 }
 
-// Measure computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
+// NewEffect computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
 // unknown statistic, a value that is no number, and no seed with all series of the part.
-func Measure(rows []figures.Row, p paper.Part, metric string, sampled bool) (Effect, error) {
+func NewEffect(rows []figures.Row, p paper.Part, metric string, sampled bool) (Effect, error) {
 	name := cmp.Or(p.Statistic, paper.Difference)
 	s, ok := statistics[name]
 	if !ok {

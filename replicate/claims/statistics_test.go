@@ -94,7 +94,7 @@ func TestSpread(t *testing.T) {
 				figures.Row{Panel: "a", Series: "sac", Seed: int64(seed), T: at, Metric: "return", Value: 3 * v})
 		}
 	}
-	m, err := Measure(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
+	m, err := NewEffect(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
 		"return", false)
 	if err != nil {
 		t.Fatal(err)

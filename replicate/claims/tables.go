@@ -32,7 +32,7 @@ type tableRun struct {
 
 // ReadTables reads the figures that have a folder of their name in dir. Runs of an identity that is not
 // that of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be
-// read or do not match their checksums, rows of no run or of another panel, and two values for one row.
+// read or do not match their checksums, and rows of no run.
 func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
 	for _, f := range declared {
@@ -79,7 +79,7 @@ func (t *Tables) add(f paper.Figure, dir string) error {
 			if err != nil {
 				return err
 			}
-			if err := addRows(known, p.Key, text); err != nil {
+			if err := addRows(known, text); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -109,31 +109,23 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	return one
 }
 
-// addRows adds the rows of a CSV text to the runs of a panel.
-func addRows(known map[seriesSeed]*tableRun, panel string, text []byte) error {
+// addRows adds the rows of a CSV text to the runs of its panel.
+func addRows(known map[seriesSeed]*tableRun, text []byte) error {
 	rows, err := figures.ReadCSV(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		if row.Panel != panel {
-			return fmt.Errorf("it has rows of panel %q", row.Panel)
-		}
 		r := known[seriesSeed{row.Series, row.Seed}]
 		if r == nil {
 			return fmt.Errorf("%s of seed %d is no run of %s", row.Series, row.Seed, figures.ProvenanceFile)
 		}
 		var m Metric
 		_ = m.UnmarshalText([]byte(row.Metric)) // never an error
-		metric := m.Name
-		if r.values[metric] == nil {
-			r.values[metric] = map[int]float64{}
+		if r.values[m.Name] == nil {
+			r.values[m.Name] = map[int]float64{}
 		}
-		if before, ok := r.values[metric][row.T]; ok && before != row.Value {
-			return fmt.Errorf("the %s of %s at t = %d is %v, and %v in another table: they are not of the same runs",
-				metric, r.spec, row.T, row.Value, before)
-		}
-		r.values[metric][row.T] = row.Value
+		r.values[m.Name][row.T] = row.Value
 	}
 	return nil
 }

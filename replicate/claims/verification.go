@@ -100,7 +100,7 @@ func (v Verification) seeds() string {
 		if len(f.Seeds) == 0 {
 			continue
 		}
-		text := SeedText(f.Seeds, ", ")
+		text := FormatSeeds(f.Seeds, ", ")
 		if count[text]++; count[text] > count[most] {
 			most = text
 		}
@@ -108,7 +108,7 @@ func (v Verification) seeds() string {
 	out := "seeds " + most
 	var others []string
 	for _, f := range v.Figures {
-		if text := SeedText(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
+		if text := FormatSeeds(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
 			others = append(others, fmt.Sprintf("%s: %s", fmt.Sprint("figure ", f.Number), text))
 		}
 	}
@@ -149,7 +149,7 @@ func (v Verification) Print(w io.Writer, flags string) error {
 
 // Progress tells how much of a figure is stored, in words.
 func (s State) Progress() string {
-	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, SeedText(s.Seeds, ", "))
+	return fmt.Sprintf("%d of %d runs stored, seeds %s", s.Stored, s.Runs, FormatSeeds(s.Seeds, ", "))
 }
 
 // missing returns a line with the number of missing runs and the command that computes them; "" if none is missing.

@@ -73,7 +73,13 @@ func execute(t *testing.T, l *lab.Lab, o Request) []*runs.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := l.Execute(t.Context(), plan, 1)
+	var jobs []runs.Job
+	for _, p := range plan {
+		for _, wanted := range p.Jobs {
+			jobs = append(jobs, wanted.Job)
+		}
+	}
+	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 1})
 	if err == nil {
 		err = report.Err()
 	}

@@ -3,7 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,62 +36,34 @@ func (c Catalog) CheckAll(o Options) error {
 // run that several figures share is computed once, and the remaining time is that of all runs. Meanwhile the folders
 // have drafts. A figure that fails, wholly or in part, does not stop the others: see Made.Err and Incomplete.
 //
-// Errors concern all figures: usage errors, an output folder that cannot be written, an interruption (the same call
-// then continues).
+// Errors concern all figures: a store that cannot be written, an interruption (the same call then continues).
 func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
-	if err := l.CheckAll(o); err != nil {
-		return nil, err
-	}
-	o.AllFigures = true
-	if err := o.CheckOut(); err != nil {
-		return nil, err
-	}
 	var drafts []*draft
-	failed := map[string]error{} // figures that cannot be planned
-	for _, f := range l.At(o.Scale) {
-		own := o
-		own.Out = filepath.Join(o.Out, f.Name())
-		plan, err := l.Plan(f, own)
-		if err != nil {
-			failed[f.Name()] = err
-			continue
+	made := l.each(o, func(f paper.Figure, o Options) (*Result, error) {
+		plan, err := l.Plan(f, o)
+		if err == nil {
+			drafts = append(drafts, &draft{figure: f, options: o, plan: plan})
 		}
-		drafts = append(drafts, &draft{figure: f, options: own, plan: plan})
-	}
+		return nil, err
+	})
 	report, err := l.compute(ctx, o.Workers, drafts...)
 	if err != nil {
 		return nil, err
 	}
-	if report.Interrupted {
-		return nil, report.Err()
+	for _, d := range drafts {
+		i := slices.IndexFunc(made, func(m Made) bool { return m.Name == d.figure.Name() })
+		made[i].Result, made[i].Err = l.finish(d, report)
 	}
-	quiet := *l
-	quiet.Stdout = io.Discard
-	return l.each(o, func(f paper.Figure, _ Options) (*Result, error) {
-		i := slices.IndexFunc(drafts, func(d *draft) bool { return d.figure.Number == f.Number })
-		if i < 0 {
-			return nil, failed[f.Name()]
-		}
-		return quiet.finish(drafts[i], report)
-	}), nil
+	return made, nil
 }
 
 // DrawAll is Draw for every figure of the catalog, each in its own folder below o.Out.
 func (l *Lab) DrawAll(ctx context.Context, o Options) ([]Made, error) {
-	if err := l.CheckAll(o); err != nil {
-		return nil, err
-	}
-	o.AllFigures = true
-	if err := o.CheckOut(); err != nil {
-		return nil, err
-	}
-	quiet := *l
-	quiet.Stdout = io.Discard
-	made := l.each(o, func(f paper.Figure, own Options) (*Result, error) {
+	made := l.each(o, func(f paper.Figure, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		return quiet.Draw(f, own)
+		return l.Draw(f, o)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("interrupted: %w", err)
@@ -99,14 +71,15 @@ func (l *Lab) DrawAll(ctx context.Context, o Options) ([]Made, error) {
 	return made, nil
 }
 
-// each draws every figure in its own folder below o.Out.
-func (l *Lab) each(o Options, draw func(f paper.Figure, o Options) (*Result, error)) []Made {
+// each calls do for every figure, with its own folder below o.Out.
+func (l *Lab) each(o Options, do func(f paper.Figure, o Options) (*Result, error)) []Made {
+	o.AllFigures = true
+	parent := o.Out
 	var made []Made
 	for _, f := range l.At(o.Scale) {
-		own := o
-		own.Out = filepath.Join(o.Out, f.Name())
-		m := Made{Name: f.Name(), Page: filepath.Join(own.Out, "index.html")}
-		m.Result, m.Err = draw(f, own)
+		o.Out = filepath.Join(parent, f.Name())
+		m := Made{Name: f.Name(), Page: filepath.Join(o.Out, "index.html")}
+		m.Result, m.Err = do(f, o)
 		made = append(made, m)
 	}
 	return made
@@ -114,23 +87,11 @@ func (l *Lab) each(o Options, draw func(f paper.Figure, o Options) (*Result, err
 
 // pick returns the part of a report about the runs of a plan.
 func pick(all runs.Report, plan []claims.Panel) runs.Report {
-	out := all
-	out.Results, out.Failed = map[string]*runs.Result{}, nil
-	wanted := map[string]bool{}
-	for _, p := range plan {
-		for _, job := range p.Jobs {
-			id := job.Spec.ID()
-			if wanted[id] = true; all.Results[id] != nil {
-				out.Results[id] = all.Results[id]
-			}
-		}
-	}
-	for _, f := range all.Failed {
-		if wanted[f.Spec.ID()] {
-			out.Failed = append(out.Failed, f)
-		}
-	}
-	return out
+	wanted := idsOf(plan...)
+	all.Results = maps.Clone(all.Results)
+	maps.DeleteFunc(all.Results, func(id string, _ *runs.Result) bool { return !wanted[id] })
+	all.Failed = slices.DeleteFunc(slices.Clone(all.Failed), func(f runs.Failure) bool { return !wanted[f.Spec.ID()] })
+	return all
 }
 
 // String returns the figure's line in the summary: its verdicts, its page, and why it is not complete.

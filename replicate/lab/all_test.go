@@ -14,7 +14,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
-	"tvps/replicate/usage"
 )
 
 // smallCatalog returns three figures whose panels share runs: they have 1 + 3 + 3 runs for each seed, of which 4
@@ -153,23 +152,5 @@ func TestAllInterrupted(t *testing.T) {
 	made, err := w.All(t.Context(), w.options)
 	if err != nil || len(made) != 3 || Incomplete(made) != nil || strings.Contains(w.stderr.String(), " 0 stored") {
 		t.Errorf("then: %v, %v\n%s", made, err, &w.stderr)
-	}
-}
-
-// TestAllErrors: usage errors and an output folder that cannot be written are found before anything is computed.
-func TestAllErrors(t *testing.T) {
-	w := newCollection(t, "epohcs=3")
-	_, err := w.All(t.Context(), w.options)
-	demand.Error(t, err, "fig21", `did you mean "epochs"`)
-	if !errors.Is(err, usage.Err) {
-		t.Errorf("%v is not a usage error", err)
-	}
-	w.options.Overrides = nil
-	w.options.Out = filepath.Join(t.TempDir(), "file")
-	demand.Write(t, w.options.Out, "")
-	_, err = w.All(t.Context(), w.options)
-	demand.Error(t, err, w.options.Out, "is a file; name a folder")
-	if w.stderr.Len() > 0 {
-		t.Errorf("printed %s", &w.stderr)
 	}
 }

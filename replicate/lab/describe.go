@@ -34,7 +34,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if err != nil {
 			return nil, err
 		}
-		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), further(c)
+		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
 		panel.Notes = slices.Concat(notes(c.Panel, absent), ends(c, f.Claims), noted(c),
 			e.Notes(c.Key, len(c.Spans) > 0), spans(c.Panel, e))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
@@ -44,35 +44,35 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		r.Figure.Panels, r.judgedBy[c.Key] = append(r.Figure.Panels, panel), e.Notes(c.Key, false)
 	}
 	for _, c := range judged.Claims {
-		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { return has(drawn, p.Panel) }) {
+		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { _, drawn := r.judgedBy[p.Panel]; return drawn }) {
 			r.Claims = append(r.Claims, c)
 			r.Figure.Claims = append(r.Figure.Claims, c.OnPage())
 		}
 	}
 	madeBy := l.Provenance()
 	r.Figure.Tables, r.Figure.Command = r.Tables, o.pageCommand(f)
+	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, numbersOfSeeds(drawn), l.backendsOf(drawn)),
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn)),
 		CommitNote + shortCommit(madeBy) + ".",
 	}
-	r.Figure.Data, r.Figure.Links = dataOf(drawn), links(drawn, e, draft)
+	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
+		r.Figure.Data = append(r.Figure.Data, note+".")
+	}
+	r.Figure.Links = links(drawn, e, draft)
 	r.Record = claims.NewRecord(o.Scale, madeBy, drawn, e)
 	return r, nil
 }
 
-func has(panels []claims.Collected, key string) bool {
-	return slices.ContainsFunc(panels, func(c claims.Collected) bool { return c.Key == key })
-}
-
-// numbersOfSeeds is as "3 or 8".
-func numbersOfSeeds(panels []claims.Collected) string {
+// ofPanels lists what panels say of themselves, each text once, without what is empty.
+func ofPanels(panels []claims.Collected, say func(claims.Collected) string) []string {
 	var out []string
 	for _, c := range panels {
-		if n := fmt.Sprint(len(c.Seeds)); !slices.Contains(out, n) {
-			out = append(out, n)
+		if text := say(c); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
-	return strings.Join(out, " or ")
+	return out
 }
 
 // CommitNote begins the sentence of a figure's source that names the commit.
@@ -129,25 +129,14 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
 	return panel, nil
 }
 
-// further returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
+// otherMetrics returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
 // another metric has the runs of one that shows the measure.
-func further(c claims.Collected) []figures.Row {
+func otherMetrics(c claims.Collected) []figures.Row {
 	if c.Protocol.IsTask == nil || c.Metric != "" {
 		return nil
 	}
 	rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
 	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })
-}
-
-// dataOf describes the data of panels, a sentence each.
-func dataOf(panels []claims.Collected) []string {
-	var out []string
-	for _, c := range panels {
-		if note := c.Source.Note; note != "" && !slices.Contains(out, note+".") {
-			out = append(out, note+".")
-		}
-	}
-	return out
 }
 
 // links are those of a figure's page: to its verdicts, which a draft has not, and the folders of its runs.
@@ -174,7 +163,7 @@ func links(panels []claims.Collected, e claims.Evidence, draft *figures.Draft) [
 func (o Options) Command(name string) string {
 	words := []string{"go run ./replicate", name, "--scale", string(o.Scale)}
 	if len(o.Seeds) > 0 {
-		words = append(words, "--seeds", claims.SeedText(o.Seeds, ","))
+		words = append(words, "--seeds", claims.FormatSeeds(o.Seeds, ","))
 	}
 	for _, override := range o.Overrides {
 		words = append(words, "--set", override)

@@ -57,7 +57,10 @@ func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.
 		}
 		return strings.Join(lines, "\n")
 	})
-	if err != nil || report.Interrupted {
+	if err == nil && report.Interrupted {
+		err = report.Err()
+	}
+	if err != nil {
 		for _, d := range drafts {
 			d.end()
 		}

@@ -33,8 +33,7 @@ type Result struct {
 
 // Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If
 // runs failed it returns an error together with a result of what could be drawn without them. Meanwhile o.Out has a
-// draft with the panels whose runs have ended. If Make is interrupted, the draft stays and the result has the finished
-// runs.
+// draft with the panels whose runs have ended. If Make is interrupted, the draft stays.
 func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
 	plan, err := l.Plan(f, o)
 	if err != nil {
@@ -47,9 +46,6 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 	report, err := l.compute(ctx, o.Workers, d)
 	if err != nil {
 		return nil, err
-	}
-	if report.Interrupted {
-		return &Result{Report: report}, report.Err()
 	}
 	return l.finish(d, report)
 }
@@ -78,14 +74,11 @@ func collect(plan []claims.Panel, report runs.Report) []claims.Collected {
 }
 
 // Draw draws a figure from the runs that are stored with every step, into the folder o.Out, and prints its tables and
-// verdicts. It trains nothing. If runs are missing it returns a *MissingError together with what could be drawn
-// without them, if anything. Other errors: usage errors, files that cannot be read or written.
+// verdicts. It trains nothing. If runs are missing it returns an error that names them, together with what could be
+// drawn without them, if anything. Other errors: usage errors, files that cannot be read or written.
 func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 	panels, state, err := l.stored(f, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.CheckOut(); err != nil {
 		return nil, err
 	}
 	r, err := l.draw(f, o, panels)
@@ -93,7 +86,8 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 		return r, err
 	}
 	if missing := missing(panels, state); len(missing) > 0 {
-		return r, &MissingError{Stored: state.Stored, Of: state.Runs, Runs: missing}
+		return r, fmt.Errorf("%d of %s not stored: %s", state.Runs-state.Stored, runs.Plural(state.Runs, "run"),
+			strings.Join(missing, "; "))
 	}
 	return r, nil
 }
@@ -132,7 +126,7 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 			notes = append(notes, fmt.Sprintf("panel %s: %v", p.Key, err))
 			continue
 		}
-		c, err := l.Collect(p)
+		c, err := l.Load(p)
 		if err != nil {
 			return nil, state, err
 		}
@@ -194,7 +188,7 @@ func (l *Lab) write(o Options, r *Result) error {
 	if r.Figure.Draft != nil {
 		return nil
 	}
-	if err := WriteJSON(verdicts, r.Claims); err != nil {
+	if err := WriteJSON(verdicts, r.Claims); err != nil || o.AllFigures {
 		return err
 	}
 	return l.print(o, r)
@@ -218,17 +212,6 @@ func (l *Lab) print(o Options, r *Result) error {
 	return err
 }
 
-// MissingError says which runs are not stored with every step.
-type MissingError struct {
-	Stored, Of int
-	Runs       []string // as "panel a: Ours seeds 1, 2"
-}
-
-// Error counts the runs and names them.
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%d of %s not stored: %s", e.Of-e.Stored, runs.Plural(e.Of, "run"), strings.Join(e.Runs, "; "))
-}
-
 // missing names the runs that are not stored, by panel and series, and the panels whose runs cannot be planned.
 func missing(panels []claims.Collected, state claims.State) []string {
 	var out []string
@@ -241,7 +224,7 @@ func missing(panels []claims.Collected, state claims.State) []string {
 				}
 			}
 			if len(seeds) > 0 {
-				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.Labels(name)[0], claims.SeedText(seeds, ", ")))
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.SeriesLabels(name)[0], claims.FormatSeeds(seeds, ", ")))
 			}
 		}
 	}

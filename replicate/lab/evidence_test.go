@@ -71,7 +71,7 @@ func (a *archive) enlarged(t *testing.T, s claims.Size) claims.Panel {
 	if s.Plan, err = a.panelOf(s); err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Enlarged(a.Archive)
+	p, err := a.Enlarged(s)
 	if err != nil {
 		t.Fatal(err)
 	}

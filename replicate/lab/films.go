@@ -65,7 +65,7 @@ func filmsOf(p claims.Panel, seed int64, store *runs.Store) []figures.Film {
 
 func filmTitle(p claims.Panel, seed int64, series ...string) string {
 	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-		strings.Join(claims.Labels(series...), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
+		strings.Join(claims.SeriesLabels(series...), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
 }
 
 // sideBySide is the name of the film of all learners.

@@ -106,7 +106,7 @@ func TestMetricsOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	panel.Metrics = further(c)
+	panel.Metrics = otherMetrics(c)
 	dir := t.TempDir()
 	drawn := figures.Figure{Name: "fig02", Title: "t", Caption: "c", Panels: []figures.Panel{panel}}
 	record := claims.NewRecord("tiny", runs.Provenance{}, []claims.Collected{c}, claims.Evidence{})
@@ -121,7 +121,7 @@ func TestMetricsOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := claims.Archive{Store: store, Tables: tables}.Collect(p)
+	read, err := claims.Archive{Store: store, Tables: tables}.Load(p)
 	if err != nil {
 		t.Fatal(err)
 	}

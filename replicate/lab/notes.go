@@ -17,7 +17,7 @@ import (
 func notes(p claims.Panel, absent []string) []string {
 	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
 	if len(absent) > 0 {
-		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(claims.Labels(absent...), ", ")))
+		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(claims.SeriesLabels(absent...), ", ")))
 	}
 	return out
 }
@@ -46,12 +46,12 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		for _, metric := range metrics {
 			strata = append(strata, end(name, metric))
 		}
-		means = append(means, claims.Labels(name)[0]+" "+inBrackets("%.4g", figures.InterquartileMean(strata)))
+		means = append(means, claims.SeriesLabels(name)[0]+" "+inBrackets("%.4g", figures.InterquartileMean(strata)))
 	}
-	for _, pair := range compared(c.Panel, declared) {
+	for _, pair := range comparedPairs(c.Panel, declared) {
 		of, base := end(pair.Series, shown), end(pair.Base, shown)
 		if len(of) > 0 && len(base) > 0 {
-			names := strings.Join(claims.Labels(pair.Series, pair.Base), " above ")
+			names := strings.Join(claims.SeriesLabels(pair.Series, pair.Base), " above ")
 			gains = append(gains, names+" "+inBrackets("%.2f", figures.Improvement(of, base)))
 		}
 	}
@@ -72,9 +72,9 @@ func inBrackets(format string, e figures.Estimate) string {
 	return fmt.Sprintf(format+" ["+format+", "+format+"]", e.Mean, e.Low, e.High)
 }
 
-// compared lists the learners of the panel with those that claims compare them with, or with the first one if none
+// comparedPairs lists the learners of the panel with those that claims compare them with, or with the first one if none
 // does.
-func compared(p claims.Panel, declared []paper.Claim) []paper.Part {
+func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
 	var out []paper.Part
 	for _, name := range p.Trained() {
 		if name == p.Series[0] {
@@ -103,11 +103,11 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 	if !slices.Contains(p.Series, part.Series) {
 		return nil
 	}
-	m, err := claims.Measure(rows, part, p.Shown().Name, p.Sampled())
+	m, err := claims.NewEffect(rows, part, p.Shown().Name, p.Sampled())
 	if err != nil {
 		return nil
 	}
-	names, gain := claims.Labels(part.Series, part.Base), m.Interval(figures.Level)
+	names, gain := claims.SeriesLabels(part.Series, part.Base), m.Interval(figures.Level)
 	found := "Whether an omega that follows the tasks would gain is undecided."
 	switch {
 	case gain.Low > 0:
@@ -135,7 +135,7 @@ func noted(c claims.Collected) []string {
 		}
 		if len(values) > 0 {
 			out = append(out, fmt.Sprintf("%s over the last quarter, with 95%% intervals over the seeds: %s.",
-				claims.Labels(name)[0], strings.Join(values, ", ")))
+				claims.SeriesLabels(name)[0], strings.Join(values, ", ")))
 		}
 	}
 	return out
@@ -150,12 +150,12 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 		gains := map[float64][]string{} // by level
 		for _, base := range p.Series[:len(p.Series)-1] {
 			part := paper.Part{Panel: p.Key, Series: last, Base: base}
-			m, level, err := e.Compare(p, part, span.From, span.To)
+			m, level, err := e.Effect(p, part, span.From, span.To)
 			if err != nil {
 				continue
 			}
 			gain := m.Interval(cmp.Or(level, figures.Level))
-			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", claims.Labels(base)[0], claims.Signed(gain.Mean),
+			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", claims.SeriesLabels(base)[0], claims.Signed(gain.Mean),
 				claims.Bounds(gain)))
 		}
 		for _, level := range slices.Sorted(maps.Keys(gains)) {
@@ -163,7 +163,7 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 			if level > 0 {
 				minus = fmt.Sprintf("minus, at %g%%", 100*level)
 			}
-			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", claims.Labels(last)[0], span.From, span.To, minus,
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", claims.SeriesLabels(last)[0], span.From, span.To, minus,
 				strings.Join(gains[level], ", ")))
 		}
 	}

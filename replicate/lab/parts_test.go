@@ -127,7 +127,7 @@ func TestEvidenceByPart(t *testing.T) {
 func checkLevelOfNotes(t *testing.T, notes []string, rows []figures.Row) {
 	t.Helper()
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
-	m, err := claims.Measure(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
+	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
 	if err != nil {
 		t.Fatal(err)
 	}

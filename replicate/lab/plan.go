@@ -21,7 +21,7 @@ type Options struct {
 	Seeds      []int64  // empty for those of the figure
 	Learners   []string // shown instead of the declared ones in open panels; empty for these; b.name for panel b alone
 	Overrides  []string // name=value, or b.name=value for panel b alone
-	AllFigures bool     // for several figures: each ignores options that its protocol does not have
+	AllFigures bool     // for several figures: each ignores options that its protocol does not have, and prints nothing
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
 }
@@ -92,13 +92,21 @@ func choose(p *claims.Panel, learners []string) error {
 	if len(p.References) > 0 {
 		p.Series = withBase(p.Series[0], slices.Concat(p.Series, p.References))
 	}
-	for _, name := range p.Series {
-		if err := p.Settings.CheckSeries(name, p.Measure); err != nil {
-			return usage.Errorf("panel %s: %w", p.Key, err)
-		}
+	if err := checkSeries(*p); err != nil {
+		return usage.Errorf("panel %s: %w", p.Key, err)
 	}
 	if p.Take > 0 {
 		p.Seeds = p.Seeds[:min(p.Take, len(p.Seeds))]
+	}
+	return nil
+}
+
+// checkSeries returns an error if one of the series does not fit the panel's settings.
+func checkSeries(p claims.Panel) error {
+	for _, name := range p.Series {
+		if err := p.Settings.CheckSeries(name, p.Measure); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -146,12 +154,7 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]claims.Panel, error) {
 	return plan, nil
 }
 
-// Execute computes the missing runs of a plan. Failed runs are in the report.
-func (l *Lab) Execute(ctx context.Context, plan []claims.Panel, workers int) (runs.Report, error) {
-	return l.execute(ctx, ranked(plan, false), workers, nil)
-}
-
-// execute computes missing runs and calls ended as runs.Options says.
+// execute computes missing runs and calls ended as runs.Options says. Failed runs are in the report.
 func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	ended func(runs.Report) string) (runs.Report, error) {
 	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),

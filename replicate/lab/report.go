@@ -161,7 +161,8 @@ func (c Catalog) changesOf(p claims.Panel, scale experiment.Scale) ([]string, er
 // scenarioTable lists the settings of each scenario of the catalog at a scale, one row a setting.
 func (c Catalog) scenarioTable(scale experiment.Scale) (head []string, rows [][]string, err error) {
 	head = []string{"setting"}
-	at := map[string]int{} // of a setting's row
+	var names []string                // of all settings
+	var scenarios []map[string]string // their settings
 	for _, f := range c.At(scale) {
 		for _, p := range f.Panels {
 			if slices.Contains(head, p.Scenario) {
@@ -171,22 +172,22 @@ func (c Catalog) scenarioTable(scale experiment.Scale) (head []string, rows [][]
 			if err != nil {
 				return nil, nil, err
 			}
-			head = append(head, p.Scenario)
+			values := map[string]string{}
 			for _, field := range s.Fields() {
-				i, known := at[field.Name]
-				if !known {
-					i, at[field.Name] = len(rows), len(rows)
-					rows = append(rows, []string{field.Name})
+				values[field.Name] = field.Value
+				if !slices.Contains(names, field.Name) {
+					names = append(names, field.Name)
 				}
-				for len(rows[i]) < len(head)-1 { // scenarios that do not have it
-					rows[i] = append(rows[i], "")
-				}
-				rows[i] = append(rows[i], field.Value)
 			}
+			head, scenarios = append(head, p.Scenario), append(scenarios, values)
 		}
 	}
-	for i := range rows {
-		rows[i] = append(rows[i], make([]string, len(head)-len(rows[i]))...)
+	for _, name := range names {
+		row := []string{name}
+		for _, values := range scenarios {
+			row = append(row, values[name]) // "" if the scenario does not have it
+		}
+		rows = append(rows, row)
 	}
 	return head, rows, nil
 }
@@ -200,13 +201,8 @@ func provenanceOf(results map[string]*runs.Result) []fact {
 	for _, name := range []string{"backend", "plugin", "plugin-sha256", "platform", "go",
 		"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
 		values := distinct(results, func(p runs.Provenance) []string {
-			switch name {
-			case "backend":
-				return []string{p.Backend}
-			case "platform":
-				return []string{p.Platform}
-			}
-			return []string{p.Versions[name]}
+			own := map[string]string{"backend": p.Backend, "platform": p.Platform}
+			return []string{cmp.Or(own[name], p.Versions[name])}
 		})
 		if len(values) > 0 {
 			out = append(out, fact{name, withoutFolders(strings.Join(values, ", "))})

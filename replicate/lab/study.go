@@ -49,16 +49,6 @@ func (p studyPlan) block() string { return "study:" + p.Key }
 // isDefault tells whether a row about settings has those of the default.
 func (r studyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
 
-// checkSeries returns an error if one of the learners does not fit the settings.
-func (r studyRowPlan) checkSeries() error {
-	for _, name := range r.Series {
-		if err := r.Settings.CheckSeries(name, r.Measure); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // LeftOut is an alternative that is not a row of this table, with the reason.
 type LeftOut struct {
 	Name string `json:"name"`
@@ -165,7 +155,7 @@ func (p *studyPlan) addRows(names []string) error {
 			p.Left = append(p.Left, LeftOut{a.Name, "it is the default here"})
 			continue
 		}
-		if err := row.checkSeries(); err != nil {
+		if err := checkSeries(row.Panel); err != nil {
 			p.Left = append(p.Left, LeftOut{a.Name, err.Error()})
 			continue
 		}
@@ -234,11 +224,13 @@ func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, err
 	return plans, nil
 }
 
-// idsOf is the set of the identities of a panel's runs.
-func idsOf(p claims.Panel) map[string]bool {
+// idsOf is the set of the identities of the panels' runs.
+func idsOf(panels ...claims.Panel) map[string]bool {
 	out := map[string]bool{}
-	for _, job := range p.Jobs {
-		out[job.Spec.ID()] = true
+	for _, p := range panels {
+		for _, job := range p.Jobs {
+			out[job.Spec.ID()] = true
+		}
 	}
 	return out
 }
@@ -285,7 +277,7 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 			all = append(all, row.Panel)
 		}
 	}
-	report, err := l.Execute(ctx, all, o.Workers)
+	report, err := l.execute(ctx, ranked(all, false), o.Workers, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -63,12 +63,9 @@ const nameOfDefault = "default"
 // newStudyTable summarises the runs of a plan. rows are their measurements.
 func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Report) (t studyTable, rows []figures.Row) {
 	d := claims.Collect(plan.Default, report.Results)
-	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key), Columns: d.Series,
+	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.ByRow), Columns: d.Series,
 		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit,
 		byRow: plan.Table.ByRow}
-	if t.byRow {
-		t.Command = strings.Replace(t.Command, " study", " study --loss", 1)
-	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
 	t.Notes = append(t.Notes, notes(d.Panel, nil)...)
 	t.Rows = append(t.Rows, summarise(d, studyRow{Own: true}, nil))
@@ -130,17 +127,16 @@ func (r studyRow) column(series string) string {
 }
 
 // studyCommand returns the command that makes one table again.
-func studyCommand(o StudyOptions, keys []string, key string) string {
-	command := fmt.Sprintf("go run ./replicate study --scale %s --scenario %s", o.Scale, key)
-	if len(o.Seeds) > 0 {
-		command += " --seeds " + strings.ReplaceAll(list(o.Seeds), " ", "")
+func studyCommand(o StudyOptions, keys []string, key string, byRow bool) string {
+	name := "study"
+	if byRow {
+		name += " --loss"
 	}
-	for _, set := range o.Overrides {
+	o.Overrides = slices.DeleteFunc(slices.Clone(o.Overrides), func(set string) bool {
 		part, _, _ := strings.Cut(set, ".")
-		if !slices.Contains(keys, part) || part == key {
-			command += " --set " + set
-		}
-	}
+		return part != key && slices.Contains(keys, part)
+	})
+	command := o.Command(name) + " --scenario " + key
 	if len(o.Rows) > 0 {
 		command += " --row " + strings.Join(o.Rows, ",")
 	}
@@ -149,11 +145,7 @@ func studyCommand(o StudyOptions, keys []string, key string) string {
 
 // cells returns the cells of the table by line, the header first.
 func (t studyTable) cells() [][]string {
-	header := []string{"setting", "about"}
-	for _, name := range t.Columns {
-		look, _ := figures.LookUp(name)
-		header = append(header, look.Label)
-	}
+	header := append([]string{"setting", "about"}, claims.SeriesLabels(t.Columns...)...)
 	if t.byRow {
 		header = []string{"setting", "about", "loss", "minus the default's"}
 	}
@@ -182,8 +174,16 @@ func (t studyTable) lossCells(r studyRow) []string {
 	case r.Name == "":
 		return []string{fmt.Sprintf("%.4f", s.Mean.Mean), ""}
 	}
-	return []string{fmt.Sprintf("%.4f", s.Mean.Mean), rounded("%+.4f", s.Difference.Mean) + fmt.Sprintf(" [%s, %s]",
-		rounded("%.4f", s.Difference.Low), rounded("%.4f", s.Difference.High))}
+	return []string{fmt.Sprintf("%.4f", s.Mean.Mean), withInterval("%.4f", s.Difference, 1)}
+}
+
+// withInterval writes a difference with its sign and, if there is one, its interval.
+func withInterval(format string, e figures.Estimate, factor float64) string {
+	text := rounded(strings.Replace(format, "%", "%+", 1), factor*e.Mean)
+	if e.N > 1 {
+		text += fmt.Sprintf(" [%s, %s]", rounded(format, factor*e.Low), rounded(format, factor*e.High))
+	}
+	return text
 }
 
 // label names the settings of a row and explains them.
@@ -219,12 +219,7 @@ func (t studyTable) cell(r studyRow, name string) string {
 	case name == base:
 		return rounded("%.1f", t.factor*s.Mean.Mean) + t.unit
 	}
-	text := rounded("%+.1f", t.factor*s.Difference.Mean)
-	if s.Difference.N > 1 {
-		text += fmt.Sprintf(" [%s, %s]", rounded("%.1f", t.factor*s.Difference.Low),
-			rounded("%.1f", t.factor*s.Difference.High))
-	}
-	return text
+	return withInterval("%.1f", s.Difference, t.factor)
 }
 
 // rounded formats a number; it never returns minus zero.
@@ -243,10 +238,8 @@ func (t studyTable) markdown() string {
 	for _, note := range t.Notes {
 		b.WriteString(note + "\n")
 	}
+	b.WriteByte('\n')
 	for i, line := range t.cells() {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
 		b.WriteString("|")
 		for _, cell := range line {
 			b.WriteString(strings.TrimRight(" "+cell, " ") + " |")

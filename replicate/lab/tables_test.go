@@ -45,7 +45,7 @@ func checkTables(t *testing.T, w *workplace) {
 	t.Helper()
 	o, drawn := w.options, filepath.Dir(w.options.Out)
 	o.Out = filepath.Join(drawn, "fig12")
-	if _, err := w.Draw(paper.Fig12(), o); !errors.As(err, new(*MissingError)) {
+	if _, err := w.Draw(paper.Fig12(), o); err == nil || !strings.Contains(err.Error(), "not stored") {
 		t.Fatal(err)
 	}
 	dir, results := t.TempDir(), t.TempDir()
@@ -112,9 +112,7 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 	}
 	const unsealed = "is not the file that SHA256SUMS lists: restore both, or draw"
 	for name, change := range map[string]struct{ line, want string }{
-		"another value":  {strings.Replace(lines[1], "0.", "0.9", 1), "another table"},
 		"another series": {strings.Replace(lines[1], "everything", "elsewhere", 1), "no run of provenance.json"},
-		"another panel":  {strings.Replace(lines[1], "a,", "b,", 1), `rows of panel "b"`},
 		"no number":      {strings.TrimSpace(lines[1]) + "x\n", "line 2"},
 	} {
 		changed := strings.Replace(string(text), lines[1], change.line, 1)
@@ -125,16 +123,6 @@ func checkDamagedTables(t *testing.T, c Catalog, dir string) {
 		demand.Write(t, table, text)
 		seal(t, filepath.Dir(table))
 	}
-	other := filepath.Join(filepath.Dir(table), "fig01-b.csv")
-	rowsB := demand.Read(t, other)
-	demand.Write(t, table, rowsB)
-	demand.Write(t, other, text)
-	refused("two panels in each other's file", unsealed)
-	seal(t, filepath.Dir(table))
-	refused("two panels in each other's file, with checksums", `rows of panel "b"`)
-	demand.Write(t, table, text)
-	demand.Write(t, other, rowsB)
-	seal(t, filepath.Dir(table))
 	if err := os.Remove(table); err != nil {
 		t.Fatal(err)
 	}

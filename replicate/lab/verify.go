@@ -60,7 +60,7 @@ func (l *Lab) WriteGallery(v claims.Verification, dir string) error {
 			return err
 		}
 	}
-	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, claims.PicturesIn(dir)))
+	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, dir))
 }
 
 // sizesName is the name of the file with the sizes that were fixed.
@@ -121,7 +121,7 @@ func (l *Lab) ParseSize(text string, o Options) (claims.Size, error) {
 	if s.Minutes, err = l.Minutes(s); err != nil || s.Minutes > 0 {
 		return s, err
 	}
-	if plan, err := s.Enlarged(l.Archive); err != nil || plan.Stored(l.Store) {
+	if plan, err := l.Enlarged(s); err != nil || plan.Stored(l.Store) {
 		return s, err
 	}
 	return claims.Size{}, usage.Errorf("%s: how long it takes is not known, as no run of the panel is stored: run %s "+
@@ -152,7 +152,7 @@ func (l *Lab) parseSize(text string, o Options) (claims.Size, error) {
 	if s.Plan, err = l.panelOf(s); err != nil {
 		return s, err
 	}
-	return s, s.Check()
+	return s, s.Enlarges(s.Plan)
 }
 
 // Extend computes the sizes that are fixed in the store's folder but not complete, then fixes and computes those of the
@@ -167,7 +167,7 @@ func (l *Lab) Extend(ctx context.Context, sizes []claims.Size, budget time.Durat
 	var plan []claims.Panel
 	left := budget.Minutes()
 	for _, s := range fixed {
-		p, err := s.Enlarged(l.Archive)
+		p, err := l.Enlarged(s)
 		if err != nil || p.Stored(l.Store) {
 			continue
 		}
@@ -180,7 +180,7 @@ func (l *Lab) Extend(ctx context.Context, sizes []claims.Size, budget time.Durat
 		if s.Minutes > left || slices.ContainsFunc(fixed, s.Same) {
 			continue
 		}
-		p, err := s.Enlarged(l.Archive)
+		p, err := l.Enlarged(s)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (l *Lab) Extend(ctx context.Context, sizes []claims.Size, budget time.Durat
 	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
 		return nil, err
 	}
-	report, err := l.Execute(ctx, plan, o.Workers)
+	report, err := l.execute(ctx, ranked(plan, false), o.Workers, nil)
 	if err == nil {
 		err = report.Err()
 	}

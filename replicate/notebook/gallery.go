@@ -36,7 +36,7 @@ func found(out sink, gallery string, number int) error {
 		return fmt.Errorf("the gallery has no figure %d", number)
 	}
 	state := v.Figures[at]
-	for _, picture := range claims.PicturesIn(gallery)(state.Name) {
+	for _, picture := range claims.Pictures(gallery, state.Name) {
 		if err := galleryPicture(out, filepath.Join(gallery, state.Name, filepath.Base(picture))); err != nil {
 			return err
 		}
