@@ -22,8 +22,8 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 	var all [][]Transition
 	for k := range 12 {
 		now := randomTransitions(a, k, 6)
-		observations := [][]float32{now[0].Observation, now[1].Observation}
-		acts := map[string]func([][]float32, Mode) ([][]float32, error){"training": a.Act, "evaluation": other.Act}
+		observations := [][]float64{now[0].Observation, now[1].Observation}
+		acts := map[string]func([][]float64, Mode) ([][]float64, error){"training": a.Act, "evaluation": other.Act}
 		for name, act := range acts {
 			got, err := act(observations, Mean)
 			if err != nil {
@@ -37,8 +37,8 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 					}
 				}
 				steps := refHistory(a.cfg, append(seen, now[i]), len(seen), 0)
-				want, _ := snapshot(t, a, i).actor.policy(a.cfg, wide(observations[i]), steps, []float64{0, 0})
-				near(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), got[i], want, 1e-5)
+				want, _ := snapshot(t, a, i).actor.policy(a.cfg, observations[i], steps, []float64{0, 0})
+				near(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), rounded(nil, got[i]), want, 1e-5)
 			}
 		}
 		if err := a.Observe(now); err != nil {
@@ -58,9 +58,9 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 func TestModes(t *testing.T) {
 	a := open(t, backend.Go, tiny(), 3)
 	shake(t, a)
-	observation := [][]float32{{1, -.5, .3}}
+	observation := [][]float64{{1, -.5, .3}}
 	v := snapshot(t, a, 0)
-	out := v.actor.mlp(a.cfg, "policy", wide(observation[0]), 4, 0)
+	out := v.actor.mlp(a.cfg, "policy", observation[0], 4, 0)
 	const draws = 3000
 	sum, square, uniform, below := 0., 0., 0., 0
 	for range draws {
@@ -68,13 +68,13 @@ func TestModes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := math.Atanh(float64(s[0][0]))
+		u := math.Atanh(s[0][0])
 		sum, square = sum+u/draws, square+u*u/draws
 		r, err := a.Act(observation, Uniform)
 		if err != nil {
 			t.Fatal(err)
 		}
-		uniform += float64(r[0][1]) * float64(r[0][1]) / draws
+		uniform += r[0][1] * r[0][1] / draws
 		if r[0][0] < -.5 {
 			below++
 		}
@@ -109,10 +109,10 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 		{backend.Go, tiny(tinyOmega, func(c *Config) { c.Omega.Network = propensity.MLP }), 5, []int{2}, 0},
 		{backend.Default, tiny(), 1, []int{1}, 1e-6},
 	} {
-		run := func(seeds ...int64) (*Agent, [][]float32) {
+		run := func(seeds ...int64) (*Agent, [][]float64) {
 			a := open(t, c.backend, c.cfg, seeds...)
 			episodes(t, a, 30)
-			actions, err := a.Act(slices.Repeat([][]float32{{.1, .2, .3}}, len(seeds)), Sample)
+			actions, err := a.Act(slices.Repeat([][]float64{{.1, .2, .3}}, len(seeds)), Sample)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,12 +125,12 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 		for _, i := range c.alone {
 			seed := seeds[i]
 			one, alone := run(seed)
-			near(t, "actions", together[i], wide(alone[0]), c.tol)
+			near(t, "actions", rounded(nil, together[i]), alone[0], c.tol)
 			got, want := snapshot(t, batched, i), snapshot(t, one, 0)
 			for _, part := range []string{"actor/m", "critic/m", "alpha/m", "actor/v", "critic/v", "alpha/v"} {
 				for _, array := range got.moments[part].names {
 					near(t, fmt.Sprintf("%q: seed %d, %s %s", c.backend, seed, part, array),
-						narrow(got.moments[part].values[array]), want.moments[part].values[array], c.tol)
+						rounded(nil, got.moments[part].values[array]), want.moments[part].values[array], c.tol)
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func TestAgentRejects(t *testing.T) {
 	a := open(t, backend.Go, tiny(), 1)
 	_, err := a.Update()
 	demand.Error(t, err, "the replay is empty")
-	_, err = a.Act([][]float32{{1, 2}}, Sample)
+	_, err = a.Act([][]float64{{1, 2}}, Sample)
 	demand.Error(t, err, "observation of seed 1 has 2 values, not 3")
 	demand.Error(t, a.FitOmega(), "no omega")
 }

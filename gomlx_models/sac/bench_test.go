@@ -44,18 +44,28 @@ func fill(tb testing.TB, a *Agent, transitions, length int) {
 
 // randomTransitions is transition number k of each seed, in episodes of the given length.
 func randomTransitions(a *Agent, k, length int) []Transition {
+	return randomStep(a, k, Transition{Episode: k / length, Last: k%length == length-1})
+}
+
+// randomStep is transition number k of each seed, in the place of the given one. The observation in which an episode
+// ends is not that in which the next one begins.
+func randomStep(a *Agent, k int, place Transition) []Transition {
 	var ts []Transition
 	for _, seed := range a.seeds {
-		rng := random.New(seed, "sac test transition", k)
-		values := func(n int) []float32 {
-			v := make([]float32, n)
+		values := func(n int, what string, k int) []float64 {
+			rng, v := random.New(seed, "sac test", what, k), make([]float64, n)
 			for i := range v {
-				v[i] = float32(rng.NormFloat64())
+				v[i] = float64(float32(rng.NormFloat64()))
 			}
 			return v
 		}
-		ts = append(ts, Transition{Observation: values(a.cfg.Observations), Action: values(a.cfg.Actions),
-			Reward: values(1)[0], Next: values(a.cfg.Observations), Last: k%length == length-1, Episode: k / length})
+		t, n := place, a.cfg.Observations
+		t.Observation, t.Action, t.Reward = values(n, "observation", k), values(a.cfg.Actions, "action", k), values(1, "reward", k)[0]
+		t.Next = values(n, "observation", k+1)
+		if t.Last || t.Terminal {
+			t.Next = values(n, "end", k)
+		}
+		ts = append(ts, t)
 	}
 	return ts
 }

@@ -17,11 +17,11 @@ import (
 )
 
 // A checkpoint is of all seeds of an agent. Its first line has the format, and length and SHA-256 of the header, which
-// follows in JSON. Then comes a zstd stream of little-endian arrays: the variables, those of g, and of each seed's
-// replay the numbers of the steps (int32) and the rows. zstd's checksum detects a damaged stream.
+// follows in JSON. Then comes a zstd stream of little-endian arrays: the variables, those of g, and the rows of each
+// seed's replay. zstd's checksum detects a damaged stream.
 
 // firstLine names the format; the header's length and checksum follow. Change it with the format.
-const firstLine = "tvps agents 3"
+const firstLine = "tvps agents 4"
 
 // header is what a checkpoint holds besides arrays.
 type header struct {
@@ -35,13 +35,10 @@ type header struct {
 }
 
 type seedHeader struct {
-	Steps    [][]float32 // the history of the rollout
-	LastFit  omegaFit
-	Fresh    []freshLoss
-	Total    int // of the replay, as Open, Episodes and Moments
-	Open     bool
-	Episodes []episode
-	Moments  moments
+	Steps   [][]float32 // the history of the rollout
+	LastFit omegaFit
+	Fresh   []freshLoss
+	Replay  *replayIndex
 }
 
 // Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets,
@@ -58,8 +55,7 @@ func (a *Agent) Save(w io.Writer, caller any) error {
 func (a *Agent) save(w io.Writer, caller any) error {
 	h := header{Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates, Acts: a.rollout.acts}
 	for i, r := range a.index {
-		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i],
-			r.total, r.open, r.episodes, r.moments})
+		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i], r})
 	}
 	var err error
 	if h.Caller, err = json.Marshal(caller); err != nil {
@@ -77,9 +73,9 @@ func (a *Agent) save(w io.Writer, caller any) error {
 		return err
 	}
 	defer z.Close() // after an error
-	write := func(data any) error { return binary.Write(z, binary.LittleEndian, data) }
+	write := func(flat []float32) error { return binary.Write(z, binary.LittleEndian, flat) }
 	for _, t := range slices.Concat(a.state, a.g) {
-		if err := withValues(tensors.ConstFlatData[float32], t, func(flat []float32) error { return write(flat) }); err != nil {
+		if err := withValues(tensors.ConstFlatData[float32], t, write); err != nil {
 			return err
 		}
 	}
@@ -116,18 +112,17 @@ func (a *Agent) load(r *bufio.Reader, caller any) error {
 	a.updates, a.gUpdates, a.rollout.acts = h.Updates, h.Fits, h.Acts
 	for i, s := range h.OfSeed {
 		a.lastFit[i], a.fresh[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Steps
-		a.index[i] = newReplayIndex(a.cfg, i)
-		a.index[i].total, a.index[i].open, a.index[i].episodes, a.index[i].moments = s.Total, s.Open, s.Episodes, s.Moments
-		a.index[i].step = make([]int32, min(s.Total, a.cfg.Capacity))
+		s.Replay.cfg, s.Replay.base = a.cfg, a.index[i].base
+		a.index[i] = s.Replay
 	}
 	z, err := zstd.NewReader(r)
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	read := func(data any) error { return binary.Read(z, binary.LittleEndian, data) }
+	read := func(flat []float32) error { return binary.Read(z, binary.LittleEndian, flat) }
 	for _, t := range slices.Concat(a.state, a.g) {
-		if err := withValues(tensors.MutableFlatData[float32], t, func(flat []float32) error { return read(flat) }); err != nil {
+		if err := withValues(tensors.MutableFlatData[float32], t, read); err != nil {
 			return err
 		}
 	}
@@ -168,14 +163,11 @@ func withValues(
 // chunkRows is how many rows are encoded at a time.
 const chunkRows = 4096
 
-// transfer calls fn with the arrays of all seeds' replays, to write or to fill them. replay: the replay array's values.
-func (a *Agent) transfer(replay []float32, fn func(data any) error) error {
-	w := a.cfg.rowWidth()
+// transfer calls fn with the rows of all seeds' replays, to write or to fill them. replay: the replay array's values.
+func (a *Agent) transfer(replay []float32, fn func(flat []float32) error) error {
+	w := a.cfg.stepWidth()
 	for _, r := range a.index {
-		if err := fn(r.step); err != nil {
-			return err
-		}
-		rows := replay[r.base*w:][:len(r.step)*w]
+		rows := replay[r.base*w:][:(r.Total-r.oldest())*w]
 		for chunk := range slices.Chunk(rows, chunkRows*w) {
 			if err := fn(chunk); err != nil {
 				return err

@@ -17,12 +17,12 @@ func everything(t *testing.T) *Agent {
 }
 
 // live trains for two steps and returns the actions.
-func live(t *testing.T, a *Agent) (actions [][]float32) {
+func live(t *testing.T, a *Agent) (actions [][]float64) {
 	t.Helper()
 	for range 2 {
 		k := a.Observed()
 		ts := randomTransitions(a, k, 7)
-		got, err := a.Act([][]float32{ts[0].Observation, ts[1].Observation}, Sample)
+		got, err := a.Act([][]float64{ts[0].Observation, ts[1].Observation}, Sample)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func Example() {
 
 	mode := sac.Uniform
 	for episode := range 600 {
-		x := [][]float32{{draw(seeds[0], episode)}, {draw(seeds[1], episode)}}
+		x := [][]float64{{draw(seeds[0], episode)}, {draw(seeds[1], episode)}}
 		actions, err := agent.Act(x, mode)
 		if err != nil {
 			log.Fatal(err)
@@ -52,13 +52,13 @@ func Example() {
 		}
 	}
 
-	for _, x := range []float32{-.5, 0, .5} {
-		actions, err := agent.NewRollout("evaluation").Act([][]float32{{x}, {x}}, sac.Mean)
+	for _, x := range []float64{-.5, 0, .5} {
+		actions, err := agent.NewRollout("evaluation").Act([][]float64{{x}, {x}}, sac.Mean)
 		if err != nil {
 			log.Fatal(err)
 		}
 		for i := range seeds {
-			if math.Abs(float64(actions[i][0]-x)) > .15 {
+			if math.Abs(actions[i][0]-x) > .15 {
 				fmt.Printf("seed %d answers %v with %v\n", seeds[i], x, actions[i][0])
 			}
 		}
@@ -69,6 +69,6 @@ func Example() {
 }
 
 // draw is an observation in [-1, 1].
-func draw(seed int64, episode int) float32 {
-	return 2*random.New(seed, "example", episode).Float32() - 1
+func draw(seed int64, episode int) float64 {
+	return 2*random.New(seed, "example", episode).Float64() - 1
 }

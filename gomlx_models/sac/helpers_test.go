@@ -79,7 +79,7 @@ func near(tb testing.TB, what string, got []float32, want []float64, tol float64
 }
 
 // same checks for equal values.
-func same(tb testing.TB, what string, a, b [][]float32) {
+func same[T comparable](tb testing.TB, what string, a, b [][]T) {
 	tb.Helper()
 	if len(a) != len(b) {
 		tb.Fatalf("%s: %d arrays, not %d", what, len(a), len(b))

@@ -81,7 +81,7 @@ func (p *programs) logOmega(in []*Node) *Node {
 // xOf is what g sees of transitions: (action, observation), standardised. array: the
 // replay's, rows: [seeds, batch].
 func (p *programs) xOf(array, rows *Node, fit fitted) *Node {
-	c, steps := p.cfg, gather(array, rows, p.cfg.stepWidth())
+	c, steps := p.cfg, gather(array, rows)
 	x := Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
 	return Div(Sub(x, fit.mean), fit.scale)
 }
@@ -103,7 +103,7 @@ func (a *Agent) FitOmega() error {
 			return nil
 		}
 		next[i].Episode = episodes[len(episodes)-1].Number
-		next[i].Mean, next[i].Scale = r.moments.standard()
+		next[i].Mean, next[i].Scale = r.Moments.standard()
 	}
 	if err := a.testNew(next); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (a *Agent) weights(array, rows *tensors.Tensor, at [][]int) (*tensors.Tenso
 	}
 	var t []float32
 	for i, r := range a.index {
-		t = append(t, r.episodeOf(at[i])...)
+		t = append(t, r.numbers(at[i])...)
 	}
 	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(t, n, a.cfg.Batch)}, a.lastFitTensors()...)
 	defer net.Free(inputs...)
@@ -222,7 +222,7 @@ func (a *Agent) SetTaskWeight(weight TaskWeight) { a.weigh = weight }
 func (a *Agent) taskWeights(at [][]int) *tensors.Tensor {
 	var out []float32
 	for i, r := range a.index {
-		for _, t := range r.episodeOf(at[i]) {
+		for _, t := range r.numbers(at[i]) {
 			out = append(out, float32(a.weigh(i, r.lastEpisode(), int(t))))
 		}
 	}

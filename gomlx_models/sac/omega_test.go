@@ -39,9 +39,11 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 	for k := range episodes * length {
 		var ts []Transition
 		for _, seed := range a.seeds {
-			rng := random.New(seed, "gaussian", k)
-			s := float32(mean(k/length) + rng.NormFloat64())
-			ts = append(ts, Transition{Observation: []float32{s}, Action: []float32{2*rng.Float32() - 1}, Next: []float32{s},
+			observation := func(k int) []float64 {
+				return []float64{mean(k/length) + random.New(seed, "gaussian", k).NormFloat64()}
+			}
+			action := 2*random.New(seed, "gaussian action", k).Float64() - 1
+			ts = append(ts, Transition{Observation: observation(k), Action: []float64{action}, Next: observation(k + 1),
 				Last: k%length == length-1, Episode: k / length})
 		}
 		err := a.Observe(ts)
@@ -57,12 +59,12 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 // drawn is a minibatch: the numbers of its transitions by seed, and their weights.
 func drawn(t *testing.T, a *Agent) (at [][]int, weights []float32) {
 	t.Helper()
-	rows, window, noise, at := a.draw()
-	omega, err := a.weights(a.array.tensor, rows, at)
+	inputs, at := a.draw()
+	omega, err := a.weights(a.array.tensor, inputs[0], at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer net.Free(append(window, rows, noise, omega)...)
+	defer net.Free(append(inputs, omega)...)
 	return at, flatOf(t, omega)
 }
 
@@ -97,7 +99,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		at, got := drawn(t, a)
 		for i, r := range a.index {
 			miss, spread := 0., 0.
-			number := r.episodeOf(at[i])
+			number := r.numbers(at[i])
 			for b, k := range at[i] {
 				s := float64(stored(t, a, i, k)[2]) // action, reward, observation
 				want := exact(s, times-1) - exact(s, int(number[b]))

@@ -20,7 +20,7 @@ type programs struct {
 	actor, critic, alpha, g []net.Param // alpha and g are empty if there is none
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
-	updating *Exec // (step, array, rows, noise, omega, window, variables) -> metrics, variables
+	updating *Exec // (step, array, drawn, omega, variables) -> metrics, variables
 	fitting  *Exec // (step, array, rows, t2, t1, z, last fit, g) -> loss, g
 	weighing *Exec // (array, rows, t, last fit, g) -> omega
 	scoring  *Exec // (array, rows, t, last fit, g) -> log omega
@@ -105,12 +105,10 @@ func (p *programs) window(in []*Node) (window *Node, remaining []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	step, array, rows, noise, omega := in[0], in[1], in[2], in[3], in[4]
-	window, state := p.window(in[5:])
-	if window != nil {
-		window = p.cfg.gatherSteps(array, window)
-	}
-	b := p.cfg.unpack(gather(array, rows, p.cfg.rowWidth()), window)
+	step, array, rows, following, ends, terminal, noise := in[0], in[1], in[2], in[3], in[4], in[5], in[6]
+	window, in := p.window(in[7:])
+	omega, state := in[0], in[1:]
+	b := p.cfg.minibatch(array, rows, following, ends, terminal, window)
 	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
 	return append([]*Node{metrics}, next.list()...)
 }

@@ -141,8 +141,7 @@ func refMinibatch(c Config, all []Transition, at []int, noise []float32, seed, s
 	var out []refSample
 	for b, i := range at {
 		t := all[i]
-		r := refSample{s: wide(t.Observation), a: wide(t.Action), next: wide(t.Next),
-			reward: float64(t.Reward), omega: omega[b]}
+		r := refSample{s: t.Observation, a: t.Action, next: t.Next, reward: t.Reward, omega: omega[b]}
 		if t.Terminal {
 			r.terminal = 1
 		}
@@ -160,7 +159,7 @@ func refMinibatch(c Config, all []Transition, at []int, noise []float32, seed, s
 }
 
 func refStep(t Transition) []float64 {
-	return slices.Concat(wide(t.Action), []float64{float64(t.Reward)}, wide(t.Observation))
+	return slices.Concat(t.Action, []float64{t.Reward}, t.Observation)
 }
 
 // refHistory lists the steps before transition i in its episode, zeros in front. Numbers
@@ -274,7 +273,7 @@ func refOmega(tb testing.TB, a *Agent, seed int, transitions []Transition) []flo
 	n, _ := seedNet(tb, a.programs.g, flat(tb, a.g), seed)
 	now := a.lastFit[seed]
 	g := func(t Transition, time float64) float64 {
-		x := wide(slices.Concat(t.Action, t.Observation))
+		x := slices.Concat(t.Action, t.Observation)
 		for i := range x {
 			x[i] = (x[i] - float64(now.Mean[i])) / float64(now.Scale[i])
 		}

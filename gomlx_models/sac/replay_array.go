@@ -18,9 +18,9 @@ import (
 const blockRows = 256
 
 // replayArray holds the transitions of all seeds on the device, in one array [seeds*capacity,
-// rowWidth]. A seed's rows are a ring buffer: its transition number i is row i mod capacity of
-// its part. A row is [action, reward, observation, next, terminal]; the first three are what
-// the context reads of a step. Programs take the array and row numbers, and gather.
+// stepWidth]. A seed's rows are a ring buffer: its transition number i is row i mod capacity of
+// its part. A row is a step [action, reward, observation]; the next observation is that of the
+// next row. Programs take the array and row numbers, and gather.
 //
 // If host and device share memory (XLA on the CPU, the Go backend), rows are written in
 // place. No program sees a partial row: calls are synchronous. The operating system allocates
@@ -37,7 +37,7 @@ type replayArray struct {
 
 	shared []float32 // the array's memory if the host can write it, otherwise nil
 
-	pending []float32 // [rows, seeds, rowWidth], transitions that are not in the array yet
+	pending []float32 // [rows, seeds, stepWidth], transitions that are not in the array yet
 	first   int       // number of the first of them
 	insert  *Exec     // (array, rows, start, from, count) -> array
 }
@@ -69,7 +69,7 @@ func newReplayArray(backend compute.Backend, cfg Config, seeds int, share bool) 
 }
 
 // shape is that of the array.
-func (r *replayArray) shape() shapes.Shape { return shapeOf(r.seeds*r.cfg.Capacity, r.cfg.rowWidth()) }
+func (r *replayArray) shape() shapes.Shape { return shapeOf(r.seeds*r.cfg.Capacity, r.cfg.stepWidth()) }
 
 func (r *replayArray) share(backend compute.Backend) error {
 	buffer, flat, err := backend.NewSharedBuffer(0, r.shape())
@@ -104,12 +104,12 @@ func (r *replayArray) close() {
 	}
 }
 
-// add writes transition number i of each seed into the array, or makes it pending.
-func (r *replayArray) add(i int, transitions []Transition) error {
-	w := r.cfg.rowWidth()
+// add writes row number i of each seed into the array, or makes it pending.
+func (r *replayArray) add(i int, rows [][]float32) error {
+	w := r.cfg.stepWidth()
 	if r.shared != nil {
-		for k, t := range transitions {
-			r.cfg.pack(t, r.shared[(k*r.cfg.Capacity+i%r.cfg.Capacity)*w:][:w])
+		for k, row := range rows {
+			copy(r.shared[(k*r.cfg.Capacity+i%r.cfg.Capacity)*w:], row)
 		}
 		return nil
 	}
@@ -121,23 +121,10 @@ func (r *replayArray) add(i int, transitions []Transition) error {
 	if len(r.pending) == 0 {
 		r.first = i
 	}
-	for _, t := range transitions {
-		r.pending = append(r.pending, make([]float32, w)...)
-		r.cfg.pack(t, r.pending[len(r.pending)-w:])
+	for _, row := range rows {
+		r.pending = append(r.pending, row...)
 	}
 	return nil
-}
-
-// pack writes a transition into its row.
-func (c Config) pack(t Transition, row []float32) {
-	row = row[copy(row, t.Action):]
-	row[0] = t.Reward
-	row = row[1+copy(row[1:], t.Observation):]
-	row = row[copy(row, t.Next):]
-	row[0] = 0
-	if t.Terminal {
-		row[0] = 1
-	}
 }
 
 // current is the array with all transitions in it, valid until the next one is added.
@@ -154,7 +141,7 @@ func (r *replayArray) block() int { return min(blockRows, r.cfg.Capacity) }
 // flush writes the pending transitions into the array: those up to the end of the ring,
 // then those that continue at its start.
 func (r *replayArray) flush() error {
-	n := len(r.pending) / (r.seeds * r.cfg.rowWidth())
+	n := len(r.pending) / (r.seeds * r.cfg.stepWidth())
 	for done := 0; done < n; {
 		at := (r.first + done) % r.cfg.Capacity
 		count := min(n-done, r.cfg.Capacity-at)
@@ -170,7 +157,7 @@ func (r *replayArray) flush() error {
 // write writes count pending transitions, from number done of the list, into each seed's
 // rows from at.
 func (r *replayArray) write(done, at, count int) error {
-	w, size := r.cfg.rowWidth(), r.block()
+	w, size := r.cfg.stepWidth(), r.block()
 	start := min(at, r.cfg.Capacity-size)
 	block := make([]float32, r.seeds*size*w)
 	for j := range count {
@@ -189,14 +176,14 @@ func (r *replayArray) write(done, at, count int) error {
 	return nil
 }
 
-// insertGraph takes the array, a block of rows of each seed [seeds, block, rowWidth], the
+// insertGraph takes the array, a block of rows of each seed [seeds, block, stepWidth], the
 // block's first row in each seed's part, and which of its rows to write: count of them, from
 // row number from. The others keep their values, so that one program serves any number of
 // rows.
 func (r *replayArray) insertGraph(in []*Node) []*Node {
 	array, rows, start, from, count := in[0], in[1], in[2], in[3], in[4]
 	g, dims := array.Graph(), rows.Shape().Dimensions
-	all := Reshape(array, r.seeds, r.cfg.Capacity, r.cfg.rowWidth())
+	all := Reshape(array, r.seeds, r.cfg.Capacity, r.cfg.stepWidth())
 	zero := ScalarZero(g, dtypes.Int32)
 	at := []*Node{zero, start, zero}
 	number := Iota(g, shapes.Make(dtypes.Int32, dims...), 1)
@@ -222,16 +209,14 @@ func (r *replayArray) fill(write func(flat []float32) error) error {
 	return withValues(tensors.MutableFlatData[float32], r.tensor, write)
 }
 
-// gather returns the first width values of the rows that index names. index: int32 of any
-// shape, result: [..., width].
-func gather(array, index *Node, width int) *Node {
-	return lastAxis(Gather(array, ExpandAxes(index, -1)), 0, width)
-}
+// gather returns the rows that index names. index: int32 of any shape, result: [..., stepWidth].
+func gather(array, index *Node) *Node { return Gather(array, ExpandAxes(index, -1)) }
 
-// gatherSteps returns the steps that a window's index names, zeros where it is negative.
-// index: [seeds, history+1, batch], result: [seeds, history+1, batch, stepWidth].
-func (c Config) gatherSteps(array, index *Node) *Node {
-	steps := gather(array, MaxScalar(index, 0), c.stepWidth())
+// gatherOr returns the values from number first of the rows that index names, and those of otherwise where it is
+// negative. otherwise and result: [..., stepWidth-first].
+func gatherOr(array, index *Node, first int, otherwise *Node) *Node {
+	rows := gather(array, MaxScalar(index, 0))
 	exists := GreaterOrEqual(index, ScalarZero(index.Graph(), index.DType()))
-	return Where(BroadcastToDims(ExpandAxes(exists, -1), steps.Shape().Dimensions...), steps, ZerosLike(steps))
+	values := lastAxis(rows, first, rows.Shape().Dim(-1))
+	return Where(BroadcastToDims(ExpandAxes(exists, -1), values.Shape().Dimensions...), values, otherwise)
 }

@@ -25,7 +25,7 @@ func copied(tb testing.TB, a *Agent) *Agent {
 // stored is the row of transition number i of a seed.
 func stored(tb testing.TB, a *Agent, seed, i int) (row []float32) {
 	tb.Helper()
-	w := a.cfg.rowWidth()
+	w := a.cfg.stepWidth()
 	err := a.array.read(func(flat []float32) error {
 		row = slices.Clone(flat[int(a.index[seed].row(i))*w:][:w])
 		return nil

@@ -1,40 +1,43 @@
 package sac
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// Transition is one step of one environment.
+// Transition is one step of one environment, in the numbers of the simulation.
 type Transition struct {
-	Observation []float32
-	Action      []float32
-	Reward      float32
-	Next        []float32 // the observation after the action
+	Observation []float64 // Next of the transition before, unless an episode begins
+	Action      []float64
+	Reward      float64
+	Next        []float64 // the observation after the action
 	Terminal    bool      // the task ended there: there is no reward afterwards
 	Last        bool      // the episode ended there, by Terminal or by its time limit
-	Episode     int       // number t of the episode, from 0; it never decreases
+	Episode     int       // number t of the episode, from 0; it increases after a last transition, and only then
 }
 
 // replayIndex is what the host knows of the latest transitions of one seed: enough to draw
-// minibatches and to find their rows. Their values are in the replay array.
+// minibatches and to find their rows. Their values are in the replay array, apart from the
+// observation in which an episode ends. The exported fields are part of a checkpoint.
 type replayIndex struct {
 	cfg      Config
 	base     int       // this seed's first row in the replay array
-	step     []int32   // of each of its rows, the transition's number within the episode
-	total    int       // transitions ever inserted; number i lies in row base + i mod capacity
-	episodes []episode // that have transitions here, the oldest first
-	open     bool      // the last transition's episode is not finished
-	moments  moments   // of all inserted (action, observation)
+	Total    int       // transitions ever inserted; number i lies in row base + i mod capacity
+	Episodes []episode // that have transitions here, the oldest first
+	Moments  moments   // of all inserted (action, observation)
 }
 
 // episode says which transitions an episode has.
 type episode struct {
-	Number int // t
-	First  int // number of its first transition, counted over all insertions
-	Count  int
+	Number   int // t
+	First    int // number of its first transition, counted over all insertions
+	Count    int
+	End      []float32 // the observation after its last transition so far
+	Over     bool      // no transition follows
+	Terminal bool      // the task ended
 }
 
 // maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
@@ -42,34 +45,54 @@ const maxEpisode = 1 << 24
 
 // newReplayIndex is empty. seed is the position in the agent's list.
 func newReplayIndex(cfg Config, seed int) *replayIndex {
-	return &replayIndex{cfg: cfg, base: seed * cfg.Capacity, moments: newMoments(cfg.Actions + cfg.Observations)}
+	return &replayIndex{cfg: cfg, base: seed * cfg.Capacity, Moments: newMoments(cfg.Actions + cfg.Observations)}
 }
 
-// stepWidth is the length of a step [action, reward, observation].
+// stepWidth is the length of a step [action, reward, observation], which is a row of the replay.
 func (c Config) stepWidth() int { return c.Actions + 1 + c.Observations }
 
-// rowWidth is the length of a row of the replay.
-func (c Config) rowWidth() int { return c.stepWidth() + c.Observations + 1 }
+// step is the row of a transition.
+func (c Config) step(t Transition) []float32 {
+	row := rounded(make([]float32, 0, c.stepWidth()), t.Action)
+	return rounded(append(row, float32(t.Reward)), t.Observation)
+}
+
+// steps are the rows of one transition of each seed.
+func (c Config) steps(transitions []Transition) [][]float32 {
+	rows := make([][]float32, len(transitions))
+	for i, t := range transitions {
+		rows[i] = c.step(t)
+	}
+	return rows
+}
+
+// rounded appends numbers of a simulation, which are float64, in the networks' float32. Nothing else rounds them.
+func rounded(to []float32, values []float64) []float32 {
+	for _, v := range values {
+		to = append(to, float32(v))
+	}
+	return to
+}
 
 // row is the replay array's row of transition number i.
 func (r *replayIndex) row(i int) int32 { return int32(r.base + i%r.cfg.Capacity) }
 
 // oldest is the number of the oldest transition that is not overwritten.
-func (r *replayIndex) oldest() int { return max(0, r.total-r.cfg.Capacity) }
+func (r *replayIndex) oldest() int { return max(0, r.Total-r.cfg.Capacity) }
 
 // check returns an error for an impossible transition.
 func (r *replayIndex) check(t Transition) error {
 	for _, part := range []struct {
 		name   string
-		values []float32
+		values []float64
 		want   int
 	}{{"observation", t.Observation, r.cfg.Observations}, {"action", t.Action, r.cfg.Actions},
-		{"next observation", t.Next, r.cfg.Observations}, {"reward", []float32{t.Reward}, 1}} {
+		{"next observation", t.Next, r.cfg.Observations}, {"reward", []float64{t.Reward}, 1}} {
 		if len(part.values) != part.want {
 			return fmt.Errorf("the %s has %d values, not %d", part.name, len(part.values), part.want)
 		}
 		for j, v := range part.values {
-			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			if math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
 				return fmt.Errorf("value %d of the %s is %v", j, part.name, v)
 			}
 		}
@@ -77,58 +100,56 @@ func (r *replayIndex) check(t Transition) error {
 	if t.Episode > maxEpisode {
 		return fmt.Errorf("episode %d: numbers are at most %d", t.Episode, maxEpisode)
 	}
-	if n := len(r.episodes); n > 0 && t.Episode < r.episodes[n-1].Number || t.Episode < 0 {
-		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and never decrease", t.Episode, r.lastEpisode())
+	switch open := r.open(); {
+	case open && t.Episode != r.lastEpisode():
+		return fmt.Errorf("episode %d before the last transition of episode %d", t.Episode, r.lastEpisode())
+	case open && !slices.Equal(rounded(nil, t.Observation), r.Episodes[len(r.Episodes)-1].End):
+		return errors.New("the observation is not the next one of the transition before")
+	case !open && t.Episode <= r.lastEpisode():
+		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and increase", t.Episode, r.lastEpisode())
 	}
 	return nil
+}
+
+// open tells whether the last transition's episode goes on.
+func (r *replayIndex) open() bool {
+	n := len(r.Episodes)
+	return n > 0 && !r.Episodes[n-1].Over
 }
 
 // eligible lists the episodes that g is fitted to: the finished ones, and with unfinished
 // also the current one.
 func (r *replayIndex) eligible(unfinished bool) []episode {
-	if n := len(r.episodes); r.open && !unfinished {
-		return r.episodes[:n-1]
+	if n := len(r.Episodes); r.open() && !unfinished {
+		return r.Episodes[:n-1]
 	}
-	return r.episodes
+	return r.Episodes
 }
 
 // lastEpisode is the number of the last transition's episode, -1 before the first.
 func (r *replayIndex) lastEpisode() int {
-	if len(r.episodes) == 0 {
+	if len(r.Episodes) == 0 {
 		return -1
 	}
-	return r.episodes[len(r.episodes)-1].Number
+	return r.Episodes[len(r.Episodes)-1].Number
 }
 
-// add enters a checked transition; the caller writes its values into the replay array.
-func (r *replayIndex) add(t Transition) {
-	step := int32(0)
-	if r.open && t.Episode == r.lastEpisode() {
-		step = r.step[(r.total-1)%r.cfg.Capacity] + 1
+// add enters a checked transition and its row, which the caller writes into the replay array. It removes episodes
+// whose transitions are all overwritten.
+func (r *replayIndex) add(t Transition, row []float32) {
+	if !r.open() {
+		r.Episodes = append(r.Episodes, episode{Number: t.Episode, First: r.Total})
 	}
-	at := r.total % r.cfg.Capacity
-	if at == len(r.step) {
-		r.step = append(r.step, 0)
-	}
-	r.step[at] = step
-	r.count(t.Episode)
-	r.total++
-	r.open = !t.Last && !t.Terminal
-	r.moments.add(t.Action, t.Observation)
-}
-
-// count enters the next transition into the list of episodes, and removes episodes whose
-// transitions are all overwritten.
-func (r *replayIndex) count(number int) {
-	if number != r.lastEpisode() {
-		r.episodes = append(r.episodes, episode{Number: number, First: r.total})
-	}
-	r.episodes[len(r.episodes)-1].Count++
+	e := &r.Episodes[len(r.Episodes)-1]
+	e.Count++
+	e.End, e.Over, e.Terminal = rounded(e.End[:0], t.Next), t.Last || t.Terminal, t.Terminal
+	r.Total++
 	gone := 0
-	for e := r.episodes[gone]; e.First+e.Count <= max(0, r.total+1-r.cfg.Capacity); e = r.episodes[gone] {
+	for e := r.Episodes[gone]; e.First+e.Count <= r.oldest(); e = r.Episodes[gone] {
 		gone++
 	}
-	r.episodes = r.episodes[gone:]
+	r.Episodes = r.Episodes[gone:]
+	r.Moments.add(row[:r.cfg.Actions], row[r.cfg.Actions+1:])
 }
 
 // uniform draws transition numbers for a minibatch, with replacement: from the latest episodes,
@@ -136,11 +157,11 @@ func (r *replayIndex) count(number int) {
 func (r *replayIndex) uniform(rng *rand.Rand, batch, recent int) []int {
 	at := make([]int, batch)
 	oldest := r.oldest()
-	if n := len(r.episodes); recent > 0 && recent < n {
-		oldest = max(oldest, r.episodes[n-recent].First)
+	if n := len(r.Episodes); recent > 0 && recent < n {
+		oldest = max(oldest, r.Episodes[n-recent].First)
 	}
 	for b := range at {
-		at[b] = oldest + rng.IntN(r.total-oldest)
+		at[b] = oldest + rng.IntN(r.Total-oldest)
 	}
 	return at
 }
@@ -178,7 +199,7 @@ func (r *replayIndex) rows(at []int, out []int32) {
 // out: [H+1, batch].
 func (r *replayIndex) windows(at []int, history int, out []int32) {
 	for b, i := range at {
-		available := min(history, int(r.step[i%r.cfg.Capacity]), i-r.oldest())
+		available := min(history, i-r.episodeAt(i).First, i-r.oldest())
 		for back := range history + 1 {
 			row := int32(-1)
 			if back <= available {
@@ -189,12 +210,35 @@ func (r *replayIndex) windows(at []int, history int, out []int32) {
 	}
 }
 
-// episodeOf is the number of each transition's episode. The transitions are not overwritten.
-func (r *replayIndex) episodeOf(at []int) []float32 {
+// following finds, for each of the given transitions, the replay array's row of the next one in its episode, which has
+// the observation after it, and 1 in terminal if the task ended. For the last transition of an episode the row is -1,
+// and the observation is written to ends. next, terminal: [batch], ends: [batch, observations].
+func (r *replayIndex) following(at []int, next []int32, ends, terminal []float32) {
+	for b, i := range at {
+		e := r.episodeAt(i)
+		if i+1 < e.First+e.Count {
+			next[b] = r.row(i + 1)
+			continue
+		}
+		next[b] = -1
+		copy(ends[b*r.cfg.Observations:], e.End)
+		if e.Terminal {
+			terminal[b] = 1
+		}
+	}
+}
+
+// episodeAt is the episode of a transition that is not overwritten.
+func (r *replayIndex) episodeAt(i int) episode {
+	e, _ := slices.BinarySearchFunc(r.Episodes, i, func(e episode, i int) int { return e.First + e.Count - 1 - i })
+	return r.Episodes[e]
+}
+
+// numbers are those of the transitions' episodes.
+func (r *replayIndex) numbers(at []int) []float32 {
 	out := make([]float32, len(at))
 	for b, i := range at {
-		e, _ := slices.BinarySearchFunc(r.episodes, i, func(e episode, i int) int { return e.First + e.Count - 1 - i })
-		out[b] = float32(r.episodes[e].Number)
+		out[b] = float32(r.episodeAt(i).Number)
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package sac
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -29,10 +28,9 @@ func TestGatherAgainstAList(t *testing.T) {
 			all := make([][]Transition, 2)
 			number, left := 0, 1+rng.IntN(9)
 			for k := range c.count {
-				ts := randomTransitions(a, k, 1<<30)
 				left--
+				ts := randomStep(a, k, Transition{Episode: number, Last: left == 0 && k%2 == 0, Terminal: left == 0 && k%2 == 1})
 				for i := range ts {
-					ts[i].Episode, ts[i].Last, ts[i].Terminal = number, left == 0 && k%2 == 0, left == 0 && k%2 == 1
 					all[i] = append(all[i], ts[i])
 				}
 				if left == 0 {
@@ -49,11 +47,13 @@ func TestGatherAgainstAList(t *testing.T) {
 	}
 }
 
-// gathering is a program that gathers rows and windows.
+// gathering is a program that gathers rows, what follows them, and windows.
 func gathering(tb testing.TB, a *Agent) *Exec {
 	tb.Helper()
 	exec, err := NewExec(a.backend, func(in []*Node) []*Node {
-		return []*Node{gather(in[0], in[1], a.cfg.rowWidth()), a.cfg.gatherSteps(in[0], in[2])}
+		b := a.cfg.minibatch(in[0], in[1], in[2], in[3], in[4], in[5])
+		first := SliceAxis(b.before, 1, AxisRange(0, 1))
+		return []*Node{gather(in[0], in[1]), b.next, b.terminal, Concatenate([]*Node{first, b.after}, 1)}
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -69,14 +69,17 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 	cfg, count, h, w := a.cfg, len(all[0]), a.cfg.Context.History, a.cfg.stepWidth()
 	oldest := max(0, count-cfg.Capacity)
 	at, index, past := make([]int, batch), make([]int32, 2*batch), make([]int32, 2*(h+1)*batch)
+	n := cfg.Observations
+	next, ends, terminal := make([]int32, 2*batch), make([]float32, 2*batch*n), make([]float32, 2*batch)
 	for b := range at {
 		at[b] = oldest + b*(count-1-oldest)/(batch-1)
 	}
 	for s, r := range a.index {
-		if r.oldest() != oldest || r.total != count {
-			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.total, oldest, count)
+		if r.oldest() != oldest || r.Total != count {
+			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.Total, oldest, count)
 		}
 		r.rows(at, index[s*batch:])
+		r.following(at, next[s*batch:], ends[s*batch*n:], terminal[s*batch:])
 		r.windows(at, h, past[s*(h+1)*batch:])
 	}
 	array, err := a.array.current()
@@ -84,18 +87,22 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 		t.Fatal(err)
 	}
 	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch),
-		tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
+		tensors.FromFlatDataAndDimensions(next, 2, batch), tensors.FromFlatDataAndDimensions(ends, 2, batch, n),
+		tensors.FromFlatDataAndDimensions(terminal, 2, batch), tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, windows := flatOf(t, out[0]), flatOf(t, out[1])
+	values := flat(t, out)
+	rows, after, ended, windows := values[0], values[1], values[2], values[3]
 	for s, r := range a.index {
-		number := r.episodeOf(at)
+		number := r.numbers(at)
 		for b, i := range at {
 			tr := all[s][i]
-			terminal := map[bool]float64{true: 1}[tr.Terminal]
-			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*cfg.rowWidth():][:cfg.rowWidth()],
-				slices.Concat(refStep(tr), wide(tr.Next), []float64{terminal}), 0)
+			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*w:][:w], refStep(tr), 0)
+			near(t, fmt.Sprintf("seed %d, after %d of %d", s, i, count), after[(s*batch+b)*n:][:n], tr.Next, 0)
+			if (ended[s*batch+b] == 1) != tr.Terminal {
+				t.Fatalf("transition %d is terminal: %v", i, tr.Terminal)
+			}
 			if int(number[b]) != tr.Episode {
 				t.Fatalf("transition %d has episode %v, not %d", i, number[b], tr.Episode)
 			}
@@ -116,13 +123,13 @@ func TestDrawsAreUniform(t *testing.T) {
 	k := 0
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
 		for step := range n {
-			tr := randomTransitions(&Agent{cfg: cfg, seeds: []int64{0}}, k, 1<<30)[0]
-			tr.Episode, tr.Last, tr.Terminal = number, step == n-1 && number < 3, step == n-1 && number == 3
-			r.add(tr)
+			tr := randomStep(&Agent{cfg: cfg, seeds: []int64{0}}, k, Transition{Episode: number,
+				Last: step == n-1 && number < 3, Terminal: step == n-1 && number == 3})[0]
+			r.add(tr, cfg.step(tr))
 			k++
 		}
-		if r.open != (number == 4) {
-			t.Errorf("after the last step of episode %d, open is %v", number, r.open)
+		if r.open() != (number == 4) {
+			t.Errorf("after the last step of episode %d, open is %v", number, r.open())
 		}
 	}
 	const draws = 60000
@@ -135,7 +142,7 @@ func TestDrawsAreUniform(t *testing.T) {
 	at, time := r.byEpisode(rng, draws, true)
 	counts = map[int]int{}
 	for b, i := range at {
-		number := int(r.episodeOf([]int{i})[0])
+		number := r.episodeAt(i).Number
 		if i < r.oldest() {
 			t.Fatalf("transition %d is drawn, but overwritten", i)
 		}
@@ -182,28 +189,33 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 
 func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	a := open(t, "go", tiny(), 4, 5)
-	good := func() []Transition { return randomTransitions(a, 30, 10) } // episode 3
-	if err := a.Observe(good()); err != nil {
+	if err := a.Observe(randomTransitions(a, 30, 10)); err != nil { // episode 3
 		t.Fatal(err)
 	}
+	good := func() []Transition { return randomTransitions(a, 31, 10) }
 	for want, spoil := range map[string]func(ts []Transition) []Transition{
 		"1 transitions for 2 seeds":       func(ts []Transition) []Transition { return ts[:1] },
 		"seed 5: the action has 1 values": func(ts []Transition) []Transition { ts[1].Action = ts[1].Action[:1]; return ts },
 		"value 0 of the reward is NaN": func(ts []Transition) []Transition {
-			ts[0].Reward = float32(math.NaN())
+			ts[0].Reward = math.NaN()
 			return ts
 		},
 		"value 2 of the next observation": func(ts []Transition) []Transition {
-			ts[1].Next[2] = float32(math.Inf(1))
+			ts[1].Next[2] = 1e39
 			return ts
 		},
-		"episode 2 after episode 3": func(ts []Transition) []Transition { ts[1].Episode = 2; return ts },
+		"episode 4 before the last transition of episode 3": func(ts []Transition) []Transition { ts[1].Episode = 4; return ts },
+		"not the next one": func(ts []Transition) []Transition { ts[1].Observation[0]++; return ts },
 	} {
 		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
 	}
-	if a.Observed() != 1 || a.index[1].total != 1 {
+	if a.Observed() != 1 || a.index[1].Total != 1 {
 		t.Error("a rejected transition was kept")
 	}
+	if err := a.Observe(randomStep(a, 31, Transition{Episode: 3, Terminal: true})); err != nil {
+		t.Fatal(err)
+	}
+	demand.Error(t, a.Observe(randomStep(a, 40, Transition{Episode: 3})), "episode 3 after episode 3")
 }
 
 // TestRecentEpisodes: with Recent, minibatches hold steps of the latest episodes alone, the
@@ -211,8 +223,7 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 func TestRecentEpisodes(t *testing.T) {
 	r := newReplayIndex(tiny(func(c *Config) { c.Capacity = 40 }), 0)
 	for k := range 52 {
-		r.add(Transition{Observation: make([]float32, 3), Action: make([]float32, 2), Next: make([]float32, 3),
-			Last: k%10 == 9, Episode: k / 10})
+		r.add(Transition{Last: k%10 == 9, Episode: k / 10}, make([]float32, r.cfg.stepWidth()))
 	}
 	const draws = 20000
 	for recent, first := range map[int]int{0: 12, 1: 50, 2: 40, 3: 30, 9: 12} {

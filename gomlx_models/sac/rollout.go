@@ -39,7 +39,7 @@ func (a *Agent) NewRollout(name string) *Rollout {
 
 // Act returns an action for the current observation of each seed's environment.
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
-func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) {
+func (r *Rollout) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	c, n := r.agent.cfg, len(r.agent.seeds)
 	if len(observations) != n {
 		return nil, fmt.Errorf("sac: %d observations for %d seeds", len(observations), n)
@@ -50,14 +50,14 @@ func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) 
 			return nil, fmt.Errorf("sac: the observation of seed %d has %d values, not %d",
 				r.agent.seeds[i], len(o), c.Observations)
 		}
-		flat = append(flat, o...)
+		flat = rounded(flat, o)
 	}
 	noise := r.noise(mode)
 	if mode == Uniform {
-		return noise, nil
+		return c.actions(noise), nil
 	}
 	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, n, 1, c.Observations),
-		tensors.FromFlatDataAndDimensions(slices.Concat(noise...), n, 1, c.Actions)}
+		tensors.FromFlatDataAndDimensions(noise, n, 1, c.Actions)}
 	if c.Context != nil {
 		inputs = append(inputs, r.history())
 	}
@@ -71,27 +71,37 @@ func (r *Rollout) Act(observations [][]float32, mode Mode) ([][]float32, error) 
 	if err != nil {
 		return nil, err
 	}
-	return slices.Collect(slices.Chunk(actions, c.Actions)), nil
+	return c.actions(actions), nil
+}
+
+// actions splits the actions of all seeds.
+func (c Config) actions(flat []float32) (out [][]float64) {
+	for action := range slices.Chunk(flat, c.Actions) {
+		wide := make([]float64, c.Actions)
+		for j, v := range action {
+			wide[j] = float64(v)
+		}
+		out = append(out, wide)
+	}
+	return out
 }
 
 // noise draws what the mode needs for the next action: normal numbers, zeros, or the
-// actions themselves. Result: [seeds][Actions].
-func (r *Rollout) noise(mode Mode) [][]float32 {
-	out := make([][]float32, len(r.agent.seeds))
-	if mode != Mean {
-		r.acts++
+// actions themselves. Result: [seeds, actions].
+func (r *Rollout) noise(mode Mode) []float32 {
+	c := r.agent.cfg
+	out := make([]float32, len(r.agent.seeds)*c.Actions)
+	if mode == Mean {
+		return out
 	}
+	r.acts++
 	for i, seed := range r.agent.seeds {
-		out[i] = make([]float32, r.agent.cfg.Actions)
-		if mode == Mean {
-			continue
-		}
 		rng := random.New(seed, "sac", "act", r.name, r.acts)
-		for j := range out[i] {
+		for j := range c.Actions {
 			if mode == Uniform {
-				out[i][j] = 2*rng.Float32() - 1
+				out[i*c.Actions+j] = 2*rng.Float32() - 1
 			} else {
-				out[i][j] = float32(rng.NormFloat64())
+				out[i*c.Actions+j] = float32(rng.NormFloat64())
 			}
 		}
 	}
@@ -104,20 +114,23 @@ func (r *Rollout) Remember(transitions []Transition) error {
 	if len(transitions) != len(r.steps) {
 		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(r.steps))
 	}
+	r.remember(transitions, r.agent.cfg.steps(transitions))
+	return nil
+}
+
+func (r *Rollout) remember(transitions []Transition, rows [][]float32) {
 	context := r.agent.cfg.Context
 	if context == nil {
-		return nil
+		return
 	}
 	for i, t := range transitions {
 		if t.Last || t.Terminal {
 			r.steps[i] = nil
 			continue
 		}
-		step := append(append(append([]float32(nil), t.Action...), t.Reward), t.Observation...)
-		r.steps[i] = append(r.steps[i], step)
+		r.steps[i] = append(r.steps[i], rows[i])
 		r.steps[i] = r.steps[i][max(0, len(r.steps[i])-context.History):]
 	}
-	return nil
 }
 
 // history is the context's window, [seeds, history, 1, stepWidth], zero before the start of

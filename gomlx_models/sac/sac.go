@@ -17,7 +17,7 @@
 //	}
 //
 // The replay lies on the device, where programs gather their minibatches; an update sends
-// only row numbers and random numbers. A value takes 4 bytes: 168 MB per seed for a million
+// only row numbers and random numbers. A value takes 4 bytes: 96 MB per seed for a million
 // transitions of Half-Cheetah. On the CPU memory is used as the replay fills; on a GPU all of
 // it is allocated at once, and twice as much is needed while transitions are inserted.
 //
@@ -88,7 +88,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	for i := range seeds {
 		r := newReplayIndex(cfg, i)
 		a.index = append(a.index, r)
-		mean, scale := r.moments.standard()
+		mean, scale := r.Moments.standard()
 		a.lastFit = append(a.lastFit, omegaFit{Episode: -1, Mean: mean, Scale: scale})
 	}
 	a.rollout = a.NewRollout("train")
@@ -134,11 +134,11 @@ func (a *Agent) Close() {
 func (a *Agent) Updates() int { return a.updates }
 
 // Observed is the number of transitions of each seed so far.
-func (a *Agent) Observed() int { return a.index[0].total }
+func (a *Agent) Observed() int { return a.index[0].Total }
 
 // Act returns an action for the current observation of each seed's environment.
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
-func (a *Agent) Act(observations [][]float32, mode Mode) ([][]float32, error) {
+func (a *Agent) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	return a.rollout.Act(observations, mode)
 }
 
@@ -153,13 +153,15 @@ func (a *Agent) Observe(transitions []Transition) error {
 			return fmt.Errorf("sac: transition of seed %d: %w", a.seeds[i], err)
 		}
 	}
-	if err := a.array.add(a.Observed(), transitions); err != nil {
+	rows := a.cfg.steps(transitions)
+	if err := a.array.add(a.Observed(), rows); err != nil {
 		return err
 	}
 	for i, t := range transitions {
-		a.index[i].add(t)
+		a.index[i].add(t, rows[i])
 	}
-	return a.rollout.Remember(transitions)
+	a.rollout.remember(transitions, rows)
+	return nil
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
@@ -178,14 +180,14 @@ func (a *Agent) Update() (*Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, window, noise, at := a.draw()
-	omega, err := a.weights(array, rows, at)
+	drawn, at := a.draw()
+	defer net.Free(drawn...)
+	omega, err := a.weights(array, drawn[0], at)
 	if err != nil {
 		return nil, err
 	}
-	inputs := append([]*tensors.Tensor{rows, noise, omega}, window...)
-	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.updating, int32(a.updates), array, inputs, a.state)
+	defer net.Free(omega)
+	out, err := net.Run(a.programs.updating, int32(a.updates), array, drawn, omega, a.state)
 	if err != nil {
 		return nil, fmt.Errorf("sac: %w", err)
 	}
@@ -199,34 +201,41 @@ func (a *Agent) Update() (*Metrics, error) {
 }
 
 // draw draws the minibatch of the next update; the random numbers depend on the seed and the
-// number of the update alone. Results: the replay array's rows [seeds, batch], with context
-// those of the windows [seeds, history+1, batch], noise [2, seeds, batch, actions], and the
-// numbers of the transitions.
-func (a *Agent) draw() (rows *tensors.Tensor, window []*tensors.Tensor, noise *tensors.Tensor, at [][]int) {
+// number of the update alone. Results: the replay array's rows [seeds, batch], what
+// replayIndex.following finds [seeds, batch, ...], noise [2, seeds, batch, actions], with
+// context the rows of the windows [seeds, history+1, batch], and the numbers of the transitions.
+func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 	c, n := a.cfg, len(a.seeds)
 	half := c.Batch * c.Actions
-	index, normal := make([]int32, n*c.Batch), make([]float32, 2*n*half)
+	rows, normal := make([]int32, n*c.Batch), make([]float32, 2*n*half)
+	next, ends, terminal := make([]int32, n*c.Batch), make([]float32, n*c.Batch*c.Observations), make([]float32, n*c.Batch)
 	at = make([][]int, n)
 	for i, r := range a.index {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
 		at[i] = r.uniform(rng, c.Batch, c.Recent)
-		r.rows(at[i], index[i*c.Batch:])
+		first := i * c.Batch
+		r.rows(at[i], rows[first:])
+		r.following(at[i], next[first:], ends[first*c.Observations:], terminal[first:])
 		for _, from := range []int{i * half, (n + i) * half} {
 			for j := range half {
 				normal[from+j] = float32(rng.NormFloat64())
 			}
 		}
 	}
+	drawn = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, c.Batch),
+		tensors.FromFlatDataAndDimensions(next, n, c.Batch),
+		tensors.FromFlatDataAndDimensions(ends, n, c.Batch, c.Observations),
+		tensors.FromFlatDataAndDimensions(terminal, n, c.Batch),
+		tensors.FromFlatDataAndDimensions(normal, 2, n, c.Batch, c.Actions)}
 	if c.Context != nil {
 		steps := c.Context.History + 1
 		past := make([]int32, n*steps*c.Batch)
 		for i, r := range a.index {
 			r.windows(at[i], c.Context.History, past[i*steps*c.Batch:])
 		}
-		window = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(past, n, steps, c.Batch)}
+		drawn = append(drawn, tensors.FromFlatDataAndDimensions(past, n, steps, c.Batch))
 	}
-	return tensors.FromFlatDataAndDimensions(index, n, c.Batch), window,
-		tensors.FromFlatDataAndDimensions(normal, 2, n, c.Batch, c.Actions), at
+	return drawn, at
 }
 
 // finite returns an error for the first value that is not finite.

@@ -139,20 +139,16 @@ func (p *programs) alphaOf(s *net.Scope, like *Node) *Node {
 	return AddScalar(ZerosLike(SliceAxis(like, -1, AxisRange(0, 1))), p.cfg.Alpha)
 }
 
-// unpack splits the rows of a minibatch into their parts. rows: [seeds, batch, rowWidth], window:
-// [seeds, history+1, batch, stepWidth] with the steps t-H to t, or nil.
-func (c Config) unpack(rows, window *Node) minibatch {
-	at := 0
-	part := func(n int) *Node {
-		at += n
-		return lastAxis(rows, at-n, at)
-	}
-	b := minibatch{action: part(c.Actions), reward: Squeeze(part(1), -1), observation: part(c.Observations),
-		next: part(c.Observations), terminal: Squeeze(part(1), -1)}
+// minibatch gathers what Agent.draw drew.
+func (c Config) minibatch(array, rows, following, ends, terminal, window *Node) minibatch {
+	a, steps := c.Actions, gather(array, rows)
+	b := minibatch{action: lastAxis(steps, 0, a), reward: Squeeze(lastAxis(steps, a, a+1), -1),
+		observation: lastAxis(steps, a+1, c.stepWidth()), next: gatherOr(array, following, a+1, ends), terminal: terminal}
 	if window != nil {
 		h := window.Shape().Dim(1) - 1
-		b.before = SliceAxis(window, 1, AxisRange(0, h))
-		b.after = SliceAxis(window, 1, AxisRange(1, h+1))
+		steps := gatherOr(array, window, 0, Zeros(array.Graph(), shapeOf(append(window.Shape().Dimensions, c.stepWidth())...)))
+		b.before = SliceAxis(steps, 1, AxisRange(0, h))
+		b.after = SliceAxis(steps, 1, AxisRange(1, h+1))
 	}
 	return b
 }

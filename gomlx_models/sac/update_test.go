@@ -21,12 +21,10 @@ func episodes(tb testing.TB, a *Agent, count int) [][]Transition {
 	all := make([][]Transition, len(a.seeds))
 	number, step := 0, 0
 	for k := range count {
-		ts := randomTransitions(a, k, 1<<30)
 		step++
 		last := step == 3+number%5
+		ts := randomStep(a, k, Transition{Episode: number, Last: last, Terminal: last && number%3 == 1})
 		for i := range ts {
-			ts[i].Episode, ts[i].Last = number, last
-			ts[i].Terminal = last && number%3 == 1
 			all[i] = append(all[i], ts[i])
 		}
 		if err := a.Observe(ts); err != nil {
@@ -100,9 +98,9 @@ func shake(tb testing.TB, a *Agent) {
 // of a weight of the minibatch from 1.
 func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 	t.Helper()
-	rows, window, noise, at := a.draw()
-	normal := flatOf(t, noise)
-	net.Free(append(window, rows, noise)...)
+	inputs, at := a.draw()
+	normal := flatOf(t, inputs[4])
+	net.Free(inputs...)
 	step := a.updates
 	var want []refVariables
 	var losses [][2]float64
@@ -141,17 +139,9 @@ func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 		} {
 			for _, name := range part.got.names {
 				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part.name, name),
-					narrow(part.got.values[name]), part.want.values[name], part.tol)
+					rounded(nil, part.got.values[name]), part.want.values[name], part.tol)
 			}
 		}
 	}
 	return moved
-}
-
-func narrow(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i := range v {
-		out[i] = float32(v[i])
-	}
-	return out
 }

@@ -11,16 +11,14 @@ import (
 
 // environments holds one environment for each seed of a group. All are at the same step.
 type environments struct {
-	seeds   []int64
-	robots  []env.Env
-	now     [][]float64 // current observations, as the environments write them
-	seen    [][]float32 // the same as the agents read them, [seeds][observations]
-	rewards []float64   // of the last step
+	seeds  []int64
+	robots []env.Env
+	now    [][]float64 // current observations, [seeds][observations]
 }
 
 // newEnvironments makes an environment for each seed.
 func newEnvironments(seeds []int64, build func(seed int64) (env.Env, error)) (*environments, error) {
-	f := &environments{seeds: seeds, seen: make([][]float32, len(seeds)), rewards: make([]float64, len(seeds))}
+	f := &environments{seeds: seeds}
 	for _, seed := range seeds {
 		robot, err := build(seed)
 		if err != nil {
@@ -62,45 +60,24 @@ func (f *environments) each(do func(i int) error) error {
 
 // train begins a training episode in every environment; its noise depends on seed and number.
 func (f *environments) train(episode int) error {
-	return f.begin(func(i int) error {
+	return f.each(func(i int) error {
 		return f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", "train", episode), f.now[i])
 	})
 }
 
 // evaluate begins an evaluation episode in every environment.
 func (f *environments) evaluate(starts []start) error {
-	return f.begin(func(i int) error { return starts[i].reset(f.robots[i], f.seeds[i], f.now[i]) })
+	return f.each(func(i int) error { return starts[i].reset(f.robots[i], f.seeds[i], f.now[i]) })
 }
 
-// begin calls reset for every environment, which writes to now.
-func (f *environments) begin(reset func(i int) error) error {
-	return f.each(func(i int) error {
-		err := reset(i)
-		f.seen[i] = narrow(f.now[i])
-		return err
-	})
-}
-
-func narrow(values []float64) []float32 {
-	out := make([]float32, len(values))
-	for i, v := range values {
-		out[i] = float32(v)
-	}
-	return out
-}
-
-// step applies each environment's action.
-func (f *environments) step(actions [][]float32, episode int, last bool) ([]sac.Transition, error) {
+// step applies each environment's action. All numbers are the simulation's; the agents round them (sac.Transition).
+func (f *environments) step(actions [][]float64, episode int, last bool) ([]sac.Transition, error) {
 	out := make([]sac.Transition, len(f.robots))
 	err := f.each(func(i int) error {
-		action := make([]float64, len(actions[i]))
-		for j, v := range actions[i] {
-			action[j] = float64(v)
-		}
-		before := f.seen[i]
-		reward, err := f.robots[i].Step(action, f.now[i])
-		f.rewards[i], f.seen[i] = reward, narrow(f.now[i])
-		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: float32(reward), Next: f.seen[i],
+		before, next := f.now[i], make([]float64, len(f.now[i]))
+		reward, err := f.robots[i].Step(actions[i], next)
+		f.now[i] = next
+		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: reward, Next: next,
 			Last: last, Episode: episode}
 		return err
 	})

@@ -168,7 +168,7 @@ const perMillisecond = 6e-4
 
 // memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
 func (e config) memory(seeds int) int {
-	const transition = 220 // bytes, of the larger robot
+	const transition = 124 // bytes, of the larger robot
 	return 1500 + seeds*2*transition*e.settings.Replay>>20
 }
 

@@ -13,7 +13,6 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -102,7 +101,7 @@ func (t *training) train() error {
 		if t.agent.Observed() < s.BurnIn {
 			mode = sac.Uniform
 		}
-		actions, err := t.agent.Act(t.envs.seen, mode)
+		actions, err := t.agent.Act(t.envs.now, mode)
 		if err != nil {
 			return err
 		}
@@ -113,7 +112,9 @@ func (t *training) train() error {
 		if err := t.agent.Observe(transitions); err != nil {
 			return err
 		}
-		floats.Add(sums, t.envs.rewards)
+		for i, one := range transitions {
+			sums[i] += one.Reward
+		}
 		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
 			if _, err := t.agent.Update(); err != nil {
 				return err
@@ -169,7 +170,7 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 	rollout := t.agent.NewRollout("evaluate")
 	returns = make([]float64, len(t.seeds))
 	for step := range t.settings.Horizon {
-		actions, err := rollout.Act(t.envs.seen, sac.Mean)
+		actions, err := rollout.Act(t.envs.now, sac.Mean)
 		if err != nil {
 			return nil, err
 		}
@@ -180,9 +181,11 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 		if err := rollout.Remember(transitions); err != nil {
 			return nil, err
 		}
-		floats.Add(returns, t.envs.rewards)
+		for i, one := range transitions {
+			returns[i] += one.Reward
+		}
 		for i, f := range films {
-			f.Add(t.envs.rewards[i])
+			f.Add(transitions[i].Reward)
 		}
 	}
 	return returns, t.attach(films)
