@@ -30,6 +30,10 @@ func TestDeclaredLearner(t *testing.T) {
 	if got := run(t, h, open(t), s, "test-omega", 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
+	outlines, err := s.Outlines([]string{"sac", "sac-omega", "test-omega"}, MeasureReturn)
+	if err != nil || outlines[1].Cost <= outlines[0].Cost || outlines[2].Cost != outlines[1].Cost {
+		t.Errorf("omega has no cost: %+v, %v", outlines, err)
+	}
 	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
 		t.Errorf("notes %q", notes)
 	}
