@@ -17,34 +17,9 @@ type MergeReport struct {
 	Extended  int // runs that got steps, or that another folder has finished
 	Unchanged int // runs that had all steps already
 
-	// Problems are runs and files that were left out, completely or in part, each one sentence: a *BusyError, a
-	// *ConflictError, a *DamagedError, or a file that cannot be read.
+	// Problems are runs and files that were left out, completely or in part, each one sentence: a run that is being
+	// computed, a step with different rows in two files, a *DamagedError, a file that cannot be read.
 	Problems []error
-}
-
-// BusyError names a run that a living process is computing.
-type BusyError struct {
-	Spec Spec
-	Dir  string // the folder in which it is being computed
-}
-
-// Error names the run and the folder.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s (%s) is being computed in %s: not merged, merge again when it is done", e.Spec,
-		e.Spec.ID(), e.Dir)
-}
-
-// ConflictError names a step with different rows in two files of the same run.
-type ConflictError struct {
-	Spec Spec
-	T    int
-	A, B string // the files
-}
-
-// Error names the run, the step and both files.
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s has other values at step %d in %s than in %s: not merged, compare the folders and remove "+
-		"one of the two files", e.Spec, e.T, e.B, e.A)
 }
 
 // Merge adds the runs of the folders from to the folder into: their union, step by step. A run that is finished in any
@@ -117,7 +92,7 @@ func (m *merger) list() ([]Spec, error) {
 func (m *merger) run(spec Spec) error {
 	for _, store := range m.from {
 		if _, held := store.holder(spec); held {
-			m.problem(&BusyError{spec, store.dir})
+			m.busy(spec, store)
 			return nil
 		}
 	}
@@ -126,12 +101,12 @@ func (m *merger) run(spec Spec) error {
 		return err
 	}
 	if release == nil {
-		m.problem(&BusyError{spec, m.into.dir})
+		m.busy(spec, m.into)
 		return nil
 	}
 	defer release()
-	union, ok := m.union(spec)
-	if !ok || len(union.rows) == 0 {
+	files, known, ok := m.read(spec)
+	if !ok || len(files) == 0 {
 		return nil
 	}
 	for _, store := range m.from {
@@ -139,16 +114,27 @@ func (m *merger) run(spec Spec) error {
 			return err
 		}
 	}
+	finished := slices.ContainsFunc(files, func(f *source) bool { return f.finished })
+	news := 0 // steps that the first file lacks
+	for _, f := range files[1:] {
+		news += len(f.rows)
+	}
 	switch {
-	case !union.news:
-		m.report.Unchanged++
-		return nil
-	case union.known:
+	case !known:
+		m.report.Added++
+	case news > 0 || finished && !files[0].finished:
 		m.report.Extended++
 	default:
-		m.report.Added++
+		m.report.Unchanged++
+		return nil
 	}
-	return m.into.saveUnion(spec, union)
+	return m.into.saveMerged(spec, files, finished)
+}
+
+// busy reports a run that a living process is computing in a folder.
+func (m *merger) busy(spec Spec, store *Store) {
+	m.problem(fmt.Errorf("%s (%s) is being computed in %s: not merged, merge again when it is done", spec, spec.ID(),
+		store.dir))
 }
 
 // problem adds to the report, each damaged file only once.
@@ -163,31 +149,33 @@ func (m *merger) problem(err error) {
 	m.report.Problems = append(m.report.Problems, err)
 }
 
-// union joins the steps that the folders have of a run. ok is false if there is a conflict, or if the file in the
-// folder into cannot be read.
-func (m *merger) union(spec Spec) (u *union, ok bool) {
-	u = &union{rows: map[int][]Row{}, by: map[int]*source{}}
+// read reads the files of a run, first those in the folder into; known tells whether it has one. Each step is left to the
+// first file that has it. ok is false if two files have different rows of a step, or if a file in the folder into cannot
+// be read: it must not be replaced unread.
+func (m *merger) read(spec Spec) (files []*source, known, ok bool) {
+	owners := map[int]*source{}
 	for i, store := range append([]*Store{m.into}, m.from...) {
 		read := store.Read
 		if i == 0 {
 			read = store.load // moves a damaged file to quarantine
 		}
-		sources, problems := store.sources(spec, read)
+		list, problems := store.sources(spec, read)
 		for _, err := range problems {
 			m.problem(err)
 			if i == 0 && !errors.Is(err, ErrMissing) {
-				return nil, false // the file must not be replaced unread
+				return nil, false, false
 			}
 		}
-		for _, from := range sources {
-			if t, other := u.conflict(from); other != nil {
-				m.problem(&ConflictError{Spec: spec, T: t, A: other.path, B: from.path})
-				return nil, false
+		for _, f := range list {
+			if err := f.leaveOwned(spec, owners); err != nil {
+				m.problem(err)
+				return nil, false, false
 			}
-			u.add(from, i == 0)
 		}
+		files = append(files, list...)
+		known = known || i == 0 && len(list) > 0
 	}
-	return u, true
+	return files, known, true
 }
 
 // source is one file of a run.
@@ -197,8 +185,34 @@ type source struct {
 	rows     map[int][]Row
 	sessions []Provenance
 	took     map[int]float64 // seconds spent on each step, of an unfinished run
-	seconds  float64
-	taken    int // steps that the union takes from it
+	seconds  float64         // spent on the steps that rows has
+}
+
+// leaveOwned removes the steps that another file owns and becomes the owner of the others. A file's seconds are counted
+// in proportion to the steps that are left. It returns an error if a step has other rows than its owner's.
+func (f *source) leaveOwned(spec Spec, owners map[int]*source) error {
+	all := len(f.rows)
+	for _, t := range slices.Sorted(maps.Keys(f.rows)) {
+		owner := owners[t]
+		if owner == nil {
+			owners[t] = f
+			continue
+		}
+		if !slices.EqualFunc(owner.rows[t], f.rows[t], sameRow) {
+			return fmt.Errorf("%s has other values at step %d in %s than in %s: not merged, compare the folders and remove "+
+				"one of the two files", spec, t, f.path, owner.path)
+		}
+		delete(f.rows, t)
+	}
+	if all > 0 {
+		f.seconds *= float64(len(f.rows)) / float64(all)
+	}
+	return nil
+}
+
+// sameRow compares bits: zero and minus zero differ.
+func sameRow(a, b Row) bool {
+	return a.T == b.T && a.Metric == b.Metric && math.Float64bits(a.Value) == math.Float64bits(b.Value)
 }
 
 // sources reads the files of a run. It reads that of the unfinished run first, as its process may finish the run
@@ -227,79 +241,33 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 	return out, problems
 }
 
-// union is what several files hold of a run.
-type union struct {
-	rows     map[int][]Row
-	by       map[int]*source // the source of each step: the first file that has it
-	sources  []*source
-	finished map[int]bool // steps of the finished file in the folder into
-	known    bool         // whether that folder had any step
-	news     bool         // whether the others add something
-}
-
-// conflict returns the first step that has other rows in the union than in from, and the union's source of it; nil if
-// there is none.
-func (u *union) conflict(from *source) (t int, other *source) {
-	for _, t := range slices.Sorted(maps.Keys(from.rows)) {
-		if other := u.by[t]; other != nil && !slices.EqualFunc(u.rows[t], from.rows[t], sameRow) {
-			return t, other
+// saveMerged writes the steps of all files: as a finished run, or as an unfinished one with a session for each file. The
+// caller holds the run's lock.
+func (s *Store) saveMerged(spec Spec, files []*source, finished bool) error {
+	files = slices.DeleteFunc(files, func(f *source) bool { return len(f.rows) == 0 })
+	if finished {
+		var sessions []Provenance
+		rows, seconds := map[int][]Row{}, 0.0
+		for _, f := range files {
+			maps.Copy(rows, f.rows)
+			sessions = append(sessions, f.sessions...)
+			seconds += f.seconds
 		}
+		return s.save(newResult(spec, sessionsAsOne(sessions, seconds), rows))
 	}
-	return 0, nil
-}
-
-// sameRow compares bits: zero and minus zero differ.
-func sameRow(a, b Row) bool {
-	return a.T == b.T && a.Metric == b.Metric && math.Float64bits(a.Value) == math.Float64bits(b.Value)
-}
-
-// add takes the steps that the union does not have yet; own says that the file is in the folder into.
-func (u *union) add(from *source, own bool) {
-	u.sources = append(u.sources, from)
-	u.known = u.known || own
-	if own && from.finished {
-		u.finished = map[int]bool{}
-	}
-	for t, rows := range from.rows {
-		switch {
-		case own && from.finished:
-			u.finished[t] = true
-		case !own && from.finished && !u.finished[t]:
-			u.news = true
+	text := jsonLine(partialLine{Spec: &spec})
+	for _, f := range files {
+		session := sessionsAsOne(f.sessions, 0)
+		text = append(text, sealed(partialLine{Session: &session})...)
+		for _, t := range slices.Sorted(maps.Keys(f.rows)) {
+			text = append(text, stepLines(t, f.rows[t], f.took[t])...)
 		}
-		if u.by[t] != nil {
-			continue
-		}
-		u.rows[t], u.by[t] = rows, from
-		u.news = u.news || !own
-		from.taken++
-	}
-}
-
-// saveUnion writes the union into the folder. The caller holds the run's lock.
-func (s *Store) saveUnion(spec Spec, u *union) error {
-	if slices.ContainsFunc(u.sources, func(from *source) bool { return from.finished }) {
-		return s.save(newResult(spec, u.provenance(), u.rows))
 	}
 	path := s.partialPath(spec)
-	if err := artifact.Replace(path, u.encodePartial(spec), 0o644); err != nil {
+	if err := artifact.Replace(path, text, 0o644); err != nil {
 		return &WriteError{"file of finished steps", path, err}
 	}
 	return nil
-}
-
-// provenance joins those of the files from which steps were taken, in the order of time. A file's seconds count in
-// proportion to the steps that were taken from it.
-func (u *union) provenance() Provenance {
-	var sessions []Provenance
-	seconds := 0.0
-	for _, from := range u.sources {
-		if from.taken > 0 {
-			sessions = append(sessions, from.sessions...)
-			seconds += from.seconds * (float64(from.taken) / float64(len(from.rows)))
-		}
-	}
-	return sessionsAsOne(sessions, seconds)
 }
 
 // sessionsAsOne is one provenance for several sessions: the last one's, with the start of the first and the commits of
@@ -312,22 +280,4 @@ func sessionsAsOne(sessions []Provenance, seconds float64) Provenance {
 	last := sessions[len(sessions)-1]
 	last.Commits = nil // following collects the sessions' own
 	return last.following(sessions, seconds)
-}
-
-// encodePartial returns the bytes of an unfinished run's file: for each file of the union one session, and its steps.
-func (u *union) encodePartial(spec Spec) []byte {
-	text := jsonLine(partialLine{Spec: &spec})
-	for _, from := range u.sources {
-		if from.taken == 0 {
-			continue
-		}
-		session := sessionsAsOne(from.sessions, 0)
-		text = append(text, sealed(partialLine{Session: &session})...)
-		for _, t := range slices.Sorted(maps.Keys(from.took)) {
-			if u.by[t] == from {
-				text = append(text, stepLines(t, u.rows[t], from.took[t])...)
-			}
-		}
-	}
-	return text
 }

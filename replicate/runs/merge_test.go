@@ -286,13 +286,11 @@ func TestMergeRefusesOtherValues(t *testing.T) {
 			}
 			continue
 		}
-		var conflict *ConflictError
-		if len(report.Problems) != 1 || !errors.As(report.Problems[0], &conflict) || conflict.T != 3 ||
-			report.Unchanged+report.Extended != 0 {
+		if len(report.Problems) != 1 || report.Unchanged+report.Extended != 0 {
 			t.Errorf("%s: report %+v", name, report)
 			continue
 		}
-		demand.Error(t, conflict, "test/ours seed 0", "step 3", into.donePath(spec(0)), from.donePath(spec(0)))
+		demand.Error(t, report.Problems[0], "test/ours seed 0", "step 3", into.donePath(spec(0)), from.donePath(spec(0)))
 
 		empty := open(t, t.TempDir()) // two folders that differ from each other
 		if report := merge(t, 1, empty, stored(t), from); counts(report) != [3]int{1, 0, 0} {
@@ -371,12 +369,10 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 			t.Fatal("not claimed", err)
 		}
 		report := merge(t, 1, stores[0], stores[1:]...)
-		var busy *BusyError
-		if counts(report) != [3]int{1, 0, 0} || !errors.As(report.Problems[0], &busy) || busy.Spec.Seed != 0 ||
-			busy.Dir != stores[where].dir {
+		if counts(report) != [3]int{1, 0, 0} {
 			t.Errorf("report %+v", report)
 		}
-		demand.Error(t, busy, "test/ours seed 0", spec(0).ID(), "being computed in "+busy.Dir)
+		demand.Error(t, report.Problems[0], "test/ours seed 0", spec(0).ID(), "being computed in "+stores[where].dir)
 		if _, err := stores[0].load(spec(0)); !errors.Is(err, ErrMissing) {
 			t.Errorf("it was merged: %v", err)
 		}
