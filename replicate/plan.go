@@ -178,7 +178,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.Request) ([]byte, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h\testimate")
+	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h")
 	for _, figure := range o.Figures {
 		own := o
 		own.Figures = []paper.Figure{figure}
@@ -204,5 +204,5 @@ func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.R
 
 // printCost prints the cost of a figure.
 func printCost(w io.Writer, name string, c cluster.Cost) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%.1f\t%s\n", name, c.Runs, c.Steps, c.GPU/3600, c.Cores/3600, c.Source())
+	fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%.1f\n", name, c.Runs, c.Steps, c.GPU/3600, c.Cores/3600)
 }

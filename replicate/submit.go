@@ -316,16 +316,10 @@ func ended(out io.Writer, s cluster.Status) error {
 	if err := s.Err(); err != nil {
 		return errors.Join(s.Print(out), err)
 	}
-	for _, j := range s.Jobs {
-		if j.Name != "draw" {
-			continue
-		}
-		text, err := os.ReadFile(j.Log)
-		if err != nil {
-			return fmt.Errorf("cannot read what was drawn: %w", err)
-		}
-		_, err = out.Write(text)
-		return err
+	text, err := os.ReadFile(s.Draw.Log)
+	if err != nil {
+		return fmt.Errorf("cannot read what was drawn: %w", err)
 	}
-	return nil
+	_, err = out.Write(text)
+	return err
 }

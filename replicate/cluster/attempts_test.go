@@ -82,12 +82,12 @@ func work(arguments []string) int {
 // plan returns a plan of n tasks of stage cpu after one of stage features, and the options to submit it.
 func plan(t *testing.T, n int) (Plan, *Slurm) {
 	p := Plan{Format: Format, Scale: "tiny", Figures: []string{"fig1"}, TaskSeconds: 60}
-	task := Task{Stage: StageFeatures, CPUs: 1, MemoryMB: 100, Source: Guessed, Seconds: 30,
+	task := Task{Stage: StageFeatures, CPUs: 1, MemoryMB: 100, Seconds: 30,
 		Features: &Features{Scenario: "cifar10a"}}
 	p.Tasks = append(p.Tasks, task)
 	for i := range n {
 		p.Tasks = append(p.Tasks, Task{ID: 1 + i, Stage: StageCPU, After: []int{0}, CPUs: 1,
-			MemoryMB: 100, Source: Guessed, Seconds: 600, Runs: []Runs{{Scenario: "gaussian",
+			MemoryMB: 100, Seconds: 600, Runs: []Runs{{Scenario: "gaussian",
 				Series: "ours", Batch: []int64{0, 1}, Seeds: []int64{0}, Steps: []int{i}}}})
 	}
 	// A folder with a space and a quote: scripts quote their paths.
@@ -177,8 +177,8 @@ func TestSlurmAttempts(t *testing.T) {
 			t.Errorf("%s: %d attempts, want %d", name, attempts[name], want)
 		}
 	}
-	if len(s.Jobs) != 1 || s.Jobs[0].Name != "draw" || s.Jobs[0].State != Done {
-		t.Errorf("%v, want a drawn figure", s.Jobs)
+	if s.Draw.State != Done {
+		t.Errorf("%v, want a drawn figure", s.Draw)
 	}
 }
 
@@ -199,8 +199,8 @@ func TestSlurmFailed(t *testing.T) {
 			t.Errorf("%s: %d attempts, want %s and %d", got, got.Attempts, want.state, want.attempts)
 		}
 	}
-	if len(s.Jobs) != 1 || s.Jobs[0].State != Cancelled {
-		t.Errorf("%v, want a cancelled drawing job", s.Jobs)
+	if s.Draw.State != Cancelled {
+		t.Errorf("%v, want a cancelled drawing job", s.Draw)
 	}
 	err := s.Err()
 	for _, part := range []string{"task 2 (cpu) failed on n", "attempt 1 is full", "logs/tvps-cpu-1-"} {

@@ -12,10 +12,9 @@ import (
 
 // Cost is what the tasks of a plan are estimated to take.
 type Cost struct {
-	Runs, Steps       int     // distinct runs, and their steps
-	GPU, Cores        float64 // seconds of GPUs, and of processors in tasks without one
-	Path              float64 // seconds of the longest chain of tasks
-	Measured, Guessed float64 // seconds of tasks by the source of their estimate
+	Runs, Steps int     // distinct runs, and their steps
+	GPU, Cores  float64 // seconds of GPUs, and of processors in tasks without one
+	Path        float64 // seconds of the longest chain of tasks
 }
 
 // Cost sums the tasks.
@@ -34,11 +33,6 @@ func (p Plan) Cost() Cost {
 		}
 		ends[i] += t.Seconds
 		c.Path = max(c.Path, ends[i])
-		if t.Source == Measured {
-			c.Measured += t.Seconds
-		} else {
-			c.Guessed += t.Seconds
-		}
 		for _, r := range t.Runs {
 			for _, seed := range r.Seeds {
 				distinct[fmt.Sprint(r.Scenario, " ", r.Series, " ", r.Measure, " ", r.Settings, " ", seed)] = true
@@ -50,20 +44,6 @@ func (p Plan) Cost() Cost {
 	return c
 }
 
-// Source says where the seconds come from: "measured", "guessed", or "40% measured".
-func (c Cost) Source() string {
-	switch total := c.Measured + c.Guessed; {
-	case total == 0:
-		return "nothing missing"
-	case c.Guessed == 0:
-		return string(Measured)
-	case c.Measured == 0:
-		return string(Guessed)
-	default:
-		return fmt.Sprintf("%.0f%% measured", 100*c.Measured/total)
-	}
-}
-
 // Summary says in sentences what is missing.
 func (p Plan) Summary() string {
 	if len(p.Tasks) == 0 {
@@ -71,8 +51,8 @@ func (p Plan) Summary() string {
 	}
 	c := p.Cost()
 	lines := []string{fmt.Sprintf("%s stored, %s with %s missing, in %s: %.1f GPU hours, %.1f core hours, %s along the "+
-		"longest chain (%s).", runs.Plural(p.Stored, "run"), runs.Plural(c.Runs, "run"), runs.Plural(c.Steps, "step"),
-		runs.Plural(len(p.Tasks), "task"), c.GPU/3600, c.Cores/3600, shown(c.Path), c.Source())}
+		"longest chain (guessed).", runs.Plural(p.Stored, "run"), runs.Plural(c.Runs, "run"), runs.Plural(c.Steps, "step"),
+		runs.Plural(len(p.Tasks), "task"), c.GPU/3600, c.Cores/3600, shown(c.Path))}
 	return strings.Join(append(lines, p.Notes...), "\n")
 }
 

@@ -64,7 +64,6 @@ type planner struct {
 	catalog      lab.Catalog
 	index        *claims.RunIndex              // nil if nothing is stored
 	environments map[string]claims.Environment // by scenario and whether it runs on a GPU
-	rates        map[string]rate
 	order        []*wanted
 	byKey        map[string]*wanted
 	notes        []string
@@ -85,7 +84,7 @@ type wanted struct {
 // data nor, but for whether they exist, checkpoints. All its errors are usage errors.
 func Make(c lab.Catalog, index *claims.RunIndex, r Request) (Plan, error) {
 	p := &planner{Request: r, catalog: c, index: index, environments: map[string]claims.Environment{},
-		rates: map[string]rate{}, byKey: map[string]*wanted{}}
+		byKey: map[string]*wanted{}}
 	plan := Plan{Format: Format, Scale: string(r.Scale), Arguments: r.Arguments, TaskSeconds: r.TaskSeconds}
 	for _, f := range r.Figures {
 		if err := p.addFigure(f); err != nil {

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,8 +39,7 @@ type Task struct {
 	CPUs     int       `json:"cpus"`
 	MemoryMB int       `json:"memory-mb"`
 	Backend  string    `json:"backend,omitempty"` // as "xla:cuda"; empty for the worker's default
-	Seconds  float64   `json:"seconds"`           // an estimate
-	Source   Estimate  `json:"source"`            // of the estimate
+	Seconds  float64   `json:"seconds"`           // a guess, from constants of this program
 	Pretrain *Pretrain `json:"pretrain,omitempty"`
 	Features *Features `json:"features,omitempty"`
 	Runs     []Runs    `json:"runs,omitempty"`
@@ -62,15 +60,6 @@ const (
 
 // Stages lists the stages in their order.
 var Stages = []Stage{StagePretrain, StageFeatures, StageGPU, StageCPU}
-
-// Estimate says where the seconds of a task come from.
-type Estimate string
-
-// The kinds of estimate, the better one first.
-const (
-	Measured Estimate = "measured" // from stored runs of the same scenario, learner and kind of backend
-	Guessed  Estimate = "guessed"  // from constants of this program
-)
 
 // Pretrain is the training of a checkpoint.
 type Pretrain struct {
@@ -202,36 +191,7 @@ func Decode(text []byte) (p Plan, err error) {
 	if _, err := experiment.ParseScale(p.Scale); err != nil {
 		return Plan{}, err
 	}
-	for i, t := range p.Tasks {
-		if err := t.check(i); err != nil {
-			return Plan{}, fmt.Errorf("task %d: %w", i, err)
-		}
-	}
 	return p, nil
-}
-
-// check returns an error unless the task at this index has one kind of work, and needs tasks before it alone.
-func (t Task) check(index int) error {
-	kinds := 0
-	for _, has := range []bool{t.Pretrain != nil, t.Features != nil, len(t.Runs) > 0} {
-		if has {
-			kinds++
-		}
-	}
-	switch {
-	case t.ID != index:
-		return fmt.Errorf("it has the number %d", t.ID)
-	case kinds != 1:
-		return errors.New("it must have one of pretrain, features and runs")
-	case slices.ContainsFunc(t.After, func(id int) bool { return id < 0 || id >= index }):
-		return fmt.Errorf("it needs the tasks %d, which do not all come before it", t.After)
-	}
-	for _, r := range t.Runs {
-		if len(r.Seeds) == 0 || len(r.Steps) == 0 || !slices.IsSorted(r.Steps) {
-			return fmt.Errorf("runs of %s/%s: give seeds and ascending steps", r.Scenario, r.Series)
-		}
-	}
-	return nil
 }
 
 // Steps is the number of steps of the task's runs, over all seeds.

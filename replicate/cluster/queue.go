@@ -45,35 +45,3 @@ func parseQueue(text string, jobs []Submitted) []queued {
 	}
 	return out
 }
-
-// account is what Slurm's accounting says of a job, or a task of an array, that has ended.
-type account struct {
-	state string // as "TIMEOUT" or "OUT_OF_MEMORY"
-	node  string
-}
-
-// readAccounts asks Slurm's accounting for the jobs, by "17" or "17_3". It returns nil where Slurm keeps none.
-func readAccounts(ctx context.Context, jobs []Submitted) map[string]account {
-	var ids []string
-	for _, j := range jobs {
-		ids = append(ids, strconv.Itoa(j.ID))
-	}
-	text, err := command(ctx, "sacct", "-n", "-P", "-X", "-j", strings.Join(ids, ","), "-o", "JobID,State,NodeList")
-	if err != nil {
-		return nil
-	}
-	return parseAccounts(text)
-}
-
-func parseAccounts(text string) map[string]account {
-	out := map[string]account{}
-	for line := range strings.Lines(text) {
-		fields := strings.Split(strings.TrimSpace(line), "|")
-		if len(fields) != 3 {
-			continue
-		}
-		state, _, _ := strings.Cut(fields[1], " ") // "CANCELLED by 1000"
-		out[fields[0]] = account{state, fields[2]}
-	}
-	return out
-}

@@ -32,11 +32,11 @@ type Slurm struct {
 	Retries    int           // how often a task that failed is computed again
 }
 
-// Job is a batch job: an array of tasks, or one of the jobs around them.
+// Job is a batch job: an array of tasks, or the job that draws after them.
 type Job struct {
 	Name  string   // as "gpu-2"; of its script, log and exit code
 	First int      // the first task of an array
-	Count int      // tasks of an array; 0 for a job that is none
+	Count int      // tasks of an array; 0 for the job that draws
 	After []string // names of the jobs that must have succeeded
 
 	GPU            bool
@@ -47,11 +47,11 @@ type Job struct {
 	Plan  *Plan
 }
 
-// What the jobs around the tasks need, and how long they may take.
 const (
-	smallMemory = 2000 // MiB
-	drawLimit   = 2 * time.Hour
-	leastLimit  = 30 * time.Minute
+	drawName   = "draw" // of the job that draws
+	drawMemory = 2000   // MiB
+	drawLimit  = 2 * time.Hour
+	leastLimit = 30 * time.Minute // of an array
 )
 
 // Jobs returns the jobs of a plan in an order in which they can be submitted: pre-training, features, runs on
@@ -77,7 +77,7 @@ func Jobs(p *Plan, o *Slurm) []Job {
 	for _, stage := range Stages {
 		last = append(last, ofStage[stage]...)
 	}
-	add(Job{Name: "draw", After: last, CPUs: 2, MemoryMB: smallMemory, Limit: drawLimit})
+	add(Job{Name: drawName, After: last, CPUs: 2, MemoryMB: drawMemory, Limit: drawLimit})
 	return jobs
 }
 
@@ -153,10 +153,10 @@ func (j Job) Partition() string {
 // TaskFolder is the folder of the attempts at tasks.
 func (j Job) TaskFolder() string { return AttemptsFolder(j.Slurm.Plan) }
 
-// ExitFile is the file in which a job that is no array leaves its exit code.
-func (j Job) ExitFile() string { return exitFile(j.Slurm.Plan, j.Name) }
+// ExitFile is the file in which the job that draws leaves its exit code.
+func (j Job) ExitFile() string { return exitFile(j.Slurm.Plan) }
 
-func exitFile(plan, job string) string { return filepath.Join(filepath.Dir(plan), job+".exit") }
+func exitFile(plan string) string { return filepath.Join(filepath.Dir(plan), drawName+".exit") }
 
 // CancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
 func (j Job) CancelFile() string { return cancelFile(j.Slurm.Plan) }

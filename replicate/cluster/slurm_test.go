@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,8 +79,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestParse reads what squeue and sacct print: other jobs, also of the same number or name, pending parts of arrays,
-// states with a tail.
+// TestParse reads what squeue prints: other jobs, also of the same number or name, and pending parts of arrays.
 func TestParse(t *testing.T) {
 	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 13}}
 	queue := parseQueue("12|0|RUNNING|n1|None|tvps-cpu-1\n12|2|PENDING||Resources|tvps-cpu-1\n"+
@@ -90,16 +88,9 @@ func TestParse(t *testing.T) {
 	if !reflect.DeepEqual(queue, want) {
 		t.Errorf("%+v, want %+v", queue, want)
 	}
-	accounts := parseAccounts("12_0|COMPLETED|n1\n12_1|TIMEOUT|n2\n12_2|CANCELLED by 1000|None assigned\n")
-	for id, want := range map[string]account{"12_0": {"COMPLETED", "n1"}, "12_1": {"TIMEOUT", "n2"},
-		"12_2": {"CANCELLED", "None assigned"}} {
-		if accounts[id] != want {
-			t.Errorf("%s: %+v, want %+v", id, accounts[id], want)
-		}
-	}
 }
 
-// TestCancel: a job whose number was changed in the file, and another job of that number, are not cancelled.
+// TestCancel: another job of the same number is not cancelled.
 func TestCancel(t *testing.T) {
 	dir := t.TempDir()
 	plan, cancelled := filepath.Join(dir, "plan.json"), filepath.Join(dir, "ids")
@@ -120,20 +111,9 @@ func TestCancel(t *testing.T) {
 	if got, _ := os.ReadFile(cancelled); n != 1 || err != nil || string(got) != "12\n" {
 		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
 	}
-	os.Remove(cancelled)
-	text := demand.Read(t, jobsFile(plan))
-	text = bytes.Replace(text, []byte(`"id": 12`), []byte(`"id": 22`), 1)
-	demand.Write(t, jobsFile(plan), text)
-	n, err = Cancel(t.Context(), plan)
-	if n != 0 || err != nil {
-		t.Errorf("another job's number: %d jobs, %v", n, err)
-	}
-	if got, err := os.ReadFile(cancelled); err == nil {
-		t.Errorf("another job's number: scancel %q", got)
-	}
 }
 
-// TestItem joins the queue, the accounts and attempts of a task.
+// TestItem joins the queue and the attempts of a task.
 func TestItem(t *testing.T) {
 	now := time.Now()
 	task := Task{ID: 2, Stage: StageCPU, Seconds: 3600}
@@ -144,7 +124,6 @@ func TestItem(t *testing.T) {
 	for name, c := range map[string]struct {
 		attempts []Attempt
 		queue    []queued
-		accounts map[string]account
 		state    TaskState
 		node     string
 		left     float64
@@ -159,13 +138,10 @@ func TestItem(t *testing.T) {
 		"done":   {attempts: []Attempt{ended(1, 4), ended(0, 6)}, state: Done, node: "n3"},
 		"failed": {attempts: []Attempt{ended(1, 5)}, state: Failed, node: "n3", left: 1800, message: "no space"},
 		"killed": {attempts: []Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}}, state: Failed, node: "n1",
-			left: 3600, message: "ended without a word: see its log"},
-		"killed, with accounts": {attempts: []Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}},
-			accounts: map[string]account{"12_1": {"OUT_OF_MEMORY", "n1"}}, state: Failed, node: "n1", left: 3600,
-			message: "Slurm ended it: OUT_OF_MEMORY"},
+			left: 3600, message: "ended without a word"},
 	} {
 		k := statusReader{path: "/none/plan.json", attempts: map[int][]Attempt{2: c.attempts},
-			jobs: []Submitted{job}, queue: c.queue, accounts: c.accounts}
+			jobs: []Submitted{job}, queue: c.queue}
 		got := k.task(task)
 		if got.State != c.state || got.Node != c.node || got.Message != c.message || got.Seconds < c.left-1 ||
 			got.Seconds > c.left+1 || got.Attempts != len(c.attempts) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,7 +29,7 @@ const (
 	Open      TaskState = "not submitted" // or left over by a submission that was cancelled
 )
 
-// Item is a task, or one of the jobs around the tasks, and what became of it.
+// Item is a task, or the job that draws, and what became of it.
 type Item struct {
 	Name     string // as "task 7 (gpu)" or "draw"
 	Stage    Stage  // of a task
@@ -42,15 +41,15 @@ type Item struct {
 	Seconds  float64 // estimated time that is left
 }
 
-// Status is what became of a plan's tasks and of the jobs around them.
+// Status is what became of a plan's tasks and of the job that draws.
 type Status struct {
 	Tasks []Item
-	Jobs  []Item
+	Draw  Item
 	Notes []string
 }
 
-// ReadStatus joins the attempts at the tasks, which the workers note, with Slurm's queue and its accounting. It works
-// without Slurm: then nothing is in the queue.
+// ReadStatus joins the attempts at the tasks, which the workers note, with Slurm's queue. It works without Slurm: then
+// nothing is in the queue.
 func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 	jobs, err := ReadJobs(path)
 	if err != nil {
@@ -77,18 +76,11 @@ func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 			}
 			s.Notes = append(s.Notes, err.Error()+". The queue is not known.")
 		}
-		if k.accounts = readAccounts(ctx, jobs); k.accounts == nil {
-			s.Notes = append(s.Notes, "Slurm's accounting does not answer: how tasks ended is known from what they noted.")
-		}
 	}
 	for _, t := range p.Tasks {
 		s.Tasks = append(s.Tasks, k.task(t))
 	}
-	for _, j := range jobs {
-		if j.Count == 0 {
-			s.Jobs = append(s.Jobs, k.job(j))
-		}
-	}
+	s.Draw = k.draw()
 	return s, nil
 }
 
@@ -99,7 +91,6 @@ type statusReader struct {
 	jobs     []Submitted
 	logs     []os.DirEntry
 	queue    []queued
-	accounts map[string]account
 }
 
 // task joins what is known of a task.
@@ -132,53 +123,50 @@ func (k statusReader) task(t Task) Item {
 		}
 	case item.State == Waiting:
 	case last.End.IsZero():
-		item.State, item.Message = Failed, cmp.Or(item.Message, "ended without a word: see its log")
+		item.State, item.Message = Failed, cmp.Or(lastError(item.Log), "ended without a word")
 	default:
-		item.State, item.Message = Failed, cmp.Or(last.Error, item.Message)
+		item.State, item.Message = Failed, last.Error
 	}
 	return item
 }
 
-// job joins what is known of a job that is no array.
-func (k statusReader) job(j Submitted) Item {
-	item := k.inQueue(Item{Name: j.Name}, j, -1)
-	if item.State == Running || item.State == Waiting {
+// draw joins what is known of the job that draws.
+func (k statusReader) draw() Item {
+	item := Item{Name: drawName, State: Open}
+	i := slices.IndexFunc(k.jobs, func(j Submitted) bool { return j.Count == 0 })
+	if i < 0 {
 		return item
 	}
-	text, err := os.ReadFile(exitFile(k.path, j.Name))
+	if item = k.inQueue(item, k.jobs[i], -1); item.State == Running || item.State == Waiting {
+		return item
+	}
+	text, err := os.ReadFile(exitFile(k.path))
 	if code := strings.TrimSpace(string(text)); err == nil && code == "0" {
-		item.State, item.Message = Done, ""
+		item.State = Done
 	} else if err == nil {
 		item.State, item.Message = Failed, cmp.Or(lastError(item.Log), "exit code "+code)
 	}
 	return item
 }
 
-// inQueue looks a job, or the task of an array with an index, up in the queue and in the accounts.
+// inQueue looks a job, or the task of an array with an index, up in the queue.
 func (k statusReader) inQueue(item Item, j Submitted, index int) Item {
-	id, log := strconv.Itoa(j.ID), fmt.Sprintf("tvps-%s-%d-*.log", j.Name, j.ID)
+	log := fmt.Sprintf("tvps-%s-%d-*.log", j.Name, j.ID)
 	if index >= 0 {
-		id, log = fmt.Sprintf("%d_%d", j.ID, index), fmt.Sprintf("tvps-%s-%d_%d-*.log", j.Name, j.ID, index)
+		log = fmt.Sprintf("tvps-%s-%d_%d-*.log", j.Name, j.ID, index)
 	}
 	item.Log = k.newestLog(log)
-	for _, q := range k.queue {
-		if q.job != j.ID || q.index != index {
-			continue
-		}
-		if item.State = Waiting; q.state != "PENDING" {
-			item.State = Running
-		}
-		item.Node, item.Message = q.node, q.why
-		if item.State == Running || q.why == "None" {
-			item.Message = ""
-		}
+	i := slices.IndexFunc(k.queue, func(q queued) bool { return q.job == j.ID && q.index == index })
+	if i < 0 {
+		item.State = Cancelled
 		return item
 	}
-	item.State = Cancelled
-	if a, ok := k.accounts[id]; ok {
-		item.Node = a.node
-		if a.state != "COMPLETED" && a.state != "CANCELLED" {
-			item.State, item.Message = Failed, "Slurm ended it: "+a.state
+	q := k.queue[i]
+	item.State, item.Node = Running, q.node
+	if q.state == "PENDING" {
+		item.State = Waiting
+		if q.why != "None" {
+			item.Message = q.why
 		}
 	}
 	return item
@@ -220,11 +208,17 @@ func lastError(path string) string {
 	return lines[len(lines)-1]
 }
 
+// all lists the tasks and, if it was submitted, the job that draws.
+func (s Status) all() []Item {
+	if s.Draw.State == Open {
+		return s.Tasks
+	}
+	return append(slices.Clone(s.Tasks), s.Draw)
+}
+
 // Over tells whether nothing of the plan is in the queue.
 func (s Status) Over() bool {
-	return !slices.ContainsFunc(slices.Concat(s.Tasks, s.Jobs), func(i Item) bool {
-		return i.State == Running || i.State == Waiting
-	})
+	return !slices.ContainsFunc(s.all(), func(i Item) bool { return i.State == Running || i.State == Waiting })
 }
 
 // Progress is as "12 of 40 tasks done, 3 running, 25 waiting, about 2.3 h of work left".
@@ -243,10 +237,8 @@ func (s Status) Progress() string {
 	if count[Done] < len(s.Tasks) {
 		return text + fmt.Sprintf(", about %.1f h of work left", seconds/3600)
 	}
-	for _, j := range s.Jobs {
-		if j.State == Running || j.State == Waiting {
-			text += fmt.Sprintf(", %s %s", j.Name, j.State)
-		}
+	if s.Draw.State == Running || s.Draw.State == Waiting {
+		text += fmt.Sprintf(", %s %s", s.Draw.Name, s.Draw.State)
 	}
 	return text
 }
@@ -254,7 +246,7 @@ func (s Status) Progress() string {
 // Err returns an error that names the first task that failed, or the first job that did; nil if none has.
 func (s Status) Err() error {
 	var failed []Item
-	for _, i := range slices.Concat(s.Tasks, s.Jobs) {
+	for _, i := range s.all() {
 		if i.State == Failed || i.State == Cancelled {
 			failed = append(failed, i)
 		}
@@ -264,8 +256,7 @@ func (s Status) Err() error {
 	}
 	i := slices.IndexFunc(failed, func(i Item) bool { return i.State == Failed })
 	first := failed[max(0, i)]
-	return fmt.Errorf("%d of %d tasks and jobs failed or were cancelled, the first is %s", len(failed),
-		len(s.Tasks)+len(s.Jobs), first)
+	return fmt.Errorf("%d of %d tasks and jobs failed or were cancelled, the first is %s", len(failed), len(s.all()), first)
 }
 
 // String is as "task 7 (gpu) failed on n2 after 3 attempts: the disk is full; log logs/tvps-gpu-1-12_7-n2.log".
@@ -314,7 +305,7 @@ func (s Status) Print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, i := range slices.Concat(s.Tasks, s.Jobs) {
+	for _, i := range s.all() {
 		if i.State == Running || i.State == Failed || i.Stage == "" {
 			fmt.Fprintln(out, i)
 		}

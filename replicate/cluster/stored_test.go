@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -110,43 +109,5 @@ func TestStoredRuns(t *testing.T) {
 	o.GPUFor, o.Overrides = nil, []string{"epochs=3"}
 	if p := makePlan(t, s, o); p.Stored != 0 || p.Tasks[0].Runs[0].Settings["epochs"] != "3" {
 		t.Errorf("under another setting %d runs are stored", p.Stored)
-	}
-}
-
-// Measured are the seconds and the work of stored runs, whatever their other settings.
-func TestMeasuredRate(t *testing.T) {
-	o := onPanelA(t)
-	s, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	half := o
-	half.Overrides = []string{"max-updates=150"}
-	var steps []int
-	store(t, s, half, backend.XLACPU, "a", func(job runs.Wanted) []int {
-		if job.Series == "everything" && job.Spec.Seed == 1 {
-			steps = job.Steps
-			return steps
-		}
-		return nil
-	})
-	p := &planner{Request: o, catalog: testCatalog, byKey: map[string]*wanted{}, rates: map[string]rate{}}
-	if p.index, err = claims.NewRunIndex(s); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.addFigure(o.Figures[0]); err != nil {
-		t.Fatal(err)
-	}
-	w := p.order[0]
-	r := p.measured(w)
-	if want := float64(len(steps)) * (1 + 150); r.work != want || r.seconds <= 0 {
-		t.Errorf("work %g in %g s, want %g", r.work, r.seconds, want)
-	}
-	if got, source := p.perStep(w); source != Guessed || got != w.Outline.Seconds.CPU {
-		t.Errorf("%g s a step, %s: so short runs say nothing", got, source)
-	}
-	p.rates = map[string]rate{rateKey(w): {seconds: 302, work: 151}}
-	if got, source := p.perStep(w); source != Measured || math.Abs(got-602) > 1e-9 { // 301 units of 2 s
-		t.Errorf("%g s a step, %s", got, source)
 	}
 }

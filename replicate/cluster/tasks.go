@@ -36,8 +36,7 @@ func (p *planner) tasks(units []unit) []Task {
 		if !ok || out[i].Seconds+u.seconds > p.TaskSeconds {
 			i = len(out)
 			open[kind] = i
-			t := Task{ID: i, Stage: StageCPU, GPU: u.gpu, CPUs: u.cpus, MemoryMB: u.memory, Source: u.source,
-				Backend: p.Backend}
+			t := Task{ID: i, Stage: StageCPU, GPU: u.gpu, CPUs: u.cpus, MemoryMB: u.memory, Backend: p.Backend}
 			if u.gpu {
 				t.Stage, t.Backend = StageGPU, p.GPUBackend
 			}
@@ -58,9 +57,6 @@ func (p *planner) tasks(units []unit) []Task {
 // add adds a unit to the task. Seeds that differ in nothing else share an entry.
 func (t *Task) add(u unit) {
 	t.Seconds += u.seconds
-	if u.source == Guessed {
-		t.Source = Guessed
-	}
 	if last := len(t.Runs) - 1; last >= 0 && u.Group == 0 && t.Runs[last].sameBut(u.Runs) {
 		t.Runs[last].Seeds = slices.Concat(t.Runs[last].Seeds, u.Seeds)
 		t.Runs[last].Batch = t.Runs[last].Seeds
@@ -84,7 +80,7 @@ func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit
 	if _, ok := features[key]; ok {
 		return
 	}
-	t := Task{Stage: StageFeatures, GPU: u.gpu, CPUs: 4, MemoryMB: u.memory, Source: Guessed, Backend: p.Backend,
+	t := Task{Stage: StageFeatures, GPU: u.gpu, CPUs: 4, MemoryMB: u.memory, Backend: p.Backend,
 		Features: &Features{Scenario: u.Scenario, Settings: u.Settings, Seed: seed}}
 	growth := math.Pow(float64(u.trunk.Width)/16, 1.5) // measured: a step of ResNet-18 takes 8 times as long at width 64
 	t.Seconds = 60 * growth
@@ -96,8 +92,8 @@ func (p *planner) prepare(out *[]Task, pretrain, features map[string]int, u unit
 		if !ok {
 			i = len(*out)
 			pretrain[name] = i
-			before := Task{ID: i, Stage: StagePretrain, GPU: t.GPU, CPUs: 4, MemoryMB: 8 << 10, Source: Guessed,
-				Backend: t.Backend, Pretrain: &Pretrain{Width: u.trunk.Width, Split: seed, Epochs: pretrainEpochs}}
+			before := Task{ID: i, Stage: StagePretrain, GPU: t.GPU, CPUs: 4, MemoryMB: 8 << 10, Backend: t.Backend,
+				Pretrain: &Pretrain{Width: u.trunk.Width, Split: seed, Epochs: pretrainEpochs}}
 			before.Seconds = 110 * growth * pretrainEpochs // measured: .31 s a minibatch at width 16 on two cores
 			if t.GPU {
 				before.Seconds = 5 * growth * pretrainEpochs

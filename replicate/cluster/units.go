@@ -15,7 +15,6 @@ type unit struct {
 	gpu          bool
 	cpus, memory int
 	seconds      float64
-	source       Estimate
 }
 
 // missing returns the units of runs that are not stored whole, and the number of those that are.
@@ -61,8 +60,11 @@ func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
 		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps))}
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
-	perStep, source := p.perStep(w)
-	u.seconds, u.source = perStep*float64(len(r.Steps)*len(members)), source
+	perStep := w.Outline.Seconds.CPU
+	if w.gpu {
+		perStep = w.Outline.Seconds.GPU
+	}
+	u.seconds = perStep * float64(len(r.Steps)*len(members))
 	if r.Group == 0 {
 		u.Batch = members
 	}
