@@ -18,7 +18,7 @@ type studyFlags struct {
 	loss   bool
 }
 
-// studyCommand is the command that makes the tables of INTERPRETATIONS.md.
+// studyCommand is the command that makes the tables of the interpretations.
 func studyCommand(c lab.Catalog) *cobra.Command {
 	flags := &studyFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{

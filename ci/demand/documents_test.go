@@ -76,6 +76,15 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestSizes: the documents that everybody opens stay short. What is generated counts, too.
+func TestSizes(t *testing.T) {
+	for name, most := range map[string]int{"replicate/paper/INTERPRETATIONS.md": 30_000, "replicate/STATISTICS.md": 8_000} {
+		if text := demand.Read(t, filepath.Join(root, name)); len(text) > most {
+			t.Errorf("%s has %d bytes, more than %d: move details to a page of their own", name, len(text), most)
+		}
+	}
+}
+
 // TestComments: comments of Go files are wrapped, too.
 func TestComments(t *testing.T) {
 	for path, text := range sources(t) {

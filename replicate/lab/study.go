@@ -18,7 +18,7 @@ import (
 )
 
 // The study compares the alternatives to the interpretations with the defaults: one table for each scenario, one row
-// for each alternative. INTERPRETATIONS.md holds the tables; package paper declares them.
+// for each alternative. interpretations/measured.md of package paper holds the tables; the package declares them.
 
 // StudyOptions are what a user chooses for the study. Panels are the scenarios; Learners are not used.
 type StudyOptions struct {

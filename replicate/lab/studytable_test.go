@@ -129,9 +129,9 @@ func TestUpdateFile(t *testing.T) {
 	}
 }
 
-// TestInterpretationsHaveMarks: INTERPRETATIONS.md has the marks of every table, each in a paragraph of its own.
+// TestInterpretationsHaveMarks: measured.md has the marks of every table, each in a paragraph of its own.
 func TestInterpretationsHaveMarks(t *testing.T) {
-	text := demand.Read(t, interpretations)
+	text := demand.Read(t, filepath.Join("..", "paper", "interpretations", "measured.md"))
 	keys := StudyKeys(slices.Concat(paper.Study(), paper.StudyOfG()))
 	for _, key := range keys {
 		if block, err := Block(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {
