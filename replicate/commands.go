@@ -80,7 +80,7 @@ func diagnoseClear() backend.Check {
 	}
 	if err == nil {
 		var report *clear.Report
-		if report, err = clear.Describe(path, clear.Options{}); err == nil {
+		if report, err = clear.Describe(path, clear.DefaultType); err == nil {
 			err = report.Err()
 		}
 	}

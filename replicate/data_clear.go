@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/data/clear"
 	"tvps/replicate/usage"
 
@@ -21,8 +21,7 @@ To get it: CLEAR-10, feature archives of the CLEAR authors; see the documentatio
 `
 
 func clearCommand() *cobra.Command {
-	var from string
-	var o clear.Options
+	var from, kind string
 	cmd := &cobra.Command{
 		Use:   "clear",
 		Short: "Check a download of the CLEAR-10 features and say how to use it",
@@ -31,16 +30,16 @@ func clearCommand() *cobra.Command {
 			if from == "" && cmd.Flags().Changed("from") {
 				return usage.Errorf("--from is empty; name a folder or a zip")
 			}
-			return checkClear(cmd, from, o)
+			return checkClear(cmd, from, kind)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "folder or zip to check (default: TVPS_CLEAR, or clear in the cache)")
-	cmd.Flags().StringVar(&o.Type, "type", clear.DefaultType, "feature type: the network that computed the features")
+	cmd.Flags().StringVar(&kind, "type", clear.DefaultType, "feature type: the network that computed the features")
 	return cmd
 }
 
 // checkClear reads every file that figures would use and prints a summary.
-func checkClear(cmd *cobra.Command, from string, o clear.Options) error {
+func checkClear(cmd *cobra.Command, from, kind string) error {
 	path, out := from, cmd.OutOrStdout()
 	if path == "" {
 		found, err := clear.Find()
@@ -48,48 +47,53 @@ func checkClear(cmd *cobra.Command, from string, o clear.Options) error {
 			return err
 		}
 		if found == "" {
-			cache, err := clear.CacheDir()
+			place, err := artifact.CacheDir(clear.Folder)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(out, noClear, cache)
+			_, err = fmt.Fprintf(out, noClear, place)
 			return err
 		}
 		path = found
 	}
-	report, err := clear.Check(cmd.Context(), path, o)
-	if errors.As(err, new(*clear.UnknownTypeError)) {
+	report, err := clear.Describe(path, kind)
+	if errors.Is(err, clear.ErrUnknownType) {
 		return usage.Error(err)
-	}
-	if report != nil {
-		if err := printClear(out, report); err != nil {
-			return err
-		}
 	}
 	if err != nil {
 		return err
 	}
-	use := fmt.Sprintf("All files that are used are valid. Figures use them with TVPS_CLEAR=%s\n", path)
-	if from == "" {
-		use = "All files that are used are valid. Figures use them as they are.\n"
+	if _, err := fmt.Fprintln(out, strings.Join(contentsOfClear(report), "\n")); err != nil {
+		return err
 	}
-	_, err = io.WriteString(out, use)
+	set, err := clear.Load(cmd.Context(), path, kind)
+	if err != nil {
+		return err
+	}
+	lines := []string{"SHA-256 of the contents " + set.Report.SHA256, "figures will say: " + set.Report.Note()}
+	if !set.Report.Published() {
+		const note = "This is not the published data set, which has %d images of each class in each bucket."
+		lines = append(lines, fmt.Sprintf(note, clear.PerBucket))
+	}
+	use := "All files that are used are valid. Figures use them as they are."
+	if from != "" {
+		use = "All files that are used are valid. Figures use them with TVPS_CLEAR=" + path
+	}
+	_, err = fmt.Fprintln(out, strings.Join(append(lines, use), "\n"))
 	return err
 }
 
-// printClear prints the contents of a data set: classes, buckets, missing and unused files, hash.
-func printClear(out io.Writer, r *clear.Report) error {
+// contentsOfClear lists the contents of a data set in lines: classes, buckets, missing and unused files.
+func contentsOfClear(r *clear.Report) []string {
+	buckets := "buckets " + clear.Numbers(r.Buckets)
+	if len(r.LeftOut) > 0 {
+		buckets += ", not used: " + clear.Numbers(r.LeftOut)
+	}
 	lines := []string{
-		fmt.Sprintf("%s, layout %s", r.Path, r.Layout),
+		r.Path,
 		fmt.Sprintf("feature type %s (there are: %s)", r.Type, strings.Join(r.Types, ", ")),
 		"classes 0 to 9: " + strings.Join(r.Classes, ", "),
-		"buckets " + clear.Numbers(r.Buckets),
-	}
-	if !r.Named {
-		lines[2] += " (sorted: there is no class_names.txt)"
-	}
-	if len(r.LeftOut) > 0 {
-		lines[3] += ", not used: " + clear.Numbers(r.LeftOut)
+		buckets,
 	}
 	if r.Test {
 		lines = append(lines, "the part test is not used")
@@ -97,17 +101,5 @@ func printClear(out io.Writer, r *clear.Report) error {
 	if len(r.Missing) > 0 {
 		lines = append(lines, fmt.Sprintf("files missing: %d, first %s", len(r.Missing), r.Missing[0]))
 	}
-	if len(r.Surplus) > 0 {
-		lines = append(lines, fmt.Sprintf("files that features.json does not name, not used: %d, first %s",
-			len(r.Surplus), r.Surplus[0]))
-	}
-	if r.SHA256 != "" {
-		lines = append(lines, "SHA-256 of the contents "+r.SHA256, "figures will say: "+r.Note())
-		if !r.Published() {
-			const note = "This is not the published data set, which has %d images of each class in each bucket."
-			lines = append(lines, fmt.Sprintf(note, clear.PerBucket))
-		}
-	}
-	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
-	return err
+	return lines
 }

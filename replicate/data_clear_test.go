@@ -73,7 +73,7 @@ func TestClear(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	demandWords(t, stdout, clearZip+", layout clear10-public", "feature type imagenet (there are: imagenet, moco_b0)",
+	demandWords(t, stdout, clearZip, "feature type imagenet (there are: imagenet, moco_b0)",
 		"0 to 9: baseball, bus,", "buckets 1 to 10\n", "30 images of each class, 4 values",
 		"not the published data set, which has 300", "TVPS_CLEAR="+clearZip)
 
@@ -96,15 +96,12 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestPrintClear: what is not used is printed.
-func TestPrintClear(t *testing.T) {
-	var out strings.Builder
-	if err := printClear(&out, &clear.Report{Path: "c.zip", Layout: clear.Parts, Type: "moco_b0", Buckets: []int{1, 2, 3},
-		LeftOut: []int{0}, Test: true, Surplus: []string{"other.pth"}}); err != nil {
-		t.Fatal(err)
-	}
-	demandWords(t, out.String(), "layout clear10\n", "(sorted: there is no class_names.txt)", "part test is not used",
-		"buckets 1 to 3, not used: 0", "features.json does not name, not used: 1, first other.pth")
+// TestContentsOfClear: what is not used is printed.
+func TestContentsOfClear(t *testing.T) {
+	lines := contentsOfClear(&clear.Report{Path: "c.zip", Buckets: []int{1, 2, 3}, LeftOut: []int{0}, Test: true,
+		Missing: []string{"a.pth", "b.pth"}})
+	demandWords(t, strings.Join(lines, "\n"), "part test is not used", "buckets 1 to 3, not used: 0",
+		"files missing: 2, first a.pth")
 }
 
 // TestClearErrors: a usage error ends with exit code 2, a bad data set with 1 after its contents are printed.
@@ -123,10 +120,9 @@ func TestClearErrors(t *testing.T) {
 		{[]string{"--form", "x"}, 2, []string{"--form"}, ""},
 		{[]string{"--from", filepath.Join(t.TempDir(), "none")}, 1, []string{"none"}, ""},
 		{[]string{"--from", t.TempDir()}, 1, []string{"no features of CLEAR-10"}, ""},
-		{[]string{"--from", changedZip(t, entry, nil)}, 1, []string{"is incomplete", "3/all.pth"},
-			"files missing: 1, first " + entry},
+		{[]string{"--from", changedZip(t, entry, nil)}, 1, []string{"has 9 buckets"}, ""},
 		{[]string{"--from", changedZip(t, entry, []byte("no zip"))}, 1, []string{"not a file of torch.save", "3/all.pth"},
-			"layout clear10-public"},
+			"feature type moco_b0"},
 	} {
 		s.env = []string{"TVPS_CLEAR=" + clearZip}
 		code, stdout, stderr := s.run(t, append([]string{"data", "clear"}, c.args...)...)

@@ -126,16 +126,33 @@ func sum(h hash.Hash, r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// InCache returns the path of a file or folder of the cache, or "" if it is not there.
+func InCache(name string) (string, error) {
+	path, err := CacheDir(name)
+	if err != nil {
+		return "", nil // there is no cache folder
+	}
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		return path, nil
+	case os.IsNotExist(err):
+		return "", nil
+	default:
+		return "", fmt.Errorf("cannot look for data in the cache: %w; set TVPS_CACHE to a readable folder", err)
+	}
+}
+
 // CacheDir returns the folder for files that can be downloaded or computed again:
-// $TVPS_CACHE, or "tvps" in the user's cache folder (~/.cache on Linux). The folder may not
-// exist yet.
-func CacheDir() (string, error) {
+// $TVPS_CACHE, or "tvps" in the user's cache folder (~/.cache on Linux), or the path of an
+// element in it. It may not exist yet.
+func CacheDir(element ...string) (string, error) {
+	within := filepath.Join(element...)
 	if dir := os.Getenv("TVPS_CACHE"); dir != "" {
-		return filepath.Abs(dir)
+		return filepath.Abs(filepath.Join(dir, within))
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("cannot find a cache folder (%w): set TVPS_CACHE to one", err)
 	}
-	return filepath.Join(dir, "tvps"), nil
+	return filepath.Join(dir, "tvps", within), nil
 }

@@ -10,13 +10,10 @@
 // The CLEAR authors publish zips as the data set
 // elvishelvis6/CLEAR-Continual_Learning_Benchmark on Hugging Face. Two of them have features:
 //
-//	clear10-public.zip (2021)   features/TYPE/features.json
-//	                            features/TYPE/BUCKET/CLASS.pth           {id: tensor[2048]}
-//	                            training_folder/bucket_indices.json
+//	clear10-public.zip (2021)   features/TYPE/BUCKET/CLASS.pth           {id: tensor[2048]}
 //	                            training_folder/features/TYPE/BUCKET/all.pth  (tensor[N, 2048], [label, ...])
 //	                            class_names.txt
-//	clear10-train.zip (2022)    train/features/TYPE/features.json, train/features/TYPE/BUCKET/CLASS.pth,
-//	                            train/class_names.txt
+//	clear10-train.zip (2022)    train/features/TYPE/BUCKET/CLASS.pth, train/class_names.txt
 //
 // BUCKET is a span of time. TYPE is the network that computed the features, a ResNet-50
 // without its last layer: moco_b0 (trained without labels on the photographs of bucket 0),
@@ -32,7 +29,7 @@
 // The paper gives two numbers: 10 classes and 3,000 images of each. The rest is inferred:
 //
 //   - Class BACKGROUND is left out. Ten classes remain, labelled 0 to 9 in the order of
-//     class_names.txt, or sorted by name if that file is missing.
+//     class_names.txt.
 //   - Ten buckets are used, 1 to 10. With 300 images of each class per bucket they have the
 //     3,000. Bucket 0 is left out if there are more than ten buckets: the CLEAR authors
 //     reserve it for pre-training.
@@ -46,7 +43,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"tvps/data/artifact"
 )
@@ -55,13 +51,9 @@ const (
 	Classes     = 10        // without BACKGROUND
 	Buckets     = 10        // buckets that are used
 	PerBucket   = 300       // published images per class and bucket
-	DefaultType = "moco_b0" // the feature type of Options{}
+	DefaultType = "moco_b0" // the feature type of the figures
+	Folder      = "clear"   // in the cache: an unpacked data set, or a folder with one of the published zips
 )
-
-// Options says what to read.
-type Options struct {
-	Type string // feature type; empty for DefaultType
-}
 
 // Set is a list of labelled feature vectors, ordered by bucket, then by class, then as in the
 // files.
@@ -71,16 +63,7 @@ type Set struct {
 	Label   []int32   // [len], 0 to 9
 	Bucket  []int32   // [len], the bucket's published number
 	Classes []string  // [10], names by label
-	Source  Source
-}
-
-// Source says where features came from.
-type Source struct {
-	Path   string // folder or zip
-	Layout Layout
-	Type   string
-	Note   string // which data this is, for figures
-	SHA256 string // of type, classes, labels, buckets and features; the same for every layout
+	Report  *Report   // where they came from
 }
 
 // Len returns the number of images.
@@ -98,12 +81,12 @@ func (s *Set) ByClass() [][]int32 {
 	return rows
 }
 
-// Load reads the data set at path, a folder or a zip in one of the layouts of the package
-// comment. The published set has 30,000 rows of 2,048 values, 245 MB. It fails, naming the
-// file, if a value is not finite, vectors differ in length, a bucket lacks a class, there are
-// fewer than ten buckets, or a .pth file is damaged or has other content than expected.
-func Load(ctx context.Context, path string, o Options) (*Set, error) {
-	p, err := prepare(path, o)
+// Load reads the features of a type at path, a folder or a zip in one of the layouts of the
+// package comment. The published set has 30,000 rows of 2,048 values, 245 MB. It fails, naming
+// the file, if a value is not finite, vectors differ in length, a bucket lacks a class, there
+// are fewer than ten buckets, or a .pth file is damaged or has other content than expected.
+func Load(ctx context.Context, path, kind string) (*Set, error) {
+	p, err := prepare(path, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -111,59 +94,19 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err := p.report.Err(); err != nil {
 		return nil, err
 	}
-	s := &Set{Classes: p.report.Classes}
-	err = p.read(ctx, func(b batch) error {
-		if s.X == nil {
-			s.Dim = b.dim
-			s.X = make([]float32, 0, min(len(b.x)*len(p.files), maxValues))
-		}
-		s.X = append(s.X, b.x...)
-		s.Label = append(s.Label, b.labels...)
-		for range b.labels {
-			s.Bucket = append(s.Bucket, int32(b.bucket))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := p.report
-	s.Source = Source{Path: r.Path, Layout: r.Layout, Type: r.Type, Note: r.Note(), SHA256: r.SHA256}
-	return s, nil
+	return p.read(ctx)
 }
 
-// Find returns the folder or zip to load: TVPS_CLEAR, otherwise CacheDir if it exists,
-// otherwise "". If TVPS_CLEAR is set and cannot be read, that is an error. Find does not look
-// inside; Load and Check do.
+// Find returns the folder or zip to load: TVPS_CLEAR, otherwise the folder Folder of the cache if it exists, otherwise
+// "". If TVPS_CLEAR is set and cannot be read, that is an error. Find does not look inside; Load does.
 func Find() (string, error) {
-	if named := os.Getenv("TVPS_CLEAR"); named != "" {
-		if _, err := os.Stat(named); err != nil {
-			return "", fmt.Errorf("clear: cannot use TVPS_CLEAR: %w; "+
-				"set it to a folder or zip with CLEAR-10's features, or unset it", err)
-		}
-		return named, nil
+	named := os.Getenv("TVPS_CLEAR")
+	if named == "" {
+		return artifact.InCache(Folder)
 	}
-	cache, err := CacheDir()
-	if err != nil {
-		return "", nil // there is no cache folder
+	if _, err := os.Stat(named); err != nil {
+		return "", fmt.Errorf("clear: cannot use TVPS_CLEAR: %w; "+
+			"set it to a folder or zip with CLEAR-10's features, or unset it", err)
 	}
-	switch _, err := os.Stat(cache); {
-	case err == nil:
-		return cache, nil
-	case os.IsNotExist(err):
-		return "", nil
-	default:
-		return "", fmt.Errorf("clear: cannot look for the data in the cache: %w; "+
-			"set TVPS_CACHE to a readable folder", err)
-	}
-}
-
-// CacheDir returns the folder clear in the cache: an unpacked data set, or a folder with one
-// of the published zips.
-func CacheDir() (string, error) {
-	root, err := artifact.CacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(root, "clear"), nil
+	return named, nil
 }

@@ -1,10 +1,8 @@
 package clear
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -46,97 +44,51 @@ func same(t *testing.T, got, want *Set) {
 	}
 }
 
-func load(t *testing.T, path string, o Options) *Set {
+func load(t *testing.T, path string) *Set {
 	t.Helper()
-	s, err := Load(t.Context(), path, o)
+	s, err := Load(t.Context(), path, DefaultType)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// The same features in every layout, as a folder or a zip, give the same set.
+// The same features in every layout, as a folder or a zip, give the same set and sum.
 func TestLayouts(t *testing.T) {
 	m := Default()
 	m.Types = []string{"moco_b0"}
 	public, parts := m.Public(), m.Parts()
 	folder := parts.Folder(t)
 	wanted := want(m, "moco_b0", m.Buckets, Official[1:])
-	holding := filepath.Dir(public.Zip(t, "clear10-public.zip", ""))
-	var sum string
-	for _, c := range []struct {
-		name   string
-		path   string
-		layout Layout
-	}{
-		{"public, folder", public.Folder(t), Public},
-		{"public, zip", public.Zip(t, "data.zip", ""), Public},
-		{"public, zip with a top folder", public.Zip(t, "data.zip", "CLEAR-10-PUBLIC"), Public},
-		{"public, a folder with the zip", holding, Public},
-		{"only features, zip", m.Features("").Zip(t, "data.zip", ""), Public},
-		{"only training_folder, folder", m.Training().Folder(t), Public},
-		{"only training_folder, zip", m.Training().Zip(t, "data.zip", ""), Public},
-		{"parts, folder", folder, Parts},
-		{"parts, zip", parts.Zip(t, "data.zip", ""), Parts},
-		{"parts, zip with a top folder", parts.Zip(t, "data.zip", "clear10"), Parts},
-		{"the part train, zip", m.Features("train").Zip(t, "clear10-train.zip", ""), Parts},
-		{"the folder train itself", filepath.Join(folder, "train"), Public},
+	sum := ""
+	for name, path := range map[string]string{
+		"public, folder":                public.Folder(t),
+		"public, zip":                   public.Zip(t, "data.zip", ""),
+		"public, zip with a top folder": public.Zip(t, "data.zip", "CLEAR-10-PUBLIC"),
+		"public, a folder with the zip": filepath.Dir(public.Zip(t, "clear10-public.zip", "")),
+		"only features, zip":            m.Features("").Zip(t, "data.zip", ""),
+		"only training_folder, zip":     m.Training().Zip(t, "data.zip", ""),
+		"parts, folder":                 folder,
+		"parts, zip":                    parts.Zip(t, "data.zip", ""),
+		"parts, zip with a top folder":  parts.Zip(t, "data.zip", "clear10"),
+		"the part train, zip":           m.Features("train").Zip(t, "clear10-train.zip", ""),
+		"the folder of the part train":  filepath.Join(folder, "train"),
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := load(t, c.path, Options{})
+		t.Run(name, func(t *testing.T) {
+			s := load(t, path)
 			same(t, s, wanted)
 			if len(s.X) != cap(s.X) {
 				t.Errorf("the capacity is %d for %d values", cap(s.X), len(s.X))
 			}
-			if sum == "" {
-				sum = s.Source.SHA256
+			sum = cmp.Or(sum, s.Report.SHA256)
+			if s.Report.SHA256 != sum || !strings.HasPrefix(s.Report.Path, path) {
+				t.Errorf("%+v, want the sum %s", s.Report, sum)
 			}
-			got := s.Source
-			if got.SHA256 != sum || got.Layout != c.layout || got.Type != "moco_b0" || !strings.HasPrefix(got.Path, c.path) {
-				t.Errorf("source %+v, want the sum %s", got, sum)
-			}
-			r, err := Check(t.Context(), c.path, Options{})
-			if err != nil || r.SHA256 != sum || r.Dim != 4 || fmt.Sprint(r.PerClass()) != "[30 30 30 30 30 30 30 30 30 30]" {
-				t.Errorf("Check: %v, %+v", err, r)
+			const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
+			if got := s.Report.Note(); got != note {
+				t.Error(got)
 			}
 		})
-	}
-	const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
-	if got := load(t, holding, Options{}).Source.Note; got != note {
-		t.Error(got)
-	}
-}
-
-// Any change of what is used changes the sum, and nothing else does.
-func TestSum(t *testing.T) {
-	base := batch{bucket: 3, dim: 2, labels: []int32{0, 1}, x: []float32{1, 2, 3, 4}}
-	sum := func(batches ...batch) string {
-		h := sha256.New()
-		for _, b := range batches {
-			b.hash(h)
-		}
-		return hex.EncodeToString(h.Sum(nil))
-	}
-	first := batch{bucket: 3, dim: 2, labels: []int32{0}, x: []float32{1, 2}}
-	second := batch{bucket: 3, dim: 2, labels: []int32{1}, x: []float32{3, 4}}
-	if sum(base) != sum(first, second) {
-		t.Error("the sum depends on how images are divided among files")
-	}
-	for _, b := range []batch{
-		{bucket: 4, dim: 2, labels: []int32{0, 1}, x: base.x},
-		{bucket: 3, dim: 2, labels: []int32{0, 2}, x: base.x},
-		{bucket: 3, dim: 2, labels: base.labels, x: []float32{1, 2, 3, 5}},
-	} {
-		if sum(b) == sum(base) {
-			t.Errorf("%+v has the sum of %+v", b, base)
-		}
-	}
-	m := Default()
-	files := m.Training()
-	before := load(t, files.Zip(t, "c.zip", ""), Options{}).Source.SHA256
-	files["class_names.txt"] = bytes.Replace(files["class_names.txt"], []byte("bus"), []byte("tram"), 1)
-	if after := load(t, files.Zip(t, "c.zip", ""), Options{}).Source.SHA256; after == before {
-		t.Error("the sum does not depend on the names of the classes")
 	}
 }
 
@@ -149,24 +101,13 @@ var permuted = []string{
 // labels in all.pth count BACKGROUND.
 func TestLabels(t *testing.T) {
 	m := Default()
+	m.Names = permuted
 	order := []string{"sweater", "bus", "laptop", "baseball", "soccer", "dress", "racing", "camera", "hockey", "cosplay"}
-	p := m
-	p.Names = permuted
-	for name, files := range map[string]Files{"features": p.Features(""), "training_folder": p.Training()} {
-		same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, order))
+	for _, files := range []Files{m.Features(""), m.Training()} {
+		same(t, load(t, files.Zip(t, "c.zip", "")), want(m, "moco_b0", m.Buckets, order))
 		files["class_names.txt"] = []byte(strings.Join(permuted, "\r\n") + "\r\n\r\n")
-		s := load(t, files.Zip(t, "c.zip", ""), Options{})
-		if !slices.Equal(s.Classes, order) {
-			t.Errorf("%s: with line ends \\r\\n: %q", name, s.Classes)
-		}
+		same(t, load(t, files.Zip(t, "c.zip", "")), want(m, "moco_b0", m.Buckets, order))
 	}
-	files := p.Features("")
-	delete(files, "class_names.txt")
-	same(t, load(t, files.Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, Official[1:]))
-
-	p.Names = permuted[:4:4] // without BACKGROUND
-	p.Names = append(p.Names, permuted[5:]...)
-	same(t, load(t, p.Training().Zip(t, "c.zip", ""), Options{}), want(p, "moco_b0", m.Buckets, order))
 }
 
 // Ten buckets are used: if there are more, 0 is left out first, then the last ones.
@@ -188,29 +129,30 @@ func TestBuckets(t *testing.T) {
 		}
 		for _, files := range []Files{m.Features(""), m.Training()} {
 			path := files.Zip(t, "c.zip", "")
-			r, err := Check(t.Context(), path, Options{})
+			r, err := Describe(path, DefaultType)
 			if err != nil || Numbers(r.Buckets) != c.used || Numbers(r.LeftOut) != c.left {
 				t.Errorf("%s: %v, used %s, left out %s", existing, err, Numbers(r.Buckets), Numbers(r.LeftOut))
 				continue
 			}
-			same(t, load(t, path, Options{}), want(m, "moco_b0", r.Buckets, Official[1:]))
+			same(t, load(t, path), want(m, "moco_b0", r.Buckets, Official[1:]))
 		}
 	}
 	m.Buckets = m.Buckets[:9]
-	for _, files := range []Files{m.Features(""), m.Training()} {
-		_, err := Load(t.Context(), files.Zip(t, "c.zip", ""), Options{})
-		demand.Error(t, err, "has 9 buckets", "CLEAR-10 has 10")
-	}
+	_, err := Describe(m.Training().Zip(t, "c.zip", ""), DefaultType)
+	demand.Error(t, err, "has 9 buckets", "CLEAR-10 has 10")
 }
 
 func TestType(t *testing.T) {
 	m := Default()
 	path := m.Public().Zip(t, "c.zip", "")
-	same(t, load(t, path, Options{Type: "imagenet"}), want(m, "imagenet", m.Buckets, Official[1:]))
-	_, err := Load(t.Context(), path, Options{Type: "clip"})
+	s, err := Load(t.Context(), path, "imagenet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, s, want(m, "imagenet", m.Buckets, Official[1:]))
+	_, err = Load(t.Context(), path, "clip")
 	demand.Error(t, err, path, `"clip"`, "it has imagenet, moco_b0")
-	var unknown *UnknownTypeError
-	if !errors.As(err, &unknown) {
+	if !errors.Is(err, ErrUnknownType) {
 		t.Errorf("it is a %T", err)
 	}
 }
@@ -242,7 +184,7 @@ func TestFind(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Load(ctx, Default().Training().Folder(t), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx, Default().Training().Folder(t), DefaultType); !errors.Is(err, context.Canceled) {
 		t.Errorf("Load did not stop: %v", err)
 	}
 }

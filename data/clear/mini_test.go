@@ -3,7 +3,6 @@ package clear
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -77,26 +76,22 @@ func (m Mini) Parts() Files {
 	return files
 }
 
-// Features has class_names.txt and features/TYPE/... in base, with a .pth file per class.
+// Features has class_names.txt and features/TYPE/... in base, with a .pth file per class and files that are not read.
 func (m Mini) Features(base string) Files {
 	files := Files{path.Join(base, "class_names.txt"): []byte(strings.Join(m.Names, "\n"))}
 	for _, kind := range m.Types {
-		index := map[string]map[string]string{}
+		folder := path.Join(base, "features", kind)
+		files[path.Join(folder, "features.json")] = []byte("{}")
 		for _, bucket := range m.Buckets {
-			classes := map[string]string{}
 			for _, class := range m.Names {
-				name := path.Join("features", kind, fmt.Sprint(bucket), class+".pth")
-				classes[class] = name
 				var images Dict
 				for i := range m.Images {
 					vector := Tensor{[]int{m.Dim}, m.image(kind, bucket, class, i)}
 					images = append(images, Entry{fmt.Sprint(5_000_000_000 - i), vector})
 				}
-				files[path.Join(base, name)] = Save(images)
+				files[path.Join(folder, fmt.Sprint(bucket), class+".pth")] = Save(images)
 			}
-			index[fmt.Sprint(bucket)] = classes
 		}
-		files[path.Join(base, "features", kind, "features.json")] = asJSON(index)
 	}
 	return files
 }
@@ -105,9 +100,7 @@ func (m Mini) Features(base string) Files {
 // alternate in it, so a reader must sort.
 func (m Mini) Training() Files {
 	files := Files{"class_names.txt": []byte(strings.Join(m.Names, "\n"))}
-	var buckets []string
 	for _, bucket := range m.Buckets {
-		buckets = append(buckets, fmt.Sprint(bucket))
 		for _, kind := range m.Types {
 			x, labels := []float32{}, Ints{}
 			for i := range m.Images {
@@ -120,16 +113,7 @@ func (m Mini) Training() Files {
 			files[name] = Save(Tuple{Tensor{[]int{len(labels), m.Dim}, x}, labels})
 		}
 	}
-	files["training_folder/bucket_indices.json"] = asJSON(buckets)
 	return files
-}
-
-func asJSON(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return text
 }
 
 // Folder writes the files into a new folder and returns it.
@@ -191,7 +175,8 @@ func TestCommittedMiniature(t *testing.T) {
 	if file, err := os.ReadFile(committed); err != nil || !bytes.Equal(file, made) {
 		t.Errorf("%s is another file, %v: run the test with -update", committed, err)
 	}
-	if s := load(t, committed, Options{}); s.Len() != 300 {
-		t.Errorf("%d images", s.Len())
+	const golden = "cdf11b802cb635f06dcf517dd44d688d608fc867e045f15b3073e43431b184ce"
+	if s := load(t, committed); s.Len() != 300 || s.Report.SHA256 != golden {
+		t.Errorf("%d images, SHA-256 %s: runs are kept under it", s.Len(), s.Report.SHA256)
 	}
 }

@@ -3,9 +3,12 @@ package clear
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -23,40 +26,34 @@ var legacy = []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 // Such a file (.pth, .pt) is a zip of uncompressed entries: NAME/data.pkl is a pickle, a
 // program for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
 // tensors. In Python a pickle may call any function. This reader calls none: it implements
-// the opcodes that build plain values, the tensor storages and two functions,
-// torch._utils._rebuild_tensor_v2 and collections.OrderedDict. Everything else is an error
-// that names it. Lengths, shapes, strides and memo numbers are checked against the size of
-// the file before memory is allocated, so the size of the file limits the memory.
+// what dicts, tuples and lists of float32 tensors, integers and text need. Everything else is
+// an error that names it. Lengths and shapes are checked against the size of the file before
+// memory is allocated, so the size of the file limits the memory.
 //
 // Python values are returned as
 //
 //	None           nil
 //	bool           bool
 //	int            int64 (larger integers are an error)
-//	float          float64
 //	str            string
 //	tuple          pyTuple
 //	list           *pyList
 //	dict           *pyDict (OrderedDict too), in insertion order, keys str or int
-//	torch.Tensor   *tensor of float, half, double or long
+//	torch.Tensor   *tensor of float32
 func readPTH(raw []byte) (any, error) {
 	if bytes.HasPrefix(raw, legacy) {
 		return nil, errors.New("it has the format of torch before 1.6; load and save it with a newer torch")
 	}
-	a, err := openPTH(raw)
+	r, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
 	}
-	if order, found := a.entries["byteorder"]; found {
-		text, err := a.bytes(order)
-		if err != nil {
-			return nil, err
-		}
-		if string(text) != "little" {
-			return nil, fmt.Errorf("its byte order is %s; only little-endian files are supported", plain(string(text)))
-		}
+	a := archive{raw: raw, entries: map[string]*zip.File{}}
+	for _, f := range r.File {
+		_, name, _ := strings.Cut(f.Name, "/")
+		a.entries[name] = f
 	}
-	program, err := a.bytes(a.entries["data.pkl"])
+	program, err := a.bytes("data.pkl")
 	if err != nil {
 		return nil, err
 	}
@@ -72,40 +69,13 @@ type archive struct {
 	entries map[string]*zip.File
 }
 
-func openPTH(raw []byte) (*archive, error) {
-	r, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
-	}
-	a := &archive{raw: raw, entries: map[string]*zip.File{}}
-	top := ""
-	for _, f := range r.File {
-		if folder, found := strings.CutSuffix(f.Name, "data.pkl"); found && strings.Count(folder, "/") == 1 {
-			if top != "" {
-				return nil, errors.New("it has two entries data.pkl")
-			}
-			top = folder
-		}
-	}
-	if top == "" {
-		return nil, errors.New("it is a zip without data.pkl, so it is not a file of torch.save")
-	}
-	for _, f := range r.File {
-		name, found := strings.CutPrefix(f.Name, top)
-		if !found {
-			continue
-		}
-		if a.entries[name] != nil {
-			return nil, fmt.Errorf("it has two entries %s", plain(f.Name))
-		}
-		a.entries[name] = f
-	}
-	return a, nil
-}
-
 // bytes returns an entry as a slice of the file. torch.save does not compress, so an entry is
 // never longer than the file.
-func (a *archive) bytes(f *zip.File) ([]byte, error) {
+func (a archive) bytes(name string) ([]byte, error) {
+	f := a.entries[name]
+	if f == nil {
+		return nil, fmt.Errorf("it is a zip without the entry %s, so it is not a whole file of torch.save", plain(name))
+	}
 	if f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 {
 		return nil, fmt.Errorf("its entry %s is compressed, which torch.save never does", plain(f.Name))
 	}
@@ -121,19 +91,47 @@ func (a *archive) bytes(f *zip.File) ([]byte, error) {
 	return part, nil
 }
 
-// storage returns the n numbers of a kind that a pickle refers to by key.
-func (a *archive) storage(kind kind, key string, n int64) (*storage, error) {
-	f := a.entries["data/"+key]
-	if f == nil {
-		return nil, fmt.Errorf("it has no entry data/%s, to which its pickle refers", plain(key))
+// storage holds float32 numbers, little-endian. Several tensors may be views of it.
+type storage []byte
+
+// storage returns the n numbers that a pickle refers to by key.
+func (a archive) storage(key string, n int64) (storage, error) {
+	part, err := a.bytes("data/" + key)
+	if err == nil && (n < 0 || n > int64(len(part)) || 4*n != int64(len(part))) {
+		err = fmt.Errorf("its entry data/%s has %d bytes; its pickle says %d numbers of 4 bytes", plain(key), len(part), n)
 	}
-	part, err := a.bytes(f)
-	if err != nil {
-		return nil, err
+	return part, err
+}
+
+// tensor is a part of a storage in row-major order.
+type tensor struct {
+	Shape []int
+	data  []byte
+}
+
+// Len returns the number of elements.
+func (t *tensor) Len() int { return len(t.data) / 4 }
+
+// Sub returns row i of the first axis, not copied.
+func (t *tensor) Sub(i int) *tensor {
+	size := len(t.data) / t.Shape[0]
+	return &tensor{t.Shape[1:], t.data[i*size : (i+1)*size]}
+}
+
+// AppendFloat32 appends the elements to dst.
+func (t *tensor) AppendFloat32(dst []float32) []float32 {
+	for at := 0; at < len(t.data); at += 4 {
+		dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(t.data[at:])))
 	}
-	if n < 0 || n > int64(len(part)) || n*kind.size != int64(len(part)) {
-		return nil, fmt.Errorf("its entry data/%s has %d bytes; its pickle says %d numbers of %d bytes",
-			plain(key), len(part), n, kind.size)
+	return dst
+}
+
+// plain returns text from a file for a message: short, one line, no control characters.
+func plain(s string) string {
+	const limit = 80
+	if len(s) > limit {
+		s = s[:limit] + "..."
 	}
-	return &storage{kind: kind, data: part, n: n}, nil
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -17,15 +18,6 @@ const (
 	maxValues = 1 << 28   // largest number of values of all images, over four times the published one
 )
 
-// batch holds the used images of one file, ordered by class and then as in the file. It is
-// valid until the next one is read.
-type batch struct {
-	bucket int
-	dim    int
-	labels []int32   // [n]
-	x      []float32 // [n * dim]
-}
-
 // image holds the features of one image in a file that was read.
 type image struct {
 	id     string // for messages
@@ -33,40 +25,40 @@ type image struct {
 	values *tensor
 }
 
-// read reads the planned files one at a time, passes each to next and completes the report.
-func (p *plan) read(ctx context.Context, next func(batch) error) error {
+// read reads the planned files into a set and completes the report.
+func (p *plan) read(ctx context.Context) (*Set, error) {
 	r := p.report
+	s := &Set{Report: r, Classes: r.Classes}
+	images := make([][]int, Classes)
+	for class := range images {
+		images[class] = make([]int, len(r.Buckets))
+	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "clear/1 %s\n%s\n", r.Type, strings.Join(r.Classes, "\n"))
-	r.Images = make([][]int, Classes)
-	for class := range r.Images {
-		r.Images[class] = make([]int, len(r.Buckets))
-	}
-	var b batch
 	var buffer bytes.Buffer // one for all files: garbage of 245 MB would double the memory in use
-	total := 0
 	for _, f := range p.files {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		if err := p.readBatch(f, &buffer, &b); err != nil {
-			return fmt.Errorf("clear: cannot use %s: %w; get the archive again", p.where(f.name), err)
+		first := s.Len()
+		if err := p.readInto(s, f, &buffer); err != nil {
+			return nil, fmt.Errorf("clear: cannot use %s in %s: %w; get the archive again", f.name, p.path, err)
 		}
-		if total += len(b.x); total > maxValues {
-			return fmt.Errorf("clear: %s has more than %d values, over four times as many as CLEAR-10", p.path, maxValues)
+		if len(s.X) > maxValues {
+			return nil, fmt.Errorf("clear: %s has more than %d values, over four times as many as CLEAR-10",
+				p.path, maxValues)
 		}
-		r.count(b)
-		b.hash(sum)
-		if err := next(b); err != nil {
-			return err
+		for i := first; i < s.Len(); i++ {
+			images[s.Label[i]][slices.Index(r.Buckets, f.bucket)]++
+			hashImage(sum, s, i)
 		}
 	}
-	r.Dim, r.SHA256 = b.dim, hex.EncodeToString(sum.Sum(nil))
-	return nil
+	r.Images, r.Dim, r.SHA256 = images, s.Dim, hex.EncodeToString(sum.Sum(nil))
+	return s, nil
 }
 
-// readBatch reads one file into b. It reuses the memory of buffer and b.
-func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
+// readInto appends the images of a file, ordered by class and then as in the file.
+func (p *plan) readInto(s *Set, f file, buffer *bytes.Buffer) error {
 	raw, err := p.readFile(buffer, f.name, maxFile)
 	if err != nil {
 		return err
@@ -84,18 +76,19 @@ func (p *plan) readBatch(f file, buffer *bytes.Buffer, b *batch) error {
 	if err != nil {
 		return err
 	}
-	if b.dim == 0 {
-		b.dim = images[0].values.Len()
+	if s.Dim == 0 {
+		s.Dim = images[0].values.Len()
+		s.X = make([]float32, 0, min(len(images)*s.Dim*len(p.files), maxValues))
 	}
-	b.bucket, b.labels, b.x = f.bucket, b.labels[:0], b.x[:0]
 	// Many images may refer to the same tensor: refuse more values than the file can hold.
-	if len(images) > len(raw)/2/b.dim {
-		return fmt.Errorf("it has %d images of %d values, more than its %d bytes can hold", len(images), b.dim, len(raw))
+	if len(images) > len(raw)/4/s.Dim {
+		return fmt.Errorf("it has %d images of %d values, more than its %d bytes can hold", len(images), s.Dim, len(raw))
 	}
 	for _, im := range images {
-		if err := b.add(im); err != nil {
+		if err := s.add(im); err != nil {
 			return err
 		}
+		s.Bucket = append(s.Bucket, int32(f.bucket))
 	}
 	return nil
 }
@@ -153,46 +146,26 @@ func (p *plan) ofBucket(value any) ([]image, error) {
 	return images, nil
 }
 
-// describe returns the type of a value, for messages: tensor with sizes [300 2048].
-func describe(v any) string {
-	switch v := v.(type) {
-	case *tensor:
-		return fmt.Sprintf("tensor with sizes %d", v.Shape)
-	case *pyDict:
-		return fmt.Sprintf("dict of %d", len(v.Keys))
-	case *pyList:
-		return fmt.Sprintf("list of %d", len(v.Items))
-	case pyTuple:
-		return fmt.Sprintf("tuple of %d", len(v))
-	}
-	return typeName(v)
-}
-
 // add appends the label and the values of an image.
-func (b *batch) add(im image) error {
-	if n := im.values.Len(); n != b.dim {
-		return fmt.Errorf("its image %s has %d values, others have %d", im.id, n, b.dim)
+func (s *Set) add(im image) error {
+	if n := im.values.Len(); n != s.Dim {
+		return fmt.Errorf("its image %s has %d values, others have %d", im.id, n, s.Dim)
 	}
-	start := len(b.x)
-	b.x = im.values.AppendFloat32(b.x)
-	for i, v := range b.x[start:] {
+	s.Label, s.X = append(s.Label, int32(im.label)), im.values.AppendFloat32(s.X)
+	for i, v := range s.Row(s.Len() - 1) {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			return fmt.Errorf("its image %s has the value %g at %d", im.id, v, i)
 		}
 	}
-	b.labels = append(b.labels, int32(im.label))
 	return nil
 }
 
-// hash writes bucket, label and values of each image to sum.
-func (b *batch) hash(sum hash.Hash) {
-	row := make([]byte, 8+4*b.dim)
-	for i, label := range b.labels {
-		binary.LittleEndian.PutUint32(row, uint32(b.bucket))
-		binary.LittleEndian.PutUint32(row[4:], uint32(label))
-		for j, v := range b.x[i*b.dim : (i+1)*b.dim] {
-			binary.LittleEndian.PutUint32(row[8+4*j:], math.Float32bits(v))
-		}
-		sum.Write(row)
+// hashImage writes bucket, label and values of image i to sum.
+func hashImage(sum hash.Hash, s *Set, i int) {
+	row := binary.LittleEndian.AppendUint32(make([]byte, 0, 8+4*s.Dim), uint32(s.Bucket[i]))
+	row = binary.LittleEndian.AppendUint32(row, uint32(s.Label[i]))
+	for _, v := range s.Row(i) {
+		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v))
 	}
+	sum.Write(row)
 }

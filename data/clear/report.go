@@ -1,7 +1,6 @@
 package clear
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,50 +8,29 @@ import (
 
 // Report says what a data set contains and which part of it is used.
 type Report struct {
-	Path    string // folder or zip that is read
-	Layout  Layout
+	Path    string   // folder or zip that is read
 	Types   []string // feature types that it has, sorted
 	Type    string   // the type that is used
 	Classes []string // [10] names by label, without BACKGROUND
-	Named   bool     // class_names.txt exists and gives their order
 	Buckets []int    // [10] buckets that are used, ascending
 	LeftOut []int    // buckets that exist and are not used
 	Test    bool     // there is a part test, which is not used
 	Missing []string // files that should exist and do not
-	Surplus []string // .pth files of the used type that features.json does not name; not read
 
 	// Set once all files were read.
 	Images [][]int // [class][bucket]
 	Dim    int     // values per image
-	SHA256 string  // see Source
+	SHA256 string  // of type, classes, labels, buckets and features; the same for every layout
 }
 
-// Describe reports on the data set at path by the names of its files, without reading the
-// features. Missing .pth files are in the report; all other problems are errors.
-func Describe(path string, o Options) (*Report, error) {
-	p, err := prepare(path, o)
+// Describe reports on the features of a type at path by the names of its files, without
+// reading them. Missing .pth files are in the report; all other problems are errors.
+func Describe(path, kind string) (*Report, error) {
+	p, err := prepare(path, kind)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.close(); err != nil {
-		return nil, err
-	}
-	return p.report, nil
-}
-
-// Check does what Describe does and also reads every file that Load would read. If a file is
-// missing or cannot be used, it returns the report of Describe together with the error, so
-// that a caller can show both.
-func Check(ctx context.Context, path string, o Options) (*Report, error) {
-	p, err := prepare(path, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = p.close() }()
-	if err := p.report.Err(); err != nil {
-		return p.report, err
-	}
-	return p.report, p.read(ctx, func(batch) error { return nil })
+	return p.report, p.close()
 }
 
 // Err returns the error of Load about missing files, or nil if none is missing.
@@ -64,25 +42,14 @@ func (r *Report) Err() error {
 		"unpack the archive again, or use the zip", r.Path, r.Missing[0], len(r.Missing))
 }
 
-// count adds a batch to Images.
-func (r *Report) count(b batch) {
-	at := slices.Index(r.Buckets, b.bucket)
-	for _, label := range b.labels {
-		r.Images[label][at]++
-	}
-}
-
 // Note says which data is used, for figures.
 func (r *Report) Note() string {
-	note := fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %s", r.Type, len(r.Classes), Numbers(r.Buckets))
-	if r.Images == nil {
-		return note
-	}
-	return fmt.Sprintf("%s, %s images of each class, %s values each", note, Span(r.PerClass()), thousands(r.Dim))
+	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %s, %s images of each class, %s values each",
+		r.Type, len(r.Classes), Numbers(r.Buckets), span(r.perClass()), thousands(r.Dim))
 }
 
-// PerClass returns the number of images of each class.
-func (r *Report) PerClass() []int {
+// perClass returns the number of images of each class.
+func (r *Report) perClass() []int {
 	counts := make([]int, len(r.Images))
 	for class, buckets := range r.Images {
 		for _, n := range buckets {
@@ -96,11 +63,11 @@ func (r *Report) PerClass() []int {
 // with other numbers is used, too, but it is not the paper's.
 func (r *Report) Published() bool {
 	counts := slices.Concat(r.Images...)
-	return len(counts) > 0 && slices.Min(counts) == PerBucket && slices.Max(counts) == PerBucket
+	return slices.Min(counts) == PerBucket && slices.Max(counts) == PerBucket
 }
 
-// Span formats counts as one number, or as the smallest and the largest: 2,950 to 3,000.
-func Span(counts []int) string {
+// span formats counts as one number, or as the smallest and the largest: 2,950 to 3,000.
+func span(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)
 	if least == most {
 		return thousands(least)

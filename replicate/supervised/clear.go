@@ -40,7 +40,7 @@ func (src clearSource) About() experiment.Source {
 	if err != nil {
 		return experiment.Source{}
 	}
-	return experiment.Source{Note: set.Source.Note, Name: nameOfClear(set)}
+	return experiment.Source{Note: set.Report.Note(), Name: nameOfClear(set)}
 }
 
 // Identity is the hash of the features.
@@ -53,7 +53,7 @@ func (src clearSource) Identity(int64) (map[string]string, error) {
 }
 
 // nameOfClear names features in the identity of runs.
-func nameOfClear(set *clear.Set) string { return clearPrefix + set.Source.SHA256[:16] }
+func nameOfClear(set *clear.Set) string { return clearPrefix + set.Report.SHA256[:16] }
 
 // clearPrefix begins the names of CLEAR's features in the identity of runs; their hash follows.
 const clearPrefix = "clear:"
