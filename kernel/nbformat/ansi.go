@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,16 +15,10 @@ import (
 // which end with a bell.
 var escape = regexp.MustCompile(`\x1b\[([0-9;:]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.`)
 
-// look is the style of a piece of terminal text.
-type look struct {
-	colour, background             string
-	bold, faint, italic, underline bool
-}
-
 // ansiToHTML converts a terminal's colours to HTML spans. Other control sequences are dropped.
 func ansiToHTML(text string) string {
 	var b strings.Builder
-	var now look
+	now := look{}
 	write := func(piece string) {
 		style := now.style()
 		switch {
@@ -77,65 +73,48 @@ func (w *PlainWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// look is the style of a piece of terminal text: CSS values by property.
+type look map[string]string
+
 func (l look) style() string {
 	var parts []string
-	add := func(on bool, style string) {
-		if on {
-			parts = append(parts, style)
-		}
+	for _, property := range slices.Sorted(maps.Keys(l)) {
+		parts = append(parts, property+":"+l[property])
 	}
-	add(l.colour != "", "color:"+l.colour)
-	add(l.background != "", "background:"+l.background)
-	add(l.bold, "font-weight:bold")
-	add(l.faint, "opacity:.6")
-	add(l.italic, "font-style:italic")
-	add(l.underline, "text-decoration:underline")
 	return strings.Join(parts, ";")
 }
 
 // change applies the parameters of one control sequence, such as 1;31.
-func (l *look) change(parameters string) {
+func (l look) change(parameters string) {
 	codes := strings.FieldsFunc(parameters, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {
-		*l = look{}
+		clear(l)
 	}
 	for i := 0; i < len(codes); i++ {
 		n, _ := strconv.Atoi(codes[i])
-		switch {
+		switch style, known := styles[n]; {
 		case n == 0:
-			*l = look{}
-		case n == 1:
-			l.bold = true
-		case n == 2:
-			l.faint = true
-		case n == 3:
-			l.italic = true
-		case n == 4:
-			l.underline = true
-		case n == 22:
-			l.bold, l.faint = false, false
-		case n == 23:
-			l.italic = false
-		case n == 24:
-			l.underline = false
-		case n == 38 || n == 48:
-			colour, used := extended(codes[i+1:])
-			i += used
-			l.set(n == 48, colour)
-		case n >= 30 && n <= 39 || n >= 90 && n <= 97:
-			l.set(false, basic(n-30))
-		case n >= 40 && n <= 49 || n >= 100 && n <= 107:
-			l.set(true, basic(n-40))
+			clear(l)
+		case n == 38 || n == 48: // one of 256 colours (5;N) or an RGB colour (2;R;G;B), which are not shown
+			delete(l, styles[n+1].property)
+			if i++; i < len(codes) && codes[i] == "5" {
+				i++
+			} else {
+				i += 3
+			}
+		case known && style.value == "":
+			delete(l, style.property)
+		case known:
+			l[style.property] = style.value
 		}
 	}
 }
 
-func (l *look) set(background bool, colour string) {
-	if background {
-		l.background = colour
-	} else {
-		l.colour = colour
-	}
+// styles are CSS for the codes of a terminal. An empty value restores the default.
+var styles = map[int]struct{ property, value string }{
+	1: {"font-weight", "bold"}, 3: {"font-style", "italic"}, 4: {"text-decoration", "underline"},
+	22: {"font-weight", ""}, 23: {"font-style", ""}, 24: {"text-decoration", ""},
+	39: {"color", ""}, 49: {"background", ""},
 }
 
 // palette holds the sixteen colours of a terminal, in shades that are readable on white.
@@ -144,36 +123,13 @@ var palette = [16]string{
 	"#282c36", "#d02f36", "#008a2e", "#a67700", "#0079f2", "#b83cac", "#128f92", "#9aa1ad",
 }
 
-// basic is the colour of a code minus 30 (text) or minus 40 (background); empty for the default colour.
-func basic(n int) string {
-	switch {
-	case n >= 0 && n < 8:
-		return palette[n]
-	case n >= 60 && n < 68:
-		return palette[n-60+8]
+func init() {
+	for i, colour := range palette {
+		code := 30 + i
+		if i >= 8 {
+			code = 90 + i - 8
+		}
+		styles[code] = struct{ property, value string }{"color", colour}
+		styles[code+10] = struct{ property, value string }{"background", colour}
 	}
-	return ""
-}
-
-// extended decodes one of 256 colours, or an RGB colour. It also returns the number of codes that it used.
-func extended(codes []string) (colour string, used int) {
-	n := make([]int, len(codes))
-	for i, c := range codes {
-		n[i], _ = strconv.Atoi(c)
-		n[i] = max(0, min(n[i], 255))
-	}
-	switch {
-	case len(n) >= 2 && n[0] == 5 && n[1] < 16:
-		return palette[n[1]], 2
-	case len(n) >= 2 && n[0] == 5 && n[1] < 232:
-		level := func(v int) int { return []int{0, 95, 135, 175, 215, 255}[v%6] }
-		c := n[1] - 16
-		return fmt.Sprintf("#%02x%02x%02x", level(c/36), level(c/6), level(c)), 2
-	case len(n) >= 2 && n[0] == 5:
-		grey := 8 + 10*(n[1]-232)
-		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey), 2
-	case len(n) >= 4 && n[0] == 2:
-		return fmt.Sprintf("#%02x%02x%02x", n[1], n[2], n[3]), 4
-	}
-	return "", len(codes)
 }

@@ -126,10 +126,3 @@ func (nb *Notebook) cleanIDs() {
 		taken[c.ID] = true
 	}
 }
-
-// RemoveOutputs removes the outputs of all cells.
-func (nb *Notebook) RemoveOutputs() {
-	for _, c := range nb.Cells {
-		c.ExecutionCount, c.Outputs = 0, nil
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"unicode/utf8"
 )
 
 // FuzzNotebook: no file panics. What is accepted is written as bytes that, read again, give the same bytes; so does a
@@ -61,51 +60,6 @@ func FuzzNotebook(f *testing.F) {
 		nb.Clean()
 		if after, err := nb.Bytes(); err != nil || !bytes.Equal(before, after) {
 			t.Fatalf("clean is\n%s\nclean again is\n%s\n%v", before, after, err)
-		}
-	})
-}
-
-// FuzzParameters: no source of a cell panics, in Go or Python. Each parameter's literal is where its place says, and
-// a value that is accepted for it is read back as a parameter of the same name and type.
-func FuzzParameters(f *testing.F) {
-	f.Add("var (\n\tscale string = \"tiny\" // doc\n\tn = 3\n)\n%%\nx", "small", false)
-	f.Add("const d time.Duration = 90 * time.Second\nvar f float32 = -1.5", "1h30m", false)
-	f.Add("var a, b = true, 'x'\n!ls\n//gonb:%%\nvar c = 4", "false", false)
-	f.Add("scale = \"tiny\"  # doc\nn: int = 3\nf = -1e-3\nb = True", "a\"\n\\", true)
-	f.Add("s = '''x'''\nt = r\"\\\"", "1_000", true)
-	f.Fuzz(func(t *testing.T, source, value string, python bool) {
-		language := "go"
-		if python {
-			language = "python"
-		}
-		cell := &Cell{Type: Code, Source: source, Metadata: map[string]any{"tags": []any{ParametersTag}}}
-		nb := &Notebook{Cells: []*Cell{cell}, Metadata: map[string]any{"kernelspec": map[string]any{"language": language}}}
-		all, err := nb.Parameters()
-		if err != nil {
-			return
-		}
-		names := map[string]int{}
-		for _, p := range all {
-			names[p.Name]++
-			if got := source[p.begin:p.end]; got != p.Default {
-				t.Fatalf("%s: default %q, but its place holds %q", p.Name, p.Default, got)
-			}
-		}
-		for i, p := range all {
-			if names[p.Name] > 1 || !utf8.ValidString(value) {
-				continue
-			}
-			cell.Source = source
-			if nb.SetParameters(map[string]string{p.Name: value}) != nil {
-				continue
-			}
-			after, err := nb.Parameters()
-			if err != nil || len(after) != len(all) {
-				t.Fatalf("%s = %q makes %q, which has the parameters %v, %v", p.Name, value, cell.Source, after, err)
-			}
-			if got := after[i]; got.Name != p.Name || got.Type != p.Type {
-				t.Fatalf("%s = %q makes %q: %v became %v", p.Name, value, cell.Source, p, got)
-			}
 		}
 	})
 }

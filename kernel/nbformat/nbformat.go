@@ -6,6 +6,7 @@ package nbformat
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 // Cell types and output types of nbformat 4.
@@ -62,26 +63,10 @@ func (b MIMEBundle) Text(mime string) (string, bool) {
 	return s, ok
 }
 
-// Tags returns a cell's tags.
-func (c *Cell) Tags() []string {
-	list, _ := c.Metadata["tags"].([]any)
-	var tags []string
-	for _, t := range list {
-		if s, ok := t.(string); ok {
-			tags = append(tags, s)
-		}
-	}
-	return tags
-}
-
 // HasTag says whether a cell has a tag.
 func (c *Cell) HasTag(tag string) bool {
-	for _, t := range c.Tags() {
-		if t == tag {
-			return true
-		}
-	}
-	return false
+	tags, _ := c.Metadata["tags"].([]any)
+	return slices.Contains(tags, any(tag))
 }
 
 // Kernel is the name of the notebook's kernelspec; empty if it names none.

@@ -57,7 +57,7 @@ func TestReadsText(t *testing.T) {
 	}
 	if nb.Kernel() != "tvps" || nb.Language() != "go" || !nb.Cells[1].HasTag("parameters") ||
 		nb.Cells[2].HasTag("parameters") {
-		t.Errorf("kernel %q, language %q, tags %q", nb.Kernel(), nb.Language(), nb.Cells[1].Tags())
+		t.Errorf("kernel %q, language %q, cell %+v", nb.Kernel(), nb.Language(), nb.Cells[1])
 	}
 }
 
@@ -94,31 +94,31 @@ func TestOldNotebookStaysOld(t *testing.T) {
 func TestDamagedFiles(t *testing.T) {
 	for name, c := range map[string]struct{ data, want string }{
 		"empty":       {" \n", "is empty"},
-		"cut off":     {"{\"nbformat\": 4,\n\"cells\": [", "ends too early, at line 2 (byte 26)"},
-		"syntax":      {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2 (byte 26): invalid character '}'"},
-		"not UTF-8":   {"{\n\n\"a\": \"\xff\"}", "damaged at line 3 (byte 9): not UTF-8"},
-		"two values":  {"{\"nbformat\": 4}\n{}", "damaged at line 2 (byte 16): there is more text"},
+		"cut off":     {"{\"nbformat\": 4,\n\"cells\": [", "damaged at line 2: unexpected end"},
+		"syntax":      {"{\"nbformat\": 4,\n\"cells\": [}]}", "damaged at line 2: invalid character '}'"},
+		"not UTF-8":   {"{\n\n\"a\": \"\xff\"}", "is not UTF-8"},
+		"two values":  {"{\"nbformat\": 4}\n{}", "damaged at line 2: invalid character '{' after top-level value"},
 		"list":        {"[]", "its JSON value is not an object"},
 		"other JSON":  {"{}", "has no field nbformat"},
 		"format 3":    {`{"nbformat": 3, "worksheets": []}`, "is in the old notebook format 3: open and save it"},
 		"format 5":    {`{"nbformat": 5}`, "format 5, but this program supports only format 4"},
-		"cells":       {`{"nbformat": 4, "cells": {}}`, "cells of the notebook is an object"},
-		"a cell":      {`{"nbformat": 4, "cells": [7]}`, "cell 1 is a number"},
-		"a source":    {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 is a number"},
+		"cells":       {`{"nbformat": 4, "cells": {}}`, "cells of the notebook has the wrong type"},
+		"a cell":      {`{"nbformat": 4, "cells": [7]}`, "cell 1 has the wrong type"},
+		"a source":    {`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 3}]}`, "source of cell 1 has the wrong type"},
 		"a cell type": {`{"nbformat": 4, "cells": [{"cell_type": "heading"}]}`, `cell 1 has the type "heading"`},
 		"an output": {`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": ["x"]}]}`,
-			"output 1 of cell 1 is a string"},
+			"output 1 of cell 1 has the wrong type"},
 		"a text": {
 			`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "stream", "text": [1]}]}]}`,
-			"text of output 1 of cell 1 is a list",
+			"text of output 1 of cell 1 has",
 		},
 		"a traceback": {
 			`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`,
-			"traceback of output 1 of cell 1 is a string",
+			"traceback of output 1 of cell 1 has",
 		},
-		"a format": {`{"nbformat": "4"}`, "nbformat of the notebook is a string"},
+		"a format": {`{"nbformat": "4"}`, "nbformat of the notebook has the wrong type"},
 		"an attachment": {`{"nbformat": 4, "cells": [{"cell_type": "raw", "attachments": {"p": 1}}]}`,
-			"p of the attachments of cell 1 is a number"},
+			"p of the attachments of cell 1 has the wrong type"},
 	} {
 		file := filepath.Join(t.TempDir(), "x.ipynb")
 		demand.Write(t, file, c.data)

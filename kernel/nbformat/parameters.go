@@ -1,29 +1,15 @@
 package nbformat
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"tvps/replicate/usage"
 )
 
 // ParametersTag marks the cells whose declarations are the notebook's parameters.
 const ParametersTag = "parameters"
-
-// ErrParameter marks errors about an unknown parameter, or about a value that a parameter cannot have.
-var ErrParameter = errors.New("no such parameter")
-
-// parameterErrorText is an error that is ErrParameter, with a text of its own.
-type parameterErrorText string
-
-func (e parameterErrorText) Error() string        { return string(e) }
-func (e parameterErrorText) Is(target error) bool { return target == ErrParameter }
-
-func parameterError(format string, args ...any) error {
-	return parameterErrorText(fmt.Sprintf(format, args...))
-}
 
 // Parameter is a declaration with a literal value in a cell with the tag parameters.
 type Parameter struct {
@@ -82,8 +68,9 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 }
 
 // SetParameters replaces the literals in the declarations of the parameters, and records the values in the notebook's
-// metadata. Its errors continue a sentence that begins with the notebook's name. After an error some literals may
-// already be replaced, so the notebook should not be used.
+// metadata. Its errors continue a sentence that begins with the notebook's name; an unknown parameter, or a value that a
+// parameter cannot have, is a usage error. After an error some literals may already be replaced, so the notebook should
+// not be used.
 func (nb *Notebook) SetParameters(values map[string]string) error {
 	if len(values) == 0 {
 		return nil
@@ -102,7 +89,7 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 		}
 		literal, err := dialects[nb.Language()].literal(p.Type, value)
 		if err != nil {
-			return parameterError("has a parameter %q of type %s, but %q %s. Its parameters:\n%s",
+			return usage.Errorf("has a parameter %q of type %s, but %q %s. Its parameters:\n%s",
 				p.Name, p.Type, value, err, list(all))
 		}
 		p.cell.Source = p.cell.Source[:p.begin] + literal + p.cell.Source[p.end:]
@@ -122,14 +109,10 @@ func known(values map[string]string, all []Parameter) error {
 			continue
 		}
 		if len(all) == 0 {
-			return parameterError("has no parameter %q: there is no cell with the tag %q that declares one",
+			return usage.Errorf("has no parameter %q: there is no cell with the tag %q that declares one",
 				name, ParametersTag)
 		}
-		nearest := slices.MinFunc(all, func(a, b Parameter) int {
-			return levenshtein.Distance(name, a.Name, nil) - levenshtein.Distance(name, b.Name, nil)
-		})
-		return parameterError("has no parameter %q; did you mean %q? Its parameters:\n%s",
-			name, nearest.Name, list(all))
+		return usage.Errorf("has no parameter %q; its parameters:\n%s", name, list(all))
 	}
 	return nil
 }

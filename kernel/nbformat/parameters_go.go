@@ -8,6 +8,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,11 +86,11 @@ func goError(err error) error {
 	return err
 }
 
-// goTypes are the types that a parameter may be declared with.
+// goTypes are the types that a parameter may be declared with. Go itself checks the sizes of numbers.
 var goTypes = map[string]string{
-	"string": "string", "bool": "bool", "float64": "float64", "float32": "float32", "time.Duration": "duration",
-	"int": "int", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
-	"uint": "uint", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
+	"string": "string", "bool": "bool", "float64": "float64", "float32": "float64", "time.Duration": "duration",
+	"int": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int",
+	"uint": "int", "uint8": "int", "uint16": "int", "uint32": "int", "uint64": "int",
 }
 
 // goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
@@ -163,42 +164,39 @@ func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
 	return ""
 }
 
-// units lists the units of durations, the largest first.
-var units = []struct {
+type unit struct {
 	name string
 	unit time.Duration
-}{
+}
+
+// units lists the units of durations, the largest first.
+var units = []unit{
 	{"time.Hour", time.Hour}, {"time.Minute", time.Minute}, {"time.Second", time.Second},
 	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
 }
 
 // goLiteral writes a value as a Go literal of the given type.
 func goLiteral(kind, value string) (string, error) {
-	switch {
-	case kind == "string":
+	switch kind {
+	case "string":
 		return strconv.Quote(value), nil
-	case kind == "bool":
+	case "bool":
 		return boolean(value, "true", "false")
-	case kind == "duration":
+	case "duration":
 		return goDuration(value)
-	case strings.HasPrefix(kind, "float"):
-		bits, _ := strconv.Atoi(kind[len("float"):])
-		return floating(value, bits)
-	case strings.HasPrefix(kind, "uint"):
-		bits, _ := strconv.Atoi(kind[len("uint"):])
-		n, err := strconv.ParseUint(value, 0, bits)
-		if err != nil {
-			return "", errors.New("is not a whole number of that size, 0 or more")
-		}
-		return strconv.FormatUint(n, 10), nil
-	default:
-		bits, _ := strconv.Atoi(kind[len("int"):])
-		n, err := strconv.ParseInt(value, 0, bits)
-		if err != nil {
-			return "", errors.New("is not a whole number of that size")
-		}
-		return strconv.FormatInt(n, 10), nil
+	case "float64":
+		return floating(value)
 	}
+	return integer(value)
+}
+
+// integer writes a whole number as a literal.
+func integer(value string) (string, error) {
+	n, err := strconv.ParseInt(value, 0, 64)
+	if err != nil {
+		return "", errors.New("is not a whole number")
+	}
+	return strconv.FormatInt(n, 10), nil
 }
 
 // boolean writes a truth value as one of the two literals of a language.
@@ -214,12 +212,12 @@ func boolean(value, yes, no string) (string, error) {
 }
 
 // floating writes a number as a floating-point literal.
-func floating(value string, bits int) (string, error) {
-	f, err := strconv.ParseFloat(value, bits)
+func floating(value string) (string, error) {
+	f, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return "", errors.New("is not a finite number of that size")
+		return "", errors.New("is not a finite number")
 	}
-	s := strconv.FormatFloat(f, 'g', -1, bits)
+	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"
 	}
@@ -232,10 +230,6 @@ func goDuration(value string) (string, error) {
 	if err != nil {
 		return "", errors.New(`is not a duration such as "90s" or "1h30m"`)
 	}
-	for _, u := range units {
-		if d%u.unit == 0 && (d != 0 || u.unit == time.Second) {
-			return fmt.Sprintf("%d * %s", d/u.unit, u.name), nil
-		}
-	}
-	return "", errors.New("is not a duration") // unreachable: a nanosecond divides all durations
+	largest := slices.IndexFunc(units, func(u unit) bool { return d%u.unit == 0 && (d != 0 || u.unit == time.Second) })
+	return fmt.Sprintf("%d * %s", d/units[largest].unit, units[largest].name), nil // a nanosecond divides all
 }

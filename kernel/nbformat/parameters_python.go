@@ -1,7 +1,6 @@
 package nbformat
 
 import (
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -47,11 +46,7 @@ func pythonLiteral(kind, value string) (string, error) {
 	case "bool":
 		return boolean(value, "True", "False")
 	case "float":
-		return floating(value, 64)
+		return floating(value)
 	}
-	n, err := strconv.ParseInt(value, 0, 64)
-	if err != nil {
-		return "", errors.New("is not a whole number")
-	}
-	return strconv.FormatInt(n, 10), nil
+	return integer(value)
 }

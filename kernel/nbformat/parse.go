@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,60 +15,20 @@ func Parse(data []byte) (*Notebook, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("is empty, so it is not a notebook")
 	}
-	if i := invalidUTF8(data); i >= 0 {
-		return nil, fmt.Errorf("is damaged at %s: not UTF-8", place(data, i))
+	if !utf8.Valid(data) {
+		return nil, errors.New("is damaged: it is not UTF-8")
 	}
-	value, err := decode(data)
-	if err != nil {
-		return nil, err
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &syntax) {
+		return nil, fmt.Errorf("is damaged at line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
 	}
-	top, ok := value.(map[string]any)
-	if !ok {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var top map[string]any
+	if d.Decode(&top) != nil {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
 	return fromJSON(top)
-}
-
-// decode decodes one JSON value. Its errors give the place of a syntax error.
-func decode(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var value any
-	err := d.Decode(&value)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		at, why := place(data, int(syntax.Offset)-1), strings.TrimPrefix(syntax.Error(), "json: ")
-		return nil, fmt.Errorf("is damaged at %s: %s", at, why)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("is damaged: it ends too early, at %s", place(data, len(data)))
-	case err != nil:
-		return nil, fmt.Errorf("is damaged: %w", err)
-	}
-	end := int(d.InputOffset())
-	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("is damaged at %s: there is more text after the end of the notebook",
-			place(data, len(data)-len(rest)))
-	}
-	return value, nil
-}
-
-// place describes the position of a byte by its line and its offset.
-func place(data []byte, offset int) string {
-	offset = max(0, min(offset, len(data)))
-	return fmt.Sprintf("line %d (byte %d)", 1+bytes.Count(data[:offset], []byte("\n")), offset)
-}
-
-// invalidUTF8 is the offset of the first byte that is not UTF-8, or -1.
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
@@ -82,28 +41,37 @@ type object struct {
 
 // take removes a field and returns it as a T; the zero value if it is missing or null.
 func take[T any](o *object, name string) T {
-	value, there := o.fields[name]
+	value := o.fields[name]
 	delete(o.fields, name)
 	t, ok := value.(T)
-	if there && value != nil && !ok && o.err == nil {
-		o.err = fmt.Errorf("is not a valid notebook: %s of %s is %s", name, o.where, kindOf(value))
+	if value != nil && !ok && o.err == nil {
+		o.err = fmt.Errorf("is not a valid notebook: %s of %s has the wrong type", name, o.where)
 	}
 	return t
 }
 
-// kindOf names the type of a JSON value, for an error message.
-func kindOf(value any) string {
-	switch value.(type) {
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "a list"
-	case string:
-		return "a string"
-	case json.Number:
-		return "a number"
+// takeAll removes a list of objects and decodes each. The format makes a name of an object's number.
+func takeAll[T any](o *object, name, format string, decode func(*object) T) []T {
+	var all []T
+	for i, value := range take[[]any](o, name) {
+		item := &object{where: fmt.Sprintf(format, i+1)}
+		var ok bool
+		if item.fields, ok = value.(map[string]any); !ok {
+			item.err = fmt.Errorf("is not a valid notebook: %s has the wrong type", item.where)
+		}
+		all = append(all, decode(item))
+		if o.err == nil {
+			o.err = item.err
+		}
 	}
-	return "of the wrong type"
+	return all
+}
+
+// takeMap removes an object and returns it without some of its fields; it is never nil.
+func takeMap(o *object, name string, without ...string) map[string]any {
+	m := take[map[string]any](o, name)
+	drop(m, without...)
+	return orEmpty(m)
 }
 
 // takeInt removes a field and returns its integer; 0 if it is missing or null.
@@ -172,20 +140,10 @@ func fromJSON(top map[string]any) (*Notebook, error) {
 	case major > 4:
 		return nil, fmt.Errorf("is in notebook format %d, but this program supports only format 4", major)
 	}
-	nb := &Notebook{Minor: takeInt(o, "nbformat_minor"), Metadata: take[map[string]any](o, "metadata")}
-	nb.Metadata = orEmpty(nb.Metadata)
-	drop(nb.Metadata, "orig_nbformat", "orig_nbformat_minor", "signature") // as Jupyter does
-	for i, value := range take[[]any](o, "cells") {
-		where := fmt.Sprintf("cell %d", i+1)
-		fields, ok := value.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("is not a valid notebook: %s is %s", where, kindOf(value))
-		}
-		c, err := cellFromJSON(&object{fields: fields, where: where})
-		if err != nil {
-			return nil, err
-		}
-		nb.Cells = append(nb.Cells, c)
+	nb := &Notebook{
+		Minor:    takeInt(o, "nbformat_minor"),
+		Metadata: takeMap(o, "metadata", "orig_nbformat", "orig_nbformat_minor", "signature"), // as Jupyter does
+		Cells:    takeAll(o, "cells", "cell %d", cellFromJSON),
 	}
 	nb.rest = o.fields
 	if o.err != nil {
@@ -194,16 +152,15 @@ func fromJSON(top map[string]any) (*Notebook, error) {
 	return nb, nil
 }
 
-func cellFromJSON(o *object) (*Cell, error) {
+func cellFromJSON(o *object) *Cell {
 	c := &Cell{
 		Type:     take[string](o, "cell_type"),
 		ID:       take[string](o, "id"),
 		Source:   takeText(o, "source"),
-		Metadata: orEmpty(take[map[string]any](o, "metadata")),
+		Metadata: takeMap(o, "metadata", "trusted"),
 	}
-	drop(c.Metadata, "trusted")
 	if o.err == nil && c.Type != Code && c.Type != Markdown && c.Type != Raw {
-		return nil, fmt.Errorf("is not a valid notebook: %s has the type %q", o.where, c.Type)
+		o.err = fmt.Errorf("is not a valid notebook: %s has the type %q", o.where, c.Type)
 	}
 	if o.fields["attachments"] != nil {
 		attachments := &object{fields: take[map[string]any](o, "attachments"), where: "the attachments of " + o.where}
@@ -215,34 +172,19 @@ func cellFromJSON(o *object) (*Cell, error) {
 	}
 	if c.Type == Code {
 		c.ExecutionCount = takeInt(o, "execution_count")
-		for i, value := range take[[]any](o, "outputs") {
-			where := fmt.Sprintf("output %d of %s", i+1, o.where)
-			fields, ok := value.(map[string]any)
-			if !ok {
-				return nil, fmt.Errorf("is not a valid notebook: %s is %s", where, kindOf(value))
-			}
-			out, err := outputFromJSON(&object{fields: fields, where: where})
-			if err != nil {
-				return nil, err
-			}
-			c.Outputs = append(c.Outputs, out)
-		}
+		c.Outputs = takeAll(o, "outputs", "output %d of "+o.where, outputFromJSON)
 	}
 	c.rest = o.fields
-	if o.err != nil {
-		return nil, o.err
-	}
-	return c, nil
+	return c
 }
 
-func outputFromJSON(o *object) (Output, error) {
+func outputFromJSON(o *object) Output {
 	out := Output{Type: take[string](o, "output_type")}
 	switch out.Type {
 	case Stream:
 		out.Name, out.Text = take[string](o, "name"), takeText(o, "text")
 	case ExecuteResult, DisplayData:
-		out.Data = takeBundle(o, "data")
-		out.Metadata = orEmpty(take[map[string]any](o, "metadata"))
+		out.Data, out.Metadata = takeBundle(o, "data"), takeMap(o, "metadata")
 		if out.Type == ExecuteResult {
 			out.ExecutionCount = takeInt(o, "execution_count")
 		}
@@ -254,10 +196,7 @@ func outputFromJSON(o *object) (Output, error) {
 		}
 	}
 	out.rest = o.fields
-	if o.err != nil {
-		return Output{}, o.err
-	}
-	return out, nil
+	return out
 }
 
 func orEmpty(m map[string]any) map[string]any {

@@ -57,11 +57,7 @@ func (j Job) Prepare() (*Prepared, error) {
 		return nil, usage.Error(err)
 	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
-		err = fmt.Errorf("%s %w", j.File, err)
-		if errors.Is(err, nbformat.ErrParameter) {
-			err = usage.Error(err)
-		}
-		return nil, err
+		return nil, usage.Errorf("%s %w", j.File, err)
 	}
 	p := &Prepared{job: j, nb: nb}
 	if p.spec, err = j.find(nb); err != nil {

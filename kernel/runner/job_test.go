@@ -60,7 +60,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		"wrong type":         {Job{File: good, Parameters: map[string]string{"n": "x"}}, "n (int, default 3)", true},
 		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", true},
 		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, true},
-		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, `did you mean "test"`, true},
+		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, "installed: test", true},
 		"no kernel named":    {Job{File: file("b.ipynb", "")}, "name one with --kernel", true},
 	} {
 		_, err := c.job.Prepare()
