@@ -11,7 +11,7 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	var at place
+	var at folderFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that notebooks need, and run a cell",

@@ -10,33 +10,33 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// place holds the flags that select the folder of the installation.
-type place struct {
+// folderFlags holds the flags that select the folder of the installation.
+type folderFlags struct {
 	user   bool
 	prefix string
 }
 
-func (p *place) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&p.user, "user", false, "use the user's own folders (the default)")
-	cmd.Flags().StringVar(&p.prefix, "prefix", "",
+func (f *folderFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.user, "user", false, "use the user's own folders (the default)")
+	cmd.Flags().StringVar(&f.prefix, "prefix", "",
 		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
 }
 
 // layout finds the checkout and returns the paths of the installation.
-func (p *place) layout() (setup.Layout, error) {
-	if p.user && p.prefix != "" {
+func (f *folderFlags) layout() (setup.Layout, error) {
+	if f.user && f.prefix != "" {
 		return setup.Layout{}, usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them",
-			p.prefix)
+			f.prefix)
 	}
 	root, err := setup.FindRoot()
 	if err != nil {
 		return setup.Layout{}, err
 	}
-	return setup.NewLayout(root, p.prefix)
+	return setup.NewLayout(root, f.prefix)
 }
 
 func installCommand() *cobra.Command {
-	var at place
+	var at folderFlags
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the Go kernel for Jupyter, or update it",

@@ -10,7 +10,7 @@ import (
 )
 
 func labCommand() *cobra.Command {
-	var at place
+	var at folderFlags
 	o := setup.LabOptions{}
 	cmd := &cobra.Command{
 		Use:   "lab [flags] [-- arguments for JupyterLab]",

@@ -98,7 +98,7 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		_, result, err := prepared[i].Run(cmd.Context())
 		if err == nil && !f.quiet {
 			took := time.Since(started).Round(100 * time.Millisecond)
-			fmt.Fprintf(out, "%s: %s in %v\n", jobs[i].File, describe(result), took)
+			fmt.Fprintf(out, "%s: %s in %v\n", jobs[i].File, cellCount(result), took)
 		}
 		return err
 	})
@@ -120,8 +120,8 @@ func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
 	}
 }
 
-// describe says how many cells ran and were skipped.
-func describe(r runner.Result) string {
+// cellCount says how many cells ran and were skipped.
+func cellCount(r runner.Result) string {
 	text := fmt.Sprintf("%d cells run", r.Ran)
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.Skipped)

@@ -8,7 +8,7 @@ import (
 )
 
 func uninstallCommand() *cobra.Command {
-	var at place
+	var at folderFlags
 	var venv bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",

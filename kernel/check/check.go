@@ -55,6 +55,8 @@ type Outcome struct {
 	Stale       []Stale      // outputs of the file that a run no longer makes
 
 	stored, ran *nbformat.Notebook // ran is nil if it failed
+	golden      golden
+	got         []number // the numbers of the run
 }
 
 // good says whether a notebook passed.
@@ -197,15 +199,14 @@ func (o Options) one(ctx context.Context, j runner.Job) Outcome {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	outcome := Outcome{stored: stored, ran: ran}
-	got, err := collect(ran)
-	if err != nil {
+	outcome := Outcome{stored: stored, ran: ran, golden: g}
+	if outcome.got, err = collect(ran); err != nil {
 		outcome.Err = fmt.Errorf("%s: %w", j.File, err)
 		return outcome
 	}
-	outcome.Numbers = len(got)
+	outcome.Numbers = len(outcome.got)
 	if !isNew { // for a new golden file, every number would be a difference
-		outcome.Differences = compare(g, got)
+		outcome.Differences = compare(g, outcome.got)
 	}
 	ran.Clean()
 	if !sameSources(stored, ran) {
@@ -237,14 +238,7 @@ func sameSources(file, run *nbformat.Notebook) bool {
 // difference any more.
 func (o Options) update(outcome *Outcome) error {
 	file := o.golden(outcome.File)
-	g, err := readGolden(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	got, err := collect(outcome.ran)
-	if err == nil {
-		g, err = updated(g, got)
-	}
+	g, err := updated(outcome.golden, outcome.got)
 	if err != nil {
 		return fmt.Errorf("%s: %w; %s was not changed", outcome.File, err, file)
 	}

@@ -2,9 +2,7 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"text/tabwriter"
 )
 
 // Kinds of difference.
@@ -108,25 +106,4 @@ func updated(g golden, got []number) (golden, error) {
 		g.Cells[n.Cell][n.Name] = n.Value
 	}
 	return g, nil
-}
-
-// Report writes one line for each difference.
-func Report(w io.Writer, differences []Difference) error {
-	if len(differences) == 0 {
-		return nil
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "what\tcell\tname\tgolden\tvalue\ttolerance")
-	for _, d := range differences {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, text(d.Golden), text(d.Value),
-			text(d.Tolerance))
-	}
-	return table.Flush()
-}
-
-func text(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return fmt.Sprintf("%.6g", v)
 }

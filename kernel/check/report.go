@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -19,42 +20,49 @@ import (
 
 // tell writes the outcome of a notebook to Report.
 func (o Options) tell(outcome Outcome) error {
-	var text bytes.Buffer
+	text := outcome.details()
 	switch {
 	case outcome.Skipped != "":
-		fmt.Fprintf(&text, "%s: skipped: %s\n", outcome.File, outcome.Skipped)
+		text = fmt.Sprintf("%s: skipped: %s\n", outcome.File, outcome.Skipped)
 	case outcome.Err == nil:
-		fmt.Fprintf(&text, "%s: %d numbers, %d differences, in %v\n", outcome.File, outcome.Numbers,
-			len(outcome.Differences), outcome.Took.Round(100*time.Millisecond))
+		text = fmt.Sprintf("%s: %d numbers, %d differences, in %v\n%s", outcome.File, outcome.Numbers,
+			len(outcome.Differences), outcome.Took.Round(100*time.Millisecond), text)
 	}
-	if err := outcome.details(&text); err != nil {
-		return err
-	}
-	_, err := o.Report.Write(text.Bytes())
+	_, err := io.WriteString(o.Report, text)
 	return err
 }
 
-// details writes the differences of an outcome.
-func (o Outcome) details(w io.Writer) error {
-	if err := Report(w, o.Differences); err != nil {
-		return err
-	}
-	if len(o.Stored) > 0 {
-		fmt.Fprintln(w, "the outputs in the file have other numbers than the golden file:")
-		if err := Report(w, o.Stored); err != nil {
-			return err
+// details lists the differences of an outcome.
+func (o Outcome) details() string {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	list := func(title string, differences []Difference) {
+		if len(differences) == 0 {
+			return
+		}
+		fmt.Fprint(table, title, "what\tcell\tname\tgolden\tvalue\ttolerance\n")
+		for _, d := range differences {
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, digits(d.Golden), digits(d.Value),
+				digits(d.Tolerance))
 		}
 	}
-	if len(o.Stale) == 0 {
-		return nil
+	list("", o.Differences)
+	list("the outputs in the file have other numbers than the golden file:\n", o.Stored)
+	if len(o.Stale) > 0 {
+		fmt.Fprint(table, "the outputs in the file are out of date:\ncell\toutput\tin the file\tin a run\n")
 	}
-	fmt.Fprintln(w, "the outputs in the file are out of date:")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "cell\toutput\tin the file\tin a run")
 	for _, s := range o.Stale {
 		fmt.Fprintf(table, "%d (%s)\t%s\t%q\t%q\n", s.Cell, s.ID, s.What, s.Was, s.Now)
 	}
-	return table.Flush()
+	table.Flush()
+	return text.String()
+}
+
+func digits(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", v)
 }
 
 // summary says in one line what is wrong; empty for a good outcome.
@@ -65,8 +73,11 @@ func (o Outcome) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	if o.Err != nil {
+	switch {
+	case o.Err != nil:
 		return o.Err.Error()
+	case o.Skipped != "":
+		return "skipped: " + o.Skipped
 	}
 	add(len(o.Differences), "numbers differ from the golden file")
 	add(len(o.Stored), "numbers in the file's outputs differ from the golden file")
@@ -126,11 +137,7 @@ func junit(outcomes []Outcome) ([]byte, error) {
 	for _, o := range outcomes {
 		c := xmlCase{Name: filepath.Base(o.File), Class: "kernel.check", Time: seconds(o.Took)}
 		total += o.Took
-		var details bytes.Buffer
-		if err := o.details(&details); err != nil {
-			return nil, err
-		}
-		why := &xmlWhy{o.summary(), details.String()}
+		why := &xmlWhy{o.summary(), o.details()}
 		switch {
 		case o.Skipped != "":
 			s.Skipped++
@@ -221,15 +228,7 @@ func page(outcomes []Outcome) ([]byte, error) {
 	}
 	var sections []section
 	for _, o := range outcomes {
-		var details bytes.Buffer
-		if err := o.details(&details); err != nil {
-			return nil, err
-		}
-		summary := o.summary()
-		if o.Skipped != "" {
-			summary = "skipped: " + o.Skipped
-		}
-		sections = append(sections, section{filepath.Base(o.File), summary, details.String(), o.good(), o.charts()})
+		sections = append(sections, section{filepath.Base(o.File), o.summary(), o.details(), o.good(), o.charts()})
 	}
 	var text bytes.Buffer
 	err := changesPage.Execute(&text, sections)

@@ -73,10 +73,9 @@ type Kernel struct {
 	rejected bool              // a message was dropped
 }
 
-// Info describes a kernel: what is used of its kernel_info_reply.
+// Info is the part of a kernel_info_reply that is used.
 type Info struct {
-	Implementation string          `json:"implementation"` // such as gonb
-	LanguageInfo   json.RawMessage `json:"language_info"`  // for a notebook's metadata; nil if there is none
+	LanguageInfo json.RawMessage `json:"language_info"` // for a notebook's metadata; nil if there is none
 }
 
 // Info returns the description that the kernel sent when it started.

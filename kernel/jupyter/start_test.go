@@ -19,9 +19,6 @@ func TestInfo(t *testing.T) {
 			if !strings.Contains(string(got.LanguageInfo), `"file_extension":".fake"`) {
 				t.Errorf("language info %s", got.LanguageInfo)
 			}
-			if got.Implementation != "fake" {
-				t.Errorf("implementation %q", got.Implementation)
-			}
 			if text, _ := execute(t, k, "echo hello"); text != "hello" {
 				t.Errorf("the first cell shows %q", text)
 			}

@@ -81,8 +81,6 @@ func TestGoNBFailures(t *testing.T) {
 		"parse error":    {"func f( {", "expected ')', found '{'", 0, nil},
 		"panic":          {"%%\npanic(\"boom\")", "panic: boom", 0, nil},
 		"os.Exit":        {"%%\nos.Exit(4)", "exit status 4", 0, nil},
-		"shell":          {"!exit 5", "a shell command failed: exit status 5", 0, nil},
-		"script":         {"%%bash\nexit 6", "a shell command failed: exit status 6", 0, nil},
 		"unknown import": {"import \"no.such/x\"\n%%\nx.F()", "no.such/x", 0, nil},
 		"endless": {"%%\nfor {\n\ttime.Sleep(time.Hour)\n}", "did not end within", time.Second,
 			context.DeadlineExceeded},

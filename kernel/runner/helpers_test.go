@@ -14,14 +14,13 @@ import (
 
 // scripted is a kernel that obeys the first word of a cell.
 type scripted struct {
-	implementation string
-	ran            []string // sources, in order
-	closed         bool
-	dead           bool
-	enter          chan string // receives the source of a cell that hangs; may be nil
+	ran    []string // sources, in order
+	closed bool
+	dead   bool
+	enter  chan string // receives the source of a cell that hangs; may be nil
 }
 
-func (k *scripted) Info() jupyter.Info { return jupyter.Info{Implementation: k.implementation} }
+func (k *scripted) Info() jupyter.Info { return jupyter.Info{} }
 func (k *scripted) Close() error       { k.closed = true; return nil }
 
 var ok = jupyter.Reply{Status: "ok"}
@@ -119,7 +118,7 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	b := &fixture{scripted: &scripted{implementation: "gonb"}, file: filepath.Join(t.TempDir(), "out.ipynb")}
+	b := &fixture{scripted: &scripted{}, file: filepath.Join(t.TempDir(), "out.ipynb")}
 	b.Options = Options{
 		Start: func(context.Context) (Kernel, error) { return b.scripted, nil },
 		Save:  func(nb *nbformat.Notebook) error { b.saves++; return nbformat.Write(b.file, nb) },

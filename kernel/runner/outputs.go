@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,26 +13,25 @@ import (
 	"tvps/kernel/nbformat"
 )
 
-// place locates an output with a display id.
-type place struct {
+// displayed locates an output with a display id.
+type displayed struct {
 	cell  *nbformat.Cell
 	index int
 }
 
 // collector turns the messages of a running cell into its outputs.
 type collector struct {
-	mu         sync.Mutex // held while the outputs of the notebook change
-	changed    bool       // since the last snapshot
-	r          *run
-	cell       *step
-	budgets    map[string]*budget // by name of the stream
-	texts      map[int]*stream    // the streams among the outputs, by index
-	clear      bool               // remove all outputs when the next one arrives
-	data       int                // bytes of data so far
-	dropped    int                // outputs beyond the data limit
-	shown      int                // bytes shown live
-	updated    time.Time          // when an update was last shown live
-	shellError string             // GoNB's message when a shell command failed; empty if none did
+	mu      sync.Mutex // held while the outputs of the notebook change
+	changed bool       // since the last snapshot
+	r       *run
+	cell    *step
+	budgets map[string]*budget // by name of the stream
+	texts   map[int]*stream    // the streams among the outputs, by index
+	clear   bool               // remove all outputs when the next one arrives
+	data    int                // bytes of data so far
+	dropped int                // outputs beyond the data limit
+	shown   int                // bytes shown live
+	updated time.Time          // when an update was last shown live
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -84,27 +81,15 @@ func (c *collector) add(o jupyter.Output) {
 
 // reset removes the cell's outputs and forgets their display ids.
 func (c *collector) reset() {
-	for id, places := range c.r.displays {
-		var other []place
-		for _, p := range places {
-			if p.cell != c.cell.Cell {
-				other = append(other, p)
-			}
-		}
-		c.r.displays[id] = other
+	for id, all := range c.r.displays {
+		c.r.displays[id] = slices.DeleteFunc(all, func(d displayed) bool { return d.cell == c.cell.Cell })
 	}
 	c.cell.Outputs, c.clear, c.data, c.dropped = nil, false, 0, 0
 	c.texts, c.budgets = map[int]*stream{}, map[string]*budget{}
 }
 
-// shellEnd matches the message that GoNB prints, as one piece, when a shell command fails.
-var shellEnd = regexp.MustCompile(`^(exit status [1-9]\d*|signal: .*)\n$`)
-
 // stream appends text to the last output if it is the same stream; otherwise it adds an output.
 func (c *collector) stream(o jupyter.Output) {
-	if o.Name == "stderr" && shellEnd.MatchString(o.Text) {
-		c.shellError = strings.TrimSpace(o.Text)
-	}
 	b := c.budgets[o.Name]
 	if b == nil {
 		b = &budget{limit: c.r.o.Limit}
@@ -140,7 +125,7 @@ func (c *collector) display(o jupyter.Output) {
 	}
 	c.cell.Outputs = append(c.cell.Outputs, out)
 	if o.DisplayID != "" {
-		c.r.displays[o.DisplayID] = append(c.r.displays[o.DisplayID], place{c.cell.Cell, len(c.cell.Outputs) - 1})
+		c.r.displays[o.DisplayID] = append(c.r.displays[o.DisplayID], displayed{c.cell.Cell, len(c.cell.Outputs) - 1})
 	}
 }
 
@@ -202,27 +187,4 @@ func (c *collector) end() {
 			c.dropped, dataLimit*c.r.o.Limit)
 		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
-}
-
-// shellFailed says whether the kernel reported success although a shell command of the cell failed: GoNB does
-// not count that as an error.
-func (c *collector) shellFailed(reply jupyter.Reply) bool {
-	if c.shellError == "" || reply.Status != "ok" || c.r.kernel.Info().Implementation != "gonb" {
-		return false
-	}
-	for line := range strings.Lines(c.cell.Source) {
-		if strings.HasPrefix(line, "!") || strings.HasPrefix(line, "//gonb:!") {
-			return true
-		}
-	}
-	first, _, _ := strings.Cut(c.cell.Source, "\n")
-	command, _, _ := strings.Cut(first, " ")
-	return command == "%%bash" || command == "%%sh" || command == "%%script"
-}
-
-// shellReply returns the error reply for a failed shell command, and adds it to the outputs.
-func (c *collector) shellReply() jupyter.Reply {
-	value := "a shell command failed: " + c.shellError
-	c.add(jupyter.Output{Type: nbformat.Error, Ename: gonbError, Evalue: value, Traceback: []string{value}})
-	return jupyter.Reply{Status: "error", Ename: gonbError, Evalue: value, Traceback: []string{value}}
 }

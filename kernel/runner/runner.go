@@ -52,7 +52,7 @@ type Result struct{ Ran, Skipped int }
 // Run runs the code cells of a notebook in order and stores their outputs in it. It stops at the first cell that
 // fails, with a *CellError. If ctx ends, Run interrupts the running cell and returns an error that wraps ctx's.
 func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) {
-	r := &run{nb: nb, o: o, displays: map[string][]place{}, widgets: widgets{}}
+	r := &run{nb: nb, o: o, displays: map[string][]displayed{}, widgets: widgets{}}
 	if r.o.Live == nil {
 		r.o.Live = io.Discard
 	}
@@ -81,7 +81,7 @@ type run struct {
 	o        Options
 	cells    []*step // the cells to run
 	kernel   Kernel
-	displays map[string][]place // the outputs by display id
+	displays map[string][]displayed // the outputs by display id
 	widgets  widgets
 	result   Result
 }
@@ -136,9 +136,6 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	saveError := stop()
 	out.end()
 	r.widgets.record(r.nb)
-	if err == nil && out.shellFailed(reply) {
-		reply = out.shellReply()
-	}
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := errors.Join(saveError, r.save())
@@ -205,20 +202,8 @@ func firstLine(source string) string {
 		line = strings.TrimSpace(line)
 		begins := func(with string) bool { return strings.HasPrefix(line, with) }
 		if line != "" && !slices.ContainsFunc(unremarkable, begins) {
-			return shorten(line, 70)
+			return fmt.Sprintf("%.70s", line)
 		}
 	}
-	return shorten(strings.TrimSpace(source), 70)
-}
-
-// shorten cuts a text to its first line and to at most n characters.
-func shorten(text string, n int) string {
-	text, _, more := strings.Cut(text, "\n")
-	if r := []rune(text); len(r) > n {
-		text, more = string(r[:n]), true
-	}
-	if more {
-		text += " ..."
-	}
-	return text
+	return fmt.Sprintf("%.70s", strings.TrimSpace(source))
 }
