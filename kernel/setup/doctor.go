@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,10 +28,10 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	}
 	detail := fmt.Sprintf("%s in %s, %d CPUs", t.version, t.root, runtime.NumCPU())
 	checks := []backend.Check{{Name: "go", Status: backend.OK, Detail: detail}, checkCompiler(ctx, l)}
-	for _, p := range tools {
+	for _, p := range append(slices.Clone(tools), gopls) {
 		checks = append(checks, checkTool(l, t, p))
 	}
-	checks = append(checks, checkGopls(l, t), checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
+	checks = append(checks, checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
 	for _, c := range backend.Diagnose(ctx, backend.Default) {
 		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
 			checks = append(checks, c)
@@ -39,45 +40,46 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	return append(checks, roundTrip(ctx, l))
 }
 
+// judge makes a check. Without a problem it is OK, and its detail is good; otherwise it has the status bad.
+func judge(name, good, problem string, bad backend.Status, fix string) backend.Check {
+	if problem == "" {
+		return backend.Check{Name: name, Status: backend.OK, Detail: good}
+	}
+	return backend.Check{Name: name, Status: bad, Detail: problem, Fix: fix}
+}
+
 // checkCompiler looks for the C compiler that cells with XLA need.
 func checkCompiler(ctx context.Context, l Layout) backend.Check {
-	c := backend.Check{Name: "compiler", Status: backend.OK, Detail: "not needed: built with -tags noxla"}
-	if !backend.XLABuilt {
-		return c
+	good, problem := "not needed: built with -tags noxla", ""
+	if backend.XLABuilt {
+		cc, err := runGo(ctx, l.Root, "env", "CC")
+		if name, _, _ := strings.Cut(strings.TrimSpace(cc), " "); err == nil {
+			good, err = exec.LookPath(name)
+		}
+		if err != nil {
+			problem = err.Error()
+		}
 	}
-	cc, err := runGo(ctx, l.Root, "env", "CC")
-	if name, _, _ := strings.Cut(strings.TrimSpace(cc), " "); err == nil {
-		c.Detail, err = exec.LookPath(name)
-	}
-	if err != nil {
-		c.Status, c.Detail = backend.Fail, err.Error()
-		c.Fix = "install a C compiler (on Debian: `apt-get install gcc libc6-dev`)"
-	}
-	return c
+	return judge("compiler", good, problem, backend.Fail,
+		"install a C compiler (on Debian: `apt-get install gcc libc6-dev`)")
 }
 
+// checkTool looks for a program. gopls is optional.
 func checkTool(l Layout, t toolchain, p tool) backend.Check {
-	if problem := t.problem(l, p); problem != "" {
-		detail := l.program(p) + ": " + problem
-		return backend.Check{Name: p.name, Status: backend.Fail, Detail: detail, Fix: l.command("install")}
+	problem, bad := t.problem(l, p), backend.Fail
+	if problem != "" {
+		problem = l.program(p) + ": " + problem
 	}
-	return backend.Check{Name: p.name, Status: backend.OK, Detail: t.wanted[p.module] + " in " + l.program(p)}
-}
-
-// checkGopls looks for gopls. It is optional.
-func checkGopls(l Layout, t toolchain) backend.Check {
-	c := checkTool(l, t, gopls)
-	if c.Status == backend.Fail {
-		c.Status, c.Detail = backend.Warn, c.Detail+": cells are not completed"
+	if problem != "" && p == gopls {
+		problem, bad = problem+": cells are not completed", backend.Warn
 	}
-	return c
+	return judge(p.name, t.wanted[p.module]+" in "+l.program(p), problem, bad, l.command("install"))
 }
 
 // checkSpec checks that the kernelspec is up to date and that Jupyter finds it before others of the same name.
 func checkSpec(l Layout, t toolchain) backend.Check {
-	c := backend.Check{Name: "kernelspec", Status: backend.OK, Detail: l.specFile() + " is for this checkout"}
-	if problem := specProblem(l, t); problem != "" {
-		c.Status, c.Detail, c.Fix = backend.Fail, problem, l.command("install")
+	c := judge("kernelspec", l.specFile()+" is for this checkout", specProblem(l, t), backend.Fail, l.command("install"))
+	if c.Status != backend.OK {
 		return c
 	}
 	if l.Prefix != "" {
@@ -93,10 +95,7 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 
 // checkECharts looks for the script of the charts. Without it they need the network.
 func checkECharts(l Layout) backend.Check {
-	if problem := scriptProblem(l); problem != "" {
-		return backend.Check{Name: "echarts", Status: backend.Warn, Detail: problem, Fix: l.command("install")}
-	}
-	return backend.Check{Name: "echarts", Status: backend.OK, Detail: l.servedScript()}
+	return judge("echarts", l.servedScript(), scriptProblem(l), backend.Warn, l.command("install"))
 }
 
 // scriptProblem says why the script of the charts must be written; empty if it is up to date.
@@ -113,11 +112,12 @@ func scriptProblem(l Layout) string {
 
 // checkLab looks for JupyterLab. It is optional: `kernel run` and `kernel check` work without it.
 func checkLab(ctx context.Context, l Layout) backend.Check {
+	problem := ""
 	lab, err := findLab(ctx, l)
 	if err != nil {
-		return backend.Check{Name: "jupyterlab", Status: backend.Warn, Detail: err.Error(), Fix: labFix(l)}
+		problem = err.Error()
 	}
-	return backend.Check{Name: "jupyterlab", Status: backend.OK, Detail: lab.version + " in " + lab.where}
+	return judge("jupyterlab", lab.version+" in "+lab.where, problem, backend.Warn, labFix(l))
 }
 
 // trip is the cell of the round trip: it imports GoMLX and what all notebooks import.
@@ -135,42 +135,37 @@ fmt.Println("figures:", len(paper.Figures()))
 
 // roundTrip starts the kernel, runs a cell in it and shuts it down.
 func roundTrip(ctx context.Context, l Layout) backend.Check {
-	c := backend.Check{Name: "round trip", Status: backend.Fail, Fix: l.command("install")}
+	problem := ""
+	took, err := runTrip(ctx, l)
+	if err != nil {
+		problem = err.Error()
+	}
+	return judge("round trip", took, problem, backend.Fail, l.command("install"))
+}
+
+func runTrip(ctx context.Context, l Layout) (took string, err error) {
 	spec, err := readSpec(l)
 	if err != nil {
-		c.Detail = "cannot start a kernel: " + err.Error()
-		return c
+		return "", fmt.Errorf("cannot start a kernel: %w", err)
 	}
 	dir, remove, err := artifact.TempFolder("tvps doctor ") // a folder outside the module
 	if err != nil {
-		c.Detail = err.Error()
-		return c
+		return "", err
 	}
 	defer func() { _ = remove() }()
-	var log bytes.Buffer
 	begin := time.Now()
-	kernel, err := jupyter.Start(ctx, spec, jupyter.Options{Dir: dir, Log: &log})
+	kernel, err := jupyter.Start(ctx, spec, jupyter.Options{Dir: dir})
 	if err != nil {
-		c.Detail = "the kernel does not start: " + err.Error()
-		return c
+		return "", fmt.Errorf("the kernel does not start: %w", err)
 	}
 	started := time.Since(begin)
-	defer kernel.Close()
 	printed, err := runCell(ctx, kernel, trip)
+	ran := time.Since(begin) - started
 	if err == nil && !strings.HasPrefix(printed, "figures: ") {
 		err = fmt.Errorf("the cell printed %q", printed)
 	}
-	ran := time.Since(begin) - started
-	if closed := kernel.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	c.Status, c.Detail = backend.OK, fmt.Sprintf("started in %.1f s, ran a cell with this module and GoMLX in %.1f s",
-		started.Seconds(), ran.Seconds())
-	return c
+	return fmt.Sprintf("started in %.1f s, ran a cell with this module and GoMLX in %.1f s", started.Seconds(),
+		ran.Seconds()), errors.Join(err, kernel.Close())
 }
 
 // runCell runs a cell and returns its stdout. It fails if the cell fails.

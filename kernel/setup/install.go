@@ -70,10 +70,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		return err
 	}
 	fmt.Fprintln(o.Log, "step 2 of 4: Go modules, and the packages that notebooks import (minutes the first time)")
-	stop := busy(o.Log, "downloading modules and compiling packages")
-	err = o.parts.compile(ctx, l.Root)
-	stop()
-	if err != nil {
+	if err := o.parts.compile(ctx, l.Root); err != nil {
 		return fmt.Errorf("the packages that notebooks import do not compile: %w", err)
 	}
 	fmt.Fprintln(o.Log, "step 3 of 4: the XLA plugin")
@@ -90,10 +87,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		return err
 	}
 	fmt.Fprintln(o.Log, "step 4 of 4: a first cell, which fills the build cache for those to come")
-	stop = busy(o.Log, "running the first cell")
-	c := o.parts.first(ctx, l)
-	stop()
-	if c.Status != backend.OK {
+	if c := o.parts.first(ctx, l); c.Status != backend.OK {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -113,10 +107,7 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 			stale = append(stale, p)
 		}
 	}
-	stop := busy(o.Log, "building programs")
-	err := replaceTools(ctx, l, o.parts.build, l.Root, append(stale, relay))
-	stop()
-	if err != nil {
+	if err := replaceTools(ctx, l, o.parts.build, l.Root, append(stale, relay)); err != nil {
 		return err
 	}
 	if o.parts.current(t, l, gopls) == "" {
@@ -124,10 +115,7 @@ func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) 
 	}
 	fmt.Fprintf(o.Log, "building gopls %s (a minute or two the first time)\n", t.wanted[gopls.module])
 	folder := filepath.Join(l.Root, goplsModule)
-	stop = busy(o.Log, "building gopls")
-	err = replaceTools(ctx, l, o.parts.build, folder, []tool{gopls})
-	stop()
-	if err != nil {
+	if err := replaceTools(ctx, l, o.parts.build, folder, []tool{gopls}); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

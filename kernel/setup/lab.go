@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,15 +81,13 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	if err != nil {
 		return err
 	}
-	problem := specProblem(l, t)
+	problems := []string{specProblem(l, t), scriptProblem(l)}
 	for _, p := range tools {
-		if why := t.problem(l, p); problem == "" && why != "" {
-			problem = p.name + ": " + why
+		if why := t.problem(l, p); why != "" {
+			problems = append(problems, p.name+": "+why)
 		}
 	}
-	if problem == "" {
-		problem = scriptProblem(l)
-	}
+	problem := cmp.Or(problems...)
 	if problem == "" {
 		return nil
 	}

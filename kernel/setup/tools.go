@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"tvps/gomlx_models/backend"
-
-	"golang.org/x/mod/modfile"
 )
 
 // tool is a program that the kernel needs. Its version is in the tool lines of go.mod.
@@ -81,16 +79,11 @@ func pinnedGopls(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := modfile.Parse(path, text, nil)
-	if err != nil {
-		return "", err
+	_, line, found := strings.Cut(string(text), gopls.module+" v")
+	if !found {
+		return "", fmt.Errorf("%s does not require %s", path, gopls.module)
 	}
-	for _, r := range file.Require {
-		if r.Mod.Path == gopls.module {
-			return r.Mod.Version, nil
-		}
-	}
-	return "", fmt.Errorf("%s does not require %s", path, gopls.module)
+	return "v" + strings.Fields(line)[0], nil
 }
 
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,

@@ -16,30 +16,25 @@ import (
 // private JupyterLab. It prints a line to out for each removed file. A missing installation is not an error. The
 // plugin and the data sets stay in the cache: `replicate` uses them.
 func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
-	if _, err := os.Stat(l.Data); os.IsNotExist(err) { // a lock file would need the folder
-		if _, err := os.Stat(l.specDir()); os.IsNotExist(err) {
-			_, err := fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
-			return err
-		}
+	files := installed(l, out)
+	if venv {
+		files = append(files, l.venv())
+	}
+	files = slices.DeleteFunc(files, func(path string) bool { _, err := os.Lstat(path); return err != nil })
+	if len(files) == 0 { // a lock file would need the folder
+		_, err := fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
+		return err
 	}
 	unlock, err := artifact.Lock(ctx, l.lock(), "the notebook kernel", out)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	files, err := installed(l)
-	if err != nil {
-		fmt.Fprintf(out, "Left alone: %v.\n", err)
-	}
-	if venv {
-		files = append(files, l.venv())
-	}
-	removed, err := remove(files, out)
-	if err != nil {
-		return err
-	}
-	if removed == 0 {
-		fmt.Fprintln(out, "The kernel is not installed: nothing to remove.")
+	for _, path := range files {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("cannot remove %s: %w", path, err)
+		}
+		fmt.Fprintln(out, "removed", path)
 	}
 	if _, err := os.Stat(l.venv()); err == nil {
 		fmt.Fprintf(out, "The private JupyterLab stays in %s: %s removes it.\n", l.venv(), l.command("uninstall --venv"))
@@ -53,10 +48,11 @@ func Uninstall(ctx context.Context, l Layout, venv bool, out io.Writer) error {
 }
 
 // installed lists the files that Install may have written. The kernelspec comes first: so Jupyter never shows a
-// kernel whose programs are gone. A kernelspec of another program is not in the list, and foreign describes it.
-func installed(l Layout) (files []string, foreign error) {
+// kernel whose programs are gone. A kernelspec of another program is not in the list, and out gets a line about it.
+func installed(l Layout, out io.Writer) []string {
+	var files []string
 	if _, err := readSpec(l); errors.Is(err, errForeign) {
-		foreign = fmt.Errorf("%s, which was not written by `%s`", l.specFile(), writer)
+		fmt.Fprintf(out, "Left alone: %s, which was not written by `%s`.\n", l.specFile(), writer)
 	} else {
 		files = append(files, l.specFile(), l.logo())
 	}
@@ -64,22 +60,7 @@ func installed(l Layout) (files []string, foreign error) {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		files = append(files, l.program(p))
 	}
-	return append(files, filepath.Join(l.Data, ".build")), foreign
-}
-
-// remove deletes those of the files and folders that exist, prints each, and returns their number.
-func remove(paths []string, out io.Writer) (removed int, err error) {
-	for _, path := range paths {
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		if err := os.RemoveAll(path); err != nil {
-			return removed, fmt.Errorf("cannot remove %s: %w", path, err)
-		}
-		fmt.Fprintln(out, "removed", path)
-		removed++
-	}
-	return removed, nil
+	return append(files, filepath.Join(l.Data, ".build"))
 }
 
 // removeEmpty removes the folders that Install made, if nothing is left in them.
