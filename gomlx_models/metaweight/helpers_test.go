@@ -41,7 +41,7 @@ func newModel(tb testing.TB, dim, classes int, hidden ...int) Model {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return Model{Params: params, Classes: classes, Losses: losses}
+	return Model{Params: params, Losses: losses}
 }
 
 func newTrainer(tb testing.TB, name string, cfg Config, model Model) *Trainer {

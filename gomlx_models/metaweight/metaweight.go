@@ -16,10 +16,9 @@
 package metaweight
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
@@ -51,48 +50,15 @@ func DefaultConfig() Config {
 		MetaRate: 1e-3, MetaDecay: 1e-4}
 }
 
-// Validate returns an error if a setting is out of range.
-func (c Config) Validate() error {
-	for _, s := range []struct {
-		name  string
-		value int
-	}{{"hidden", c.Hidden}, {"batch", c.Batch}, {"meta batch", c.MetaBatch}} {
-		if s.value < 1 {
-			return fmt.Errorf("metaweight: %s is %d; it must be at least 1", s.name, s.value)
-		}
-	}
-	for _, s := range []struct {
-		name  string
-		value float64
-	}{{"learning rate", c.Rate}, {"meta learning rate", c.MetaRate}} {
-		if !(s.value > 0) || math.IsInf(s.value, 0) {
-			return fmt.Errorf("metaweight: the %s is %v; it must be a positive number", s.name, s.value)
-		}
-	}
-	for _, s := range []struct {
-		name         string
-		value, limit float64
-	}{
-		{"momentum", c.Momentum, 1}, {"weight decay", c.Decay, math.Inf(1)},
-		{"meta weight decay", c.MetaDecay, math.Inf(1)},
-	} {
-		if !(s.value >= 0 && s.value < s.limit) {
-			return fmt.Errorf("metaweight: the %s is %v; it must be at least 0 and below %v", s.name, s.value, s.limit)
-		}
-	}
-	return nil
-}
-
 // Model is the classifier.
 type Model struct {
-	Params  []net.Param
-	Classes int // number of classes, at least 2
+	Params []net.Param
 	// Losses builds the loss of each sample, [batch] float32. pool: [rows, dims...]; row, label:
 	// [batch] int32. It must work for every batch size.
 	Losses func(s *net.Scope, pool, row, label *Node) *Node
 }
 
-// Samples are labelled rows of a pool: row numbers, and labels 0..Classes-1.
+// Samples are labelled rows of a pool: row numbers, and labels from 0.
 type Samples struct{ Row, Label []int32 }
 
 // Trainer holds the compiled training of a Model. It may be used by several goroutines.
@@ -102,23 +68,12 @@ type Trainer struct {
 	trained []int       // positions of the classifier's trainable parameters
 	v       []net.Param // parameters of V
 	loop    *loop.Trainer
-	eval    *Exec // evalGraph
 }
 
 // New prepares the training, which is compiled at the first Fit, and again for a pool of
-// another shape. It fails if a setting is out of range, and if the model has fewer than two
-// classes or no trainable parameters. Close the Trainer when it is no longer needed.
+// another shape. Close the Trainer when it is no longer needed.
 func New(backend compute.Backend, cfg Config, model Model) (*Trainer, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	if model.Classes < 2 {
-		return nil, fmt.Errorf("metaweight: the model has %d classes; it must have at least 2", model.Classes)
-	}
 	t := &Trainer{cfg: cfg, model: model, trained: loop.Trainable(model.Params)}
-	if len(t.trained) == 0 {
-		return nil, fmt.Errorf("metaweight: the model has no trainable parameters")
-	}
 	var err error
 	if t.v, err = declareV(backend, cfg.Hidden); err != nil {
 		return nil, fmt.Errorf("metaweight: %w", err)
@@ -126,18 +81,11 @@ func New(backend compute.Backend, cfg Config, model Model) (*Trainer, error) {
 	if t.loop, err = loop.New(backend, t.problem(), updatesPerCall); err != nil {
 		return nil, err
 	}
-	if t.eval, err = NewExec(backend, t.evalGraph); err != nil {
-		t.loop.Close()
-		return nil, fmt.Errorf("metaweight: %w", err)
-	}
 	return t, nil
 }
 
-// Close frees the compiled programs.
-func (t *Trainer) Close() {
-	t.loop.Close()
-	t.eval.Finalize()
-}
+// Close frees the compiled program.
+func (t *Trainer) Close() { t.loop.Close() }
 
 // Fit trains the classifier from the start values and V from random ones. It returns the values
 // of both networks. pool: [rows, dims...]. Minibatches are consecutive parts of random
@@ -145,17 +93,9 @@ func (t *Trainer) Close() {
 // MetaBatch, a minibatch has samples more than once. seed determines the initial values of V and
 // both permutations.
 //
-// Fit fails if updates is less than 1, samples are missing, rows or labels are out of range, start
-// values do not fit the model, a loss is not finite, ctx is cancelled, or the backend fails.
+// Fit fails if shapes do not fit, a loss is not finite, ctx is cancelled, or the backend fails.
 func (t *Trainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data, meta Samples, updates int,
 	seed int64) (theta, v net.Values, err error) {
-	if updates < 1 {
-		return nil, nil, fmt.Errorf("metaweight: %d updates; there must be at least 1", updates)
-	}
-	if err := cmp.Or(checkValues("classifier", t.model.Params, start), t.checkSamples("training", pool, data),
-		t.checkSamples("meta", pool, meta)); err != nil {
-		return nil, nil, err
-	}
 	all := slices.Concat(start, net.Init(t.v, seed, "metaweight"))
 	feed := feed(t.loop.Chunk(),
 		&batches{samples: data, size: t.cfg.Batch, rng: random.New(seed, "metaweight", "training")},
@@ -165,4 +105,38 @@ func (t *Trainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.Value
 		return nil, nil, err
 	}
 	return all[:len(start)], all[len(start):], nil
+}
+
+// Len is the number of samples.
+func (s Samples) Len() int { return len(s.Row) }
+
+// batches cuts an endless sequence of random permutations of the samples into minibatches.
+type batches struct {
+	samples Samples
+	size    int // samples of a minibatch
+	rng     *rand.Rand
+	order   []int // rest of the current permutation
+}
+
+// next fills the first count of chunk minibatches; row, label: [chunk, size].
+func (b *batches) next(chunk, count int) (row, label *tensors.Tensor) {
+	rows, labels := make([]int32, chunk*b.size), make([]int32, chunk*b.size)
+	for i := range count * b.size {
+		if len(b.order) == 0 {
+			b.order = b.rng.Perm(b.samples.Len())
+		}
+		rows[i], labels[i] = b.samples.Row[b.order[0]], b.samples.Label[b.order[0]]
+		b.order = b.order[1:]
+	}
+	row = tensors.FromFlatDataAndDimensions(rows, chunk, b.size)
+	return row, tensors.FromFlatDataAndDimensions(labels, chunk, b.size)
+}
+
+// feed returns the feeds of step: row and label of a training batch, then of a meta batch.
+func feed(chunk int, data, meta *batches) loop.Feed {
+	return func(_, count int) []*tensors.Tensor {
+		row, label := data.next(chunk, count)
+		metaRow, metaLabel := meta.next(chunk, count)
+		return []*tensors.Tensor{row, label, metaRow, metaLabel}
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/support/exceptions"
 )
 
 // problem is the loop's Problem. Params: theta of the classifier, then V. Slots: velocities of
@@ -30,7 +29,7 @@ func (t *Trainer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node
 	pool, row, label, metaRow, metaLabel := data[0], feeds[0], feeds[1], feeds[2], feeds[3]
 
 	s := net.Bind(pool.Graph(), t.model.Params, theta, true)
-	losses := t.losses(s, pool, row, label)
+	losses := t.model.Losses(s, pool, row, label)
 	grads := loop.AddDecay(v, t.metaGradient(theta, v, losses, pool, metaRow, metaLabel, rate), t.cfg.MetaDecay)
 	v, m, u = loop.Adam(v, grads, m, u, step, Scalar(pool.Graph(), dtypes.Float32, t.cfg.MetaRate)) // u: second moments
 
@@ -57,18 +56,7 @@ func (t *Trainer) metaGradient(theta, v []*Node, losses, pool, metaRow, metaLabe
 		hat[i] = Sub(trainable[i], Mul(rate, grad))
 	}
 	s := net.Bind(pool.Graph(), t.model.Params, loop.Replace(theta, t.trained, hat), true)
-	return Gradient(ReduceAllMean(t.losses(s, pool, metaRow, metaLabel)), v...)
-}
-
-// losses calls Model.Losses and panics if the result is not [batch]: with a mean over the batch all
-// samples would get the same weight.
-func (t *Trainer) losses(s *net.Scope, pool, row, label *Node) *Node {
-	losses := t.model.Losses(s, pool, row, label)
-	if want := shapes.Make(dtypes.Float32, row.Shape().Dim(0)); !losses.Shape().Equal(want) {
-		exceptions.Panicf("the model's Losses have shape %s; they must be one loss for each sample, %s",
-			losses.Shape(), want)
-	}
-	return losses
+	return Gradient(ReduceAllMean(t.model.Losses(s, pool, metaRow, metaLabel)), v...)
 }
 
 // weights applies V with the values v to losses, which count as constants. losses, result:

@@ -187,22 +187,10 @@ func trainStep(params []net.Param, cfg Config) loop.Step {
 		s := net.Bind(images.Graph(), params, weights, true)
 		loss := ReduceAllMean(net.CrossEntropy(Full(s, images, cfg.Width), labels))
 		updated := s.Updated(params, weights)
-		var trainable []*Node
-		for i, p := range params {
-			if p.Trainable {
-				trainable = append(trainable, weights[i])
-			}
-		}
-		grads := Gradient(loss, trainable...)
-		newVelocity := append([]*Node(nil), velocity...)
-		k := 0
-		for i, p := range params {
-			if !p.Trainable {
-				continue
-			}
-			g := grads[k]
-			k++
-			if p.Decay {
+		trained, newVelocity := loop.Trainable(params), slices.Clone(velocity)
+		for k, g := range Gradient(loss, loop.Pick(weights, trained)...) {
+			i := trained[k]
+			if params[i].Decay {
 				g = Add(g, MulScalar(weights[i], cfg.WeightDecay))
 			}
 			newVelocity[i] = Add(MulScalar(velocity[i], cfg.Momentum), g)

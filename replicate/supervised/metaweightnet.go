@@ -35,7 +35,7 @@ func metaWeightNet(run *RunContext) (TrainFunc, error) {
 // metaModel returns the classifier's model as Meta-Weight-Net trains it.
 func (c *Classifier) metaModel() metaweight.Model {
 	return metaweight.Model{
-		Params: c.params, Classes: c.classes,
+		Params: c.params,
 		Losses: func(s *net.Scope, pool, row, label *Node) *Node {
 			x := ConvertDType(Gather(pool, ExpandAxes(row, -1)), dtypes.Float32)
 			return net.CrossEntropy(network(s, c.settings, x, c.classes), label)
