@@ -27,24 +27,3 @@ func BenchmarkKernel(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkStatistics times the computations that start from the distances or the kernel of 200
-// and 2,000 samples.
-func BenchmarkStatistics(b *testing.B) {
-	rng := random.New(0, "benchmark")
-	x, y := draw(rng, 200, 8, 0, 1), draw(rng, 2000, 8, 0, 1)
-	d := must[*Distances](b)(computer(b, "", 2200, 8).Distances(b.Context(), x, y))
-	k := must[*Kernel](b)(d.Kernel(1))
-	for name, f := range map[string]func() (float64, error){
-		"MedianWidth":      d.MedianWidth,
-		"MMD2":             func() (float64, error) { return k.MMD2(nil, nil) },
-		"999 permutations": func() (float64, error) { return k.PermutationTest(b.Context(), 999, 0) },
-		"another width":    func() (float64, error) { _, err := d.Kernel(2); return 0, err },
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				must[float64](b)(f())
-			}
-		})
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"tvps/gomlx_models/net"
 
@@ -132,47 +133,11 @@ func (d *Distances) MedianWidth() (float64, error) {
 	for i := range size {
 		pairs = append(pairs, d.squared[i*size+i+1:(i+1)*size]...)
 	}
-	half := len(pairs) / 2
-	width := math.Sqrt(selectKth(pairs, half))
-	if len(pairs)%2 == 0 {
-		lower := pairs[0]
-		for _, v := range pairs[:half] {
-			lower = max(lower, v)
-		}
-		width = (width + math.Sqrt(lower)) / 2
-	}
+	slices.Sort(pairs)
+	width := (math.Sqrt(pairs[(len(pairs)-1)/2]) + math.Sqrt(pairs[len(pairs)/2])) / 2
 	if width == 0 {
 		return 0, fmt.Errorf("mmd: more than half of the pairs of samples are equal, so their median distance is 0; " +
 			"choose a width")
 	}
 	return width, nil
-}
-
-// selectKth returns the k-th smallest value, counted from 0, and reorders v so that no value at
-// an index below k is larger (Hoare's selection).
-func selectKth(v []float64, k int) float64 {
-	for lo, hi := 0, len(v)-1; lo < hi; {
-		pivot, i, j := v[lo+(hi-lo)/2], lo, hi
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return v[k]
-		}
-	}
-	return v[k]
 }

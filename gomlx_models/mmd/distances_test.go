@@ -14,46 +14,30 @@ import (
 )
 
 // One compiled program (a Computer allows no second one) gives the distances of samples of
-// several sizes, equal to the naive sum, on both backends.
+// several sizes, asked for at the same time, equal to the naive sum, on both backends.
 func TestDistances(t *testing.T) {
 	const dim = 7
-	rng := random.New(0, "distances")
 	for _, backend := range []string{"", "go"} {
 		c := computer(t, backend, 40, dim)
+		var wait sync.WaitGroup
 		for _, size := range [][2]int{{25, 15}, {1, 1}, {3, 30}} {
-			x, y := draw(rng, size[0], dim, 1, 2), draw(rng, size[1], dim, -1, .5)
-			d := must[*Distances](t)(c.Distances(t.Context(), x, y))
-			if d.N != size[0] || d.M != size[1] {
-				t.Fatalf("%d and %d samples, want %v", d.N, d.M, size)
-			}
-			pool := append(slices.Clone(x), y...)
-			for i := range d.N + d.M {
-				for j := range d.N + d.M {
-					want := naiveSquared(pool, dim, i, j)
-					near(t, backend+" squared distance", squared(d, i, j), want, 1e-12*(1+want))
+			wait.Go(func() {
+				pool := draw(random.New(0, "distances", size[0]), size[0]+size[1], dim, 1, 2)
+				d, err := c.Distances(t.Context(), pool[:size[0]*dim], pool[size[0]*dim:])
+				if err != nil || d.N != size[0] || d.M != size[1] {
+					t.Errorf("%+v, want %v samples, %v", d, size, err)
+					return
 				}
-			}
+				for i := range d.N + d.M {
+					for j := range d.N + d.M {
+						want := naiveSquared(pool, dim, i, j)
+						near(t, backend+" squared distance", squared(d, i, j), want, 1e-12*(1+want))
+					}
+				}
+			})
 		}
+		wait.Wait()
 	}
-}
-
-// Goroutines can use one Computer at the same time, also before it is compiled.
-func TestConcurrentUse(t *testing.T) {
-	c := computer(t, "", 30, 4)
-	var wait sync.WaitGroup
-	for seed := range 4 {
-		wait.Go(func() {
-			x := draw(random.New(int64(seed), "concurrent"), 10+seed, 4, 0, 1)
-			d, err := c.Distances(t.Context(), x[:20], x[20:])
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			want := naiveSquared(x, 4, 2, 9)
-			near(t, "squared distance", squared(d, 2, 9), want, 1e-12*want)
-		})
-	}
-	wait.Wait()
 }
 
 // With a large offset float32 keeps only about two digits of the differences. The distances of

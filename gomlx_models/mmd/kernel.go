@@ -56,42 +56,30 @@ func (k *Kernel) At(a, b int) float64 { return k.values[a*(k.N+k.M)+b] }
 // It fails if a length differs from the number of samples, if weights are negative, NaN,
 // infinite or all 0, and if x or y has fewer than two samples of positive weight.
 func (k *Kernel) MMD2(wx, wy []float64) (float64, error) {
-	s, err := k.sums(wx, wy)
+	x, err := normalise("x", wx, k.N)
 	if err != nil {
 		return 0, err
 	}
-	if s.x.pairs == 0 || s.y.pairs == 0 {
+	y, err := normalise("y", wy, k.M)
+	if err != nil {
+		return 0, err
+	}
+	if x.pairs == 0 || y.pairs == 0 {
 		return 0, fmt.Errorf("mmd: the unbiased estimate needs two samples of positive weight in x and in y (of %d and %d)",
 			k.N, k.M)
 	}
-	return s.xx/s.x.pairs + s.yy/s.y.pairs - 2*s.xy, nil
-}
-
-// sums holds weighted sums of k: xx and yy over ordered pairs of different samples, xy over all
-// pairs of one x and one y.
-type sums struct {
-	x, y       weights
-	xx, yy, xy float64
-}
-
-func (k *Kernel) sums(wx, wy []float64) (s sums, err error) {
-	if s.x, err = normalise("x", wx, k.N); err != nil {
-		return s, err
-	}
-	if s.y, err = normalise("y", wy, k.M); err != nil {
-		return s, err
-	}
 	size := k.N + k.M
-	for i, w := range s.x.w {
+	xx, yy, xy := 0.0, 0.0, 0.0
+	for i, w := range x.w {
 		row := k.values[i*size : (i+1)*size]
-		s.xx += 2 * w * floats.Dot(s.x.w[i+1:], row[i+1:k.N])
-		s.xy += w * floats.Dot(s.y.w, row[k.N:])
+		xx += 2 * w * floats.Dot(x.w[i+1:], row[i+1:k.N])
+		xy += w * floats.Dot(y.w, row[k.N:])
 	}
-	for j, w := range s.y.w {
+	for j, w := range y.w {
 		row := k.values[(k.N+j)*size : (k.N+j+1)*size]
-		s.yy += 2 * w * floats.Dot(s.y.w[j+1:], row[k.N+j+1:])
+		yy += 2 * w * floats.Dot(y.w[j+1:], row[k.N+j+1:])
 	}
-	return s, nil
+	return xx/x.pairs + yy/y.pairs - 2*xy, nil
 }
 
 // weights holds normalised weights of one set of samples.

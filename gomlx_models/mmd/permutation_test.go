@@ -52,11 +52,11 @@ func TestLevel(t *testing.T) {
 }
 
 // With many permutations p converges to the share of divisions whose statistic is at least the
-// observed one. For a small pool this share is counted over all divisions.
+// observed one. For a small pool this share is counted over all divisions, with either sample as the smaller one.
 func TestAgainstAllDivisions(t *testing.T) {
 	pool := []float32{.1, .35, .8, 1.3, .4, 2.2, 1.1, .75}
 	const n, permutations = 3, 20000
-	k := kernel(t, pool[:n], pool[n:], 1, .7)
+	k, swapped := kernel(t, pool[:n], pool[n:], 1, .7), kernel(t, pool[n:], pool[:n], 1, .7)
 	observed := must[float64](t)(k.MMD2(nil, nil))
 	asLarge, all := 0, 0
 	for a := range pool {
@@ -81,20 +81,10 @@ func TestAgainstAllDivisions(t *testing.T) {
 	if want < .05 || want > .3 {
 		t.Fatalf("the example has p = %g, want between .05 and .3", want)
 	}
-	p := must[float64](t)(k.PermutationTest(t.Context(), permutations, 0))
-	near(t, "p", p, want, 4*math.Sqrt(want*(1-want)/permutations))
-}
-
-// split gives the same value as MMD2, for either sample as the smaller one.
-func TestSplit(t *testing.T) {
-	x, y, _, _ := weighted(2)
-	want := naive(x, y, 3, .8, ones(20), ones(33))
-	rows := make([]int, 53)
-	for i := range rows {
-		rows[i] = i
+	for _, k := range []*Kernel{k, swapped} {
+		p := must[float64](t)(k.PermutationTest(t.Context(), permutations, 0))
+		near(t, "p", p, want, 4*math.Sqrt(want*(1-want)/permutations))
 	}
-	near(t, "x the smaller", kernel(t, x, y, 3, .8).newSplit().mmd2(rows[:20]), want, 1e-13)
-	near(t, "y the smaller", kernel(t, y, x, 3, .8).newSplit().mmd2(rows[33:]), want, 1e-13)
 }
 
 // Divisions with the same statistic are ties, in spite of rounding: all divisions of equal
@@ -150,15 +140,12 @@ func TestTestRefuses(t *testing.T) {
 		opts  Options
 		words []string
 	}{
-		"no dimension":  {two, two, 0, Options{}, []string{"of 0 values"}},
-		"empty":         {nil, nil, 1, Options{}, []string{"x has 0 values"}},
-		"half a sample": {two, []float32{1, 2, 3}, 2, Options{}, []string{"y has 3 values"}},
-		"NaN":           {two, []float32{1, float32(math.NaN())}, 1, Options{}, []string{"sample 1 of y", "NaN"}},
-		"one sample":    {two, []float32{7}, 1, Options{}, []string{"two samples", "2 and 1"}},
-		"width":         {two, two, 1, Options{Width: -1}, []string{"width -1", "positive"}},
-		"all equal":     {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"choose a width"}},
-		"too many":      {make([]float32, 2*MaxCapacity), two, 2, Options{}, []string{"20001 samples", "subsets"}},
-		"permutations":  {two, []float32{3, 4}, 1, Options{Permutations: -1}, []string{"-1 permutations"}},
+		"no dimension": {two, two, 0, Options{}, []string{"of 0 values"}},
+		"one sample":   {two, []float32{7}, 1, Options{}, []string{"two samples", "2 and 1"}},
+		"width":        {two, two, 1, Options{Width: -1}, []string{"width -1", "positive"}},
+		"all equal":    {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"choose a width"}},
+		"too many":     {make([]float32, 2*MaxCapacity), two, 2, Options{}, []string{"20001 samples", "subsets"}},
+		"permutations": {two, []float32{3, 4}, 1, Options{Permutations: -1}, []string{"-1 permutations"}},
 	} {
 		_, err := Test(t.Context(), b, test.x, test.y, test.dim, test.opts)
 		t.Run(name, func(t *testing.T) { demand.Error(t, err, test.words...) })

@@ -1,7 +1,6 @@
 package resnet
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -41,29 +40,6 @@ func BenchmarkTrainStep(b *testing.B) {
 				train()
 			}
 			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "images/s")
-		})
-	}
-}
-
-// BenchmarkFeatures times the trunk of width 16 on batches of 250 images, compilation included.
-func BenchmarkFeatures(b *testing.B) {
-	for _, engine := range engines {
-		b.Run(engine.label, func(b *testing.B) {
-			c, im := randomCheckpoint(b, 16), noise(featureBatch)
-			batches := 1
-			if engine.name == "" {
-				batches = 8
-			}
-			many := Images{}
-			for range batches {
-				many.Pixels, many.Labels = append(many.Pixels, im.Pixels...), append(many.Labels, im.Labels...)
-			}
-			for b.Loop() {
-				if _, err := LastBlock.Features(context.Background(), open(b, engine.name), c, 16, many, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.N*many.Len())/b.Elapsed().Seconds(), "images/s")
 		})
 	}
 }
