@@ -1,9 +1,7 @@
 package setup
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,12 +72,12 @@ func TestShadowedKernel(t *testing.T) {
 	demand.Write(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	l, err := NewLayout(checkout(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	builds := 0
-	if _, err := install(t, l, fakeParts(&builds)); err != nil {
+	l, err := NewLayout(checkout(t), "")
+	if err == nil {
+		_, err = install(t, l, fakeParts(&builds))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	chain, err := findGo(t.Context(), l.Root)
@@ -124,85 +122,29 @@ func TestRoundTripFailures(t *testing.T) {
 	}
 }
 
-// cell imports a package of this module and one of GoMLX's modules. Both are small.
-const cell = `import (
-	"github.com/gomlx/compute/dtypes"
-	"tvps/data/random"
-)
-
-%%
-_ = random.New
-fmt.Println(dtypes.Float32, os.Getenv("TVPS_ROOT"))
-`
-
-// realKernel installs the kernel without gopls, which takes a minute to build; TestInstalledKernel uses it.
-func realKernel(t testing.TB) (Layout, error) {
-	goFolders := map[string]string{} // which tempLayout clears: the modules are there
-	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} {
-		goFolders[name] = os.Getenv(name)
-	}
-	l, builds := tempLayout(t), 0
-	for name, value := range goFolders {
-		t.Setenv(name, value)
-	}
-	p := fakeParts(&builds)
-	p.current = toolchain.problem
-	p.compile = func(ctx context.Context, root string) error { // GoNB reads the go.mod of modules that `go test` leaves out
-		_, err := runGo(ctx, root, "mod", "graph")
-		return err
-	}
-	p.build = func(ctx context.Context, folder, dir string, tools []tool) error {
-		if tools[0] == gopls {
-			return errors.New("not built in this test")
-		}
-		return buildTools(ctx, folder, dir, tools)
-	}
-	_, err := install(t, l, p)
-	return l, err
-}
-
-// TestRealKernel builds the programs and runs a cell in a folder outside the module. Proxies that do not exist make
-// every use of the network fail.
-func TestRealKernel(t *testing.T) {
-	if os.Getenv("TVPS_NIGHTLY") != "1" {
-		t.Skip("builds gonb and starts it: set TVPS_NIGHTLY=1")
-	}
-	l, err := realKernel(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+// A program is up to date if it is that of its package, in the version of go.mod, built by this Go. The program here is go.
+func TestProblem(t *testing.T) {
+	l := tempLayout(t)
 	chain, err := findGo(t.Context(), l.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range tools {
-		if c := checkTool(l, chain, tool); c.Status != backend.OK {
-			t.Errorf("%+v", c)
+	program := tool{"go", "cmd/go", "cmd"}
+	missing := chain.problem(l, program)
+	demand.Write(t, l.program(program), demand.Read(t, filepath.Join(chain.root, "bin", "go")))
+	have := chain.problem(l, program)
+	another := chain.problem(l, tool{"go", "cmd/gofmt", "cmd"})
+	chain.wanted["cmd"] = "v9.9.9"
+	version := chain.problem(l, program)
+	chain.wanted["cmd"], chain.version = "", "go1.20"
+	old := chain.problem(l, program)
+	for _, c := range [][2]string{{missing, "does not exist"}, {have + ".", "."}, {another, "another program, cmd/go"},
+		{version, "go.mod requires v9.9.9"}, {old, "go is now go1.20"}} {
+		if !strings.Contains(c[0], c[1]) {
+			t.Errorf("%q, want %q", c[0], c[1])
 		}
 	}
-	chain.wanted[tools[0].module] = "v9.9.9"
-	if c := checkTool(l, chain, tools[0]); c.Status != backend.Fail || !strings.Contains(c.Detail, "go.mod requires v9.9.9") {
-		t.Errorf("another version in go.mod: %+v", c)
+	if have != "" {
+		t.Errorf("as it is: %q", have)
 	}
-	spec, err := readSpec(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
-		t.Setenv(name, "http://127.0.0.1:1")
-	}
-	dir := filepath.Join(t.TempDir(), "some folder")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	kernel, err := jupyter.Start(t.Context(), spec, jupyter.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer kernel.Close()
-	if got, err := runCell(t.Context(), kernel, cell); got != "Float32 "+l.Root+"\n" || err != nil {
-		t.Errorf("the cell printed %q, %v", got, err)
-	}
-	_, err = runCell(t.Context(), kernel, "%%\npanic(\"on purpose\")")
-	demand.Error(t, err, "on purpose")
 }
