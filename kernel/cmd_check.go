@@ -105,9 +105,6 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 		}
 		files = all
 	}
-	if err := readable(files); err != nil {
-		return nil, err
-	}
 	names := map[string]string{}
 	for _, file := range files {
 		if other, ok := names[stem(file)]; ok {

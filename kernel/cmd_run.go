@@ -61,20 +61,7 @@ func runCommand() *cobra.Command {
 	return cmd
 }
 
-// readable returns a usage error for the first file that does not exist.
-func readable(files []string) error {
-	for _, file := range files {
-		if _, err := os.Stat(file); err != nil {
-			return usage.Errorf("cannot read the notebook: %w", err)
-		}
-	}
-	return nil
-}
-
 func (f *runFlags) run(cmd *cobra.Command, files []string) error {
-	if err := readable(files); err != nil {
-		return err
-	}
 	jobs, err := f.plan(files)
 	if err != nil {
 		return err

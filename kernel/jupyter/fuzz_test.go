@@ -26,8 +26,8 @@ func FuzzWire(f *testing.F) {
 			if want := s.sign(rest[2:6]); !bytes.Equal(rest[1], want) {
 				t.Fatalf("accepted the signature %q instead of %q", rest[1], want)
 			}
-			if !bytes.Equal(m.content, rest[5]) || len(m.buffers) != len(rest)-6 {
-				t.Fatalf("decoded %q and %d buffers of %q", m.content, len(m.buffers), rest)
+			if !bytes.Equal(m.content, rest[5]) {
+				t.Fatalf("decoded %q of %q", m.content, rest)
 			}
 			parseOutput(m)
 			parseReply(m.content)

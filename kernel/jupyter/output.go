@@ -1,13 +1,10 @@
 package jupyter
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // Output is one output message of a cell. Its Type decides which fields are set.
 type Output struct {
-	// Type is stream, display_data, execute_result, error, clear_output, update_display_data or widget.
+	// Type is stream, display_data, execute_result, error, clear_output or update_display_data.
 	Type string
 
 	Name, Text string // stream: stdout or stderr, and the printed text
@@ -21,16 +18,6 @@ type Output struct {
 	Traceback     []string // error
 
 	Wait bool // clear_output: clear only when the next output comes
-
-	Model   string                     // widget: the id of its model
-	State   map[string]json.RawMessage // widget: the values that are new
-	Buffers []Buffer                   // widget: binary values that are new
-}
-
-// Buffer is a binary value in the state of a widget.
-type Buffer struct {
-	Path json.RawMessage // where it belongs: a list of keys and indices
-	Data []byte
 }
 
 // outputTypes lists the message types that are outputs.
@@ -43,9 +30,6 @@ var outputTypes = map[string]bool{
 // Type.
 func parseOutput(m message) (Output, error) {
 	msgType := m.header.Type
-	if msgType == "comm_open" || msgType == "comm_msg" {
-		return parseWidget(m)
-	}
 	if !outputTypes[msgType] {
 		return Output{}, nil
 	}
@@ -71,27 +55,4 @@ func parseOutput(m message) (Output, error) {
 		Data: c.Data, Metadata: c.Metadata, DisplayID: c.Transient.DisplayID, ExecutionCount: c.ExecutionCount,
 		Ename: c.Ename, Evalue: c.Evalue, Traceback: c.Traceback, Wait: c.Wait,
 	}, nil
-}
-
-// parseWidget reads a message about the state of an ipywidget. Other messages between a kernel and a page have no
-// state, and no Type.
-func parseWidget(m message) (Output, error) {
-	var c struct {
-		ID   string `json:"comm_id"`
-		Data struct {
-			State map[string]json.RawMessage `json:"state"`
-			Paths []json.RawMessage          `json:"buffer_paths"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(m.content, &c) != nil || c.Data.State == nil {
-		return Output{}, nil
-	}
-	if len(c.Data.Paths) > len(m.buffers) {
-		return Output{}, fmt.Errorf("%d buffers for %d paths", len(m.buffers), len(c.Data.Paths))
-	}
-	out := Output{Type: "widget", Model: c.ID, State: c.Data.State}
-	for i, path := range c.Data.Paths {
-		out.Buffers = append(out.Buffers, Buffer{path, m.buffers[i]})
-	}
-	return out, nil
 }

@@ -33,12 +33,11 @@ type header struct {
 	Version  string `json:"version"`
 }
 
-// message is one received message, without its metadata, which is not used.
+// message is one received message, without its metadata and the binary data of widgets, which are not used.
 type message struct {
 	header  header
 	parent  header
 	content json.RawMessage
-	buffers [][]byte // binary data of widgets
 }
 
 // session encodes and decodes the messages of one client.
@@ -114,7 +113,7 @@ func (s session) decode(frames [][]byte) (message, error) {
 	if !hmac.Equal(frames[1], s.sign(parts)) {
 		return message{}, errSignature
 	}
-	m := message{content: parts[3], buffers: frames[6:]}
+	m := message{content: parts[3]}
 	if err := json.Unmarshal(parts[0], &m.header); err != nil {
 		return message{}, fmt.Errorf("%w: header: %w", errMalformed, err)
 	}

@@ -35,7 +35,6 @@ func TestDecode(t *testing.T) {
 		header:  header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"},
 		parent:  header{ID: "0"},
 		content: json.RawMessage(`{"name":"stdout","text":"hello\n"}`),
-		buffers: [][]byte{[]byte("a binary buffer, which is not signed")},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(message{})); diff != "" {
 		t.Error(diff)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -50,9 +49,6 @@ func (c *collector) add(o jupyter.Output) {
 	defer c.mu.Unlock()
 	c.changed = true
 	switch o.Type {
-	case "widget":
-		c.r.widgets.update(o)
-		return
 	case "clear_output":
 		if c.clear = o.Wait; !o.Wait {
 			c.reset()
@@ -161,7 +157,6 @@ func (c *collector) snapshot() *nbformat.Notebook {
 	}
 	c.changed = false
 	nb := *c.r.nb
-	nb.Metadata = maps.Clone(nb.Metadata)
 	nb.Cells = slices.Clone(nb.Cells)
 	for i, cell := range nb.Cells {
 		copied := *cell
@@ -173,7 +168,6 @@ func (c *collector) snapshot() *nbformat.Notebook {
 		}
 		nb.Cells[i] = &copied
 	}
-	c.r.widgets.record(&nb)
 	return &nb
 }
 

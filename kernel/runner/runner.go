@@ -52,7 +52,7 @@ type Result struct{ Ran, Skipped int }
 // Run runs the code cells of a notebook in order and stores their outputs in it. It stops at the first cell that
 // fails, with a *CellError. If ctx ends, Run interrupts the running cell and returns an error that wraps ctx's.
 func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) {
-	r := &run{nb: nb, o: o, displays: map[string][]displayed{}, widgets: widgets{}}
+	r := &run{nb: nb, o: o, displays: map[string][]displayed{}}
 	if r.o.Live == nil {
 		r.o.Live = io.Discard
 	}
@@ -82,7 +82,6 @@ type run struct {
 	cells    []*step // the cells to run
 	kernel   Kernel
 	displays map[string][]displayed // the outputs by display id
-	widgets  widgets
 	result   Result
 }
 
@@ -135,7 +134,6 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	reply, err := r.execute(ctx, s.Source, out.add)
 	saveError := stop()
 	out.end()
-	r.widgets.record(r.nb)
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := errors.Join(saveError, r.save())

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The file has a running cell's outputs before the cell ends.
@@ -70,48 +67,4 @@ func (k waiting) Execute(ctx context.Context, code string, on func(jupyter.Outpu
 	reply, err := k.scripted.Execute(ctx, code, on)
 	k.failed <- <-k.failed
 	return reply, err
-}
-
-// The expected metadata are those of Jupyter's own runner, nbclient.
-func TestWidgets(t *testing.T) {
-	w := widgets{}
-	update := func(model, state string, buffers ...jupyter.Buffer) {
-		o := jupyter.Output{Type: "widget", Model: model, Buffers: buffers}
-		if err := json.Unmarshal([]byte(state), &o.State); err != nil {
-			t.Fatal(err)
-		}
-		w.update(o)
-	}
-	nb := newNotebook()
-	w.record(nb)
-	if len(nb.Metadata) != 0 {
-		t.Errorf("without widgets: %v", nb.Metadata)
-	}
-	update("m", `{"_model_name": "IntSliderModel", "_model_module": "controls", "_model_module_version": "2", "value": 1}`)
-	update("m", `{"value": 7}`, jupyter.Buffer{Path: json.RawMessage(`["b"]`), Data: []byte{0, 255}},
-		jupyter.Buffer{Path: json.RawMessage(`["a"]`), Data: nil})
-	update("m", `{}`, jupyter.Buffer{Path: json.RawMessage(`["a"]`), Data: []byte{1}})
-	update("other", `{"value": 3}`)
-	w.record(nb)
-	text, err := nb.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Metadata struct{ Widgets any } }
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	var want any
-	if err := json.Unmarshal([]byte(`{"application/vnd.jupyter.widget-state+json": {
-		"version_major": 2, "version_minor": 0, "state": {"m": {
-			"model_name": "IntSliderModel", "model_module": "controls", "model_module_version": "2",
-			"state": {"_model_name": "IntSliderModel", "_model_module": "controls", "_model_module_version": "2", "value": 7},
-			"buffers": [{"path": ["a"], "encoding": "base64", "data": "AQ=="},
-				{"path": ["b"], "encoding": "base64", "data": "AP8="}]
-		}}}}`), &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got.Metadata.Widgets); diff != "" {
-		t.Error(diff)
-	}
 }

@@ -122,7 +122,7 @@ func TestRoundTripFailures(t *testing.T) {
 	}
 }
 
-// A program is up to date if it is that of its package, in the version of go.mod, built by this Go. The program here is go.
+// A program is up to date if it is that of its package, in the version of go.mod, built by this Go. Here it is go.
 func TestProblem(t *testing.T) {
 	l := tempLayout(t)
 	chain, err := findGo(t.Context(), l.Root)
