@@ -61,11 +61,8 @@ func showBacktest(out sink, r *backtest.Result) {
 	}
 	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals.", r.Tested, r.Blocks[0].Time,
 		r.Blocks[len(r.Blocks)-1].Time, r.Model)
-	out.display(message{data: map[string]any{
-		htmlMIME: fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
-			html.EscapeString(r.Verdict.Sentence)),
-		plainMIME: r.String(), ValuesMIME: valuesOf(values),
-	}})
+	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
+		html.EscapeString(r.Verdict.Sentence)), r.String(), values)
 }
 
 // Losses returns a line for [Plot] through the loss of a rule at each test block of a back test.

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 
 	"tvps/figures"
@@ -42,9 +41,7 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
-	out.display(message{data: map[string]any{
-		htmlMIME: snippet, plainMIME: "Interactive chart: " + name, ValuesMIME: valuesOf(pointsOf(fig.Name, p)),
-	}})
+	show(out, snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil
 }
 
@@ -123,16 +120,9 @@ func palette(picture *image.RGBA, n int) color.Palette {
 		p := picture.Pix[i : i+3]
 		count[color.RGBA{round5(p[0]), round5(p[1]), round5(p[2]), 255}]++
 	}
-	colours := make([]color.RGBA, 0, len(count))
-	for c := range count {
-		colours = append(colours, c)
-	}
-	sort.Slice(colours, func(i, j int) bool {
-		a, b := colours[i], colours[j]
-		if count[a] != count[b] {
-			return count[a] > count[b]
-		}
-		return int(a.R)<<16|int(a.G)<<8|int(a.B) < int(b.R)<<16|int(b.G)<<8|int(b.B)
+	colours := slices.Collect(maps.Keys(count))
+	slices.SortFunc(colours, func(a, b color.RGBA) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	var out color.Palette
 	for _, c := range colours[:min(n, len(colours))] {

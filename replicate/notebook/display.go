@@ -3,6 +3,7 @@ package notebook
 import (
 	"encoding/gob"
 	"fmt"
+	"html"
 	"io"
 	"os"
 	"time"
@@ -27,6 +28,20 @@ const (
 type message struct {
 	id   string // if not empty, the message replaces the last one with this id
 	data map[string]any
+}
+
+// show displays the same content as HTML and as text, with numbers for the check unless they are nil.
+func show(out sink, html, text string, values map[string]float64) {
+	data := map[string]any{htmlMIME: html, plainMIME: text}
+	if values != nil {
+		data[ValuesMIME] = valuesOf(values)
+	}
+	out.display(message{data: data})
+}
+
+// small displays a sentence in small letters, in place of the output with the same id if that is not empty.
+func small(out sink, id, text string) {
+	out.display(message{id, map[string]any{htmlMIME: "<small>" + html.EscapeString(text) + "</small>", plainMIME: text}})
 }
 
 // sink receives the outputs of a cell.

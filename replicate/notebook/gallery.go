@@ -3,7 +3,6 @@ package notebook
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,13 +47,9 @@ func found(out sink, gallery string, number int) error {
 		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
 			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
 	}
-	out.display(message{data: map[string]any{
-		htmlMIME: "<small>" + html.EscapeString(sentence) + "</small>", plainMIME: sentence,
-	}})
+	small(out, "", sentence)
 	showsGallery = true
-	verdicts := claimTable(v.Of(state.Name))
-	verdicts[ValuesMIME] = valuesOf(map[string]float64{})
-	out.display(message{data: verdicts})
+	showClaims(out, v.Of(state.Name), map[string]float64{})
 	return nil
 }
 
@@ -151,19 +146,19 @@ func (m Measurements) bySeed(series string, first, last int) []float64 {
 
 // Above is the share of seeds and steps at which series is above base.
 func (m Measurements) Above(series, base string) float64 {
-	type place struct {
+	type step struct {
 		seed int64
 		t    int
 	}
-	of := map[place]float64{}
+	of := map[step]float64{}
 	for _, r := range m {
 		if r.Series == base {
-			of[place{r.Seed, r.T}] = r.Value
+			of[step{r.Seed, r.T}] = r.Value
 		}
 	}
 	above, all := 0.0, 0.0
 	for _, r := range m {
-		if b, ok := of[place{r.Seed, r.T}]; ok && r.Series == series {
+		if b, ok := of[step{r.Seed, r.T}]; ok && r.Series == series {
 			all++
 			if r.Value > b {
 				above++

@@ -42,6 +42,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -147,7 +149,9 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 		return nil, err // before a plugin is fetched for nothing
 	}
 	bar := newProgress(output)
-	l, err := lab.Open(ctx, catalog, o.lab(bar))
+	open := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
+	open.Open.Log = os.Stderr // the bar overwrites its own lines
+	l, err := lab.Open(ctx, catalog, open)
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +160,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 		return nil, err
 	}
 	bar.end(fmt.Sprintf("Figure %d, scale %s: %d runs, all finished.", number, o.Scale, len(result.Report.Results)))
-	result.Figure.Source = stable(result.Figure.Source)
+	commit := func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) }
+	result.Figure.Source = slices.DeleteFunc(slices.Clone(result.Figure.Source), commit) // see the package comment
 	return result, nil
-}
-
-// lab returns the lab's options. Warnings about the backend go to stderr, because the bar overwrites its own lines.
-func (o Options) lab(bar io.Writer) lab.OpenOptions {
-	l := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
-	l.Open.Log = os.Stderr
-	return l
 }

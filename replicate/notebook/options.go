@@ -5,10 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
-
-	"tvps/replicate/lab"
 )
 
 // withDefaults fills in the defaults for the figure with the given name.
@@ -32,9 +28,4 @@ func File(notebook, name string) string {
 	folder := outFolder(notebook)
 	Exit(os.MkdirAll(folder, 0o755))
 	return filepath.Join(folder, name)
-}
-
-// stable removes the note about the commit: see the package comment.
-func stable(source []string) []string {
-	return slices.DeleteFunc(slices.Clone(source), func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) })
 }

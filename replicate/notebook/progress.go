@@ -75,7 +75,5 @@ func (p *progress) draw() {
 func (p *progress) end(text string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.out.display(message{p.id, map[string]any{
-		htmlMIME: "<small>" + html.EscapeString(text) + "</small>", plainMIME: text,
-	}})
+	small(p.out, p.id, text)
 }

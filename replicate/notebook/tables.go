@@ -40,10 +40,7 @@ func summary(out sink, figure string, t figures.Summary) error {
 		}
 		rows = append(rows, row)
 	}
-	out.display(message{data: map[string]any{
-		htmlMIME:  fmt.Sprintf("<p><b>Panel %s</b></p>\n%s", html.EscapeString(t.Panel), table(rows)),
-		plainMIME: text.String(), ValuesMIME: valuesOf(values),
-	}})
+	show(out, fmt.Sprintf("<p><b>Panel %s</b></p>\n%s", html.EscapeString(t.Panel), table(rows)), text.String(), values)
 	return nil
 }
 
@@ -60,20 +57,20 @@ func interval(e figures.Estimate) string {
 }
 
 // Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
-func Claims(r *lab.Result) { output.display(message{data: claimTable(r.Claims)}) }
+func Claims(r *lab.Result) { showClaims(output, r.Claims, nil) }
 
-func claimTable(judged []claims.Judged) map[string]any {
+func showClaims(out sink, judged []claims.Judged, values map[string]float64) {
 	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
 	var text []string
 	for _, c := range judged {
 		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
 		for _, p := range c.Shown() {
-			place := "panel " + p.Panel + ": " + p.Result()
-			rows = append(rows, []string{"", "", place, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
+			where := "panel " + p.Panel + ": " + p.Result()
+			rows = append(rows, []string{"", "", where, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
 		}
 		text = append(text, c.String())
 	}
-	return map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}
+	show(out, table(rows), strings.Join(text, "\n"), values)
 }
 
 // Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what
@@ -100,7 +97,7 @@ func Provenance(r *lab.Result) {
 	for _, row := range rows[1:] {
 		text = append(text, row[0]+": "+row[1])
 	}
-	output.display(message{data: map[string]any{htmlMIME: table(rows), plainMIME: strings.Join(text, "\n")}})
+	show(output, table(rows), strings.Join(text, "\n"), nil)
 }
 
 // Values shows numbers by name and emits them for `go run ./kernel check`.
@@ -112,9 +109,7 @@ func Values(values map[string]float64) {
 		rows = append(rows, []string{name, number})
 		text = append(text, name+" = "+number)
 	}
-	output.display(message{data: map[string]any{
-		htmlMIME: table(rows), plainMIME: strings.Join(text, "\n"), ValuesMIME: valuesOf(values),
-	}})
+	show(output, table(rows), strings.Join(text, "\n"), values)
 }
 
 // valuesOf is the content of [ValuesMIME].
