@@ -12,8 +12,8 @@ import (
 	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
-// describe is the panel's picture for those who cannot see it.
-func (p Panel) describe() string {
+// alt is the panel's picture in words, for those who cannot see it.
+func (p Panel) alt() string {
 	labels := make([]string, len(p.Series))
 	for i, s := range p.Series {
 		labels[i] = s.text()
@@ -30,13 +30,9 @@ type chart struct {
 	Notes  string         `json:"notes,omitempty"`
 }
 
-func describe(fig Figure, panels []Panel) []chart {
-	var all []chart
-	for _, p := range panels {
-		stem := fig.FileStem(p)
-		all = append(all, chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)})
-	}
-	return all
+func (f Figure) chart(p Panel) chart {
+	stem := f.FileStem(p)
+	return chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)}
 }
 
 // drawCall calls chart.js with these charts, the sources of echarts, and further arguments in

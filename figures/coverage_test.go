@@ -1,193 +1,168 @@
 package figures
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
-// scatter draws what one seed measures, around the true mean 0.
-type scatter func(r *rand.Rand) float64
+// simulation is a source of intervals whose truth is known.
+type simulation struct {
+	name        string
+	times       int
+	least, most float64 // of the share of times at which the interval holds the truth
+	once        func(r *rand.Rand) (e Estimate, truth float64)
+}
 
+// TestCoverage: what the comments of the intervals say about how often they hold the truth.
+func TestCoverage(t *testing.T) {
+	for _, s := range slices.Concat(ofMeans(), ofSteps(), ofShares(), ofTwoGroups()) {
+		r, held := rand.New(rand.NewPCG(2024, 1)), 0
+		for range s.times {
+			if e, truth := s.once(r); e.Low <= truth && truth <= e.High {
+				held++
+			}
+		}
+		got := float64(held) / float64(s.times)
+		t.Logf("%s: %.3f", s.name, got)
+		if got < s.least || got > s.most {
+			t.Errorf("%s: the interval holds the truth %.3f of the time, want %.3f to %.3f", s.name, got, s.least, s.most)
+		}
+	}
+}
+
+// Values of a seed around the true mean 0.
 func normal(r *rand.Rand) float64      { return r.NormFloat64() }
 func uniform(r *rand.Rand) float64     { return r.Float64() - .5 }
 func exponential(r *rand.Rand) float64 { return r.ExpFloat64() - 1 }
 func chiSquare4(r *rand.Rand) float64  { return 2 * (r.ExpFloat64() + r.ExpFloat64() - 2) }
+func twoPlaces(r *rand.Rand) float64   { return float64(2*r.IntN(2)-1) + .04*r.NormFloat64() }
 
-// twoGroups are seeds that end in one of two places.
-func twoGroups(r *rand.Rand) float64 {
-	return float64(2*r.IntN(2)-1) + .04*r.NormFloat64()
-}
-
-// covered is the share of times at which an interval holds the truth.
-func covered(times int, once func() (e Estimate, truth float64)) float64 {
-	n := 0
-	for range times {
-		if e, truth := once(); e.Low <= truth && truth <= e.High {
-			n++
-		}
+func draws(r *rand.Rand, n int, of func(*rand.Rand) float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = of(r)
 	}
-	return float64(n) / float64(times)
+	return out
 }
 
-// coverage is the share of times at which the interval of n values holds the true mean 0.
-func coverage(times, n int, of scatter, interval func([]float64) Estimate) float64 {
-	r := rand.New(rand.NewPCG(2024, uint64(n)))
-	values := make([]float64, n)
-	return covered(times, func() (Estimate, float64) {
-		for i := range values {
-			values[i] = of(r)
-		}
-		return interval(values), 0
-	})
-}
-
-// spread is how far a share of that many times may lie from p by chance: four standard
-// deviations, which chance exceeds once in 16,000.
-func spread(p float64, times int) float64 { return 4 * math.Sqrt(p*(1-p)/float64(times)) }
-
-// TestCoverage: what the comment of MeanInterval says of it.
-func TestCoverage(t *testing.T) {
-	seeds := []int{2, 3, 5, 8, 10}
-	for _, n := range seeds {
-		const times = 5000
-		got := coverage(times, n, normal, MeanInterval)
-		t.Logf("normal, n = %d: %.3f", n, got)
-		if math.Abs(got-Level) > spread(Level, times) {
-			t.Errorf("%d normal values: the interval covers %.3f of the time, want %.2f", n, got, Level)
-		}
-	}
+func ofMeans() []simulation {
+	var out []simulation
 	for _, c := range []struct {
 		name  string
-		of    scatter
-		least []float64 // by number of seeds
+		of    func(*rand.Rand) float64
+		least [5]float64 // for 2, 3, 5, 8 and 10 seeds
 	}{
-		{"uniform", uniform, []float64{.91, .91, .92, .93, .93}},
-		{"chi-square 4", chiSquare4, []float64{.91, .905, .90, .91, .91}},
-		{"exponential", exponential, []float64{.89, .87, .87, .87, .88}},
-		{"two groups", twoGroups, []float64{.48, .73, .92, .91, .93}},
+		{"normal", normal, [5]float64{.934, .934, .934, .934, .934}},
+		{"uniform", uniform, [5]float64{.91, .91, .92, .93, .93}},
+		{"chi-square 4", chiSquare4, [5]float64{.91, .905, .90, .91, .91}},
+		{"exponential", exponential, [5]float64{.89, .87, .87, .87, .88}},
+		{"two places", twoPlaces, [5]float64{.47, .72, .91, .91, .93}},
 	} {
-		for i, n := range seeds {
-			got := coverage(2000, n, c.of, MeanInterval)
-			t.Logf("%s, n = %d: %.3f", c.name, n, got)
-			if got < c.least[i] || got > Level+spread(Level, 2000) {
-				t.Errorf("%s, %d values: the coverage is %.3f, want %.3f to %.2f", c.name, n, got, c.least[i], Level)
-			}
+		for i, n := range []int{2, 3, 5, 8, 10} {
+			out = append(out, simulation{fmt.Sprintf("mean of %d, %s", n, c.name), 3000, c.least[i], .966,
+				func(r *rand.Rand) (Estimate, float64) { return MeanInterval(draws(r, n, c.of)), 0 }})
 		}
 	}
-	// All three are in one group with probability 2/2³.
-	if got := coverage(2000, 3, twoGroups, MeanInterval); math.Abs(got-.75) > spread(.75, 2000) {
-		t.Errorf("two groups, 3 values: %.3f", got)
-	}
+	return append(out, simulation{"interquartile mean of 30", 300, .88, .98, func(r *rand.Rand) (Estimate, float64) {
+		return InterquartileMean([][]float64{draws(r, 30, normal)}), 0
+	}})
 }
 
-// normalInterval uses the normal quantile instead of Student's.
-func normalInterval(values []float64) Estimate {
-	e := MeanInterval(values)
-	const z = 1.959964
-	q := map[int]float64{3: 4.302653, 10: 2.262157}[len(values)] // from printed tables
-	half := (e.High - e.Mean) * z / q
-	return Estimate{Low: e.Mean - half, High: e.Mean + half}
+// ofSteps are streams of which every 17th step is measured. The truth is the mean of all steps' effects.
+func ofSteps() []simulation {
+	const all, stride = 180, 17
+	correlated := func(correlation float64) func(r *rand.Rand, t int, last float64) float64 {
+		return func(r *rand.Rand, t int, last float64) float64 {
+			if t == 0 {
+				return r.NormFloat64()
+			}
+			return correlation*last + math.Sqrt(1-correlation*correlation)*r.NormFloat64()
+		}
+	}
+	var out []simulation
+	for _, c := range []struct {
+		name string
+		next func(r *rand.Rand, t int, last float64) float64
+	}{
+		{"independent", correlated(0)},
+		{"autoregressive", correlated(.9)},
+		{"wave", func(_ *rand.Rand, t int, _ float64) float64 { return math.Sin(2 * math.Pi * float64(t) / 45) }},
+		{"trend", func(_ *rand.Rand, t int, _ float64) float64 { return float64(t) / all }},
+	} {
+		for _, n := range []int{3, 8} {
+			once := func(r *rand.Rand) (Estimate, float64) {
+				steps := make([]float64, all)
+				for t := range steps {
+					steps[t] = c.next(r, t, steps[max(0, t-1)])
+				}
+				grid, first := make([][]float64, n), r.IntN(9)
+				for i := range grid {
+					seed := .1 * r.NormFloat64()
+					for t := first; t < all; t += stride {
+						grid[i] = append(grid[i], steps[t]+seed+.3*r.NormFloat64())
+					}
+				}
+				return OverSeedsAndSteps(grid, 1-1./stride)(Level), stat.Mean(steps, nil)
+			}
+			out = append(out, simulation{fmt.Sprintf("steps, %s, %d seeds", c.name, n), 3000, .93, 1, once})
+		}
+	}
+	return out
 }
 
-// bootstrap is the percentile interval of the means of resamples.
-func bootstrap(r *rand.Rand, resamples int) func(values []float64) Estimate {
-	means := make([]float64, resamples)
-	return func(values []float64) Estimate {
-		for i := range means {
-			means[i] = 0
-			for range values {
-				means[i] += values[r.IntN(len(values))] / float64(len(values))
+// ofShares are shares of 11 steps, by seeds that differ or not; or of a long stream of which every eleventh step is
+// measured, where all seeds have the same hits.
+func ofShares() []simulation {
+	var out []simulation
+	for _, c := range []struct{ share, differ, unmeasured float64 }{
+		{.5, 0, 0}, {.5, .1, 0}, {.9, 0, 0}, {.9, .1, 0}, {.5, 0, 10. / 11}, {.8, 0, 10. / 11}, {.9, 0, 10. / 11},
+	} {
+		out = append(out, simulation{fmt.Sprintf("share %+v", c), 1500, .91, 1, func(r *rand.Rand) (Estimate, float64) {
+			hits := func(share float64) []float64 {
+				return draws(r, 11, func(r *rand.Rand) float64 { return math.Ceil(share - r.Float64()) })
 			}
-		}
-		slices.Sort(means)
-		tail := int((1 - Level) / 2 * float64(resamples))
-		return Estimate{Low: means[tail], High: means[resamples-1-tail]}
+			same := hits(c.share)
+			grid := [][]float64{same, same, same}
+			for i := range grid {
+				if c.unmeasured == 0 {
+					grid[i] = hits(c.share + c.differ*(2*r.Float64()-1))
+				}
+			}
+			return OverShare(grid, c.unmeasured)(Level), c.share
+		}})
 	}
+	return out
 }
 
-// TestAlternatives: with few seeds the intervals of the normal quantile and of the bootstrap
-// are too narrow, and with 20 the bootstrap's is still no better.
-func TestAlternatives(t *testing.T) {
-	const times = 2000
-	// P(|t| < z) for Student's t with 2 degrees of freedom is z / sqrt(2 + z²).
-	z := 1.959964
-	got, want := coverage(times, 3, normal, normalInterval), z/math.Sqrt(2+z*z)
-	if math.Abs(got-want) > spread(want, times) || got > .9 {
-		t.Errorf("normal quantile, 3 values: %.3f, want %.3f", got, want)
-	}
-	if got := coverage(times, 10, normal, normalInterval); got > .93 || got < .9 {
-		t.Errorf("normal quantile, 10 values: %.3f", got)
-	}
-	few := bootstrap(rand.New(rand.NewPCG(1, 1)), 300)
-	// All three are on one side with probability 2/2³.
-	if got := coverage(1000, 3, normal, few); math.Abs(got-.75) > spread(.75, 1000) || got > .9 {
-		t.Errorf("bootstrap, 3 values: %.3f", got)
-	}
-	many := bootstrap(rand.New(rand.NewPCG(1, 2)), 200)
-	for i, of := range []scatter{normal, exponential} { // of the same values
-		ours, theirs := coverage(1000, 20, of, MeanInterval), coverage(1000, 20, of, many)
-		name := []string{"normal", "exponential"}[i]
-		t.Logf("%s, n = 20: Student's t %.3f, bootstrap %.3f", name, ours, theirs)
-		if ours <= theirs || ours < .9 {
-			t.Errorf("%s, 20 values: Student's t %.3f, bootstrap %.3f", name, ours, theirs)
-		}
-	}
-}
-
-// correlated are rows of two series over steps whose difference is 0 in the mean over
-// all seeds, but lies by a seed's own amount above or below it at all its steps, with a
-// noise that fades slowly from step to step.
-func correlated(r *rand.Rand, seeds, steps int) []Row {
-	var rows []Row
-	for seed := range int64(seeds) {
-		own, noise := r.NormFloat64(), r.NormFloat64()
-		for t := range steps {
-			noise = .9*noise + math.Sqrt(1-.9*.9)*r.NormFloat64()
-			base := r.NormFloat64() // common to both series: pairs cancel it
-			rows = append(rows,
-				Row{"a", "everything", seed, t, "accuracy", base},
-				Row{"a", "ours", seed, t, "accuracy", base + .5*own + .5*noise})
-		}
-	}
-	return rows
-}
-
-// TestStepsAreNotTheUnit: a paired difference over correlated steps keeps its coverage
-// with the seed as unit, and loses it with the step.
-func TestStepsAreNotTheUnit(t *testing.T) {
-	const times, steps = 400, 12
-	for _, seeds := range []int{3, 8} {
-		r := rand.New(rand.NewPCG(7, uint64(seeds)))
-		bySeed, byStep := 0, 0
-		for range times {
-			rows := correlated(r, seeds, steps)
-			summary, err := Table(rows, "a", "accuracy", "everything")
-			if err != nil {
-				t.Fatal(err)
+// ofTwoGroups are comparisons of groups of seeds, of two steps that go together.
+func ofTwoGroups() []simulation {
+	above := func(r *rand.Rand) float64 { return 1 + r.NormFloat64() }
+	out := []simulation{{"probability of improvement", 2000, .93, .98, func(r *rand.Rand) (Estimate, float64) {
+		return Improvement(draws(r, 10, above), draws(r, 10, normal)), .5 * math.Erfc(-1/2.) // Phi(1 / sqrt 2)
+	}}}
+	for _, c := range []struct {
+		name        string
+		of          func(*rand.Rand) float64
+		n           int
+		least, most float64
+	}{
+		{"normal", normal, 3, .96, 1}, {"normal", normal, 5, .96, 1}, {"normal", normal, 10, .9, .99},
+		{"exponential", exponential, 10, .86, .97},
+	} {
+		group := func(r *rand.Rand) [][]float64 {
+			var out [][]float64
+			for _, v := range draws(r, c.n, c.of) {
+				out = append(out, []float64{v, v})
 			}
-			d := summary.Rows[1].Difference
-			if d.N != seeds {
-				t.Fatalf("n = %d, want %d seeds", d.N, seeds)
-			}
-			if d.Low <= 0 && 0 <= d.High {
-				bySeed++
-			}
-			var all []float64
-			for i := 0; i < len(rows); i += 2 {
-				all = append(all, rows[i+1].Value-rows[i].Value)
-			}
-			if e := MeanInterval(all); e.Low <= 0 && 0 <= e.High {
-				byStep++
-			}
+			return out
 		}
-		t.Logf("%d seeds: by seed %.3f, by step %.3f", seeds, float64(bySeed)/times, float64(byStep)/times)
-		if got := float64(bySeed) / times; math.Abs(got-Level) > spread(Level, times) {
-			t.Errorf("%d seeds: the seed as unit covers %.3f, want %.2f", seeds, got, Level)
-		}
-		if got := float64(byStep) / times; got > .6 {
-			t.Errorf("%d seeds: the step as unit covers %.3f: the test does not show what it should", seeds, got)
-		}
+		out = append(out, simulation{fmt.Sprintf("variance ratio of %d, %s", c.n, c.name), 150, c.least, c.most,
+			func(r *rand.Rand) (Estimate, float64) { return VarianceRatio(group(r), group(r))(Level), 0 }})
 	}
+	return out
 }

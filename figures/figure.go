@@ -17,7 +17,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Figure describes one figure of the paper, independent of the output format.
@@ -137,50 +136,13 @@ func (f Figure) notDrawn(p Panel) []notDrawn {
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
 func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }
 
-// Panel returns the panel with the given key, or an error that lists the keys.
-func (f Figure) Panel(key string) (Panel, error) {
-	keys := make([]string, len(f.Panels))
-	for i, p := range f.Panels {
-		if p.Key == key {
-			return p, nil
-		}
-		keys[i] = p.Key
-	}
-	return Panel{}, fmt.Errorf("figures: %s has no panel %q, it has %s", f.Name, key, strings.Join(keys, ", "))
-}
-
-// drawable is Panel for drawing: it validates the figure first.
-func (f Figure) drawable(key string) (Panel, error) {
-	if err := f.Validate(); err != nil {
-		return Panel{}, err
-	}
-	return f.Panel(key)
-}
-
-var (
-	fileSafe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-	hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
-)
-
-// Validate returns the first reason why the figure cannot be drawn, in one sentence that
-// names the panel and series. Every function that draws calls it.
+// Validate returns the first reason why the figure cannot be drawn, in one sentence that names the panel and series.
+// Measurements always can; a notebook may draw anything.
 func (f Figure) Validate() error {
-	if !fileSafe.MatchString(f.Name) {
-		return fmt.Errorf("figures: the figure name %q cannot be part of a file name: use letters, digits, - and _", f.Name)
-	}
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("figures: %s has no panels", f.Name)
 	}
-	seen := map[string]bool{}
 	for _, p := range f.Panels {
-		if !fileSafe.MatchString(p.Key) {
-			return fmt.Errorf("figures: the panel key %q of %s cannot be part of a file name: "+
-				"use letters, digits, - and _", p.Key, f.Name)
-		}
-		if seen[p.Key] {
-			return fmt.Errorf("figures: %s has two panels with key %q", f.Name, p.Key)
-		}
-		seen[p.Key] = true
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("figures: %s panel %s: %w", f.Name, p.Key, err)
 		}
@@ -188,16 +150,11 @@ func (f Figure) Validate() error {
 	return nil
 }
 
+var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
 func (p Panel) validate() error {
 	if len(p.Series) == 0 {
 		return fmt.Errorf("there is no series to draw")
-	}
-	if r := p.YRange; r != nil && !(finite(r[0], r[1]) && r[0] < r[1]) {
-		return fmt.Errorf("the y range %v must be two finite numbers, the lower one first", *r)
-	}
-	if r := p.Reference; r != nil && (!finite(r.Value) || !hexColor.MatchString(r.Color)) {
-		return fmt.Errorf("the reference line %q needs a finite value and a colour like #1f77b4, got %v and %q",
-			r.Label, r.Value, r.Color)
 	}
 	seen := map[string]bool{}
 	for _, s := range p.Series {
@@ -224,10 +181,6 @@ func (s Series) validate(names int) error {
 		if !finite(p.X, p.Mean, p.Low, p.High) {
 			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)",
 				p.X, p.Mean, p.Low, p.High)
-		}
-		if p.Low > p.Mean || p.Mean > p.High {
-			return fmt.Errorf("the mean %v at x = %v lies outside its interval %v to %v",
-				p.Mean, p.X, p.Low, p.High)
 		}
 		if names > 0 && (p.X != math.Trunc(p.X) || p.X < 0 || p.X >= float64(names)) {
 			return fmt.Errorf("x = %v is not one of the %d names of x", p.X, names)

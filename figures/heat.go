@@ -30,8 +30,8 @@ type HeatMap struct {
 // viridis (van der Walt and Smith).
 var scale = []string{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"}
 
-// describe is the map's text for those who cannot see it.
-func (m HeatMap) describe() string {
+// alt is the map in words, for those who cannot see it.
+func (m HeatMap) alt() string {
 	return fmt.Sprintf("%s, by %s (columns) and %s (rows)", m.ValueLabel, m.XLabel, m.YLabel)
 }
 
@@ -47,7 +47,7 @@ func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 	if err != nil {
 		return PanelPart{}, err
 	}
-	table := pointTable{Caption: m.describe(), Head: append([]string{""}, m.XNames...)}
+	table := pointTable{Caption: m.alt(), Head: append([]string{""}, m.XNames...)}
 	for i := len(m.Values) - 1; i >= 0; i-- {
 		row := []string{m.YNames[i]}
 		for _, v := range m.Values[i] {
@@ -55,7 +55,7 @@ func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return PanelPart{Stem: fig.Name + "-" + m.Key, Alt: m.describe(), Picture: picture, Notes: m.Notes, Points: table}, nil
+	return PanelPart{Stem: fig.Name + "-" + m.Key, Alt: m.alt(), Picture: picture, Notes: m.Notes, Points: table}, nil
 }
 
 // tone is the colour of a value.
@@ -87,7 +87,7 @@ func (m HeatMap) svg() (template.HTML, error) {
 			html.EscapeString(content))
 	}
 	fmt.Fprintf(&b, `<svg role="img" aria-label="%s" viewBox="0 0 720 500" font-size="11" `+
-		`font-family="'Liberation Sans',Arial,Helvetica,sans-serif">`, html.EscapeString("Chart: "+m.describe()))
+		`font-family="'Liberation Sans',Arial,Helvetica,sans-serif">`, html.EscapeString("Chart: "+m.alt()))
 	fmt.Fprintf(&b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" `+
 		`style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, left, top, width, height,
 		base64.StdEncoding.EncodeToString(pixels.Bytes()))

@@ -66,8 +66,8 @@ func DifferenceOfMeans(a, b []float64) Interval {
 // over seeds, and equals it if every step was measured, or a single one.
 //
 // There are no blocks of steps: what is estimated is the mean over the steps of this one stream, about which a regular
-// choice of steps tells the more, the more alike neighbours are. The coverage was simulated (TestStepsCoverage) for 11
-// of 180 steps and 3 or 8 seeds: 94.6% or more for effects of steps that are independent, autoregressive (.9), a wave
+// choice of steps tells the more, the more alike neighbours are. The coverage was simulated (TestCoverage) for 11
+// of 180 steps and 3 or 8 seeds: 94% or more for effects of steps that are independent, autoregressive (.9), a wave
 // of 45 steps, or a trend. The interval over seeds alone covers 29 to 95%. No interval sees a period of the stream that
 // divides the distance of the measured steps; see the setting stride.
 func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Interval {
@@ -149,8 +149,8 @@ func stepVariance(grid [][]float64, seedMeans []float64) (steps, residual float6
 // whose mean stands for the statistic and whose variance for n times its own (Tukey 1958). Those of a mean are the
 // measurements themselves. of is given the measurements that are kept.
 //
-// The coverage of [OverSeedsAndSteps] of pseudo-values was simulated (TestJackknifeCoverage of replicate/lab) for every
-// 11th of 120 steps and 3 or 6 seeds, with effects of steps that are independent, autoregressive (.9), exponential, a
+// The coverage of [OverSeedsAndSteps] of pseudo-values was simulated (TestJackknifeCoverage of replicate/claims) for
+// every 11th of 120 steps and 3 or 6 seeds, with effects of steps that are independent, autoregressive (.9), exponential, a
 // wave of 45 steps or a trend. It is 93.3% or more for slopes. For ratios it is 95% or more, but 92.4% for exponential
 // effects and 6 seeds. The interval over seeds alone covers 24 to 96%.
 func Jackknifed(n int, of func(kept []int) float64) []float64 {

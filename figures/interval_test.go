@@ -2,7 +2,6 @@ package figures
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -26,59 +25,6 @@ func TestOverSeedsAndSteps(t *testing.T) {
 	if e := OverSeedsAndSteps(grid[:1], 1)(Level); e.Low != e.High || e.N != 1 {
 		t.Errorf("one seed has the interval %+v", e)
 	}
-}
-
-// TestStepsCoverage: what the comment of OverSeedsAndSteps says of it. The truth is the mean of all steps' effects.
-func TestStepsCoverage(t *testing.T) {
-	const all, stride, times = 180, 17, 4000
-	effects := map[string]func(*rand.Rand) []float64{
-		"independent":    func(rng *rand.Rand) []float64 { return series(rng, all, 0) },
-		"autoregressive": func(rng *rand.Rand) []float64 { return series(rng, all, .9) },
-		"wave": func(rng *rand.Rand) []float64 {
-			phase, out := rng.Float64(), make([]float64, all)
-			for t := range out {
-				out[t] = math.Sin(2 * math.Pi * (float64(t)/45 + phase))
-			}
-			return out
-		},
-		"trend": func(*rand.Rand) []float64 {
-			out := make([]float64, all)
-			for t := range out {
-				out[t] = float64(t) / all
-			}
-			return out
-		},
-	}
-	for name, effect := range effects {
-		for _, n := range []int{3, 8} {
-			rng := rand.New(rand.NewPCG(3, uint64(n)))
-			got := covered(times, func() (Estimate, float64) {
-				steps, first := effect(rng), rng.IntN(9)
-				grid := make([][]float64, n)
-				for i := range grid {
-					seed := .1 * rng.NormFloat64()
-					for t := first; t < all; t += stride {
-						grid[i] = append(grid[i], steps[t]+seed+.3*rng.NormFloat64())
-					}
-				}
-				return OverSeedsAndSteps(grid, 1-1./stride)(Level), stat.Mean(steps, nil)
-			})
-			t.Logf("%s, %d seeds: %.3f", name, n, got)
-			if got < .945 {
-				t.Errorf("%s effects of steps, %d seeds: the interval covers %.3f", name, n, got)
-			}
-		}
-	}
-}
-
-// series returns an autoregressive series of order 1 with standard deviation 1.
-func series(rng *rand.Rand, length int, correlation float64) []float64 {
-	out := make([]float64, length)
-	out[0] = rng.NormFloat64()
-	for t := 1; t < length; t++ {
-		out[t] = correlation*out[t-1] + math.Sqrt(1-correlation*correlation)*rng.NormFloat64()
-	}
-	return out
 }
 
 // The pseudo-values of a mean are the values; those of a square of a mean give its unbiased estimate.
@@ -113,39 +59,6 @@ func TestOverShare(t *testing.T) {
 	e = OverShare([][]float64{{1, 0, 0}, {1, 1, 1}, {0, 0, 0}}, 0)(Level)
 	if e.Low != 0 || e.High != 1 {
 		t.Errorf("seeds that differ: %+v, want the interval over seeds, cut", e)
-	}
-}
-
-// TestShareCoverage: the interval of a share covers it, whether seeds differ or not; and if of a long stream every
-// eleventh step is measured, and all seeds have the same hits.
-func TestShareCoverage(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	hits := func(share float64) []float64 {
-		out := make([]float64, 11)
-		for j := range out {
-			if rng.Float64() < share {
-				out[j] = 1
-			}
-		}
-		return out
-	}
-	for _, c := range []struct{ share, differ, unmeasured float64 }{
-		{.5, 0, 0}, {.5, .1, 0}, {.9, 0, 0}, {.9, .1, 0}, {.5, 0, 10. / 11}, {.8, 0, 10. / 11}, {.9, 0, 10. / 11},
-	} {
-		got := covered(1500, func() (Estimate, float64) {
-			same := hits(c.share)
-			grid := [][]float64{same, same, same}
-			for i := range grid {
-				if c.unmeasured == 0 {
-					grid[i] = hits(c.share + c.differ*(2*rng.Float64()-1))
-				}
-			}
-			return OverShare(grid, c.unmeasured)(Level), c.share
-		})
-		t.Logf("%+v: %.3f", c, got)
-		if got < .94 {
-			t.Errorf("%+v: the interval covers %.3f", c, got)
-		}
 	}
 }
 

@@ -52,7 +52,7 @@ func Page(fig Figure) ([]byte, error) {
 	notes := arrange(fig)
 	data.Shared, data.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
-		part, err := NewPanelPart(fig, p.Key)
+		part, err := NewPanelPart(fig, p)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,10 @@ func Page(fig Figure) ([]byte, error) {
 // Script is the script of a page of one's own: it draws the panels and heat maps into the elements that the template
 // "panel" of [Parts] makes for parts that are Live.
 func Script(fig Figure, maps []HeatMap) (template.JS, error) {
-	drawn := describe(fig, fig.Panels)
+	var drawn []chart
+	for _, p := range fig.Panels {
+		drawn = append(drawn, fig.chart(p))
+	}
 	for _, m := range maps {
 		drawn = append(drawn, m.chart(fig))
 	}

@@ -94,9 +94,8 @@ type filmPart struct{ File, Title string }
 
 // NewPanelPart returns a panel with its picture, notes, table of the points, and table of
 // means if the figure has it. Nothing in it refers to another file.
-func NewPanelPart(fig Figure, key string) (PanelPart, error) {
-	p, err := fig.drawable(key)
-	if err != nil {
+func NewPanelPart(fig Figure, p Panel) (PanelPart, error) {
+	if err := fig.Validate(); err != nil {
 		return PanelPart{}, err
 	}
 	picture, err := inlineSVG(p)
@@ -104,9 +103,9 @@ func NewPanelPart(fig Figure, key string) (PanelPart, error) {
 		return PanelPart{}, err
 	}
 	part := PanelPart{
-		Stem: fig.FileStem(p), Alt: p.describe(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
+		Stem: fig.FileStem(p), Alt: p.alt(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
 	}
-	if i := slices.IndexFunc(fig.Tables, func(s Summary) bool { return s.Panel == key }); i >= 0 {
+	if i := slices.IndexFunc(fig.Tables, func(s Summary) bool { return s.Panel == p.Key }); i >= 0 {
 		part.Means = &fig.Tables[i]
 	}
 	return part, nil
@@ -141,7 +140,7 @@ func inlineSVG(p Panel) (template.HTML, error) {
 		}
 		return match
 	})
-	label := html.EscapeString("Chart: " + p.describe())
+	label := html.EscapeString("Chart: " + p.alt())
 	return template.HTML(`<svg role="img" aria-label="` + label + `"` + text), nil
 }
 

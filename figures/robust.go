@@ -53,7 +53,7 @@ const resamples = 2000 // of a bootstrap
 //
 // For 10 normal values a group the coverage is about 95%, where the percentile bootstrap has 91%;
 // for exponential ones 92%. For 3 and 5 values it is above 98%: the interval is wide
-// (TestVarianceRatioCoverage).
+// (TestCoverage).
 func VarianceRatio(a, b [][]float64) Interval {
 	fixed := func(e Estimate) Interval { return func(float64) Estimate { return e } }
 	least := min(len(a), len(b))

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -33,14 +32,6 @@ func TestInterquartileMeanIsStratified(t *testing.T) {
 	}
 }
 
-// With 30 normal values the interval holds the true mean about as often as it says.
-func TestInterquartileMeanCoverage(t *testing.T) {
-	middle := func(values []float64) Estimate { return InterquartileMean([][]float64{values}) }
-	if got := coverage(300, 30, normal, middle); got < .88 || got > .98 {
-		t.Errorf("the interval covers %.3f of the time", got)
-	}
-}
-
 func TestVarianceRatio(t *testing.T) {
 	a, b := [][]float64{{1, 10}, {3, 14}}, [][]float64{{0, 0}, {0, 2}, {0, 4}} // variances 2, 8 and 0, 4
 	if e := VarianceRatio(a, b)(Level); math.Abs(e.Mean-math.Log(5/2.)) > 1e-12 || e.N != 2 || !(e.Low < e.Mean) ||
@@ -52,36 +43,6 @@ func TestVarianceRatio(t *testing.T) {
 	}
 	if e := VarianceRatio(a, [][]float64{{1, 2}, {1, 2}})(Level); e != (Estimate{}) {
 		t.Errorf("without variance: %+v", e)
-	}
-}
-
-// TestVarianceRatioCoverage: what the comment of VarianceRatio says of it. Seeds have two steps that go together.
-func TestVarianceRatioCoverage(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	group := func(n int, of scatter) [][]float64 {
-		out := make([][]float64, n)
-		for i := range out {
-			v := of(r)
-			out[i] = []float64{v, v}
-		}
-		return out
-	}
-	for _, c := range []struct {
-		name        string
-		of          scatter
-		n           int
-		least, most float64
-	}{
-		{"normal", normal, 3, .96, 1}, {"normal", normal, 5, .96, 1}, {"normal", normal, 10, .9, .99},
-		{"exponential", exponential, 10, .86, .97},
-	} {
-		got := covered(150, func() (Estimate, float64) {
-			return VarianceRatio(group(c.n, c.of), group(c.n, c.of))(Level), 0
-		})
-		t.Logf("%s, n = %d: %.3f", c.name, c.n, got)
-		if got < c.least || got > c.most {
-			t.Errorf("%s, %d seeds: the coverage is %.3f", c.name, c.n, got)
-		}
 	}
 }
 
@@ -102,20 +63,5 @@ func TestImprovement(t *testing.T) {
 		if math.Abs(mirrored.Low-(1-e.High)) > 1e-9 || math.Abs(mirrored.High-(1-e.Low)) > 1e-9 {
 			t.Errorf("%+v is no mirror of %+v", mirrored, e)
 		}
-	}
-}
-
-// TestImprovementCoverage: of the probability .76 that one of ten normal values with mean 1 is above one with mean 0.
-func TestImprovementCoverage(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	a, b := make([]float64, 10), make([]float64, 10)
-	got := covered(2000, func() (Estimate, float64) {
-		for i := range a {
-			a[i], b[i] = 1+r.NormFloat64(), r.NormFloat64()
-		}
-		return Improvement(a, b), .5 * math.Erfc(-1/2.) // Phi(1 / sqrt 2)
-	})
-	if got < .93 || got > .98 {
-		t.Errorf("the coverage is %.3f", got)
 	}
 }

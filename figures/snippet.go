@@ -26,12 +26,11 @@ func withoutComments(script string) string {
 // such as an export, the script loads ECharts from the network.
 //
 // The chart's key depends on its content, because JupyterLab puts several notebooks into one page.
-func Snippet(fig Figure, panel string) (string, error) {
-	p, err := fig.drawable(panel)
-	if err != nil {
+func Snippet(fig Figure, p Panel) (string, error) {
+	if err := fig.Validate(); err != nil {
 		return "", err
 	}
-	c := describe(fig, []Panel{p})[0]
+	c := fig.chart(p)
 	c.Title, c.Notes = panelTitle(p), strings.Join(fig.footnotes(p), " ")
 	content, err := json.Marshal(c)
 	if err != nil {

@@ -64,14 +64,8 @@ func (s sheet) svg() ([]byte, error) {
 	return bytes.ReplaceAll(picture, oneFont, anyFonts), nil
 }
 
-// PNG draws one panel, 1600 pixels wide and 1000 high (higher for long footnotes).
-func PNG(fig Figure, panel string) ([]byte, error) {
-	p, err := fig.drawable(panel)
-	if err != nil {
-		return nil, err
-	}
-	return newSheet(fig, p).png()
-}
+// PNG draws one panel of a valid figure, 1600 pixels wide and 1000 high (higher for long footnotes).
+func PNG(fig Figure, p Panel) ([]byte, error) { return newSheet(fig, p).png() }
 
 func (s sheet) png() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(dotsPerInch))

@@ -48,7 +48,8 @@ func TestSVGIsWellFormedAndSaysEverything(t *testing.T) {
 }
 
 func TestPNGHasSizeAndColours(t *testing.T) {
-	data, err := PNG(sampleFigure(t), "a")
+	fig := sampleFigure(t)
+	data, err := PNG(fig, fig.Panels[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,25 +170,19 @@ func TestBadFiguresAreNamed(t *testing.T) {
 		"no points": {func(f *Figure) { f.Panels[0].Series[0].Points = nil }, "panel a: series recent"},
 		"no series": {func(f *Figure) { f.Panels[0].Series = nil }, "panel a: there is no series"},
 		"no panel":  {func(f *Figure) { f.Panels = nil }, "no panels"},
-		"range":     {func(f *Figure) { f.Panels[0].YRange = &[2]float64{1, 0} }, "panel a: the y range"},
 		"colour":    {func(f *Figure) { f.Panels[0].Series[1].Color = "red" }, "panel a: series ours"},
 		"order":     {func(f *Figure) { f.Panels[0].Series[1].Points[1].X = 1 }, "panel a: series ours"},
-		"twice":     {func(f *Figure) { f.Panels = append(f.Panels, f.Panels[0]) }, `key "a"`},
-		"path":      {func(f *Figure) { f.Panels[0].Key = "../a" }, `"../a"`},
-		"interval":  {func(f *Figure) { f.Panels[0].Series[1].Points[1].Low = 5 }, "panel a: series ours"},
+		"twice":     {func(f *Figure) { f.Panels[0].Series[0].Name = "ours" }, `panel a: each series needs a name`},
 	} {
 		fig := sampleFigure(t)
 		c.spoil(&fig)
 		_, page := Page(fig)
-		_, png := PNG(fig, "a")
-		for what, err := range map[string]error{"validate": fig.Validate(), "page": page, "png": png} {
+		_, snippet := Snippet(fig, Panel{})
+		for what, err := range map[string]error{"page": page, "snippet": snippet} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %s: error %v does not say %q", name, what, err, c.want)
 			}
 		}
-	}
-	if _, err := PNG(sampleFigure(t), "z"); err == nil || !strings.Contains(err.Error(), `no panel "z", it has a`) {
-		t.Errorf("unknown panel: %v", err)
 	}
 }
 

@@ -31,7 +31,7 @@ type Estimate struct {
 // two groups, as when some trainings fail, the coverage is 50% at n = 2, 75% at n = 3 and
 // above 91% from n = 5: no interval can show a group in which there is no seed.
 //
-// The usual alternatives are worse (TestAlternatives). For three normal values the coverage is
+// The usual alternatives are worse. For three normal values the coverage is
 // 81% with the normal quantile instead of Student's, and 75% with the percentile bootstrap,
 // whose interval is the range of the values. For 20 values the bootstrap's coverage is 92%, or
 // 90% if they are exponential, where this interval's is 95% and 92%; so more seeds are no

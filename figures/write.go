@@ -43,11 +43,6 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	if err := artifact.MakeFolder(dir); err != nil {
 		return unwritable(fig, dir, err)
 	}
-	for _, f := range files {
-		if at, err := os.Lstat(filepath.Join(dir, f.name)); err == nil && at.IsDir() {
-			return unwritable(fig, dir, fmt.Errorf("%s is a folder there", f.name))
-		}
-	}
 	var pending []*artifact.Pending
 	defer func() {
 		for _, p := range pending {

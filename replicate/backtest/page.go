@@ -51,7 +51,7 @@ var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-f
 func (r *Result) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.shortModel())}}
-	part, err := figures.NewPanelPart(fig, fig.Panels[0].Key)
+	part, err := figures.NewPanelPart(fig, fig.Panels[0])
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (r *Result) WritePage(dir string) error {
 	if err := pageTemplate.Execute(&page, out); err != nil {
 		return fmt.Errorf("the page cannot be written: %w", err)
 	}
-	picture, err := figures.PNG(fig, fig.Panels[0].Key)
+	picture, err := figures.PNG(fig, fig.Panels[0])
 	if err != nil {
 		return err
 	}

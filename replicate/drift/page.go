@@ -71,7 +71,7 @@ func (r *Result) page() ([]byte, error) {
 		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
 	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
 	for _, p := range fig.Panels {
-		part, err := figures.NewPanelPart(fig, p.Key)
+		part, err := figures.NewPanelPart(fig, p)
 		if err != nil {
 			return nil, err
 		}

@@ -199,10 +199,7 @@ func checkSentences(t *testing.T, w *workplace, r *Result) {
 		}
 	}
 	// The differences in the notes are those of nine seeds, of which three are drawn.
-	panel, err := r.Figure.Panel("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	panel := r.Figure.Panels[0]
 	rows := slices.DeleteFunc(w.csvRows(t, "fig01-a-judged.csv"), func(r figures.Row) bool { return r.T > 36 })
 	mean, _ := difference(rows, "ours", "recent")
 	want := "Ours at t = 1 to 36 minus: Everything "

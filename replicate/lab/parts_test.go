@@ -54,10 +54,7 @@ func TestEvidenceByPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		panel, err := r.Figure.Panel("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		panel := r.Figure.Panels[0]
 		switch notes[f.Name()] = panel.Notes; f.Number {
 		case 1:
 			rows = panel.Judged

@@ -43,9 +43,9 @@ func TestRecipes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	panel, err := r.Figure.Panel("a")
-	if err != nil || panel.Series[0].Label != lastTen.Look.Label || panel.Series[0].Color != lastTen.Look.Color {
-		t.Errorf("the panel draws %+v, %v", panel.Series, err)
+	panel := r.Figure.Panels[0]
+	if panel.Series[0].Label != lastTen.Look.Label || panel.Series[0].Color != lastTen.Look.Color {
+		t.Errorf("the panel draws %+v", panel.Series)
 	}
 	if claim := r.Claims[0]; claim.Verdict != claims.Holds || claim.Parts[0].Effect.Mean < .05 {
 		t.Errorf("at step 39 half of all labels have changed since step 19, and yet: %s", claim)

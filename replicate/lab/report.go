@@ -128,7 +128,7 @@ func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure,
 
 func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan claims.Panel,
 	scale experiment.Scale) (reportPanel, error) {
-	part, err := figures.NewPanelPart(f, p.Key)
+	part, err := figures.NewPanelPart(f, p)
 	if err != nil {
 		return reportPanel{}, err
 	}

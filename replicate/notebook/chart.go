@@ -28,11 +28,11 @@ func Charts(fig figures.Figure) {
 }
 
 func chart(out sink, fig figures.Figure, p figures.Panel) error {
-	snippet, err := figures.Snippet(fig, p.Key)
+	snippet, err := figures.Snippet(fig, p)
 	if err != nil {
 		return err
 	}
-	picture, err := figures.PNG(fig, p.Key)
+	picture, err := figures.PNG(fig, p)
 	if err != nil {
 		return err
 	}
