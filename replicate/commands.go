@@ -53,7 +53,7 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 
 // diagnoseData says which images fig1 would use.
 func diagnoseData() backend.Check {
-	dir, err := cifar10.Find(cifar10.Options{})
+	dir, err := cifar10.Find()
 	switch {
 	case err != nil:
 		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(),
@@ -141,7 +141,7 @@ func dataCommand() *cobra.Command {
 		Short:       "Download the official CIFAR-10 archive (170 MB) to the cache, or check an existing copy",
 		Args:        usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := cifar10.Find(cifar10.Options{})
+			dir, err := cifar10.Find()
 			if err != nil {
 				return err
 			}

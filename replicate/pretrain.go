@@ -114,7 +114,7 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.data, err = cifar10.Load(cifar10.Options{}); err != nil {
+	if p.data, err = cifar10.Load(); err != nil {
 		return err
 	}
 	if !p.data.Source.Full {

@@ -29,7 +29,7 @@ var archive = artifact.File{
 // damaged folder. Several processes may call it at the same time. After an error the cache
 // has no incomplete folder; what arrived of the archive stays, for the next call.
 func Download(ctx context.Context, log io.Writer) (dir string, err error) {
-	if dir, err = CacheDir(); err != nil {
+	if dir, err = artifact.CacheDir(folder); err != nil {
 		return "", err
 	}
 	if err := download(ctx, archive, sums, dir, log); err != nil {

@@ -27,40 +27,23 @@ func TestFind(t *testing.T) {
 	cache, named := filepath.Join(root, "cache"), filepath.Join(root, "named")
 	t.Setenv("TVPS_CACHE", cache)
 	t.Setenv("TVPS_DATA", "")
-	find := func(opts Options, want string) {
+	find := func(want string) {
 		t.Helper()
-		got, err := Find(opts)
-		if err != nil || got != want {
+		if got, err := Find(); err != nil || got != want {
 			t.Errorf("found %q (%v), want %q", got, err, want)
 		}
 	}
-	find(Options{}, "")
-	inCache := fakeDir(t, filepath.Join(cache, folder))
-	find(Options{}, inCache)
-	inside := fakeDir(t, filepath.Join(named, folder))
-	t.Setenv("TVPS_DATA", named)
-	find(Options{}, inside)
-	t.Setenv("TVPS_DATA", inside)
-	find(Options{}, inside)
-	find(Options{Dir: inCache}, inCache)
-	find(Options{Sample: true}, "")
-}
-
-func TestLoad(t *testing.T) {
-	root := t.TempDir()
-	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
-	t.Setenv("TVPS_DATA", "")
+	find("")
 	sample, _ := Sample()
-	if d, err := Load(Options{}); err != nil || d != sample {
+	if d, err := Load(); err != nil || d != sample {
 		t.Errorf("without TVPS_DATA and cache: %v, or not the sample", err)
 	}
-	dir := fakeDir(t, filepath.Join(root, "cache", folder))
-	put(t, filepath.Join(dir, "data_batch_1.bin"), 0, 77)
-	_, err := Load(Options{})
-	demand.Error(t, err, "data_batch_1.bin", "byte 0", "label 77")
-	if d, err := Load(Options{Sample: true}); err != nil || d != sample {
-		t.Errorf("with Options.Sample: %v, or not the sample", err)
-	}
+	find(fakeDir(t, filepath.Join(cache, folder)))
+	inside := fakeDir(t, filepath.Join(named, folder))
+	t.Setenv("TVPS_DATA", named)
+	find(inside)
+	t.Setenv("TVPS_DATA", inside)
+	find(inside)
 }
 
 // A TVPS_DATA that cannot be used is an error; the sample never replaces it.
@@ -68,15 +51,15 @@ func TestLoadNamedFolder(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("TVPS_CACHE", filepath.Join(root, "cache"))
 	t.Setenv("TVPS_DATA", filepath.Join(root, "nowhere"))
-	_, err := Load(Options{})
+	_, err := Load()
 	demand.Error(t, err, filepath.Join(root, "nowhere"), "TVPS_DATA", folder)
 	t.Setenv("TVPS_DATA", root)
-	_, err = Load(Options{})
+	_, err = Load()
 	demand.Error(t, err, "TVPS_DATA", "data_batch_1.bin")
 	dir := fakeDir(t, filepath.Join(root, "data"))
 	t.Setenv("TVPS_DATA", dir)
 	resize(t, filepath.Join(dir, "data_batch_1.bin"), 100)
-	_, err = Load(Options{})
+	_, err = Load()
 	demand.Error(t, err, "data_batch_1.bin", "byte 100 of")
 }
 

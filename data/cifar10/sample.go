@@ -1,11 +1,17 @@
 package cifar10
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"image"
+	"slices"
 	"sync"
+
+	"golang.org/x/image/webp"
 )
 
 // SampleTrain and SampleTest are the numbers of images per class in the embedded sample.
@@ -14,23 +20,70 @@ const (
 	SampleTest  = 400
 )
 
-//go:embed sample.bin
-var sampleFile []byte
+// The embedded sample: its images in one lossless picture, sampleRow of them in a row of it, and of each image its
+// official position and label. The training images are the first ones.
+var (
+	//go:embed sample.webp
+	samplePicture []byte
+	//go:embed sample.labels
+	sampleLabels []byte
+)
 
-// sampleSum is the SHA-256 of sample.bin.
-const sampleSum = "ac844a5bbd6ae1c4b445deb9a89ff1e83c7b6fee701c253b815e40e13a86869d"
+const (
+	sampleRow = 100
+	side      = 32 // of an image
+)
+
+// sampleSum is the SHA-256 of the picture and the labels.
+const sampleSum = "88339a3ff8c622ee512c26c02e0712697e95ad4c9646a68739beca596c51785a"
+
+// sampled is an entry of sample.labels, little-endian.
+type sampled struct {
+	Index int32
+	Label uint8
+}
 
 // Sample returns the embedded sample. The first call decodes it in about a second. All
 // callers share it and must not write to it.
-var Sample = sync.OnceValues(func() (*Data, error) { return decodeSample(sampleFile) })
+var Sample = sync.OnceValues(func() (*Data, error) { return decodeSample(samplePicture, sampleLabels) })
 
 // decodeSample checks and decodes the sample.
-func decodeSample(file []byte) (*Data, error) {
-	if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != sampleSum {
-		return nil, fmt.Errorf("cifar10: the embedded sample (data/cifar10/sample.bin, %d bytes) has the SHA-256 %x "+
-			"instead of %s; restore it with `git checkout data/cifar10/sample.bin` and build again", len(file), sum, sampleSum)
+func decodeSample(picture, labels []byte) (*Data, error) {
+	if sum := sha256.Sum256(slices.Concat(picture, labels)); hex.EncodeToString(sum[:]) != sampleSum {
+		return nil, fmt.Errorf("cifar10: the embedded sample (sample.webp and sample.labels in data/cifar10, %d bytes) has "+
+			"the SHA-256 %x instead of %s; restore it with `git checkout data/cifar10` and build again",
+			len(picture)+len(labels), sum, sampleSum)
 	}
-	sets := unpack(file)
-	return &Data{Train: sets[0], Test: sets[1], Source: Source{Note: "CIFAR-10 sample from the repository: " +
-		"6,500 training and 4,000 test images of the official splits, the same number of each class"}}, nil
+	decoded, err := webp.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, fmt.Errorf("cifar10: cannot decode the embedded sample: %w", err)
+	}
+	entries := make([]sampled, Classes*(SampleTrain+SampleTest))
+	if _, err := binary.Decode(labels, binary.LittleEndian, entries); err != nil {
+		return nil, fmt.Errorf("cifar10: cannot decode the labels of the embedded sample: %w", err)
+	}
+	const first = Classes * SampleTrain // of the test images
+	return &Data{
+		Train: imagesIn(decoded.(*image.NRGBA), entries[:first], 0),
+		Test:  imagesIn(decoded.(*image.NRGBA), entries[first:], first),
+		Source: Source{Note: "CIFAR-10 sample from the repository: " +
+			"6,500 training and 4,000 test images of the official splits, the same number of each class"}}, nil
+}
+
+// imagesIn cuts images out of the picture; first is the place of the first one.
+func imagesIn(picture *image.NRGBA, entries []sampled, first int) Set {
+	set := Set{Pixels: make([]byte, 0, len(entries)*Pixels)}
+	for i, entry := range entries {
+		set.Index, set.Labels = append(set.Index, entry.Index), append(set.Labels, entry.Label)
+		left, top := (first+i)%sampleRow*side, (first+i)/sampleRow*side
+		for colour := range 3 {
+			for y := range side {
+				at := picture.PixOffset(left, top+y) + colour
+				for x := range side {
+					set.Pixels = append(set.Pixels, picture.Pix[at+4*x])
+				}
+			}
+		}
+	}
+	return set
 }

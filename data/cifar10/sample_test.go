@@ -3,9 +3,16 @@ package cifar10
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -37,6 +44,11 @@ func TestSampleIsStratified(t *testing.T) {
 			t.Errorf("%s: %d bytes of pixels", part.name, len(part.set.Pixels))
 		}
 	}
+	sum := sha256.Sum256(slices.Concat(d.Train.Pixels, d.Test.Pixels))
+	const golden = "902c699a5816085fd905c7e0270c37903866e3e5a7a4f49155ade8a734ba9af8"
+	if got := hex.EncodeToString(sum[:]); got != golden {
+		t.Errorf("the pixels have the SHA-256 %s", got)
+	}
 	if d.Source.Full || d.Source.Dir != "" {
 		t.Errorf("the sample has the source %+v", d.Source)
 	}
@@ -67,57 +79,67 @@ func TestSampleTrainAndTestAreDisjoint(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "make sample.bin from the official files in TVPS_DATA; sampleSum is its SHA-256")
+var update = flag.Bool("update", false, "make sample.labels and sample.png from the official files in TVPS_DATA")
 
-// The sample is official images, byte for byte, and sample.bin is drawn and packed as the test does it.
+// The sample is official images, byte for byte, drawn as the test does it.
 func TestSampleAgainstOfficial(t *testing.T) {
 	if os.Getenv("TVPS_DATA") == "" {
 		t.Skip("TVPS_DATA is not set")
 	}
-	dir, err := Find(Options{})
+	full, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Verify(dir); err != nil {
+	if err := Verify(full.Source.Dir); err != nil {
 		t.Fatal(err)
 	}
-	full, err := Load(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !full.Source.Full || full.Source.Dir != dir || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
+	if !full.Source.Full || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
 		t.Fatalf("the full set is %+v", full.Source)
 	}
-	file := pack(chosen(full.Train, "train", SampleTrain), chosen(full.Test, "test", SampleTest))
+	train, test := chosen(full.Train, "train", SampleTrain), chosen(full.Test, "test", SampleTest)
 	if *update {
-		if err := os.WriteFile("sample.bin", file, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("SHA-256 %x", sha256.Sum256(file))
-	} else if !bytes.Equal(file, sampleFile) {
-		t.Error("sample.bin is another file")
+		writeSample(t, train, test)
 	}
 	sample, err := Sample()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pair := range [][2]Set{{sample.Train, full.Train}, {sample.Test, full.Test}} {
-		want := pair[1].Select(pair[0].Index)
-		if !bytes.Equal(pair[0].Pixels, want.Pixels) || !bytes.Equal(pair[0].Labels, want.Labels) {
-			t.Error("the sample differs from the official images")
+	if !reflect.DeepEqual(sample.Train, train) || !reflect.DeepEqual(sample.Test, test) {
+		t.Error("the sample differs from the official images")
+	}
+}
+
+// writeSample writes sample.labels, and sample.png, of which cwebp makes sample.webp.
+func writeSample(t *testing.T, sets ...Set) {
+	var labels, picture bytes.Buffer
+	i, mosaic := 0, image.NewRGBA(image.Rect(0, 0, sampleRow*side, Classes*(SampleTrain+SampleTest)/sampleRow*side))
+	for _, set := range sets {
+		for row := range set.Len() {
+			binary.Write(&labels, binary.LittleEndian, sampled{set.Index[row], set.Labels[row]})
+			pixels := set.Image(row)
+			for at := range side * side {
+				colour := color.RGBA{pixels[at], pixels[at+side*side], pixels[at+2*side*side], 255}
+				mosaic.SetRGBA(i%sampleRow*side+at%side, i/sampleRow*side+at/side, colour)
+			}
+			i++
 		}
+	}
+	if err := errors.Join(png.Encode(&picture, mosaic), os.WriteFile("sample.png", picture.Bytes(), 0o644),
+		os.WriteFile("sample.labels", labels.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // A damaged sample is an error, never other images.
 func TestDamagedSample(t *testing.T) {
-	flipped := bytes.Clone(sampleFile)
+	flipped := bytes.Clone(samplePicture)
 	flipped[7_000_000]++
-	for _, file := range [][]byte{flipped, sampleFile[:5_000_000], append(bytes.Clone(sampleFile), 0),
-		[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0123456789")} {
-		_, err := decodeSample(file)
-		demand.Error(t, err, "sample.bin", fmt.Sprint(len(file), " bytes"), "git checkout")
+	for _, file := range [][]byte{flipped, samplePicture[:5_000_000]} {
+		_, err := decodeSample(file, sampleLabels)
+		demand.Error(t, err, "sample.webp", fmt.Sprint(len(file)+len(sampleLabels), " bytes"), "git checkout")
 	}
+	_, err := decodeSample(samplePicture, sampleLabels[1:])
+	demand.Error(t, err, "sample.labels", "git checkout")
 }
 
 // chosen draws perClass images of each class and returns them in official order.
@@ -135,7 +157,7 @@ func chosen(set Set, part string, perClass int) Set {
 
 func BenchmarkSample(b *testing.B) {
 	for b.Loop() {
-		if _, err := decodeSample(sampleFile); err != nil {
+		if _, err := decodeSample(samplePicture, sampleLabels); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -28,7 +28,11 @@ func libraryOf(h *experiment.Host) *library {
 // trunk was trained on the other images. With a limit on the images, features are computed of no more than are used.
 func (l *library) cifar10(s Settings, standIn bool) (*cifar10.Data, error) {
 	return memoize(&l.memo, fmt.Sprint(standIn, s.Data, s.Images, s.TestN), func() (*cifar10.Data, error) {
-		data, err := cifar10.Load(cifar10.Options{Sample: s.Data == "sample"})
+		load := cifar10.Load
+		if s.Data == "sample" {
+			load = cifar10.Sample
+		}
+		data, err := load()
 		if err != nil {
 			return nil, err
 		}
