@@ -13,11 +13,9 @@ import (
 	"tvps/data/random"
 )
 
-// Config describes a stream. Its steps are t = 0 to Steps-1. Mean and Draw also accept
-// larger t, because the learner trained at step Steps-1 is tested on step Steps.
+// Config describes a stream, for steps t >= 0 without an end.
 type Config struct {
 	N     int     // samples per step
-	Steps int     // number of steps
 	Flip  int     // the drift changes sign every Flip steps,
 	Turn  int     // for the first time at t = Turn, 1 to Flip
 	Mu0   float64 // mean at t = 0
@@ -31,9 +29,9 @@ type Config struct {
 	Amplitude float64
 }
 
-// Paper is the stream of Figure 1a: 160 steps of 2,000 samples, sign change every 50 steps.
+// Paper is the stream of Figure 1a: 2,000 samples a step, sign change every 50 steps.
 func Paper() Config {
-	return Config{N: 2000, Steps: 160, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
+	return Config{N: 2000, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
 }
 
 // Mean returns mu_t for t >= 0. We read the paper's "every 50 time steps" as Turn = 50: the

@@ -29,7 +29,7 @@ const (
 
 func newWideStream(center func(t int) float64) *wideStream {
 	w := &wideStream{Data: Data{Dim: wideDims}, center: center,
-		shift: labelshift.Shift{Classes: 10, Interval: 6, Steps: wideTimes, Reading: labelshift.Listing}}
+		shift: labelshift.Shift{Classes: 10, Interval: 6, Reading: labelshift.Listing}}
 	rng := random.New(1, "propensity test", "wide")
 	normal := func(n int, sd float64) []float64 {
 		out := make([]float64, n)

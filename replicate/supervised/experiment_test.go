@@ -75,7 +75,7 @@ func TestFinetunePhases(t *testing.T) {
 func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
 	stream := gaussianStream(t, s, 4)
-	train := gaussian.Config{N: s.N, Steps: s.Steps, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
+	train := gaussian.Config{N: s.N, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN
 	pool := tensors.MustCopyFlatData[float32](stream.Pool)

@@ -10,7 +10,7 @@ import (
 // openGaussian simulates the drifting Gaussian of Section 3.1.2 or the periodic one of Figure 5.
 func openGaussian(_ *experiment.Host, s Settings) Source {
 	cfg := gaussian.Paper()
-	cfg.Steps, cfg.Turn, cfg.Period, cfg.Amplitude = s.Steps, s.Turn, s.Period, s.Amplitude
+	cfg.Turn, cfg.Period, cfg.Amplitude = s.Turn, s.Period, s.Amplitude
 	return Simulated{
 		Settings: s, Dim: 1, Classes: 2,
 		Draw: func(seed int64, part string, t, n int) ([]float32, []int32) {

@@ -13,11 +13,7 @@ import (
 func shifted(s Settings, shift labelshift.Shift, seed int64, train, validation, test, all [][]int32) *Stream {
 	draw := func(part string, t, n int, from [][]int32) Samples {
 		rows, labels := shift.Draw(seed, part, t, n, from)
-		out := Samples{Row: rows, Label: make([]int32, n)}
-		for i, y := range labels {
-			out.Label[i] = int32(y)
-		}
-		return out
+		return Samples{Row: rows, Label: labels}
 	}
 	stream := &Stream{
 		Classes:  shift.Classes,

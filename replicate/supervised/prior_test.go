@@ -39,11 +39,7 @@ func clouds(perClass int, shift labelshift.Shift) (stream *Stream, centres [][]f
 		Pool: tensors.FromFlatDataAndDimensions(x, len(x)/cloudDim, cloudDim),
 		Train: func(t int) Samples {
 			drawn, labels := shift.Draw(0, "train", t, 500, rows[0])
-			out := Samples{Row: drawn}
-			for _, y := range labels {
-				out.Label = append(out.Label, int32(y))
-			}
-			return out
+			return Samples{Row: drawn, Label: labels}
 		},
 		Test:     func(t int) Samples { return weighted(rows[1], shift.Prior(t)) },
 		LogRatio: func(_, label int32, T, t int) float64 { return shift.LogRatio(int(label), T, t) },

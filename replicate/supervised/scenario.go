@@ -92,7 +92,6 @@ func (s Settings) open(h *experiment.Host) Source { return s.scenario().Open(h, 
 // shift returns the label shift of the scenario.
 func (s Settings) shift() labelshift.Shift {
 	shift := s.scenario().Shift
-	shift.Steps = s.Steps
 	if shift.Reading != labelshift.Uniform {
 		shift.Reading = labelshift.Reading(s.Reading)
 	}
