@@ -1,7 +1,6 @@
 package supervised
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -10,71 +9,9 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/loop"
-	"tvps/gomlx_models/net"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
-
-// batchedFit trains the classifiers of several seeds in a group, on step 3 and weights that differ by seed.
-func batchedFit(t *testing.T, h *experiment.Host, s Settings, seeds ...int64) []net.Values {
-	t.Helper()
-	x, err := s.config("everything", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, release, err := enginesOf(h).take(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	group := loop.NewGroup(len(seeds))
-	defer group.Close()
-	out := make([]net.Values, len(seeds))
-	if err := group.Each(t.Context(), func(ctx context.Context, i int) error {
-		run, err := x.on(h).newRunContext(ctx, engine, seeds[i])
-		if err != nil {
-			return err
-		}
-		data := run.Stream.Upto(0, 3)
-		for j := range data.Row {
-			data.Weight = append(data.Weight, 1+math.Sin(float64(j)+float64(seeds[i])))
-		}
-		c := run.Classifier.In(group, i)
-		start := c.Standardise(run.Start(3), run.Stream.X, data)
-		out[i], err = c.Fit(ctx, run.Stream.Pool, start, data, s.Epochs, batchOrder(seeds[i], 3, 0))
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// TestBatchedSeedsTrainAsAlone: a batched seed learns what it learns alone, up to rounding. Which other seeds are in
-// its group, and in which order, changes no bit.
-func TestBatchedSeedsTrainAsAlone(t *testing.T) {
-	h := newHost(t, "")
-	s := gaussianSettings()
-	s.Hidden, s.Batch = 32, 50
-	batched := batchedFit(t, h, s, 4, 7, 1)
-	for i, seed := range []int64{4, 7, 1} {
-		alone := batchedFit(t, h, s, seed)[0]
-		far := 0.
-		for k := range alone {
-			for j := range alone[k] {
-				far = max(far, math.Abs(float64(alone[k][j]-batched[i][k][j])))
-			}
-		}
-		if far > 1e-4 {
-			t.Errorf("seed %d: off by %g from what it learns alone", seed, far)
-		}
-	}
-	for _, others := range [][]int64{{4, 1, 7}, {2, 3, 4}} {
-		if err := sameBits(batchedFit(t, h, s, others...)[slices.Index(others, 4)], batched[0]); err != nil {
-			t.Errorf("seed 4 among %v differs from seed 4 among 4, 7, 1: %v", others, err)
-		}
-	}
-}
 
 // batchedJobs returns the jobs of three learners for three seeds in groups of the given size.
 func batchedJobs(t *testing.T, h *experiment.Host, s Settings, size int, first, stride int) []runs.Job {

@@ -81,17 +81,8 @@ func TestSplitOfStandIn(t *testing.T) {
 	}
 }
 
-// TestMoments against a computation by hand.
-func TestMoments(t *testing.T) {
-	x := []float32{1, 5, 100, 5, 3, 5, 8, 5} // rows of two; the second column is constant
-	mean, scale := make([]float32, 2), make([]float32, 2)
-	moments(func(row int32) []float32 { return x[2*row : 2*row+2] }, []int32{0, 2, 3}, mean, scale)
-	if mean[0] != 4 || scale[0]*scale[0] < 12.999 || scale[0]*scale[0] > 13.001 || mean[1] != 5 || scale[1] != 1 {
-		t.Errorf("means %v, deviations %v", mean, scale)
-	}
-}
-
-// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen.
+// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen. Rows, labels
+// and split are those of CLEAR.
 func TestPublishedFeatures(t *testing.T) {
 	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
 	s := standInSettings()
@@ -109,6 +100,21 @@ func TestPublishedFeatures(t *testing.T) {
 		source.StandIn != "" || strings.Contains(source.Note, StandIn) {
 		t.Errorf("%s, data %s: %+v", spec.Experiment, spec.Settings["data"], source)
 	}
+	set, err := libraryOf(h).clear(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, _, test := set.Split(5)
+	stream := newRun(t, h, s, "recent", 5, "").Stream
+	samples := stream.Train(1)
+	for i, row := range samples.Row {
+		if !slices.Contains(train, row) || set.Label[row] != samples.Label[i] {
+			t.Fatalf("row %d is trained on as class %d", row, samples.Label[i])
+		}
+	}
+	if got := stream.Test(1).Row; len(got) != len(test) {
+		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
+	}
 	step, stop, err := jobs[0].Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -116,30 +122,5 @@ func TestPublishedFeatures(t *testing.T) {
 	defer stop()
 	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
 		t.Errorf("%v, %v", rows, err)
-	}
-}
-
-// TestStreamOfPublishedFeatures: rows, labels and split are those of CLEAR.
-func TestStreamOfPublishedFeatures(t *testing.T) {
-	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
-	s := standInSettings()
-	s.Features, s.N = "auto", 20
-	h := newHost(t, "")
-	stream := newRun(t, h, s, "recent", 5, "").Stream
-	set, err := libraryOf(h).clear(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	train, _, test := set.Split(5)
-	for at := range 3 {
-		samples := stream.Train(at)
-		for i, row := range samples.Row {
-			if !slices.Contains(train, row) || set.Label[row] != samples.Label[i] {
-				t.Fatalf("step %d trains on row %d as class %d", at, row, samples.Label[i])
-			}
-		}
-	}
-	if got := stream.Test(1).Row; len(got) != len(test) {
-		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
 	}
 }

@@ -140,7 +140,8 @@ func (x config) jobs(seeds []int64) ([]runs.Job, error) {
 }
 
 // batchable tells whether several seeds can train in one program: where a small network is trained by the
-// classifier's own loop. Nothing else gains: see BenchmarkBatchedSeeds.
+// classifier's own loop. With three batched seeds an update takes .7 of its time. Nothing else gains: one of g, with
+// batches of 512, takes as long batched as single.
 func (x config) batchable() bool {
 	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
 }

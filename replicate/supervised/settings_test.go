@@ -52,9 +52,6 @@ func TestWithErrors(t *testing.T) {
 		words       []string
 	}{
 		{"epohcs", "5", []string{`"epohcs"`, `did you mean "epochs"`}},
-		{"stride", "-1", []string{"stride=-1", "positive"}},
-		{"steps", "1", []string{"steps=1", "at least 2"}},
-		{"first", "-1", []string{"first=-1", "at least 0"}},
 		{"clip", "min2", []string{"min1, exp1, none", `did you mean "min1"`}},
 		{"scenario", "cifar10", []string{"cifar10c, clear"}},
 	} {
@@ -79,7 +76,6 @@ func TestValidate(t *testing.T) {
 		{"too many samples", gaussianSettings(), func(s *Settings) { s.Steps, s.N = 100_000, 1_000_000 },
 			"more than 100000000"},
 		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
-		{"missing choice", gaussianSettings(), func(s *Settings) { s.Clip = "" }, "clip="},
 	} {
 		c.change(&c.base)
 		demand.Error(t, c.base.Validate(), c.word)
@@ -152,18 +148,6 @@ func TestIdentity(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestOldIdentity: runs with a constant rate of g keep the identity that they had before there was a schedule.
-func TestOldIdentity(t *testing.T) {
-	s := gaussianSettings()
-	if value, in := identityOf(t, s, "ours")["g-schedule"]; in {
-		t.Errorf("g-schedule=%s is part of the identity", value)
-	}
-	s.GSchedule = "cosine"
-	if value := identityOf(t, s, "ours")["g-schedule"]; value != "cosine" {
-		t.Errorf("g-schedule=cosine is %q in the identity", value)
 	}
 }
 
