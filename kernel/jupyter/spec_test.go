@@ -46,12 +46,8 @@ func writeFile(t *testing.T, file, text string) {
 func TestFindReadsAllFields(t *testing.T) {
 	home := bare(t)
 	dir := filepath.Join(home, ".local/share/jupyter/kernels/My.Kernel-1")
-	writeFile(
-		t,
-		filepath.Join(dir, "kernel.json"),
-		`{"argv": ["a", "{connection_file}"], "display_name": "D", "language": "go",
-		"interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`,
-	)
+	writeFile(t, filepath.Join(dir, "kernel.json"), `{"argv": ["a", "{connection_file}"], "display_name": "D",
+		"language": "go", "interrupt_mode": "message", "env": {"A": "b"}, "metadata": {"debugger": true}, "unknown": 1}`)
 	got, err := Find("MY.kernel-1")
 	want := Spec{"my.kernel-1", dir, []string{"a", "{connection_file}"}, "D", "go", "message",
 		map[string]string{"A": "b"}, map[string]any{"debugger": true}}
@@ -80,14 +76,6 @@ func TestSearchOrder(t *testing.T) {
 		if err != nil || got.Dir != dir || got.DisplayName != "from "+order[i] {
 			t.Errorf("found %q (%v), want %q", got.Dir, err, dir)
 		}
-	}
-}
-
-func TestSystemFolders(t *testing.T) {
-	bare(t)
-	path := strings.Join(searchPath(), ":")
-	if !strings.HasSuffix(path, "/usr/local/share/jupyter:/usr/share/jupyter") {
-		t.Errorf("search path %s", path)
 	}
 }
 

@@ -33,12 +33,7 @@ func TestStartFails(t *testing.T) {
 		timeout  time.Duration
 		messages []string
 	}{
-		{
-			"exit",
-			true,
-			time.Minute,
-			[]string{`kernel "fake" did not start`, "exit status 7", "the fake kernel does not want to"},
-		},
+		{"exit", true, time.Minute, []string{`kernel "fake" did not start`, "exit status 7", "does not want to"}},
 		{"exit-later", true, time.Minute, []string{"exit status 8"}},
 		{"mute", false, 2 * time.Second, []string{"did not answer within 2s", "the fake kernel stays mute"}},
 		{"no-iopub", false, 500 * time.Millisecond, []string{"did not answer within 500ms"}},

@@ -27,20 +27,6 @@ func TestCleanGolden(t *testing.T) {
 	}
 }
 
-func TestCleanTwiceIsCleanOnce(t *testing.T) {
-	nb := read(t, sample)
-	nb.Clean()
-	once := contents(t, nb)
-	again, err := Parse([]byte(once))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.Clean()
-	if diff := cmp.Diff(once, contents(t, again)); diff != "" {
-		t.Errorf("the second time it changed:\n%s", diff)
-	}
-}
-
 // Two runs of the same code are equal after cleaning.
 func TestCleanForgetsTheRun(t *testing.T) {
 	one, two := read(t, sample), read(t, sample)
@@ -52,16 +38,8 @@ func TestCleanForgetsTheRun(t *testing.T) {
 	two.Cells[2].Outputs = append(
 		[]Output{{Type: Stream, Name: "stdout", Text: "on"}, {Type: Stream, Name: "stdout", Text: "e\n"}},
 		out[1:]...)
-	replace := strings.NewReplacer(
-		"0a1b2c3d",
-		"77777777",
-		"99999999",
-		"88888888",
-		"tvps-kernel-123456",
-		"tvps-kernel-5",
-		"deadbeef",
-		"66666666",
-	)
+	replace := strings.NewReplacer("0a1b2c3d", "77777777", "99999999", "88888888",
+		"tvps-kernel-123456", "tvps-kernel-5", "deadbeef", "66666666")
 	data := replace.Replace(contents(t, two))
 	two, err := Parse([]byte(data))
 	if err != nil {

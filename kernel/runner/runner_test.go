@@ -88,15 +88,6 @@ func TestReason(t *testing.T) {
 	}
 }
 
-func TestKernelThatDoesNotStart(t *testing.T) {
-	b := newFixture(t)
-	b.Start = func(context.Context) (Kernel, error) { return nil, errors.New("no kernel today") }
-	if _, err := Run(context.Background(), newNotebook("print one"), b.Options); err == nil ||
-		err.Error() != "no kernel today" {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestNothingToRun: without a cell to run no kernel starts, and the notebook is saved.
 func TestNothingToRun(t *testing.T) {
 	for _, sources := range [][]string{{}, {""}, {"#skip-execution print two"}} {

@@ -33,20 +33,13 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 		if strings.Count(html, "<script") != 1 || strings.Contains(html, "<script src") || strings.Contains(html, "<img") {
 			t.Errorf("output %d is not one inline script with nothing else to show", i)
 		}
+		hosts := regexp.MustCompile(`https?://[^/"]+`).FindAllString(html, -1)
+		if !slices.Equal(hosts, []string{"https://go-echarts.github.io"}) {
+			t.Errorf("hosts %v, want only the one for pages that Jupyter does not serve", hosts)
+		}
 	}
 	if text := r.content(t, 0, plainMIME); text != "Picture: Panel <a> (fig99-a)" {
 		t.Errorf("text %q", text)
-	}
-}
-
-// Only pages that Jupyter does not serve may ask another host, and only this one.
-func TestHosts(t *testing.T) {
-	r := record(t)
-	fig, _ := sample(t)
-	Charts(fig)
-	got := regexp.MustCompile(`https?://[^/"]+`).FindAllString(r.content(t, 1, htmlMIME), -1)
-	if !slices.Equal(got, []string{"https://go-echarts.github.io"}) {
-		t.Errorf("hosts %v, want only the one for pages that Jupyter does not serve", got)
 	}
 }
 

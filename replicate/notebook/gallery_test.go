@@ -17,16 +17,7 @@ import (
 func TestFound(t *testing.T) {
 	gallery := filepath.Join("..", "..", "figures", "gallery")
 	verdicts := t.TempDir() // the gallery without its pictures, which take long to reduce
-	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(verdicts, "verify.json"), text, 0o644)
-	}
-	if err == nil {
-		err = copyTables(gallery, verdicts)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.Write(t, filepath.Join(verdicts, "verify.json"), demand.Read(t, filepath.Join(gallery, "verify.json")))
 	for _, f := range paper.Figures() {
 		r := record(t)
 		if err := found(r, verdicts, f.Number); err != nil {
@@ -69,25 +60,6 @@ func TestFromGallery(t *testing.T) {
 	if _, err := measured(t.TempDir(), 1, "a"); err == nil || !showsGallery {
 		t.Errorf("after Measured: shows the gallery %v, %v", showsGallery, err)
 	}
-}
-
-// copyTables copies the CSV files of each figure.
-func copyTables(from, to string) error {
-	tables, err := filepath.Glob(filepath.Join(from, "fig[01][0-9]", "*.csv"))
-	if err != nil {
-		return err
-	}
-	for _, table := range tables {
-		folder := filepath.Join(to, filepath.Base(filepath.Dir(table)))
-		text, err := os.ReadFile(table)
-		if err := errors.Join(err, os.MkdirAll(folder, 0o755)); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.Base(table)), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // The sentence about the gallery names the panels whose verdicts count seeds or steps that the figure does not draw.

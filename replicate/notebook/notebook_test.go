@@ -3,7 +3,6 @@ package notebook
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,8 +23,6 @@ func TestMain(m *testing.M) {
 		fmt.Println("ready")
 		<-ctx.Done()
 		Exit(fmt.Errorf("with 3 of 8 runs finished: %w", ctx.Err()))
-	case "fail":
-		Must(0, errors.New("the file is not there: get it"))
 	case "values":
 		Values(map[string]float64{"a": 1})
 		os.Exit(0)
@@ -65,15 +62,6 @@ func TestInterruptEndsTheCell(t *testing.T) {
 	}
 	if want := "Interrupted: finished steps are kept; run the cell again to continue.\n"; stderr.String() != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
-	}
-}
-
-func TestErrorsEndTheCell(t *testing.T) {
-	cmd, stdout, stderr := program(t, "fail")
-	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.String() != "the file is not there: get it\n" ||
-		stdout.Len() > 0 {
-		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
@@ -205,22 +193,6 @@ func TestFigureErrors(t *testing.T) {
 		}
 		if len(r.messages) > 0 {
 			t.Errorf("something was shown before: %v", r.messages)
-		}
-	}
-}
-
-// The message of an interrupted run says so.
-func TestInterruptedFigure(t *testing.T) {
-	r := record(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err := figure(ctx, 1, miniature(t))
-	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(sentence(err), "Interrupted: ") {
-		t.Errorf("%v", err)
-	}
-	for _, m := range r.messages {
-		if strings.Contains(m.data[plainMIME].(string), "all finished") {
-			t.Error("an interrupted figure is reported as finished")
 		}
 	}
 }
