@@ -70,8 +70,8 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	return e, nil
 }
 
-// seriesSets lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors and
-// notes, with all series together.
+// seriesSets lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors
+// and notes, with all series together.
 func seriesSets(f paper.Figure, p Panel) (claimed, noted [][]string) {
 	add := func(to [][]string, set ...string) [][]string {
 		if contains(to, set) || !subset(set, p.Series) {

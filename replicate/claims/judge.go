@@ -106,8 +106,8 @@ type shownPanel struct {
 // that has others.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
-// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel whose
-// base does not exceed every floor is not judged.
+// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel
+// whose base does not exceed every floor is not judged.
 func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
 	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor

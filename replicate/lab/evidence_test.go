@@ -1,11 +1,14 @@
 package lab
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"html"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,63 +22,169 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// largerSamples is an archive with the runs of Figure 1 and more of two of its panels: of panel a nine seeds at every
-// step, a fixed size, and of panel b the eight seeds of Figure 12.
-func largerSamples(t *testing.T) *workplace {
+// newSamples returns a lab with the runs of Figures 1, 4 and 12 and of fixed sizes. Nine seeds at every step of Figure
+// 1a lack a run of Fine-tune, and never had Meta-Weight-Net, which five seeds have.
+func newSamples(t *testing.T) (*testLab, []claims.Size) {
 	t.Helper()
-	a := newArchive(t)
-	a.only(1, 12)
-	a.skip = func(job runs.Wanted) int {
-		if job.Spec.Seed == 7 && job.Spec.Experiment == "cifar10b" { // so panel c is judged by what is drawn
-			return all
-		}
-		return 0
+	l := newLab(t)
+	l.only(1, 4, 12)
+	l.fill(t, 1, 4, 12)
+	looked := []claims.SizedPart{{Claim: "fig4-ours-metaweightnet"}}
+	sizes := []claims.Size{
+		{Scale: "tiny", Figure: "fig04", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(5)}, Parts: looked},
+		{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 1}},
+		{Scale: "tiny", Figure: "fig01", Panel: "b", Sample: claims.Sample{Seeds: seedsTo(8), Stride: 1}},
 	}
-	a.fill(t, 1, 12)
-	size := claims.Size{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 1}}
-	a.fix(t, size)
-	plan := a.enlarged(t, size)
-	a.compute(t, []claims.Panel{plan}, func(job runs.Wanted, step int) float64 {
-		value := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6}[job.Series]
-		if job.Series == "ours" {
-			value += .01*float64(job.Spec.Seed) + .001*float64(step%5)
-		}
-		return value
-	})
-	w := &workplace{Lab: a.Lab, options: a.options, results: a.results}
-	w.options.Out = filepath.Join(t.TempDir(), "fig01")
-	w.Lab.Stdout = &w.stdout
-	return w
+	for i := range sizes {
+		p := l.enlarged(t, sizes[i])
+		p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool {
+			return job.Series == "finetune" && job.Spec.Seed == 8
+		})
+		l.compute(t, p, func(job runs.Wanted, step int) float64 {
+			value := map[string]float64{"everything": .5, "ours": .6}[job.Series]
+			if job.Series == "ours" {
+				value += .05*math.Sin(float64(7*job.Spec.Seed)) + .01*math.Sin(float64(step))
+			}
+			return value
+		})
+	}
+	l.fix(t, sizes...)
+	return l, sizes
 }
 
-// seedsTo are the first n seeds.
-func seedsTo(n int) (out []int64) {
-	for i := range int64(n) {
-		out = append(out, i)
+// TestEvidenceByPart: each part of a claim is judged by the largest sample that its own series have whole, the three
+// seeds of Figure 12a by all steps that are stored of them. The tables of the drawn figures give the same verdicts.
+func TestEvidenceByPart(t *testing.T) {
+	l, sizes := newSamples(t)
+	dir := t.TempDir()
+	drawn := map[string]*Result{}
+	for _, f := range []paper.Figure{paper.Fig4(), paper.Fig12(), paper.Fig1()} {
+		l.options.Out = filepath.Join(dir, f.Name())
+		var err error
+		if drawn[f.Name()], err = l.Draw(f, l.options); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return out
-}
-
-// fix fixes sizes.
-func (a *archive) fix(t *testing.T, sizes ...claims.Size) {
-	t.Helper()
-	if err := WriteJSON(a.sizesFile(), sizes); err != nil {
+	v := l.verify(t)
+	for _, c := range []struct {
+		id, base      string
+		seeds, stride int
+		level         float64
+	}{
+		{"fig1a-ours-everything", "everything", 9, 1, .975},
+		{"fig1a-ours-others", "recent", 9, 1, .975},
+		{"fig1a-ours-others", "finetune", 5, 31, .975},
+		{"fig4-ours-everything", "everything", 9, 1, .975},
+		{"fig4-ours-metaweightnet", "metaweightnet", 5, 31, .975},
+		{"fig12-3-seeds", "everything", 3, 1, 0},
+		{"fig12-8-seeds", "everything", 8, 1, 0},
+	} {
+		parts := claim(t, v, c.id).Parts
+		p := parts[slices.IndexFunc(parts, func(p claims.JudgedPart) bool { return p.Base == c.base })]
+		if p.Effect.N != c.seeds || p.Stride != c.stride || p.Level != c.level {
+			t.Errorf("%s, panel %s against %s: %s, want %d seeds, stride %d, level %v", c.id, p.Panel, c.base, p, c.seeds,
+				c.stride, c.level)
+		}
+	}
+	for figure, want := range map[string][]string{
+		"fig01": {"The claims about Ours and Everything, Ours and Recent, Recent and Everything, Recent, with " +
+			"their differences in these notes, are judged by 9 seeds at every step, which are more than are drawn.",
+			"The claims about Ours and Fine-tune, Fine-tune and Everything, Fine-tune, with their differences in these " +
+				"notes, are judged by 5 seeds at every 31st step, which are more than are drawn."},
+		"fig04": {"The claims about Ours and Meta-Weight-Net are judged by 5 seeds at every 31st step, which are more " +
+			"than are drawn.",
+			"The claims about Ours and Everything are judged by 9 seeds at every step, which are more than are drawn."},
+		"fig12": {"The claims are judged by 3 seeds at every step, which are more than are drawn."},
+	} {
+		notes := drawn[figure].Figure.Panels[0].Notes
+		got := slices.DeleteFunc(notes, func(note string) bool { return !strings.Contains(note, "judged by") })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: notes\n%q, want\n%q", figure, got, want)
+		}
+	}
+	of := drawn["fig04"].Record.Judged["a"]
+	if len(of.Compared) != 2 || len(of.Seeds) != 5 || len(of.Compared[1].Seeds) != 9 || of.Compared[1].Stride != 1 ||
+		!slices.Equal(of.Compared[1].Series[0], []string{"ours", "everything"}) {
+		t.Errorf("provenance of Figure 4a: %+v", of)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "fig12", "provenance.json")); err != nil ||
+		strings.Contains(string(text), "null") { // its judged runs are drawn, too
+		t.Errorf("provenance of Figure 12: %s, %v", text, err)
+	}
+	if err := WriteJSON(filepath.Join(dir, sizesName), sizes); err != nil {
 		t.Fatal(err)
 	}
+	checkTables(t, l, dir, v)
 }
 
-// enlarged returns the panel of a size with its runs.
-func (a *archive) enlarged(t *testing.T, s claims.Size) claims.Panel {
+// checkTables: the tables of figures give the verdicts of the stored runs, and fill in for runs that a store lacks.
+// Tables with other rows or settings do not.
+func checkTables(t *testing.T, l *testLab, dir string, want claims.Verification) {
 	t.Helper()
-	var err error
-	if s.Plan, err = a.panelOf(s); err != nil {
-		t.Fatal(err)
+	same := func(got claims.Verification) {
+		t.Helper()
+		if !reflect.DeepEqual(got.Claims, want.Claims) {
+			t.Errorf("from tables: %v\nwant %v", got.Claims, want.Claims)
+		}
 	}
-	p, err := a.Enlarged(s)
+	same(verified(t, fromTables(t, l.Catalog, dir), l.options))
+	stored, err := filepath.Glob(filepath.Join(l.results, "gaussian", "*.jsonl.zst"))
+	if err != nil || len(stored) < 10 {
+		t.Fatal(stored, err)
+	}
+	for _, path := range stored[:len(stored)/2] {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	both, err := OpenStored(l.Catalog, OpenOptions{Results: l.results, Tables: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	same(verified(t, both, l.options))
+
+	table := filepath.Join(dir, "fig01", "fig01-a.csv")
+	text := demand.Read(t, table)
+	demand.Write(t, table, strings.Replace(string(text), "everything", "elsewhere", 1))
+	_, err = claims.ReadTables(l.Catalog.Figures, dir)
+	demand.Error(t, err, "fig01-a", "is not the file that SHA256SUMS lists: restore both, or draw")
+	seal(t, filepath.Dir(table))
+	_, err = claims.ReadTables(l.Catalog.Figures, dir)
+	demand.Error(t, err, "fig01-a", "no run of provenance.json")
+	demand.Write(t, table, text)
+	for _, name := range []string{"fig01", "fig04", "fig12"} { // whose settings do not give the runs' identity
+		record := filepath.Join(dir, name, figures.ProvenanceFile)
+		demand.Write(t, record, strings.ReplaceAll(string(demand.Read(t, record)), `"rate": "0.0009"`, `"rate": "0.0008"`))
+		seal(t, filepath.Dir(record))
+	}
+	for _, folder := range []string{dir, t.TempDir()} {
+		_, err := claims.ReadTables(l.Catalog.Figures, folder)
+		demand.Error(t, err, "no run of a drawn figure")
+	}
+}
+
+// fromTables opens a lab without any stored run.
+func fromTables(t *testing.T, c Catalog, dir string) *Lab {
+	t.Helper()
+	l, err := OpenStored(c, OpenOptions{Results: filepath.Join(t.TempDir(), "none"), Tables: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// seal writes the checksums of a figure's folder as it is now.
+func seal(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for _, path := range append(names, filepath.Join(dir, figures.ProvenanceFile)) {
+		out = fmt.Appendf(out, "%x  %s\n", sha256.Sum256(demand.Read(t, path)), filepath.Base(path))
+	}
+	demand.Write(t, filepath.Join(dir, figures.SumsFile), out)
 }
 
 // difference is the mean of a series minus that of a base, and the number of seeds, from the rows of a CSV file.
@@ -90,150 +199,102 @@ func difference(rows []figures.Row, series, base string) (mean float64, seeds in
 }
 
 // TestJudgedFiles: where claims are judged by more than is drawn, these rows are a file from which the effects can be
-// computed again, the page, the pictures and the terminal say so, and the provenance has the runs. The tables give the
-// verdicts. Where claims are judged by what is drawn, there is no such file, and that of an earlier drawing is removed.
+// computed again, the page and the terminal say so, and the provenance has the runs. Where claims are judged by what is
+// drawn, there is no such file, and that of an earlier drawing is removed.
 func TestJudgedFiles(t *testing.T) {
-	w := largerSamples(t)
-	r, err := w.Draw(paper.Fig1(), w.options)
+	l, _ := newSamples(t)
+	r, err := l.Draw(paper.Fig1(), l.options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkJudged(t, w, r)
-	checkTables(t, w)
-	w.options.Seeds = []int64{0, 1}
-	if _, err := w.Draw(paper.Fig1(), w.options); err != nil {
-		t.Fatal(err)
-	}
-	for _, panel := range []string{"a", "b"} {
-		if _, err := os.Stat(filepath.Join(w.options.Out, "fig01-"+panel+"-judged.csv")); !os.IsNotExist(err) {
-			t.Errorf("panel %s, judged as drawn, has the file of an earlier drawing: %v", panel, err)
-		}
-	}
-	page, record := string(w.read(t, "index.html")), string(w.read(t, "provenance.json"))
-	if strings.Contains(page, "judged.csv") || strings.Contains(page, "more than are drawn") ||
-		strings.Contains(record, `"judged"`) {
-		t.Error("page or provenance of chosen seeds have a larger sample")
-	}
-}
-
-func checkJudged(t *testing.T, w *workplace, r *Result) {
-	t.Helper()
-	var judged []claims.Judged
-	if err := json.Unmarshal(w.read(t, claimsFile), &judged); err != nil {
-		t.Fatal(err)
-	}
-	compared := map[string]int{}
-	for _, c := range judged {
+	compared := 0
+	for _, c := range r.Claims {
 		for _, p := range c.Parts {
-			if p.Statistic != paper.Difference || p.Verdict == claims.NotRun {
+			file := map[string]string{"b": "fig01-b-judged.csv", "d": "fig01-d.csv"}[p.Panel]
+			if file == "" || p.Statistic != paper.Difference {
 				continue
 			}
-			file := "fig01-" + p.Panel + ".csv"
-			if p.Panel == "a" || p.Panel == "b" {
-				file = "fig01-" + p.Panel + "-judged.csv"
+			mean, seeds := difference(l.csvRows(t, file), p.Series, p.Base)
+			if compared++; math.Abs(mean-p.Effect.Mean) > 1e-12 || seeds != p.Effect.N {
+				t.Errorf("%s of %s, panel %s: %v over %d seeds in %s", p, c.ID, p.Panel, mean, seeds, file)
 			}
-			mean, seeds := difference(w.csvRows(t, file), p.Series, p.Base)
-			if math.Abs(mean-p.Effect.Mean) > 1e-12 || seeds != p.Effect.N {
-				t.Errorf("%s of %s, panel %s: %v over %d seeds in %s, %v over %d in %s",
-					p, c.ID, p.Panel, mean, seeds, file, p.Effect.Mean, p.Effect.N, claimsFile)
-			}
-			compared[p.Panel] = seeds
 		}
 	}
-	if compared["a"] != 9 || compared["b"] != 8 || compared["c"] != 3 || len(compared) != 4 {
-		t.Errorf("seeds of the claims about each panel: %v", compared)
+	sample := r.Record.Judged["b"]
+	if compared < 10 || len(sample.Seeds) != 8 || sample.Stride != 1 || len(sample.Runs) != 5*5 || len(r.Record.Judged) != 3 {
+		t.Errorf("%d effects; the provenance has %d seeds, stride %d, %d runs", compared, len(sample.Seeds), sample.Stride, len(sample.Runs))
 	}
-	if _, err := os.Stat(filepath.Join(w.options.Out, "fig01-c-judged.csv")); !os.IsNotExist(err) {
-		t.Errorf("panel c is judged as it is drawn, and has a file of judged rows: %v", err)
-	}
-	if rows := w.csvRows(t, "fig01-a.csv"); slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Seed > 2 }) {
-		t.Error("seeds of the larger sample are drawn")
-	}
-	checkSentences(t, w, r)
-	var record claims.Record
-	if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil {
+	contains(t, "the page", html.UnescapeString(string(l.read(t, "index.html"))),
+		`<a href="fig01-b-judged.csv">fig01-b-judged.csv</a>`, "The claims are judged by 8 seeds at every step")
+	contains(t, "the terminal", l.stdout.String(),
+		"The claims are judged by 8 seeds at every step, which are more than are drawn.\nPanel c")
+	// The difference of a phase in the notes has the rows and the level of the claims about the panel.
+	rows := slices.DeleteFunc(l.csvRows(t, "fig01-a-judged.csv"), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
+	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
+	if err != nil {
 		t.Fatal(err)
 	}
-	drawn := map[string]bool{}
-	for _, run := range record.Runs {
-		drawn[run.ID] = true
+	e := m.Interval(.975)
+	contains(t, "the notes", strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
+		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s %s, ", claims.Signed(e.Mean), claims.Bounds(e)))
+
+	l.options.Seeds = []int64{0, 1}
+	if _, err := l.Draw(paper.Fig1(), l.options); err != nil {
+		t.Fatal(err)
 	}
-	for panel, want := range map[string]struct{ seeds, stride, runs int }{"a": {9, 1, 6 * 4}, "b": {8, 13, 5 * 5}} {
-		sample := record.Judged[panel]
-		if len(sample.Seeds) != want.seeds || sample.Stride != want.stride || len(sample.Runs) != want.runs {
-			t.Errorf("panel %s: the provenance has %d seeds, stride %d, %d runs, want %+v",
-				panel, len(sample.Seeds), sample.Stride, len(sample.Runs), want)
-		}
-		for _, run := range sample.Runs {
-			if drawn[run.ID] || run.Panel != panel || run.Provenance.Seed < 3 {
-				t.Errorf("panel %s: run %+v", panel, run)
-			}
-		}
+	if left, _ := filepath.Glob(filepath.Join(l.options.Out, "*-judged.csv")); len(left) > 0 {
+		t.Errorf("chosen seeds have larger samples: %v", left)
 	}
-	if len(record.Judged) != 2 || len(record.Runs) != 3*(4+5+5+4) {
-		t.Errorf("provenance of %d larger samples and %d drawn runs", len(record.Judged), len(record.Runs))
+	if strings.Contains(string(l.read(t, "provenance.json")), `"judged"`) {
+		t.Error("the provenance of chosen seeds has a larger sample")
 	}
 }
 
-// checkSentences demands that page, picture and terminal say what the claims are judged by.
-func checkSentences(t *testing.T, w *workplace, r *Result) {
-	t.Helper()
-	page := html.UnescapeString(string(w.read(t, "index.html")))
-	for _, want := range []string{
-		`<a href="fig01-a-judged.csv">fig01-a-judged.csv</a>`, `<a href="fig01-b-judged.csv">`,
-		"The claims and the differences in these notes are judged by 9 seeds at every step, which are more than are drawn.",
-		"The claims are judged by 8 seeds at every 13th step, which are more than are drawn.",
-		"103 stored runs", // 54 are drawn
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
+// TestGalleryVerdicts: the verdicts of the gallery, and of its robots at the medium scale, are those of their tables.
+func TestGalleryVerdicts(t *testing.T) {
+	for dir, seeds := range map[string][]int64{gallery: nil, medium: {0, 1, 2, 3, 4}} {
+		want := committed(t, dir)
+		l := fromTables(t, testCatalog, dir)
+		text, err := json.Marshal(verified(t, l, Options{Scale: want.Scale, Seeds: seeds}))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if strings.Contains(page, "fig01-c-judged.csv") || strings.Count(page, "more than are drawn") != 2 {
-		t.Error("the page names other larger samples")
-	}
-	for _, want := range []string{"The claims are judged by 9 seeds at every step, which are more than are drawn.\nPanel b",
-		"The claims are judged by 8 seeds at every 13th step, which are more than are drawn.\nPanel c"} {
-		if !strings.Contains(w.stdout.String(), want) {
-			t.Errorf("the terminal lacks %q:\n%s", want, &w.stdout)
+		var got claims.Verification
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
 		}
-	}
-	// The differences in the notes are those of nine seeds, of which three are drawn.
-	panel := r.Figure.Panels[0]
-	rows := slices.DeleteFunc(w.csvRows(t, "fig01-a-judged.csv"), func(r figures.Row) bool { return r.T > 36 })
-	mean, _ := difference(rows, "ours", "recent")
-	want := "Ours at t = 1 to 36 minus: Everything "
-	i := slices.IndexFunc(panel.Notes, func(note string) bool { return strings.HasPrefix(note, want) })
-	if i < 0 || !strings.Contains(panel.Notes[i], "Recent "+claims.Signed(mean)+" [") {
-		t.Errorf("notes %q, want Recent %s", panel.Notes, claims.Signed(mean))
+		if !reflect.DeepEqual(got.Figures, want.Figures) || len(got.Claims) != len(want.Claims) {
+			t.Fatalf("figures:\n%+v\nwant\n%+v; %d claims, want %d", got.Figures, want.Figures, len(got.Claims), len(want.Claims))
+		}
+		for i, c := range got.Claims {
+			if !reflect.DeepEqual(c, want.Claims[i]) {
+				t.Errorf("%s: %s\n%s says %s", c.ID, c, dir, want.Claims[i])
+			}
+		}
 	}
 }
 
 // TestGallerySizes: the sizes that are fixed in the folder of the results are written to the gallery, where there are
 // any.
 func TestGallerySizes(t *testing.T) {
-	a, dir := newArchive(t), t.TempDir()
+	l, dir := newLab(t), t.TempDir()
 	readme := filepath.Join(dir, "README.md")
 	demand.Write(t, readme, "<!-- gallery:begin -->\n<!-- gallery:end -->\n")
-	copied := filepath.Join(dir, "sizes.json")
-	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
+	copied := filepath.Join(dir, sizesName)
+	v := claims.Verification{Figures: []claims.State{{Stored: 1}}}
+	if err := l.WriteGallery(v, dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(copied); !os.IsNotExist(err) {
 		t.Errorf("no size is fixed, and there is a file: %v", err)
 	}
-	size := claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 2},
-		Parts: []claims.SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}}
-	a.fix(t, size)
-	if err := a.WriteGallery(claims.Verification{Figures: []claims.State{{Stored: 1}}}, dir); err != nil {
+	l.fix(t, claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 2},
+		Parts: []claims.SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}})
+	if err := l.WriteGallery(v, dir); err != nil {
 		t.Fatal(err)
 	}
-	fixed := demand.Read(t, a.sizesFile())
-	if got, err := os.ReadFile(copied); err != nil || string(got) != string(fixed) ||
-		!strings.Contains(string(got), `"half": 0.01`) {
-		t.Errorf("%v, the gallery has\n%s\nwant\n%s", err, got, fixed)
+	if got := demand.Read(t, copied); string(got) != string(demand.Read(t, l.sizesFile())) {
+		t.Errorf("the gallery has\n%s", got)
 	}
-	if text, err := os.ReadFile(readme); err != nil || !strings.Contains(string(text), "no claim. ") {
-		t.Errorf("%v, README.md:\n%s", err, text)
-	}
+	contains(t, "README.md", string(demand.Read(t, readme)), "no claim. ")
 }

@@ -9,7 +9,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/figures"
-	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -77,62 +76,37 @@ func TestFilmOfLongerRun(t *testing.T) {
 }
 
 // TestMetricsOfTables: what drawn runs measured besides what a panel shows is in a table of its own, from which
-// [ReadTables] has the whole run again.
+// [claims.ReadTables] has the whole run again.
 func TestMetricsOfTables(t *testing.T) {
-	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, report := plan[0], runs.Report{Results: map[string]*runs.Result{}}
-	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, o := range outlines {
-		spec := runs.Spec{Experiment: o.Data[0].Experiment, Learner: o.Learner, Seed: 3, Settings: o.Settings}
-		p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: []int{8, 16}}})
-		run := &runs.Result{Spec: spec, Steps: []int{8, 16}, Provenance: runs.Provenance{Seed: 3, Config: o.Settings}}
-		for _, at := range run.Steps {
-			run.Rows = append(run.Rows, runs.Row{T: at, Metric: "return", Value: float64(i)},
-				runs.Row{T: at, Metric: "return-valve-0", Value: float64(10*i + at)})
-		}
-		report.Results[spec.ID()] = run
-	}
-	const absent = "sac-omega" // not drawn
-	p.Series = slices.DeleteFunc(p.Series, func(name string) bool { return name == absent })
-	c := claims.Collect(p, report.Results)
-	rows := slices.DeleteFunc(c.Rows(), func(r figures.Row) bool { return r.Series == absent })
-	panel, err := chart(p, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	panel.Metrics = otherMetrics(c)
-	dir := t.TempDir()
-	drawn := figures.Figure{Name: "fig02", Title: "t", Caption: "c", Panels: []figures.Panel{panel}}
-	record := claims.NewRecord("tiny", runs.Provenance{}, []claims.Collected{c}, claims.Evidence{})
-	if err := figures.Write(drawn, rows, record, filepath.Join(dir, "fig02")); err != nil {
-		t.Fatal(err)
-	}
-	tables, err := claims.ReadTables(testCatalog.Figures, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := claims.Archive{Store: store, Tables: tables}.Load(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := newLab(t)
+	l.only(2)
+	l.options.Panels, l.options.Seeds = []string{"a"}, []int64{3}
+	p := l.plan(t, paper.Fig2())[0]
+	var jobs []runs.Job
 	for _, job := range p.Jobs {
-		got, want := read.Results[job.Spec.ID()], report.Results[job.Spec.ID()]
-		if job.Series == absent {
-			if got != nil {
-				t.Errorf("%s is not drawn, but its table has %v", job.Series, got.Rows)
-			}
-		} else if got == nil || !slices.Equal(got.Steps, want.Steps) || !sameRows(got.Rows, want.Rows) {
-			t.Errorf("%s: %v, want %v", job.Series, got, want)
+		step := func(_ context.Context, at int) ([]runs.Row, error) {
+			return []runs.Row{{T: at, Metric: "return", Value: float64(len(job.Series))},
+				{T: at, Metric: "return-valve-0", Value: float64(10*len(job.Series) + at)}}, nil
+		}
+		if job.Series != "sac-omega" { // not drawn
+			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step})
+		}
+	}
+	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	l.options.Out = filepath.Join(dir, "fig02")
+	_, err = l.Draw(paper.Fig2(), l.options)
+	demand.Error(t, err, "SAC with ω, seeds 3")
+	read, err := fromTables(t, l.Catalog, dir).Load(p)
+	if err != nil || len(read.Results) != len(jobs) {
+		t.Fatal(len(read.Results), err)
+	}
+	for id, got := range read.Results {
+		if want := report.Results[id]; !slices.Equal(got.Steps, want.Steps) || !sameRows(got.Rows, want.Rows) {
+			t.Errorf("%s: %v, want %v", got.Spec, got, want)
 		}
 	}
 }

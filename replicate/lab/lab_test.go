@@ -1,15 +1,213 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
+	"tvps/replicate/robots"
+	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 )
+
+var testCatalog = PaperCatalog(&supervised.Protocol, &robots.Protocol)
+
+// testLab is a lab in temporary folders, with what it prints.
+type testLab struct {
+	*Lab
+	options        Options
+	results        string
+	stdout, stderr bytes.Buffer
+	lacking        func(job runs.Wanted) (steps int) // how many of its last steps a made-up run lacks; all for every step
+}
+
+const all = math.MaxInt
+
+// newLab returns a lab of the tiny scale, without data sets.
+func newLab(t *testing.T) *testLab {
+	t.Helper()
+	t.Setenv("TVPS_DATA", "")
+	t.Setenv("TVPS_CACHE", t.TempDir())
+	l := &testLab{results: filepath.Join(t.TempDir(), "results"), lacking: func(runs.Wanted) int { return 0 }}
+	store, err := runs.Open(l.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	l.Lab = &Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: &l.stdout,
+		Stderr: &l.stderr}
+	l.options = Options{Scale: "tiny", Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out")}
+	return l
+}
+
+// newMiniature returns a lab with options for panel a of Figure 1 in miniature: 4 runs of 3 steps for each of 2 seeds.
+func newMiniature(t *testing.T) *testLab {
+	t.Helper()
+	l := newLab(t)
+	l.options.Panels, l.options.Seeds = []string{"a"}, []int64{0, 1}
+	l.options.Overrides = []string{"steps=7", "first=1", "stride=2", "n=30", "test-n=40", "epochs=2", "max-updates=3",
+		"g-updates=3", "batch=16", "g-batch=16"}
+	return l
+}
+
+// only leaves the figures with these numbers in the catalog.
+func (l *testLab) only(numbers ...int) {
+	l.Figures = slices.DeleteFunc(slices.Clone(l.Figures), func(f paper.Figure) bool {
+		return !slices.Contains(numbers, f.Number)
+	})
+}
+
+// plan returns the panels of a figure with their runs.
+func (l *testLab) plan(t *testing.T, f paper.Figure) []claims.Panel {
+	t.Helper()
+	plan, err := l.Plan(f, l.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// compute stores made-up runs of a panel, with the values that each has of what the panel shows.
+func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Wanted, step int) float64) {
+	t.Helper()
+	var jobs []runs.Job
+	for _, job := range p.Jobs {
+		step := func(_ context.Context, t int) ([]runs.Row, error) {
+			return []runs.Row{{T: t, Metric: p.Shown().Name, Value: value(job, t)}}, nil
+		}
+		if lacks := l.lacking(job); lacks < len(job.Steps) {
+			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps[:len(job.Steps)-lacks], Step: step})
+		}
+	}
+	made := runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}
+	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 8, Provenance: made})
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+}
+
+// fill stores made-up runs of the figures with these numbers, or of all figures if none is given. Each learner has a
+// fixed value: .5 for Everything, .6 + .001 seed for Ours, and so on. The scores of Ours and of the exact weights rise
+// and fall together.
+func (l *testLab) fill(t *testing.T, numbers ...int) {
+	t.Helper()
+	levels := map[string]float64{"everything": .5, "recent": .4, "finetune": .45, "ours": .6, "pretrained": .5,
+		"standard": .55, "exact": .6,
+		"sac": -60, "sac-omega": -50, "sac-context": -40, "sac-context-omega": -30,
+		"nothing": -80, "random": -90, "scripted": -20, "constant": -20}
+	for _, f := range l.Figures {
+		if len(numbers) > 0 && !slices.Contains(numbers, f.Number) {
+			continue
+		}
+		for _, p := range l.plan(t, f) {
+			l.compute(t, p, func(job runs.Wanted, step int) float64 {
+				value := levels[job.Spec.Learner]
+				if job.Spec.Learner == "ours" {
+					value += .001 * float64(job.Spec.Seed)
+				}
+				if p.Shown().Name == "score" && job.Spec.Learner != "standard" {
+					value += .1 * float64(step%5)
+				}
+				return value
+			})
+		}
+	}
+}
+
+// fix fixes sizes.
+func (l *testLab) fix(t *testing.T, sizes ...claims.Size) {
+	t.Helper()
+	if err := WriteJSON(l.sizesFile(), sizes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// enlarged returns the panel of a size with its runs.
+func (l *testLab) enlarged(t *testing.T, s claims.Size) claims.Panel {
+	t.Helper()
+	var err error
+	if s.Plan, err = l.panelOf(s); err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Enlarged(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// verified judges all claims by what a lab has.
+func verified(t *testing.T, l *Lab, o Options) claims.Verification {
+	t.Helper()
+	v, err := l.Verify(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (l *testLab) verify(t *testing.T) claims.Verification {
+	t.Helper()
+	return verified(t, l.Lab, l.options)
+}
+
+// claim returns the claim with this id.
+func claim(t *testing.T, v claims.Verification, id string) claims.Judged {
+	t.Helper()
+	i := slices.IndexFunc(v.Claims, func(c claims.Judged) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("the table lacks %s", id)
+	}
+	return v.Claims[i]
+}
+
+// read returns a file of the output folder.
+func (l *testLab) read(t *testing.T, name string) []byte {
+	t.Helper()
+	return demand.Read(t, filepath.Join(l.options.Out, name))
+}
+
+// csvRows returns the rows of a CSV file in the output folder.
+func (l *testLab) csvRows(t *testing.T, name string) []figures.Row {
+	t.Helper()
+	rows, err := figures.ReadCSV(bytes.NewReader(l.read(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// contains fails the test unless a text has all the words.
+func contains(t *testing.T, what, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("%s lacks %q", what, word)
+		}
+	}
+}
+
+// seedsTo are the first n seeds.
+func seedsTo(n int) (out []int64) {
+	for i := range int64(n) {
+		out = append(out, i)
+	}
+	return out
+}
 
 func TestParseSeeds(t *testing.T) {
 	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]",
@@ -28,15 +226,15 @@ func TestParseSeeds(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	results := filepath.Join(t.TempDir(), "results")
-	lab, err := Open(context.Background(), testCatalog, OpenOptions{Backend: backend.Go, Results: results})
+	lab, err := Open(t.Context(), testCatalog, OpenOptions{Backend: backend.Go, Results: results})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if lab.Store == nil || lab.Host.Backend.Info.Name != backend.Go || lab.Host.CacheDir == "" {
 		t.Errorf("%+v", lab)
 	}
-	if _, err := Open(context.Background(), testCatalog,
-		OpenOptions{Backend: "tpu", Results: results}); !errors.Is(err, usage.Err) {
+	_, err = Open(t.Context(), testCatalog, OpenOptions{Backend: "tpu", Results: results})
+	if !errors.Is(err, usage.Err) {
 		t.Errorf("a backend that does not exist: %v", err)
 	}
 }

@@ -17,8 +17,6 @@ import (
 	"tvps/replicate/usage"
 )
 
-var testCatalog = PaperCatalog(&supervised.Protocol, &robots.Protocol)
-
 // scalesOf lists the scales that the scenarios of a figure have.
 func scalesOf(f paper.Figure) []experiment.Scale {
 	return slices.DeleteFunc(slices.Clone(experiment.Scales), func(s experiment.Scale) bool {
@@ -50,9 +48,6 @@ func TestSetup(t *testing.T) {
 		{"gausian", "tiny", "", []string{`no scenario "gausian"`}},
 		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny small medium paper"}},
 		{"gaussian", "tiny", "epochs", []string{`"epochs" is not of the form name=value`}},
-		{"gaussian", "tiny", "=5", []string{"name=value"}},
-		{"gaussian", "tiny", "epoch=5", []string{`did you mean "epochs"`}},
-		{"gaussian", "tiny", "epochs=0", []string{"epochs=0", "positive"}},
 		{"gaussian", "tiny", "first=1000", []string{"first=1000"}},
 		{"gaussian", "tiny", "network=head", []string{"does not fit"}},
 	} {
@@ -109,10 +104,8 @@ func TestPanelsErrors(t *testing.T) {
 		words []string
 	}{
 		{Options{Scale: "tiny", Panels: []string{"a", "e"}}, []string{`no panel "e"`, "did you mean", "a, b, c, d"}},
-		{Options{Scale: "huge"}, []string{`no scale "huge"`}},
 		{Options{Scale: ""}, []string{"no scale"}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`, `did you mean "epochs"`}},
-		{Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"z.epochs=4"}}, []string{`no setting "z.epochs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epochs"}}, []string{"name=value"}},
 		{Options{Scale: "tiny", Learners: []string{"hours"}}, []string{"panel a", `did you mean "ours"`}},
@@ -251,21 +244,6 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 		}
 		if named == 0 {
 			t.Errorf("no setting of the protocol of %s names an interpretation", p.Base)
-		}
-	}
-}
-
-// TestLargestNumber: no setting takes a number that has no meaning, such as the largest of 64 bits.
-func TestLargestNumber(t *testing.T) {
-	for _, scenario := range []string{"gaussian", "cifar10b", "clear", "claw", "cheetah"} {
-		setup, err := testCatalog.Setup(scenario, experiment.Tiny, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, field := range setup.Fields() {
-			if _, err := setup.With(field.Name, "9223372036854775807"); err == nil {
-				t.Errorf("%s: %s takes it", scenario, field.Name)
-			}
 		}
 	}
 }

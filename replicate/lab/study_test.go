@@ -2,10 +2,10 @@ package lab
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -217,9 +216,6 @@ func TestPlansErrors(t *testing.T) {
 			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
 		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
 			[]string{`no row "block-stage" here`}},
-		{StudyOptions{Options: Options{Scale: "huge"}}, []string{`no scale "huge"`}},
-		{StudyOptions{Options: Options{Scale: "tiny", Overrides: []string{"epohcs=1"}}},
-			[]string{`did you mean "epochs"`}},
 		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
 			[]string{"--update", "--row"}},
 		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"},
@@ -259,28 +255,26 @@ func TestUnfitLearner(t *testing.T) {
 	}
 }
 
-// newStudy is a workplace for the study's table of the Gaussian in miniature.
-func newStudy(t *testing.T) (*workplace, StudyOptions) {
+// newStudy is a lab for the study's table of the Gaussian in miniature, with these alternatives if there are any.
+func newStudy(t *testing.T, alternatives ...paper.Alternative) (*testLab, []paper.Table, StudyOptions) {
 	t.Helper()
-	w := newWorkplace(t)
-	w.tables, w.options.Panels = paper.Study(), []string{"gaussian"}
-	return w, StudyOptions{Rows: []string{"clip-none", "linear"}, Options: w.options}
+	w, tables := newMiniature(t), paper.Study()
+	if len(alternatives) > 0 {
+		tables[0].Alternatives = alternatives
+	}
+	w.options.Panels = []string{"gaussian"}
+	return w, tables, StudyOptions{Options: w.options}
 }
 
-func (w *workplace) study(o StudyOptions) (*studyResult, error) {
-	return w.Lab.Study(context.Background(), w.tables, o)
-}
-
-// setAlternatives replaces the rows of the Gaussian.
-func (w *workplace) setAlternatives(list ...paper.Alternative) { w.tables[0].Alternatives = list }
+var clipNone = paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}}
 
 // TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
 // that is the same. A row about a learner that has no column shows it in the named one. The second call computes
 // nothing and writes the same bytes.
 func TestStudy(t *testing.T) {
-	w, o := newStudy(t)
-	o.Rows = append(o.Rows, "conditional")
-	r, err := w.study(o)
+	w, tables, o := newStudy(t)
+	o.Rows = []string{"clip-none", "linear", "conditional"}
+	r, err := w.Study(t.Context(), tables, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +284,7 @@ func TestStudy(t *testing.T) {
 	}
 	var learners []string
 	for _, row := range r.Tables[0].Rows {
-		names := slices.Sorted(func(yield func(string) bool) {
-			for name := range row.Results {
-				if !yield(name) {
-					return
-				}
-			}
-		})
+		names := slices.Sorted(maps.Keys(row.Results))
 		learners = append(learners, row.Name+": "+strings.Join(names, " "), fmt.Sprint(row.Own))
 		if len(row.Lacking) > 0 || len(row.Steps) != 3 {
 			t.Errorf("%s lacks %v, steps %v", row.Name, row.Lacking, row.Steps)
@@ -319,7 +307,7 @@ func TestStudy(t *testing.T) {
 	}
 	checkStudyFiles(t, w, o)
 	written := w.read(t, "study.md")
-	again, err := w.study(o)
+	again, err := w.Study(t.Context(), tables, o)
 	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 28 {
 		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Report.Computed, again.Report.Cached,
 			err)
@@ -330,18 +318,13 @@ func TestStudy(t *testing.T) {
 }
 
 // checkStudyFiles checks the files of TestStudy and what it prints.
-func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
+func checkStudyFiles(t *testing.T, w *testLab, o StudyOptions) {
 	t.Helper()
-	for _, words := range []string{"# What the alternatives", "3 steps (1, 3, 5) of 7", "Seeds 0, 1;", "`clip=none`",
-		"`network=linear`", "| setting | about | Everything |", "N = 30 samples",
-		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |"} {
-		if !strings.Contains(string(w.read(t, "study.md")), words) {
-			t.Errorf("study.md lacks %q:\n%s", words, w.read(t, "study.md"))
-		}
-	}
-	rows, err := figures.ReadCSV(bytes.NewReader(w.read(t, "study.csv")))
-	if err != nil || len(rows) != 2*3*(6+3+5+2) {
-		t.Errorf("study.csv has %d rows, %v", len(rows), err)
+	contains(t, "study.md", string(w.read(t, "study.md")), "# What the alternatives", "3 steps (1, 3, 5) of 7",
+		"Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples",
+		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |")
+	if rows := w.csvRows(t, "study.csv"); len(rows) != 2*3*(6+3+5+2) {
+		t.Errorf("study.csv has %d rows", len(rows))
 	}
 	var found struct {
 		Tables []studyTable
@@ -354,26 +337,19 @@ func checkStudyFiles(t *testing.T, w *workplace, o StudyOptions) {
 		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5+2) {
 		t.Errorf("study.json: %+v", found)
 	}
-	for _, words := range []string{"Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md")} {
-		if !strings.Contains(w.stdout.String(), words) {
-			t.Errorf("the terminal lacks %q:\n%s", words, &w.stdout)
-		}
-	}
+	contains(t, "the terminal", w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md"))
 }
 
 // TestStudyFailure: the cell of a failed run says "not run", the others have values, and no file is updated.
 func TestStudyFailure(t *testing.T) {
-	w, o := newStudy(t)
-	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
+	w, tables, o := newStudy(t, clipNone)
+	o.Update = filepath.Join(t.TempDir(), "x.md")
 	o.Overrides = append(o.Overrides, "g-network=conv5", "g-input=pixels")
 	text := []byte("<!-- study:gaussian:begin -->\nold\n<!-- study:gaussian:end -->\n")
 	demand.Write(t, o.Update, text)
-	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
-	_, err := w.study(o)
+	_, err := w.Study(t.Context(), tables, o)
 	demand.Error(t, err, "runs failed", "needs images")
-	if !strings.Contains(string(w.read(t, "study.md")), "not run") {
-		t.Errorf("%s", w.read(t, "study.md"))
-	}
+	contains(t, "study.md", string(w.read(t, "study.md")), "not run")
 	if now, _ := os.ReadFile(o.Update); !bytes.Equal(now, text) {
 		t.Errorf("updated to %s", now)
 	}
@@ -381,12 +357,10 @@ func TestStudyFailure(t *testing.T) {
 
 // TestSlowRows: a slow row is left out with the reason, unless it is named, at the paper's scale, or stored.
 func TestSlowRows(t *testing.T) {
-	w, o := newStudy(t)
-	w.setAlternatives(paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
-	o.Rows = nil
+	w, tables, o := newStudy(t, paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
 	rows := func(o StudyOptions) int {
 		t.Helper()
-		plans, err := w.studyPlans(w.tables, o)
+		plans, err := w.studyPlans(tables, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,13 +378,50 @@ func TestSlowRows(t *testing.T) {
 	if rows(o) != 0 || rows(large) != 1 || rows(named) != 1 {
 		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
 	}
-	plans, err := w.studyPlans(w.tables, named)
+	plans, err := w.studyPlans(tables, named)
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&archive{Lab: w.Lab}).compute(t, []claims.Panel{plans[0].Default, plans[0].Rows[0].Panel},
-		func(runs.Wanted, int) float64 { return .5 })
+	for _, p := range []claims.Panel{plans[0].Default, plans[0].Rows[0].Panel} {
+		w.compute(t, p, func(runs.Wanted, int) float64 { return .5 })
+	}
 	if rows(o) != 1 {
 		t.Error("a slow row whose runs are stored is left out")
+	}
+}
+
+// TestStudyOfG: a row's loss, and its difference to the default, are means over the stored losses; each run has its
+// own row, no classifier is trained, and the seeds are those of no figure.
+func TestStudyOfG(t *testing.T) {
+	w, _, o := newStudy(t)
+	tables := paper.StudyOfG()
+	o.Panels, o.Rows, o.Seeds = []string{"g-gaussian"}, []string{"constant-high"}, nil
+	for i := range tables {
+		tables[i].Alternatives = []paper.Alternative{{Name: "constant-high", About: "I1", Set: []string{"g-rate=1e-1"}}}
+	}
+	r, err := w.Study(t.Context(), tables, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := w.csvRows(t, "study.csv")
+	mean, count := map[string]float64{}, map[string]float64{}
+	for _, row := range rows {
+		if row.Metric != "g-loss" || row.Seed < 100 {
+			t.Errorf("row %+v", row)
+		}
+		mean[row.Panel], count[row.Panel] = mean[row.Panel]+row.Value, count[row.Panel]+1
+	}
+	a := mean["g-gaussian/default"] / count["g-gaussian/default"]
+	b := mean["g-gaussian/constant-high"] / count["g-gaussian/constant-high"]
+	if r.Report.Computed != 8 || len(rows) != 24 || a == b {
+		t.Errorf("%d runs, %d rows, losses %v and %v", r.Report.Computed, len(rows), a, b)
+	}
+	cells := r.Tables[0].cells()
+	if cells[1][2] != fmt.Sprintf("%.4f", a) || cells[2][2] != fmt.Sprintf("%.4f", b) ||
+		!strings.HasPrefix(cells[2][3], fmt.Sprintf("%+.4f [", b-a)) {
+		t.Errorf("cells %q; want %.4f and %.4f", cells, a, b)
+	}
+	if !strings.Contains(r.Tables[0].Command, "study --loss --scale") {
+		t.Errorf("command %s", r.Tables[0].Command)
 	}
 }

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,38 +94,28 @@ func TestSteps(t *testing.T) {
 }
 
 // TestUpdateFile: a file without marks is rejected before anything is computed. With marks only the chosen table
-// changes, and the file keeps its mode.
+// changes.
 func TestUpdateFile(t *testing.T) {
-	w, o := newStudy(t)
-	w.setAlternatives(paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}})
-	o.Rows, o.Update = nil, filepath.Join(t.TempDir(), "x.md")
-	_, err := w.study(o)
-	demand.Error(t, err, "--update", "x.md")
-	if err := os.WriteFile(o.Update, []byte("no marks"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.study(o)
-	demand.Error(t, err, o.Update, "<!-- study:gaussian:begin -->")
+	w, tables, o := newStudy(t, clipNone)
+	o.Update = filepath.Join(t.TempDir(), "x.md")
+	demand.Write(t, o.Update, "no marks")
+	_, err := w.Study(t.Context(), tables, o)
+	demand.Error(t, err, "--update", o.Update, "<!-- study:gaussian:begin -->")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("runs were computed before the error: %v", done)
 	}
 	const before = "above\n<!-- study:gaussian:begin -->\n"
 	const after = "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
-	if err := os.WriteFile(o.Update, []byte(before+"old\n"+after), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := w.study(o)
+	demand.Write(t, o.Update, before+"old\n"+after)
+	r, err := w.Study(t.Context(), tables, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(o.Update)
-	if want := before + "\n" + r.Tables[0].markdown() + "\n" + after; err != nil || string(text) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
+	want := before + "\n" + r.Tables[0].markdown() + "\n" + after
+	if text := demand.Read(t, o.Update); string(text) != want {
+		t.Errorf("%s\nwant\n%s", text, want)
 	}
-	if info, _ := os.Stat(o.Update); info.Mode().Perm() != 0o600 ||
-		!strings.Contains(w.stdout.String(), "Tables rewritten: "+o.Update) {
-		t.Errorf("mode %v, printed %s", info.Mode(), &w.stdout)
-	}
+	contains(t, "the terminal", w.stdout.String(), "Tables rewritten: "+o.Update)
 }
 
 // TestInterpretationsHaveMarks: measured.md has the marks of every table, each in a paragraph of its own.
