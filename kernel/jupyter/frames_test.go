@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
-	"github.com/go-zeromq/zmq4/security/null"
 )
 
 // stream is a connection whose peer has sent some bytes and closed it. What is written to it is dropped.
@@ -114,7 +113,7 @@ func FuzzFrames(f *testing.F) {
 }
 
 // Peers without the key do not end a kernel behind the relay, on any channel. GoNB's own sockets are out of their
-// reach, and heartbeats are answered.
+// reach.
 func TestRelayHostile(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
 	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
@@ -149,30 +148,12 @@ func TestRelayHostile(t *testing.T) {
 		t.Errorf("after hostile data: %q", text)
 	}
 
-	network, address := outer.address(outer.Heartbeat)
-	conn, err := net.Dial(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	beat, err := zmq4.Open(conn, null.Security(), zmq4.Req, zmq4.SocketIdentity(""), false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if err := beat.SendMsg(zmq4.NewMsgFrom(nil, []byte("ping"))); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := beat.RecvMsg(); err != nil || len(m.Frames) != 2 || string(m.Frames[1]) != "ping" {
-		t.Errorf("the heartbeat is %q, %v", m.Frames, err)
-	}
-
 	text, _ := execute(t, k, "args")
 	var inner connection
 	if data, err := os.ReadFile(text); err != nil || json.Unmarshal(data, &inner) != nil {
 		t.Fatalf("the kernel's connection file is %q: %v", text, err)
 	}
-	_, address = inner.address(inner.Shell)
+	_, address := inner.address(inner.Shell)
 	info, err := os.Stat(filepath.Dir(address))
 	if err != nil || inner.Transport != "ipc" || info.Mode().Perm() != 0o700 || !strings.HasPrefix(address, k.dir) {
 		t.Errorf("the kernel listens at %s %s: %v", inner.Transport, address, err)

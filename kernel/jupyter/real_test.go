@@ -9,45 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"tvps/ci/demand"
 )
-
-// realCase is a cell for a real kernel, with its printed text and its status.
-type realCase struct{ code, text, status, ename string }
-
-// runReal runs cells in a real kernel, interrupts an endless one, and runs one more.
-func runReal(t *testing.T, spec Spec, o Options, cases []realCase, endless, after, printed string) {
-	saved := defaultLimits
-	defaultLimits = limits{30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
-	t.Cleanup(func() { defaultLimits = saved })
-	var log demand.Buffer
-	o.Log = &log
-	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
-	k := startFake(t, spec, o)
-	for _, c := range cases {
-		text, reply := execute(t, k, c.code)
-		if !strings.Contains(text, c.text) || reply.Status != c.status || !strings.Contains(reply.Ename, c.ename) {
-			t.Errorf("%s: got %q, %+v", c.code, text, reply)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	reply, err := k.Execute(ctx, endless, func(o Output) {
-		if strings.Contains(o.Text, "started") {
-			cancel()
-		}
-	})
-	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrKernelDied) {
-		t.Errorf("interrupted: %+v, %v", reply, err)
-	}
-	if text, _ := execute(t, k, after); !strings.Contains(text, printed) {
-		t.Errorf("after the interrupt: %q", text)
-	}
-	if t.Failed() {
-		t.Log(log.String())
-	}
-}
 
 func TestGoNB(t *testing.T) {
 	gonb := os.Getenv("TVPS_TEST_GONB")
@@ -62,58 +24,49 @@ func TestGoNB(t *testing.T) {
 		t.Skip("gonb needs goimports next to it or on PATH")
 	}
 	spec := Spec{Name: "gonb", Argv: []string{gonb, "--kernel", "{connection_file}"}, Env: map[string]string{}}
-	cases := []realCase{
-		{"%%\nfmt.Println(6 * 7)", "42", "ok", ""},
-		{"%%\nfmt.Fprintln(os.Stderr, \"warned\")", "warned", "ok", ""},
-		{"%%\nundefined()", "", "error", "ERROR"},
-		{"%%\npanic(\"oh\")", "oh", "error", ""},
-		{"%%\nos.Exit(3)", "exit status 3", "error", ""},
-	}
-	endless := "%%\nfmt.Println(\"started\")\nfor { time.Sleep(time.Second) }"
+	saved := defaultLimits
+	defaultLimits = limits{30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
+	t.Cleanup(func() { defaultLimits = saved })
 	for _, mode := range []string{"message", "signal"} {
 		t.Run(mode, func(t *testing.T) {
 			spec.InterruptMode = mode
 			if mode == "signal" { // and behind the relay
 				spec.Argv = append([]string{os.Args[0], relayArgument, "{connection_file}"}, spec.Argv...)
 			}
-			runReal(t, spec, Options{Dir: t.TempDir()}, cases, endless, "%%\nfmt.Println(\"again\")", "again")
+			spec.Env["FAKE_TEST"] = marker(t) // marks its processes
+			runGoNB(t, startFake(t, spec, Options{Dir: t.TempDir()}))
 		})
 	}
 }
 
-func TestIPyKernel(t *testing.T) {
-	python := os.Getenv("TVPS_TEST_PYTHON")
-	if python == "" {
-		python = "python3"
+// runGoNB runs cells, interrupts an endless one, and runs one more.
+func runGoNB(t *testing.T, k *Kernel) {
+	for _, c := range []struct{ code, text, status, ename string }{
+		{"fmt.Println(6 * 7)", "42", "ok", ""},
+		{"fmt.Fprintln(os.Stderr, \"warned\")", "warned", "ok", ""},
+		{"undefined()", "", "error", "ERROR"},
+		{"panic(\"oh\")", "oh", "error", ""},
+		{"os.Exit(3)", "exit status 3", "error", ""},
+	} {
+		text, reply := execute(t, k, "%%\n"+c.code)
+		if !strings.Contains(text, c.text) || reply.Status != c.status || !strings.Contains(reply.Ename, c.ename) {
+			t.Errorf("%s: got %q, %+v", c.code, text, reply)
+		}
 	}
-	if err := exec.Command(python, "-c", "import ipykernel").Run(); err != nil {
-		t.Skip("no ipykernel: pip install ipykernel, or set TVPS_TEST_PYTHON to a Python that has it")
-	}
-	spec := Spec{
-		Name:          "python3",
-		InterruptMode: "signal",
-		Argv:          []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"},
-		Env:           map[string]string{"IPYTHONDIR": t.TempDir()},
-	}
-	cases := []realCase{
-		{"x = 6; print(x * 7)", "42", "ok", ""},
-		{"print(x)", "6", "ok", ""},
-		{"1 / 0", "", "error", "ZeroDivisionError"},
-		{"syntax error", "", "error", "SyntaxError"},
-		{"input('name?')", "", "error", "StdinNotImplementedError"},
-		{"for i in range(2000): print('y' * 5000)", "yyy", "ok", ""},
-	}
-	endless := "import time\nprint('started', flush=True)\nwhile True: time.sleep(1)"
-	runReal(t, spec, Options{Dir: t.TempDir()}, cases, endless, "print('again')", "again")
-
-	t.Run("died", func(t *testing.T) {
-		spec.Env["FAKE_TEST"] = marker(t)
-		k := startFake(t, spec, Options{})
-		if _, _, err := executeWith(context.Background(), k, "import os; os._exit(5)"); !errors.Is(err, ErrKernelDied) ||
-			!strings.Contains(err.Error(), "exit status 5") {
-			t.Errorf("got %v", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	const endless = "%%\nfmt.Println(\"started\")\nfor { time.Sleep(time.Second) }"
+	reply, err := k.Execute(ctx, endless, func(o Output) {
+		if strings.Contains(o.Text, "started") {
+			cancel()
 		}
 	})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrKernelDied) {
+		t.Errorf("interrupted: %+v, %v", reply, err)
+	}
+	if text, _ := execute(t, k, "%%\nfmt.Println(\"again\")"); !strings.Contains(text, "again") {
+		t.Errorf("after the interrupt: %q", text)
+	}
 }
 
 // TestInstalledKernel uses the kernel that `kernel install --prefix` installed for this checkout, as Jupyter does: a

@@ -190,7 +190,8 @@ func (l *crowded) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A channel still has clients after errors of Accept, which the log tells once, and ends with its listener.
+// A channel still has clients after errors of Accept, which the log tells once, and ends with its listener. This one
+// answers heartbeats.
 func TestAcceptAfterErrors(t *testing.T) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
@@ -213,6 +214,12 @@ func TestAcceptAfterErrors(t *testing.T) {
 	beat, err := zmq4.Open(conn, null.Security(), zmq4.Req, zmq4.SocketIdentity(""), false, nil)
 	if err != nil {
 		t.Fatalf("a client after the errors: %v", err)
+	}
+	if err := beat.SendMsg(zmq4.NewMsgFrom(nil, []byte("ping"))); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := beat.RecvMsg(); err != nil || len(m.Frames) != 2 || string(m.Frames[1]) != "ping" {
+		t.Errorf("the heartbeat is %q, %v", m.Frames, err)
 	}
 	beat.Close()
 	l.Close()
