@@ -31,10 +31,11 @@ func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
 	}
 	var jobs []runs.Job
 	for _, seed := range seeds {
+		step := func(_ context.Context, t int) ([]runs.Row, error) {
+			return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
+		}
 		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4},
-			Step: func(_ context.Context, t int) ([]runs.Row, error) {
-				return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
-			}})
+			Batch: runs.Alone(seed, func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil })})
 	}
 	if report, err := runs.Execute(t.Context(), store, jobs, runs.Options{}); err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())

@@ -22,14 +22,12 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 		return nil, explainDisk(err, path, what)
 	}
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
-	ok, err := l.TryLock()
-	if err == nil && !ok {
-		quiet, cancel := context.WithTimeout(ctx, quietWait)
-		defer cancel()
-		if ok, err = l.TryLockContext(quiet, 100*time.Millisecond); !ok && quiet.Err() != nil && ctx.Err() == nil {
-			logf(log, "waiting for another process that is preparing %s", what)
-			_, err = l.TryLockContext(ctx, 100*time.Millisecond)
-		}
+	quiet, cancel := context.WithTimeout(ctx, quietWait)
+	defer cancel()
+	ok, err := l.TryLockContext(quiet, 100*time.Millisecond)
+	if !ok && quiet.Err() != nil && ctx.Err() == nil {
+		logf(log, "waiting for another process that is preparing %s", what)
+		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
 	}
 	if ctx.Err() != nil {
 		l.Unlock()

@@ -224,7 +224,7 @@ func (p *Prepared) jobs(h Host, model trainer) ([]runs.Job, error) {
 			spec.Settings["g"] = canonical(c.fit)
 			cost *= 1.5
 		}
-		jobs = append(jobs, runs.Job{Spec: spec, Steps: p.steps, Start: c.start, Cost: cost})
+		jobs = append(jobs, runs.Job{Spec: spec, Steps: p.steps, Batch: runs.Alone(p.Seed, c.start), Cost: cost})
 	}
 	return jobs, nil
 }

@@ -19,10 +19,11 @@ func storeIn(t *testing.T, s *runs.Store, o experiment.Outline, experiment strin
 	identity := maps.Clone(o.Settings)
 	maps.Copy(identity, machine)
 	spec := runs.Spec{Experiment: experiment, Learner: o.Learner, Seed: seed, Settings: identity}
-	job := runs.Job{Spec: spec, Steps: o.Steps,
-		Step: func(_ context.Context, at int) ([]runs.Row, error) {
-			return []runs.Row{{T: at, Metric: "accuracy", Value: .5}}, nil
-		}}
+	step := func(_ context.Context, at int) ([]runs.Row, error) {
+		return []runs.Row{{T: at, Metric: "accuracy", Value: .5}}, nil
+	}
+	start := func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil }
+	job := runs.Job{Spec: spec, Steps: o.Steps, Batch: runs.Alone(seed, start)}
 	report, err := runs.Execute(t.Context(), s, []runs.Job{job}, runs.Options{})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())

@@ -33,10 +33,10 @@ func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen f
 	var jobs []runs.Job
 	for _, wanted := range plan[0].Jobs {
 		job := wanted.Job
-		job.Batch = nil
-		job.Step = func(_ context.Context, at int) ([]runs.Row, error) {
+		step := func(_ context.Context, at int) ([]runs.Row, error) {
 			return []runs.Row{{T: at, Metric: "accuracy", Value: .5}}, nil
 		}
+		job.Batch = runs.Alone(job.Spec.Seed, func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil })
 		if job.Steps = chosen(wanted); len(job.Steps) > 0 {
 			jobs = append(jobs, job)
 		}

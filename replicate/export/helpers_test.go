@@ -37,7 +37,9 @@ func spec(learner string, seed int64, more ...string) runs.Spec {
 // run stores a run with these rows by step.
 func (f folder) run(s runs.Spec, rows map[int][]runs.Row) *runs.Result {
 	f.t.Helper()
-	job := runs.Job{Spec: s, Step: func(_ context.Context, t int) ([]runs.Row, error) { return rows[t], nil }}
+	step := func(_ context.Context, t int) ([]runs.Row, error) { return rows[t], nil }
+	start := func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil }
+	job := runs.Job{Spec: s, Batch: runs.Alone(s.Seed, start)}
 	for t := range maps.Keys(rows) {
 		job.Steps = append(job.Steps, t)
 	}

@@ -89,7 +89,7 @@ func TestMetricsOfTables(t *testing.T) {
 				{T: at, Metric: "return-valve-0", Value: float64(10*len(job.Series) + at)}}, nil
 		}
 		if job.Series != "sac-omega" { // not drawn
-			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps, Step: step})
+			jobs = append(jobs, stepJob(job.Spec, job.Steps, step))
 		}
 	}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 1})

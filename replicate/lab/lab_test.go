@@ -90,7 +90,7 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 			return []runs.Row{{T: t, Metric: p.Shown().Name, Value: value(job, t)}}, nil
 		}
 		if lacks := l.lacking(job); lacks < len(job.Steps) {
-			jobs = append(jobs, runs.Job{Spec: job.Spec, Steps: job.Steps[:len(job.Steps)-lacks], Step: step})
+			jobs = append(jobs, stepJob(job.Spec, job.Steps[:len(job.Steps)-lacks], step))
 		}
 	}
 	made := runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}
@@ -237,4 +237,10 @@ func TestOpen(t *testing.T) {
 	if !errors.Is(err, usage.Err) {
 		t.Errorf("a backend that does not exist: %v", err)
 	}
+}
+
+// stepJob is a job that needs no preparation.
+func stepJob(spec runs.Spec, steps []int, step runs.StepFunc) runs.Job {
+	start := func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil }
+	return runs.Job{Spec: spec, Steps: steps, Batch: runs.Alone(spec.Seed, start)}
 }

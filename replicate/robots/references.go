@@ -65,7 +65,9 @@ func (e config) referenceJobs(seeds []int64) []runs.Wanted {
 			Spec:  e.spec(seed),
 			Steps: e.settings.PlannedSteps(),
 			Cost:  e.evaluationCost(),
-			Start: func(ctx context.Context) (runs.StepFunc, func(), error) { return e.startReference(ctx, seed) },
+			Batch: runs.Alone(seed, func(ctx context.Context) (runs.StepFunc, func(), error) {
+				return e.startReference(ctx, seed)
+			}),
 		}})
 	}
 	return jobs

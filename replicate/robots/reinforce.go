@@ -181,8 +181,11 @@ func (e config) start(
 	if err != nil {
 		return nil, nil, err
 	}
-	t.files, t.members, t.state = files, members, files.State(members[0])
-	if err := t.begin(); err != nil {
+	t.files, t.members = files, members
+	if t.state, err = files.State(members[0]); err == nil {
+		err = t.begin()
+	}
+	if err != nil {
 		stop()
 		return nil, nil, err
 	}

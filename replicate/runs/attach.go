@@ -12,11 +12,16 @@ import (
 )
 
 // Files are what a group may write in addition to the rows of its runs.
-type Files struct{ store *Store }
+type Files struct {
+	store    *Store
+	verified func() error // see Options.Verify
+}
 
 // State is the path of the file from which a group continues after an interruption: first is its first member. It is
-// removed when that run is finished.
-func (f Files) State(first Spec) string { return f.store.path(first, stateSuffix) }
+// removed when that run is finished. The error is that of Options.Verify, for which State waits.
+func (f Files) State(first Spec) (path string, err error) {
+	return f.store.path(first, stateSuffix), f.verified()
+}
 
 // attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }

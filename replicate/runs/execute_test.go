@@ -20,12 +20,12 @@ import (
 
 func TestFailuresDoNotStopOthers(t *testing.T) {
 	failing := func(seed int, at func(t int) ([]Row, error)) Job {
-		return Job{Spec: spec(seed), Steps: upTo(5), Step: func(_ context.Context, t int) ([]Row, error) {
+		return stepJob(spec(seed), upTo(5), func(_ context.Context, t int) ([]Row, error) {
 			if t == 3 {
 				return at(t)
 			}
 			return rowsAt(seed, t), nil
-		}}
+		})
 	}
 	value := func(v float64) func(int) ([]Row, error) {
 		return func(t int) ([]Row, error) { return []Row{{t, "accuracy", v}}, nil }
@@ -38,13 +38,13 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 		failing(3, value(math.Inf(-1))),
 		failing(4, func(t int) ([]Row, error) { return []Row{{t + 1, "accuracy", 0}}, nil }),
 		failing(5, func(t int) ([]Row, error) { return []Row{{t, "", 0}}, nil }),
-		{Spec: spec(6), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) { panic("no data") }},
-		{Spec: spec(7), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
+		startJob(spec(6), upTo(5), func(context.Context) (StepFunc, func(), error) { panic("no data") }),
+		startJob(spec(7), upTo(5), func(context.Context) (StepFunc, func(), error) {
 			return nil, nil, errors.New("no plugin")
-		}},
-		{Spec: spec(8), Steps: upTo(5), Start: func(context.Context) (StepFunc, func(), error) {
-			return testJob(8, nil, new(atomic.Int64)).Step, func() { panic("device lost") }, nil
-		}},
+		}),
+		startJob(spec(8), upTo(5), func(context.Context) (StepFunc, func(), error) {
+			return stepOf(testJob(8, nil, new(atomic.Int64))), func() { panic("device lost") }, nil
+		}),
 		testJob(9, upTo(5), new(atomic.Int64)),
 	}
 	want := []string{
@@ -95,25 +95,6 @@ func retryAll(t *testing.T, store *Store, runs int) {
 	}
 }
 
-// A step that cannot be stored is an error that names the file.
-func TestStepCannotBeStored(t *testing.T) {
-	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
-	e := &executor{store: store, progress: newProgress(nil)}
-	m, _, err := e.open(testJob(0, upTo(2), new(atomic.Int64)), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.file.close()
-	var write *WriteError
-	err = m.add(1, rowsAt(0, 1), 1)
-	if !errors.As(err, &write) || write.Path != store.partialPath(spec(0)) || !strings.Contains(err.Error(), "step 1") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // As many runs as workers are computed in parallel: each waits for all the others.
 func TestWorkersAreParallel(t *testing.T) {
 	const workers = 3
@@ -121,7 +102,7 @@ func TestWorkersAreParallel(t *testing.T) {
 	all := make(chan struct{})
 	var jobs []Job
 	for seed := range workers {
-		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(1), Step: func(_ context.Context, step int) ([]Row, error) {
+		jobs = append(jobs, stepJob(spec(seed), upTo(1), func(_ context.Context, step int) ([]Row, error) {
 			if here.Add(1) == workers {
 				close(all)
 			}
@@ -131,7 +112,7 @@ func TestWorkersAreParallel(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				return nil, errors.New("the others did not start")
 			}
-		}})
+		}))
 	}
 	report, err := Execute(t.Context(), open(t, t.TempDir()), jobs, Options{Workers: workers})
 	if err != nil || report.Computed != workers {
@@ -140,16 +121,11 @@ func TestWorkersAreParallel(t *testing.T) {
 }
 
 func TestInvalidJobs(t *testing.T) {
-	good := testJob(0, upTo(1), new(atomic.Int64))
 	for name, change := range map[string]func(*Job){
-		"no steps":      func(j *Job) { j.Steps = nil },
-		"no function":   func(j *Job) { j.Step = nil },
-		"bad folder":    func(j *Job) { j.Spec.Experiment = "../up" },
-		"another seed":  func(j *Job) { j.Step, j.Batch = nil, batchOf(new(walkers).start, 1, 2) },
-		"no size":       func(j *Job) { j.Step, j.Batch = nil, &Batch{Seeds: []int64{0}, Start: new(walkers).start} },
-		"two functions": func(j *Job) { j.Start = func(context.Context) (StepFunc, func(), error) { return nil, nil, nil } },
+		"no steps":   func(j *Job) { j.Steps = nil },
+		"bad folder": func(j *Job) { j.Spec.Experiment = "../up" },
 	} {
-		job := good
+		job := testJob(0, upTo(1), new(atomic.Int64))
 		change(&job)
 		if _, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -157,26 +133,15 @@ func TestInvalidJobs(t *testing.T) {
 	}
 }
 
-// Everything stored: Start is not called and one line is printed.
-func TestCached(t *testing.T) {
-	store := stored(t)
-	var out bytes.Buffer
-	report := execute(t, store, &out, Job{Spec: spec(0), Steps: upTo(10),
-		Start: func(context.Context) (StepFunc, func(), error) {
-			return nil, nil, errors.New("must not be called")
-		}})
-	if report.Cached != 1 || report.Computed != 0 || out.String() != "1 run, all stored\n" {
-		t.Errorf("report %+v, output %q", report, &out)
-	}
-}
-
 func TestLongestRunFirst(t *testing.T) {
 	var order []int64
 	job := func(seed int, cost float64, steps int) Job {
-		return Job{Spec: spec(seed), Steps: upTo(steps), Cost: cost, Start: func(context.Context) (StepFunc, func(), error) {
+		job := startJob(spec(seed), upTo(steps), func(context.Context) (StepFunc, func(), error) {
 			order = append(order, int64(seed))
 			return func(_ context.Context, t int) ([]Row, error) { return rowsAt(seed, t), nil }, nil, nil
-		}}
+		})
+		job.Cost = cost
+		return job
 	}
 	store := open(t, t.TempDir())
 	execute(t, store, nil, job(4, 100, 3)) // three of its five steps are known below, so 200 of 500 is left
@@ -194,7 +159,7 @@ func TestLongestRunFirst(t *testing.T) {
 func TestWriteErrorEndsAll(t *testing.T) {
 	full := &WriteError{"attachment", "film.svg", errors.New("no space left")}
 	store, others := open(t, t.TempDir()), new(atomic.Int64)
-	jobs := []Job{{Spec: spec(0), Steps: upTo(9), Step: func(context.Context, int) ([]Row, error) { return nil, full }},
+	jobs := []Job{stepJob(spec(0), upTo(9), func(context.Context, int) ([]Row, error) { return nil, full }),
 		testJob(1, upTo(5), others), testJob(2, upTo(5), others)}
 	var out bytes.Buffer
 	_, err := Execute(t.Context(), store, jobs, Options{Out: &out})
@@ -225,16 +190,16 @@ func TestVerify(t *testing.T) {
 			return want
 		}
 		jobs := []Job{testJob(0, upTo(4), computed), testJob(1, upTo(4), computed)}
-		for i, step := range []StepFunc{jobs[0].Step, jobs[1].Step} {
-			jobs[i].Step = func(ctx context.Context, t int) ([]Row, error) {
-				rows, err := step(ctx, t)
+		for i, job := range jobs {
+			jobs[i] = stepJob(job.Spec, job.Steps, func(ctx context.Context, t int) ([]Row, error) {
+				rows, err := stepOf(job)(ctx, t)
 				select {
 				case <-begun:
 				case <-time.After(time.Minute):
 					err = errors.New("Verify has not begun")
 				}
 				return rows, err
-			}
+			})
 		}
 		report, err := Execute(t.Context(), store, jobs, Options{Workers: 2, Verify: verify})
 		if !errors.Is(err, want) || calls.Load() != 1 {
@@ -253,15 +218,15 @@ func TestVerify(t *testing.T) {
 func blocked(t *testing.T, store *Store, job Job) (release func()) {
 	t.Helper()
 	begun, goOn, ended := make(chan bool), make(chan bool), make(chan bool)
-	step := job.Step
-	job.Step = func(ctx context.Context, t int) ([]Row, error) {
+	step := stepOf(job)
+	job = stepJob(job.Spec, job.Steps, func(ctx context.Context, t int) ([]Row, error) {
 		select {
 		case begun <- true:
 		default:
 		}
 		<-goOn
 		return step(ctx, t)
-	}
+	})
 	go func() {
 		defer close(ended)
 		execute(t, store, nil, job)

@@ -57,11 +57,11 @@ func child(dir string) error {
 	}
 	var jobs []Job
 	for seed := range seeds {
-		jobs = append(jobs, Job{Spec: spec(seed), Steps: upTo(steps), Step: func(_ context.Context, t int) ([]Row, error) {
+		jobs = append(jobs, stepJob(spec(seed), upTo(steps), func(_ context.Context, t int) ([]Row, error) {
 			fmt.Fprintf(log, "%s %d\n", spec(seed).ID(), t)
 			time.Sleep(delay)
 			return rowsAt(seed, t), nil
-		}})
+		}))
 	}
 	report, err := Execute(context.Background(), store, jobs, Options{Workers: 2})
 	if err != nil {
@@ -112,12 +112,34 @@ func upTo(n int) []int {
 	return steps
 }
 
+// startJob is a job that trains alone.
+func startJob(spec Spec, steps []int, start func(context.Context) (StepFunc, func(), error)) Job {
+	return Job{Spec: spec, Steps: steps, Batch: Alone(spec.Seed, start)}
+}
+
+// stepJob is a job that needs no preparation.
+func stepJob(spec Spec, steps []int, step StepFunc) Job {
+	return startJob(spec, steps, func(context.Context) (StepFunc, func(), error) { return step, nil, nil })
+}
+
+// stepOf is the step of a job that needs no preparation.
+func stepOf(job Job) StepFunc {
+	return func(ctx context.Context, t int) ([]Row, error) {
+		step, _, err := job.Batch.Start(ctx, nil, nil, Files{})
+		if err != nil {
+			return nil, err
+		}
+		rows, err := step(ctx, t)
+		return rows[0], err
+	}
+}
+
 // testJob counts its computed steps.
 func testJob(seed int, steps []int, count *atomic.Int64) Job {
-	return Job{Spec: spec(seed), Steps: steps, Step: func(_ context.Context, t int) ([]Row, error) {
+	return stepJob(spec(seed), steps, func(_ context.Context, t int) ([]Row, error) {
 		count.Add(1)
 		return rowsAt(seed, t), nil
-	}}
+	})
 }
 
 func open(t *testing.T, dir string) *Store {

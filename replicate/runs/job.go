@@ -19,16 +19,11 @@ func Guarded(step StepFunc) StepFunc {
 	}
 }
 
-// Job is a run that is wanted and how to compute it: exactly one of Start, Step and Batch.
+// Job is a run that is wanted and how to compute it.
 type Job struct {
 	Spec  Spec
-	Steps []int // the time steps to report
-
-	// Start prepares the computation: loads data, compiles graphs. It is called once, and only if a step is missing.
-	// It returns the function for one step and one that frees what Start took (nil if nothing).
-	Start func(ctx context.Context) (step StepFunc, stop func(), err error)
-	Step  StepFunc // for jobs without preparation
-	Batch *Batch   // shared by the jobs whose seeds can train in one program
+	Steps []int  // the time steps to report
+	Batch *Batch // shared by the jobs whose seeds can train in one program; Alone for a run that trains by itself
 
 	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
 	Rank int
@@ -43,25 +38,13 @@ type Wanted struct {
 	Job
 }
 
-// validate returns an error for a job that no caller can mean.
+// validate returns an error for a run that cannot be stored.
 func (j Job) validate() error {
 	if err := j.Spec.validate(); err != nil {
 		return err
 	}
 	if len(j.Steps) == 0 {
 		return fmt.Errorf("run %s has no steps: give at least one", j.Spec)
-	}
-	ways := 0
-	for _, given := range []bool{j.Start != nil, j.Step != nil, j.Batch != nil} {
-		if given {
-			ways++
-		}
-	}
-	if ways != 1 {
-		return fmt.Errorf("run %s must have one of Start, Step and Batch", j.Spec)
-	}
-	if j.Batch != nil {
-		return j.Batch.validate(j.Spec)
 	}
 	return nil
 }
@@ -106,7 +89,6 @@ type Report struct {
 	Failed      []Failure
 	Held        []Held // runs that were left out, with Options.NoWait
 	Interrupted bool
-	Quarantined []string           // damaged files, where they were found
 	Results     map[string]*Result // by ID: the finished runs, with the wanted steps only
 }
 

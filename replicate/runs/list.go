@@ -75,7 +75,7 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 // runFile is a file of the run whose ID is in its path.
 type runFile struct{ path, experiment, id string }
 
-// files returns all files of one kind, sorted.
+// files returns all files of one kind, sorted, but for temporary ones.
 func (s *Store) files(suffix string) (out []runFile, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -86,26 +86,15 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 		if strings.HasPrefix(experiment, ".") || experiment == quarantineFolder {
 			continue
 		}
-		files, err := s.filesOf(experiment, suffix)
-		if err != nil {
-			return nil, err
+		path := filepath.Join(s.dir, experiment)
+		entries, err := os.ReadDir(path)
+		if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("results folder %s cannot be read: %w", path, cause(err))
 		}
-		out = append(out, files...)
-	}
-	return out, nil
-}
-
-// filesOf returns the files of one kind in an experiment's folder, but for temporary ones. There are none if it is a
-// file or was removed.
-func (s *Store) filesOf(experiment, suffix string) (out []runFile, err error) {
-	folder := filepath.Join(s.dir, experiment)
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("results folder %s cannot be read: %w", folder, cause(err))
-	}
-	for _, entry := range entries {
-		if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && !strings.HasPrefix(id, ".") {
-			out = append(out, runFile{filepath.Join(folder, entry.Name()), experiment, id})
+		for _, entry := range entries {
+			if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && !strings.HasPrefix(id, ".") {
+				out = append(out, runFile{filepath.Join(path, entry.Name()), experiment, id})
+			}
 		}
 	}
 	return out, nil

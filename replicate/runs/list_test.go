@@ -19,7 +19,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	want := []Spec{of("a", 10), of("b", 1), of("b", 9), of("b", 10), of("c", 3), of("d", 0), spec(2), spec(3),
 		spec(4), spec(11)}
 	for _, s := range append(slices.Clone(want), spec(5), spec(6), spec(8)) {
-		execute(t, store, nil, Job{Spec: s, Steps: upTo(1), Step: testJob(0, nil, new(atomic.Int64)).Step})
+		execute(t, store, nil, stepJob(s, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
 	}
 	demand.Write(t, store.donePath(spec(5)), "not zstd")
 	elsewhere := filepath.Join(store.dir, "other", filepath.Base(store.donePath(spec(8))))

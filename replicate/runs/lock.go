@@ -164,12 +164,9 @@ func heldBy(path string) (by Holder, held bool) {
 // claimPauses are the pauses between attempts to lock a run: a reader that asks who computes it locks it for a moment.
 var claimPauses = []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond}
 
-// claim takes the lock of a run without waiting; release is nil if another living process, or another Execute in this
-// one, holds it.
-func (s *Store) claim(spec Spec) (release func(), err error) { return s.claimWithin(spec, claimPauses) }
-
-// claimWithin is claim with other pauses between the attempts.
-func (s *Store) claimWithin(spec Spec, pauses []time.Duration) (release func(), err error) {
+// claim takes the lock of a run; release is nil if another living process, or another Execute in this one, holds it
+// after these pauses, too.
+func (s *Store) claim(spec Spec, pauses ...time.Duration) (release func(), err error) {
 	for i := 0; ; i++ {
 		held, err := tryLock(s.lockPath(spec))
 		if err != nil {
@@ -186,12 +183,8 @@ func (s *Store) claimWithin(spec Spec, pauses []time.Duration) (release func(), 
 	}
 }
 
-// lockError is the error of a folder in which a run cannot be locked, or whose file system has no locks; nil without an
-// error.
+// lockError is the error of a folder in which a run cannot be locked, or whose file system has no locks.
 func (s *Store) lockError(spec Spec, err error) error {
-	if err == nil {
-		return nil
-	}
 	problem := "cannot lock run " + spec.String()
 	unlockable := errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.ENOLCK)
 	if unlockable {

@@ -96,7 +96,7 @@ func (m *merger) run(spec Spec) error {
 			return nil
 		}
 	}
-	release, err := m.into.claim(spec)
+	release, err := m.into.claim(spec, claimPauses...)
 	if err != nil {
 		return err
 	}

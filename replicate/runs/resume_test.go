@@ -74,7 +74,7 @@ func TestCancelAndResume(t *testing.T) {
 	store := open(t, t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := 0
-	job := Job{Spec: spec(0), Steps: upTo(10), Start: func(context.Context) (StepFunc, func(), error) {
+	job := startJob(spec(0), upTo(10), func(context.Context) (StepFunc, func(), error) {
 		return func(ctx context.Context, t int) ([]Row, error) {
 			if t == 4 {
 				cancel()
@@ -82,7 +82,7 @@ func TestCancelAndResume(t *testing.T) {
 			}
 			return rowsAt(0, t), nil
 		}, func() { stopped++ }, nil
-	}}
+	})
 	var out bytes.Buffer
 	report, err := Execute(ctx, store, []Job{job, testJob(1, upTo(2), new(atomic.Int64))}, Options{Out: &out})
 	if err != nil || !report.Interrupted || report.Unfinished != 2 || len(report.Failed) != 0 ||
@@ -194,10 +194,9 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	file.close()
 	demand.Write(t, store.path(spec(0), stateSuffix), "")
 	demand.Write(t, filepath.Join(store.dir, "test", "."+spec(0).ID()+stateSuffix+"123"), "") // a killed process wrote it
-	report := execute(t, store, nil, Job{Spec: spec(0), Steps: upTo(8),
-		Start: func(context.Context) (StepFunc, func(), error) {
-			return nil, nil, errors.New("must not be called")
-		}})
+	report := execute(t, store, nil, startJob(spec(0), upTo(8), func(context.Context) (StepFunc, func(), error) {
+		return nil, nil, errors.New("must not be called")
+	}))
 	provenance := report.Results[spec(0).ID()].Provenance
 	if provenance.Commit != "then" || provenance.Duration() != 8*time.Second {
 		t.Errorf("provenance %+v", provenance)
@@ -324,9 +323,10 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		})
 		other := testJob(1, upTo(1), new(atomic.Int64))
 		otherDone := false
-		other.Start, other.Step = func(context.Context) (StepFunc, func(), error) {
-			return func(_ context.Context, t int) ([]Row, error) { return rowsAt(1, t), nil }, func() { otherDone = true }, nil
-		}, nil
+		step := stepOf(other)
+		other.Batch = Alone(1, func(context.Context) (StepFunc, func(), error) {
+			return step, func() { otherDone = true }, nil
+		})
 		var out bytes.Buffer
 		var count atomic.Int64
 		var wait sync.WaitGroup

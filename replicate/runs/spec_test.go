@@ -40,12 +40,6 @@ func TestIDChangesWithEachField(t *testing.T) {
 	}
 }
 
-func TestString(t *testing.T) {
-	if got := (Spec{Experiment: "cifar10b", Learner: "ours"}).String(); got != "cifar10b/ours seed 0" {
-		t.Errorf("String = %q", got)
-	}
-}
-
 func TestSpecsThatCannotBeKept(t *testing.T) {
 	for _, name := range []string{"", "..", "a/b", ".hidden", "quarantine", "a\xff"} {
 		s := spec(0)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Kind is the condition of a run.
@@ -117,37 +118,30 @@ func (s *Store) Steps(spec Spec) []int {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// explainer returns a function that says which settings make spec a new run, compared with the most similar stored run
-// of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. Each folder
-// is listed once.
+// explainer returns a function that says which settings make spec a new run, compared with the most similar finished run
+// of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. The folder is
+// listed once.
 func (s *Store) explainer() func(spec Spec) string {
-	stored := map[string][]Spec{} // by experiment
-	return func(spec Spec) string {
-		specs, listed := stored[spec.Experiment]
-		if !listed {
-			specs = s.storedSpecs(spec.Experiment)
-			stored[spec.Experiment] = specs
+	type series struct {
+		experiment, learner string
+		seed                int64
+	}
+	of := func(s Spec) series { return series{s.Experiment, s.Learner, s.Seed} }
+	stored := sync.OnceValue(func() map[series][]Spec {
+		out := map[series][]Spec{}
+		specs, _, _ := s.Finished() // files that cannot be read explain nothing
+		for _, spec := range specs {
+			out[of(spec)] = append(out[of(spec)], spec)
 		}
+		return out
+	})
+	return func(spec Spec) string {
 		var least []string
-		for _, other := range specs {
-			if other.Learner != spec.Learner || other.Seed != spec.Seed {
-				continue
-			}
+		for _, other := range stored()[of(spec)] {
 			if changes := spec.difference(other); len(changes) > 0 && (least == nil || len(changes) < len(least)) {
 				least = changes
 			}
 		}
 		return strings.Join(least, ", ")
 	}
-}
-
-// storedSpecs lists the runs of an experiment that have a finished file. It leaves out files that cannot be read.
-func (s *Store) storedSpecs(experiment string) (specs []Spec) {
-	files, _ := s.filesOf(experiment, fileSuffix)
-	for _, f := range files {
-		if spec, err := readSpec(f.path); err == nil && spec.ID() == f.id {
-			specs = append(specs, spec)
-		}
-	}
-	return specs
 }

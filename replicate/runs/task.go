@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// task is what one worker computes at a time: a job, or the jobs of a group.
+// task is what one worker computes at a time: the jobs of a group.
 type task struct {
 	jobs  []Job
-	seeds []int64 // of the group, also those whose runs are stored; nil for a job without a batch
+	seeds []int64 // of the group, also those whose runs are stored
 	left  int     // steps that are counted in the progress and not yet done
 	waits int     // attempts so far that found runs held by another process
 }
@@ -45,16 +45,11 @@ func joined(jobs []Job) ([]Job, error) {
 	return out, nil
 }
 
-// newTasks turns jobs whose runs are missing into tasks, ordered by their first jobs: one for each job without a batch
-// and one for each group.
+// newTasks turns jobs whose runs are missing into tasks, one for each group, ordered by their first jobs.
 func newTasks(jobs []Job) []*task {
 	var tasks []*task
 	batches := map[*Batch][]*task{} // the groups of each batch
 	for _, job := range jobs {
-		if job.Batch == nil {
-			tasks = append(tasks, &task{jobs: []Job{job}})
-			continue
-		}
 		if batches[job.Batch] == nil {
 			for _, seeds := range Groups(job.Batch.Seeds, job.Batch.GroupSize) {
 				batches[job.Batch] = append(batches[job.Batch], &task{seeds: seeds})
@@ -108,24 +103,10 @@ func (t *task) specs() []Spec {
 	return out
 }
 
-// start prepares the task's jobs; a job without a batch becomes a group of one.
+// start prepares the task's jobs.
 func (t *task) start(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error) {
 	defer recovered(&err)
-	job := t.jobs[0]
-	switch {
-	case job.Batch != nil:
-		step, stop, err = job.Batch.Start(ctx, t.seeds, members, files)
-	default:
-		one := job.Step
-		if job.Start != nil {
-			one, stop, err = job.Start(ctx)
-		}
-		step = func(ctx context.Context, t int) ([][]Row, error) {
-			rows, err := one(ctx, t)
-			return [][]Row{rows}, err
-		}
-	}
-	if stop == nil {
+	if step, stop, err = t.jobs[0].Batch.Start(ctx, t.seeds, members, files); stop == nil {
 		stop = func() {}
 	}
 	return step, stop, err

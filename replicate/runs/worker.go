@@ -132,7 +132,7 @@ func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) 
 		if task.waits > 0 { // another attempt comes
 			pauses = nil
 		}
-		one, err := e.store.claimWithin(job.Spec, pauses)
+		one, err := e.store.claim(job.Spec, pauses...)
 		if one == nil {
 			release()
 			return nil, &job.Spec, err
@@ -202,13 +202,8 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 	}
 	begin := time.Now()
 	specs := specsOf(members)
-	if task.seeds != nil { // groups write states of their own
-		if err := e.verified(); err != nil {
-			return err
-		}
-	}
 	setUp := trace.StartRegion(ctx, "set-up")
-	step, stop, err := task.start(ctx, specs, Files{e.store})
+	step, stop, err := task.start(ctx, specs, Files{e.store, e.verified})
 	setUp.End()
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)

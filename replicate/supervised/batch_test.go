@@ -172,12 +172,12 @@ func TestBatchIdentity(t *testing.T) {
 				t.Errorf("%s: seed %d has another batch than seed 0", name, job.Spec.Seed)
 			}
 		}
-		if jobs(1, name, "", 0, 1, 2)[0].Batch != nil {
+		if jobs(1, name, "", 0, 1, 2)[0].Batch.GroupSize > 1 {
 			t.Errorf("%s: single seeds are a batch", name)
 		}
 	}
 	for name, measure := range map[string]string{"metaweightnet": "", "ours": MeasureScore, "data": MeasureMean} {
-		if got := jobs(3, name, measure, 0, 1, 2)[0].Batch; got != nil {
+		if got := jobs(3, name, measure, 0, 1, 2)[0].Batch; got.GroupSize > 1 {
 			t.Errorf("%s %s is batched", name, measure)
 		}
 	}

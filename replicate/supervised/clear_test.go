@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/replicate/runs"
 )
 
 // standInSettings is CLEAR's panel of figure 1 in miniature, on the stand-in.
@@ -115,12 +117,12 @@ func TestPublishedFeatures(t *testing.T) {
 	if got := stream.Test(1).Row; len(got) != len(test) {
 		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
 	}
-	step, stop, err := jobs[0].Start(t.Context())
+	step, stop, err := jobs[0].Batch.Start(t.Context(), []int64{spec.Seed}, []runs.Spec{spec}, runs.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows, "accuracy") > 0) {
+	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows[0], "accuracy") > 0) {
 		t.Errorf("%v, %v", rows, err)
 	}
 }

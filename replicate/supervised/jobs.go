@@ -111,13 +111,9 @@ func (x config) outline(series string) experiment.Outline {
 
 // jobs returns the runs of the seeds.
 func (x config) jobs(seeds []int64) ([]runs.Job, error) {
-	var batch *runs.Batch
+	batch := &runs.Batch{Seeds: seeds, GroupSize: 1, Start: x.startGroup}
 	if x.batchable() {
-		batch = &runs.Batch{
-			Seeds:     seeds,
-			GroupSize: x.settings.Stack,
-			Start:     x.startGroup,
-		}
+		batch.GroupSize = x.settings.Stack
 	}
 	var out []runs.Job
 	for _, seed := range seeds {
@@ -125,16 +121,12 @@ func (x config) jobs(seeds []int64) ([]runs.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		job := runs.Job{
+		out = append(out, runs.Job{
 			Spec:  spec,
 			Steps: x.measure.steps(x.settings),
 			Cost:  x.measure.cost(x.settings, x.learner),
 			Batch: batch,
-		}
-		if batch == nil {
-			job.Start = func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
-		}
-		out = append(out, job)
+		})
 	}
 	return out, nil
 }
@@ -213,13 +205,10 @@ func (x config) start(ctx context.Context, seed int64) (runs.StepFunc, func(), e
 // startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
 // that are not among the members. A single seed trains alone.
 func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
-	_ runs.Files) (runs.GroupStep, func(), error) {
+	files runs.Files) (runs.GroupStep, func(), error) {
 	if len(seeds) == 1 {
-		step, stop, err := x.start(ctx, seeds[0])
-		return func(ctx context.Context, t int) ([][]runs.Row, error) {
-			rows, err := step(ctx, t)
-			return [][]runs.Row{rows}, err
-		}, stop, err
+		alone := func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seeds[0]) }
+		return runs.Alone(seeds[0], alone).Start(ctx, seeds, members, files)
 	}
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
