@@ -72,13 +72,9 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-// checkTargets returns a usage error, before a notebook runs, if a file's folder is missing, a file is a folder, or a
-// folder is a file.
+// checkTargets returns a usage error, before a notebook runs, if a file is a folder, or a folder is a file.
 func checkTargets(o check.Options) error {
 	for flag, file := range map[string]string{"--junit": o.JUnit, "--page": o.Page} {
-		if info, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !info.IsDir()) {
-			return usage.Errorf("%s %s: there is no folder %s", flag, file, filepath.Dir(file))
-		}
 		if err := usage.File(file); err != nil {
 			return fmt.Errorf("%s: %w", flag, err)
 		}

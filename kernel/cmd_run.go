@@ -77,9 +77,6 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	if err := makeFolders(jobs); err != nil {
-		return err
-	}
 	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
 		started := time.Now()
 		_, result, err := prepared[i].Run(cmd.Context())
@@ -217,19 +214,4 @@ func target(path, file, ending string, files int) string {
 		return path
 	}
 	return filepath.Join(path, stem(file)+ending)
-}
-
-// makeFolders creates the folders of all result files.
-func makeFolders(jobs []runner.Job) error {
-	for _, j := range jobs {
-		for _, file := range []string{j.Output, j.HTML} {
-			if file == "" {
-				continue
-			}
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return fmt.Errorf("cannot create the folder for the results: %w", err)
-			}
-		}
-	}
-	return nil
 }

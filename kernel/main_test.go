@@ -141,7 +141,6 @@ func TestExitCodes(t *testing.T) {
 		{"check text.ipynb", 2, "text.ipynb is damaged"},
 		{"check missing.ipynb", 2, "missing.ipynb"},
 		{"check a.ipynb --junit sub", 2, "--junit: the output sub is a folder; name a file"},
-		{"check a.ipynb --junit missing/j.xml", 2, "there is no folder missing"},
 		{"check a.ipynb --results other.ipynb", 2, "--results: the output folder other.ipynb is a file; name a folder"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},

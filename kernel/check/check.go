@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,9 +162,6 @@ func (o Options) job(file string, environment []string) (runner.Job, error) {
 		j.Parameters = map[string]string{"scale": "tiny"}
 	}
 	if o.Output != "" {
-		if err := os.MkdirAll(o.Output, 0o755); err != nil {
-			return runner.Job{}, fmt.Errorf("cannot create the folder for the notebooks: %w", err)
-		}
 		j.Output = filepath.Join(o.Output, filepath.Base(file))
 	}
 	return j, nil

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,13 +127,8 @@ func (g golden) write(file string) (bool, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("cannot read the golden file: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return false, fmt.Errorf("cannot create the folder of the golden file: %w", err)
-	}
-	if err := nbformat.WriteFile(file, text.Bytes()); err != nil {
-		return false, err
-	}
-	return true, nil
+	err = nbformat.WriteFile(file, text.Bytes())
+	return err == nil, err
 }
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

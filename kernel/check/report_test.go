@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/xml"
 	"errors"
@@ -238,10 +237,6 @@ func TestReportFiles(t *testing.T) {
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "it failed") {
 			t.Errorf("%s: %v: %s", file, err, text)
 		}
-	}
-	b.JUnit = filepath.Join(dir, "missing", "junit.xml")
-	if err := Check(context.Background(), []string{b.file}, b.Options); !strings.Contains(err.Error(), "missing") {
-		t.Errorf("a folder that does not exist: %v", err)
 	}
 }
 

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	defaultLimits = limits{
+		start:      time.Minute,
 		incomplete: 500 * time.Millisecond,
 		interrupt:  30 * time.Second,
 		again:      100 * time.Millisecond,

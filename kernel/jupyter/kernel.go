@@ -26,14 +26,14 @@ var errClosed = errors.New("the kernel is closed")
 
 // Options configures Start. The zero value is usable.
 type Options struct {
-	Dir          string        // working directory of the kernel; default: that of this process
-	Env          []string      // NAME=value; overrides the environment of the kernelspec
-	Log          io.Writer     // gets what the kernel itself writes, and notes on its faults; nil: discarded
-	StartTimeout time.Duration // limit for the first answer; default: one minute
+	Dir string    // working directory of the kernel; default: that of this process
+	Env []string  // NAME=value; overrides the environment of the kernelspec
+	Log io.Writer // gets what the kernel itself writes, and notes on its faults; nil: discarded
 }
 
 // limits holds the time limits for a kernel's reactions. Tests shorten them.
 type limits struct {
+	start      time.Duration // for the first answer
 	incomplete time.Duration // for the other of reply and idle, after the last message
 	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
 	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
@@ -42,6 +42,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{
+	start:      time.Minute,
 	incomplete: 30 * time.Second,
 	interrupt:  10 * time.Second,
 	again:      time.Second,

@@ -17,21 +17,17 @@ import (
 )
 
 const (
-	startTimeout = time.Minute
-	portTries    = 3
-	firstAsk     = 50 * time.Millisecond // until the second kernel_info_request; doubles each time
-	slowestAsk   = time.Second
+	portTries  = 3
+	firstAsk   = 50 * time.Millisecond // until the second kernel_info_request; doubles each time
+	slowestAsk = time.Second
 )
 
 // Start starts a kernel in a process group and a temporary folder of its own. It returns when the kernel has answered
 // on its shell and its iopub socket. If it fails, no process or file is left. If another process takes one of the
 // kernel's ports, Start tries again with other ports.
 func Start(ctx context.Context, spec Spec, o Options) (*Kernel, error) {
-	if o.StartTimeout <= 0 {
-		o.StartTimeout = startTimeout
-	}
-	slow := fmt.Errorf("it did not answer within %v", o.StartTimeout)
-	limited, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, slow)
+	slow := fmt.Errorf("it did not answer within %v", defaultLimits.start)
+	limited, cancel := context.WithTimeoutCause(ctx, defaultLimits.start, slow)
 	defer cancel()
 	var err error
 	for range portTries {

@@ -42,7 +42,9 @@ func TestStartFails(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.start, func(t *testing.T) {
 			noLeftovers(t)
-			_, err := Start(context.Background(), fakeSpec(t, test.start), Options{StartTimeout: test.timeout})
+			defaultLimits.start = test.timeout
+			defer func() { defaultLimits.start = time.Minute }()
+			_, err := Start(context.Background(), fakeSpec(t, test.start), Options{})
 			if err == nil || errors.Is(err, ErrKernelDied) != test.died {
 				t.Fatalf("got %v", err)
 			}

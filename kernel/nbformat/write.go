@@ -7,10 +7,11 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
+
 	"tvps/data/artifact"
 )
 
-// Write writes a notebook to a file in one step, as WriteFile does. The folder must exist.
+// Write writes a notebook to a file in one step, as WriteFile does.
 func Write(file string, nb *Notebook) error {
 	data, err := nb.Bytes()
 	if err != nil {
@@ -19,14 +20,19 @@ func Write(file string, nb *Notebook) error {
 	return WriteFile(file, data)
 }
 
-// WriteFile replaces a file in one step: it writes a temporary file in the same folder and renames it. No reader sees
-// a partly written file. It follows a symbolic link, and an existing file keeps its permissions.
+// WriteFile replaces a file in one step: it writes a temporary file in the same folder, which it makes if needed, and
+// renames it. No reader sees a partly written file. It follows a symbolic link, and an existing file keeps its
+// permissions.
 func WriteFile(file string, data []byte) error {
 	target := file
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		target = real
 	}
-	if err := artifact.Replace(target, data, 0o644); err != nil {
+	err := artifact.MakeFolder(filepath.Dir(target))
+	if err == nil {
+		err = artifact.Replace(target, data, 0o644)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	return nil

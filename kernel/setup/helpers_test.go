@@ -32,7 +32,7 @@ func tempLayout(t testing.TB) Layout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range passed {
+	for _, name := range inherited {
 		t.Setenv(name, "")
 	}
 	return l

@@ -11,6 +11,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
+	"tvps/kernel/nbformat"
 )
 
 // InstallOptions configures Install. Out and Log are required.
@@ -80,7 +81,7 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		}
 		fmt.Fprintf(o.Log, "warning: %v\n", err)
 	}
-	if err := writeFile(l.servedScript(), figures.ECharts); err != nil {
+	if err := nbformat.WriteFile(l.servedScript(), figures.ECharts); err != nil {
 		return err
 	}
 	if err := write(newSpec(l, t), l); err != nil {

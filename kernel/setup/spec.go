@@ -10,8 +10,8 @@ import (
 	"reflect"
 	"strings"
 
-	"tvps/data/artifact"
 	"tvps/kernel/jupyter"
+	"tvps/kernel/nbformat"
 )
 
 // logo is shown by JupyterLab's launcher.
@@ -22,9 +22,9 @@ var logo []byte
 // writer marks the kernelspecs that this program wrote.
 const writer = "tvps kernel install"
 
-// passed lists the environment variables that install copies into the kernelspec. A later change of them does not
+// inherited lists the environment variables that install copies into the kernelspec. A later change of them does not
 // make the kernelspec out of date.
-var passed = []string{
+var inherited = []string{
 	"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE",
 }
 
@@ -37,7 +37,7 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 	}
-	for _, name := range passed {
+	for _, name := range inherited {
 		if value := os.Getenv(name); value != "" {
 			env[name] = absolute(name, value)
 		}
@@ -110,7 +110,7 @@ func difference(have, want jupyter.Spec) string {
 		return fmt.Sprintf("it is for the checkout %s, and this is %s", root, want.Env["TVPS_ROOT"])
 	}
 	have.Env, want.Env = maps.Clone(have.Env), maps.Clone(want.Env)
-	for _, name := range passed {
+	for _, name := range inherited {
 		delete(have.Env, name)
 		delete(want.Env, name)
 	}
@@ -127,19 +127,8 @@ func write(s jupyter.Spec, l Layout) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(l.logo(), logo); err != nil {
+	if err := nbformat.WriteFile(l.logo(), logo); err != nil {
 		return err
 	}
-	return writeFile(l.specFile(), append(text, '\n'))
-}
-
-// writeFile writes a file, and makes its folder if needed.
-func writeFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("cannot create the folder of %s: %w", path, err)
-	}
-	if err := artifact.Replace(path, text, 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
+	return nbformat.WriteFile(l.specFile(), append(text, '\n'))
 }

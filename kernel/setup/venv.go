@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/kernel/nbformat"
 )
 
 // requirements pins JupyterLab and all that it needs, with hashes, for every system and Python from 3.10 on.
@@ -65,7 +66,7 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 		return fmt.Errorf("%w; on Debian, `apt-get install python3-venv` may help", err)
 	}
 	list := filepath.Join(l.venv(), "requirements.txt")
-	if err := writeFile(list, requirements); err != nil {
+	if err := nbformat.WriteFile(list, requirements); err != nil {
 		return err
 	}
 	pip := []string{"-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
@@ -76,7 +77,7 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := writeLabSettings(l); err != nil {
 		return err
 	}
-	return writeFile(l.venvComplete(), []byte(requirementsHash()))
+	return nbformat.WriteFile(l.venvComplete(), []byte(requirementsHash()))
 }
 
 // labSettings makes JupyterLab ask no question about news and look for no updates: its version is pinned.
@@ -89,7 +90,7 @@ func (l Layout) labSettingsFile() string {
 }
 
 func writeLabSettings(l Layout) error {
-	return writeFile(l.labSettingsFile(), []byte(labSettings))
+	return nbformat.WriteFile(l.labSettingsFile(), []byte(labSettings))
 }
 
 // runLogged runs a program and sends its output to log.
