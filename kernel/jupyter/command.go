@@ -39,7 +39,7 @@ func environment(spec Spec, o Options, tmp string) []string {
 	return append(env, "TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp, "JPY_PARENT_PID="+strconv.Itoa(os.Getpid()))
 }
 
-// expand replaces ${NAME} and $NAME if the variable is set in this process. Others stay as they are. $$ is a dollar sign.
+// expand replaces ${NAME} and $NAME if the variable is set in this process. Others stay as they are. $$ is a dollar.
 func expand(value string) string {
 	return os.Expand(value, func(name string) string {
 		if name == "$" {

@@ -8,6 +8,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,11 +36,15 @@ func findGo(source string) ([]Parameter, error) {
 		for _, s := range decl.Specs {
 			spec := s.(*ast.ValueSpec)
 			for i, value := range spec.Values {
-				kind := goType(spec.Type, value)
+				begin, end := offset(value.Pos()), offset(value.End())
+				declared := ""
+				if spec.Type != nil {
+					declared = source[offset(spec.Type.Pos()):offset(spec.Type.End())]
+				}
+				kind := goType(declared, source[begin:end])
 				if kind == "" || i >= len(spec.Names) {
 					continue
 				}
-				begin, end := offset(value.Pos()), offset(value.End())
 				found = append(found, Parameter{
 					Name: spec.Names[i].Name, Type: kind, Default: source[begin:end],
 					Doc: goDoc(decl, spec), begin: begin, end: end,
@@ -95,60 +100,29 @@ var goTypes = map[string]string{
 
 // goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
 // or the declared type is not in goTypes.
-func goType(declared, value ast.Expr) string {
-	kind := literalType(value)
-	if kind == "" || declared == nil {
-		return kind
-	}
-	return goTypes[dotted(declared)]
-}
-
-// dotted is the text of an identifier, with its package if it has one.
-func dotted(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		return dotted(e.X) + "." + e.Sel.Name
+func goType(declared, literal string) string {
+	for _, l := range goLiterals {
+		if !l.match.MatchString(literal) {
+			continue
+		}
+		if declared != "" {
+			return goTypes[declared]
+		}
+		return l.kind
 	}
 	return ""
 }
 
-// literalType is the type of a literal; empty for other expressions. A unit of package time, and a number times a
-// unit, count as literals of a duration.
-func literalType(value ast.Expr) string {
-	switch v := value.(type) {
-	case *ast.BasicLit:
-		return map[token.Token]string{token.STRING: "string", token.INT: "int", token.FLOAT: "float64"}[v.Kind]
-	case *ast.Ident:
-		if v.Name == "true" || v.Name == "false" {
-			return "bool"
-		}
-	case *ast.UnaryExpr:
-		if v.Op == token.SUB || v.Op == token.ADD {
-			return numeric(literalType(v.X))
-		}
-	case *ast.SelectorExpr:
-		for _, u := range units {
-			if dotted(v) == u.name {
-				return "duration"
-			}
-		}
-	case *ast.BinaryExpr:
-		x, y := literalType(v.X), literalType(v.Y)
-		if v.Op == token.MUL && numeric(x) != "" && numeric(y) != "" && (x == "duration" || y == "duration") {
-			return "duration"
-		}
-	}
-	return ""
-}
-
-// numeric returns kind if it is numeric or a duration, and empty otherwise.
-func numeric(kind string) string {
-	if kind == "string" || kind == "bool" {
-		return ""
-	}
-	return kind
+// goLiterals are the forms of literals. A unit of package time, and a number times a unit, count as literals.
+var goLiterals = []struct {
+	kind  string
+	match *regexp.Regexp
+}{
+	{"string", regexp.MustCompile("^(\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)$")},
+	{"bool", regexp.MustCompile(`^(true|false)$`)},
+	{"int", regexp.MustCompile(`^[-+]?([0-9][0-9_]*|0[xXbBoO][0-9a-fA-F_]+)$`)},
+	{"float64", regexp.MustCompile(`^[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)},
+	{"duration", regexp.MustCompile(`^([-+]?[0-9_]+ *\* *)?time\.(Hour|Minute|(Milli|Micro|Nano)?[sS]econd)$`)},
 }
 
 // goDoc is the comment after a declaration on its line, or above it.

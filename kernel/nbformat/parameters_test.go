@@ -25,7 +25,7 @@ var (
 )
 
 const verbose = true
-var computed = f()
+var computed, alias, exponent = f(), fade, e5
 var list = []int{1}
 func f() int { return 1 }
 %%
