@@ -25,40 +25,39 @@ func TestCompare(t *testing.T) {
 	other := golden[0]
 	other.Panel = "b"
 	for _, c := range []struct {
-		name         string
-		golden, got  []figures.Row
-		want         []string // what, seed and t of each violation
-		alsoInReport []string
+		name        string
+		golden, got []figures.Row
+		want        []string // what, seed and t of each violation
 	}{
-		{"equal", golden, golden, nil, nil},
-		{"another order", golden, []figures.Row{golden[3], golden[1], golden[0], golden[2]}, nil, nil},
-		{"no rows", nil, nil, nil, nil},
-		{"within", golden, changed(set(0, .35)), nil, nil},
-		{"a value at its tolerance", golden[:1], []figures.Row{row(0, 1, .32)}, nil, nil},
+		{"equal", golden, golden, nil},
+		{"another order", golden, []figures.Row{golden[3], golden[1], golden[0], golden[2]}, nil},
+		{"no rows", nil, nil, nil},
+		{"within", golden, changed(set(0, .35)), nil},
+		{"a value at its tolerance", golden[:1], []figures.Row{row(0, 1, .32)}, nil},
 		{"a single value off, the mean not", golden, changed(func(rows []figures.Row) []figures.Row {
 			rows[0].Value, rows[1].Value = .41, .4
 			return rows
-		}), []string{"off 0 1"}, []string{"0.3000", "0.4100", "0.1000"}},
+		}), []string{"off 0 1"}},
 		{"a mean off, the values not", golden, changed(func(rows []figures.Row) []figures.Row {
 			for i := range rows {
 				rows[i].Value += .03
 			}
 			return rows
-		}), []string{"off all all"}, []string{"0.6000", "0.6300", "0.0200"}},
+		}), []string{"off all all"}},
 		{"a mean at its tolerance", golden, changed(func(rows []figures.Row) []figures.Row {
 			for i := range rows {
 				rows[i].Value -= .02
 			}
 			return rows
-		}), nil, nil},
-		{"NaN", golden, changed(set(3, math.NaN())), []string{"off all all", "off 1 2"}, nil},
-		{"infinite", golden, changed(set(3, math.Inf(1))), []string{"off all all", "off 1 2"}, nil},
-		{"NaN in the golden", changed(set(3, math.NaN())), golden, []string{"off all all", "off 1 2"}, nil},
-		{"missing row", golden, golden[:3], []string{"missing 1 2"}, []string{"0.9000"}},
-		{"missing series", golden, nil, []string{"missing 0 1", "missing 0 2", "missing 1 1", "missing 1 2"}, nil},
-		{"extra row", golden[:3], golden, []string{"extra 1 2"}, []string{"0.9000"}},
-		{"a row twice", golden, append(slices.Clone(golden), golden[0]), []string{"twice 0 1"}, nil},
-		{"a panel without tolerance", []figures.Row{other}, []figures.Row{other}, []string{"no tolerance all all"}, nil},
+		}), nil},
+		{"NaN", golden, changed(set(3, math.NaN())), []string{"off all all", "off 1 2"}},
+		{"infinite", golden, changed(set(3, math.Inf(1))), []string{"off all all", "off 1 2"}},
+		{"NaN in the golden", changed(set(3, math.NaN())), golden, []string{"off all all", "off 1 2"}},
+		{"missing row", golden, golden[:3], []string{"missing 1 2"}},
+		{"missing series", golden, nil, []string{"missing 0 1", "missing 0 2", "missing 1 1", "missing 1 2"}},
+		{"extra row", golden[:3], golden, []string{"extra 1 2"}},
+		{"a row twice", golden, append(slices.Clone(golden), golden[0]), []string{"twice 0 1"}},
+		{"a panel without tolerance", []figures.Row{other}, []figures.Row{other}, []string{"no tolerance all all"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			violations := Compare("fig01", c.golden, c.got, rules)
@@ -69,31 +68,7 @@ func TestCompare(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Fatalf("got %q, want %q", got, c.want)
 			}
-			var report strings.Builder
-			if err := Report(&report, violations); err != nil {
-				t.Fatal(err)
-			}
-			wantLines := 0
-			if len(c.want) > 0 {
-				wantLines = 1 + len(c.want)
-			}
-			if lines := strings.Count(report.String(), "\n"); lines != wantLines {
-				t.Errorf("the report of %d violations has %d lines, want %d:\n%s",
-					len(c.want), lines, wantLines, report.String())
-			}
-			for _, text := range c.alsoInReport {
-				if !strings.Contains(report.String(), text) {
-					t.Errorf("the report lacks %q:\n%s", text, report.String())
-				}
-			}
 		})
-	}
-}
-
-func TestSorted(t *testing.T) {
-	want := []figures.Row{row(0, 1, .3), row(0, 2, .5), row(1, 1, .7)}
-	if got := Sorted([]figures.Row{want[2], want[0], want[1]}); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

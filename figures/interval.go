@@ -150,9 +150,9 @@ func stepVariance(grid [][]float64, seedMeans []float64) (steps, residual float6
 // measurements themselves. of is given the measurements that are kept.
 //
 // The coverage of [OverSeedsAndSteps] of pseudo-values was simulated (TestJackknifeCoverage of replicate/claims) for
-// every 11th of 120 steps and 3 or 6 seeds, with effects of steps that are independent, autoregressive (.9), exponential, a
-// wave of 45 steps or a trend. It is 93.3% or more for slopes. For ratios it is 95% or more, but 92.4% for exponential
-// effects and 6 seeds. The interval over seeds alone covers 24 to 96%.
+// every 11th of 120 steps and 3 or 6 seeds, with effects of steps that are independent, autoregressive (.9),
+// exponential, a wave of 45 steps or a trend. It is 93.3% or more for slopes. For ratios it is 95% or more, but 92.4%
+// for exponential effects and 6 seeds. The interval over seeds alone covers 24 to 96%.
 func Jackknifed(n int, of func(kept []int) float64) []float64 {
 	all := make([]int, n)
 	for j := range all {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // parsedChart is a chart of a page or snippet.
@@ -133,15 +135,10 @@ func TestPageIsAccessible(t *testing.T) {
 		}
 	}
 	live := `role="img" aria-label="Interactive chart: Accuracy minus Everything against Time step t for Recent (mean), `
-	for _, want := range []string{
+	demand.Words(t, page,
 		`<html lang="en">`, `name="viewport"`, "<noscript>", "prefers-color-scheme: dark", "@media print", ":focus-visible",
 		live, `<svg role="img" aria-label="Chart: Accuracy minus Everything`,
-		`tabindex="0" role="region" aria-label="Means of panel a"`,
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+		`tabindex="0" role="region" aria-label="Means of panel a"`)
 	if _, again := pageOf(t); again != page {
 		t.Error("the page differs from one time to the next")
 	}
@@ -152,25 +149,15 @@ func TestPageShowsTheClaims(t *testing.T) {
 	fig, page := pageOf(t)
 	_, table, _ := strings.Cut(page, `<section id="claims">`)
 	table, _, _ = strings.Cut(table, "</section>")
-	for _, want := range []string{
+	demand.Words(t, table,
 		`<span class="verdict mixed">partly</span>`, `<span class="verdict confirmed">holds</span>`,
 		`<span class="verdict contradicted">does not hold</span>`, `<span class="verdict open">undecided</span>`,
-		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>",
-	} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the claims lack %q", want)
-		}
-	}
+		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>")
 	text := strings.ReplaceAll(body(table), "\u00a0", " ")
-	for _, want := range []string{
+	demand.Words(t, text,
 		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, every 2nd step, holds",
 		"b (made up): +0.000 [-0.200, +0.200], n = 3, undecided", // never minus zero
-		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the claims lack %q:\n%s", want, text)
-		}
-	}
+		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured")
 	if n := strings.Count(text, "Ours minus Everything (claimed above 0):"); n != 1 {
 		t.Errorf("parts with the same statistic repeat it: it occurs %d times", n)
 	}
@@ -226,14 +213,9 @@ func TestNoTextTwice(t *testing.T) {
 // The colours of the picture on the page are variables, whose values depend on the mode.
 func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
 	fig, page := pageOf(t)
-	for _, want := range []string{
+	demand.Words(t, page,
 		"fill:var(--sheet,#FFFFFF)", "fill:var(--ink,#222222)",
-		"stroke:var(--c-d62728,#D62728)", "fill:var(--c-d62728,#D52627)",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+		"stroke:var(--c-d62728,#D62728)", "fill:var(--c-d62728,#D52627)")
 	if bare := svgColor.FindString(page[strings.Index(page, "<body>"):strings.Index(page, "<script>")]); bare != "" {
 		t.Errorf("a colour is fixed: %s", bare)
 	}
@@ -302,16 +284,11 @@ func TestTableEqualsPoints(t *testing.T) {
 // The page links to its files, and a button copies the command as it stands there.
 func TestPageLinks(t *testing.T) {
 	_, page := pageOf(t)
-	for _, want := range []string{
-		`<code id="command" tabindex="0">go run ./make 1 --set &#34;a&lt;b&#34;</code>` + `<button type="button" data-copy="command"`,
+	demand.Words(t, page,
+		`<code id="command" tabindex="0">go run ./make 1 --set &#34;a&lt;b&#34;</code>`+`<button type="button" data-copy="command"`,
 		`<a href="fig01-a.csv">`, `<a href="fig01-b.svg">`, `<a href="fig01-a.png">`, `<a href="fig01-a.pdf">`,
 		`<a href="provenance.json">provenance.json</a>`, `All &lt;numbers&gt;: <a href="claims.json">claims.json</a>`,
-		"Runs: <code>gaussian</code>",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+		"Runs: <code>gaussian</code>")
 }
 
 // A figure without claims, tables, data and command has a page without their headings.
@@ -363,14 +340,9 @@ func TestSnippetForACell(t *testing.T) {
 	if strings.Count(snippet, "<script") != 1 {
 		t.Error("there must be one inline script")
 	}
-	for _, want := range []string{
-		"[\"{base}lab/extensions/tvps/static/echarts.min.js\",\"{base}files/echarts.min.js\"],\n[\"" + published.Src + "\"]);",
-		`"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"` + key[1] + `"`,
-	} {
-		if !strings.Contains(snippet, want) {
-			t.Errorf("the snippet lacks %q", want)
-		}
-	}
+	demand.Words(t, snippet,
+		"[\"{base}lab/extensions/tvps/static/echarts.min.js\",\"{base}files/echarts.min.js\"],\n[\""+published.Src+"\"]);",
+		`"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"`+key[1]+`"`)
 	fig.Panels[0].Series[1].Points[0].Mean += .001
 	other, err := Snippet(fig, fig.Panels[0])
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
@@ -94,10 +93,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	if err := checkOutputs(file, f.json, filepath.Join(f.out, "index.html")); err != nil {
-		return err
-	}
-	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
+	b, err := f.open(cmd.Context(), file, f.json, filepath.Join(f.out, "index.html"))
 	if err != nil {
 		return err
 	}

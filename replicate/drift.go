@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/drift"
 	"tvps/replicate/usage"
@@ -62,10 +61,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	if err := checkOutputs(file, f.json, filepath.Join(f.out, "index.html")); err != nil {
-		return err
-	}
-	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
+	b, err := f.open(cmd.Context(), file, f.json, filepath.Join(f.out, "index.html"))
 	if err != nil {
 		return err
 	}

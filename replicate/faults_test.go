@@ -86,7 +86,6 @@ func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
 			}
 			done++
 		}
-		s.age(t)
 		out, err := s.faulty(k).CombinedOutput()
 		if err != nil && k.reports {
 			out, err = s.faulty(k).CombinedOutput()
@@ -181,21 +180,6 @@ func (s *sandbox) faulty(k *faulty) *exec.Cmd {
 	cmd, _, _ := s.command(args...)
 	cmd.Stdout, cmd.Stderr = nil, nil
 	return cmd
-}
-
-// age makes the temporary files that killed processes left an hour old.
-func (s *sandbox) age(t *testing.T) {
-	then := time.Now().Add(-time.Hour)
-	for _, dir := range []string{s.results, s.out} {
-		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), ".") {
-				if err := os.Chtimes(path, then, then); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return nil
-		})
-	}
 }
 
 // left returns the contents of all files that a run leaves and that do not depend on when it ran: results without their

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,8 +16,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/replicate/runs"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // toyRuns stores runs of "toy/ours" with 4 steps each in a new folder.
@@ -127,19 +124,10 @@ func TestExport(t *testing.T) {
 		if err := cmd.Run(); err != nil || stdout.String() != file+": runs: 2, rows: 8\n" {
 			t.Errorf("%s: %v, %s", args, err, stdout)
 		}
-		data := demand.Read(t, filepath.Join(out, file))
-		if strings.HasSuffix(file, ".csv") || strings.HasPrefix(args, "--format csv") {
-			if string(data) != table {
-				t.Errorf("%s: the file differs from what is printed", args)
-			}
-		} else if file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data))); err != nil ||
-			file.NumRows() != 8 {
-			t.Errorf("%s: %v", args, err)
+		data := string(demand.Read(t, filepath.Join(out, file)))
+		if csv := strings.Contains(args, "csv"); csv && data != table || !csv && !strings.HasPrefix(data, "PAR1") {
+			t.Errorf("%s: the file has %.20q", args, data)
 		}
-	}
-	code, piped, stderr := s.run(t, "export", "--results", have, "--format", "parquet", "--out", "-")
-	if code != 0 || stderr != "" || piped != contents(t, out)[filepath.Join(out, "results.parquet")] {
-		t.Errorf("to a pipe: exit code %d, %s", code, stderr)
 	}
 }
 

@@ -129,9 +129,5 @@ func oneSentence(t *testing.T, stderr string, words ...string) {
 	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "replicate: ") {
 		t.Errorf("not one sentence: %q", stderr)
 	}
-	for _, w := range words {
-		if !strings.Contains(stderr, w) {
-			t.Errorf("%q is missing in %q", w, stderr)
-		}
-	}
+	demand.Words(t, stderr, words...)
 }

@@ -19,7 +19,6 @@ import (
 	"tvps/replicate/usage"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -79,7 +78,7 @@ func TestHostileTables(t *testing.T) {
 			t.Errorf("%s of no file: exit code %d, %s", c.name, code, stderr)
 		}
 	}
-	cases := slices.Concat(hostileTexts(), hostileCompressed(t), hostileParquet(t), hostileFiles(), hostileRequests())
+	cases := slices.Concat(hostileTexts(), hostileFiles(t), hostileRequests())
 	for _, h := range cases {
 		for i, c := range onTables {
 			if h.only != "" && h.only != c.name {
@@ -209,38 +208,19 @@ func hostileTexts() []hostile {
 			return strings.NewReplacer("D", date, "I", fmt.Sprint(i), "Y", fmt.Sprint(i%2)).Replace(line)
 		})
 	}
-	const fourth = "2024-01-01,1.5,p,yes\n" // row 4 is line 5
 	return []hostile{
-		{name: "empty", want: []string{"empty"}},
 		{name: "five rows", table: good("", "")[:len("day,x,c,y\n")+5*len("2024-01-01,1.5,p,yes")],
 			want: []string{"rows"}},
 		{name: "a field of 20 MB", table: good("1.5", strings.Repeat("1", 20<<20)), want: nil},
 		{name: "a file of one row of 100 MB", make: func(path string) error {
 			return os.WriteFile(path, bytes.Repeat([]byte("x"), 100<<20), 0o644)
 		}, want: []string{"longer than"}},
-		{name: "time twice", table: good("c,y", "day,y"), want: []string{`column "day"`, "same name", "rename one"}},
-		{name: "mixed types", table: good("1.5", "many"),
-			want: []string{"row ", `column "x"`, `"many" is not a number`}},
-		{name: "decimal comma", table: "day;x;y\n" + rowsOf(func(day, i int) string {
-			return fmt.Sprintf("2024-01-%02d;%d,5;%d", day, i, i%2)
-		}), want: []string{`column "x"`, "set the decimal mark"}},
-		{name: "dates that are ambiguous", table: "day,x,y\n" + rowsOf(func(day, i int) string {
-			return fmt.Sprintf("%02d/01/2024,%d,%d", day, i, i%2)
-		}), want: []string{`column "day"`, "day and month cannot be told apart", "layout"}},
-		{name: "missing time", table: good("2024-01-03", ""),
-			want: []string{`column "day"`, "time is missing", "fill it in"}},
 		{name: "missing label", table: good("yes\n", "\n"),
 			want: []string{`column "y"`, "label is missing", "fill it in"}},
-		{name: "constant label", table: strings.ReplaceAll(good("", ""), "yes", "no"),
-			want: []string{`column "y"`, `"no" in all rows`, "another column"}},
 		{name: "label without values", table: timed("day,x,y", "D,I,"), want: []string{`column "y"`}},
 		{name: "label of 60 texts", table: timed("day,x,y", "D,I,text I"),
 			want: []string{`column "y"`, "the label is a text"}},
-		{name: "one time", table: timed("day,x,y", "2024-01-01,I,Y"),
-			want: []string{`column "day"`, "one time", "at least two"}},
 		{name: "only texts", table: timed("day,x,y", "D,note number I,Y"),
-			want: []string{"no column is left as a feature"}},
-		{name: "only a time and a label", table: timed("day,y", "D,Y"),
 			want: []string{"no column is left as a feature"}},
 		{name: "times of 64 bits", table: strings.NewReplacer("2024-01-01", "-9223372036854775808", "2024-01-02",
 			"9223372036854775807").Replace(timed("day,x,y", "D,I,Y")), want: []string{`column "day"`}},
@@ -260,9 +240,6 @@ func hostileTexts() []hostile {
 			strings.Repeat("2024-01-01,a"+strings.Repeat(",1", 9_998)+"\n", 9) +
 			"2024-01-02,a" + strings.Repeat(",2", 9_998) + "\n",
 			want: []string{`column "y"`, `"a" in all rows`}},
-		{name: "HTML", table: "<!DOCTYPE html>\n<html><body>Not found, sorry</body></html>\n", want: nil},
-		{name: "JSON", table: "[{\"day\": 1, \"y\": 2},\n{\"day\": 2, \"y\": 3}]\n", want: nil},
-		{name: "a broken row of the fourth", table: good(fourth, "garbage\n"), want: nil},
 	}
 }
 
@@ -274,95 +251,44 @@ func gzipped(text []byte) []byte {
 	return b.Bytes()
 }
 
-func hostileCompressed(t *testing.T) []hostile {
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
+// hostileFiles are compressed, Parquet, or no files of tables.
+func hostileFiles(t *testing.T) []hostile {
+	type row struct {
+		Day int64   `parquet:"day,plain"`
+		X   float64 `parquet:"x,plain"`
+		Y   int64   `parquet:"y,plain"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, make([]row, 60), parquet.Compression(&parquet.Uncompressed)); err != nil {
 		t.Fatal(err)
 	}
-	zstded := string(z.EncodeAll([]byte(good("", "")), nil))
-	zipped := string(gzipped([]byte(good("", ""))))
+	// The header of the first page: field 1, its type; field 2, its size, as a varint of two bytes.
+	const header = "PAR1\x15\x06\x15"
+	pages, found := strings.CutPrefix(b.String(), header)
+	if !found {
+		t.Fatalf("the file begins with %q", b.String()[:16])
+	}
+	// A footer in Thrift's compact protocol: version 1, a schema of a root without children, 9 rows, no row groups.
+	const noColumns = "\x15\x02\x19\x1C\x48\x01r\x15\x00\x00\x16\x12\x19\x0C\x00"
 	bomb := func(unit string, n int) func(path string) error {
 		return func(path string) error {
 			return os.WriteFile(path, gzipped(append([]byte("day,x,y\n"), bytes.Repeat([]byte(unit), n)...)), 0o644)
 		}
 	}
 	return []hostile{
-		{name: "gzip, checksum", table: zipped[:len(zipped)-6] + "xxxxxx",
-			want: []string{"gzip", "damaged or truncated"}},
-		{name: "gzip, header alone", table: zipped[:10], want: []string{"gzip", "damaged or truncated"}},
 		{name: "gzip bomb of long rows", make: bomb("2024-01-01,"+strings.Repeat("a", 1<<20)+",1\n", 300),
 			want: []string{"expand to more than", "unpack the file"}},
 		{name: "gzip bomb of one row", make: bomb("1", 300<<20), want: []string{"longer than"}},
-		{name: "gzip bomb of zeros", make: bomb("\x00", 300<<20), want: []string{"longer than"}},
-		{name: "zstd, magic alone", table: zstded[:4], want: []string{"zstd", "damaged or truncated"}},
-		{name: "old spreadsheet", table: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", want: []string{"spreadsheet", "CSV"}},
-		{name: "xz", table: "\xFD7zXZ\x00\x00", want: []string{"xz", "unpack it"}},
-		{name: "SQLite", table: "SQLite format 3\x00", want: []string{"SQLite", "CSV"}},
-	}
-}
-
-func parquetOf[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := parquet.Write(&b, rows, options...); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func hostileParquet(t *testing.T) []hostile {
-	type row struct {
-		Day int64   `parquet:"day,plain"`
-		X   float64 `parquet:"x,plain"`
-		Y   int64   `parquet:"y,plain"`
-	}
-	var rows []row
-	for i := range 60 {
-		rows = append(rows, row{int64(i / 5), float64(i * 37 % 11), int64(i * 37 % 11 % 2)})
-	}
-	file := parquetOf(t, rows, parquet.Compression(&parquet.Uncompressed))
-	bad := slices.Clone(rows)
-	bad[7].X = math.NaN()
-	// The header of the first page: field 1, its type; field 2, its size, as a varint of two bytes.
-	const header = "PAR1\x15\x06\x15"
-	if !strings.HasPrefix(file, header) {
-		t.Fatalf("the file begins with %q", file[:16])
-	}
-	huge := header + "\xFE\xFF\xFF\xFF\x0F" + file[len(header)+2:]
-	// A footer in Thrift's compact protocol: version 1, a schema of a root without children, 9 rows, no row groups.
-	const noColumns = "\x15\x02\x19\x1C\x48\x01r\x15\x00\x00\x16\x12\x19\x0C\x00"
-	return []hostile{
-		{name: "Parquet, truncated", table: file[:len(file)/2], want: []string{"damaged or truncated"}},
-		{name: "Parquet, page of 2 GiB", table: huge, want: []string{"damaged"}},
+		{name: "Parquet, page of 2 GiB", table: header + "\xFE\xFF\xFF\xFF\x0F" + pages[2:], want: []string{"damaged"}},
 		{name: "Parquet, no columns", table: "PAR1" + noColumns + string(rune(len(noColumns))) + "\x00\x00\x00PAR1"},
-		{name: "Parquet, NaN", table: parquetOf(t, bad), want: []string{"row 8", `column "x"`, "not a finite"}},
-		{name: "Parquet, one time", table: parquetOf(t, make([]row, 60)), want: []string{`column "day"`, "one time"}},
-	}
-}
-
-// hostileFiles are paths that are no files of tables.
-func hostileFiles() []hostile {
-	out := []hostile{
 		{name: "missing file", make: func(string) error { return nil }, want: []string{"there is no such file"}},
-		{name: "folder", make: func(path string) error { return os.Mkdir(path, 0o755) },
-			want: []string{"is not a file"}},
 		{name: "loop of links", make: func(path string) error { return os.Symlink(path, path) },
 			want: []string{"cannot be opened"}},
-		{name: "link to nothing", make: func(path string) error { return os.Symlink(path+"x", path) },
-			want: []string{"no such file"}},
-		{name: "device", make: func(path string) error { return os.Symlink("/dev/null", path) },
-			want: []string{"is not a file"}},
 		{name: "endless device", make: func(path string) error { return os.Symlink("/dev/zero", path) },
 			want: []string{"is not a file"}},
 		{name: "pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) },
 			want: []string{"is not a file"}},
 	}
-	if os.Geteuid() > 0 { // root may read everything
-		out = append(out, hostile{name: "no permission", make: func(path string) error {
-			return os.WriteFile(path, []byte(good("", "")), 0)
-		}, want: []string{"cannot be opened"}})
-	}
-	return out
 }
 
 // hostileRequests are flags that contradict a good table.
@@ -393,31 +319,12 @@ func hostileRequests() []hostile {
 		flags("all features are dropped", "no column is left as a feature", "--drop", "x,c"),
 		ofWeights("everything is dropped", "no column is left to read", "--drop", "day,x,c,y", "--time=", "--label=",
 			"--bin", "9 blocks"),
-		flags("drop of no column", `no column "z"`, "--drop", "z"),
-		flags("no such time", `no column "date"|the columns are day, x, c, y`, "--time", "date"),
-		flags("no such label", `no column "z"|the columns are`, "--label", "z"),
-		flags("time is a category", `column "c"|not a time`, "--time", "c"),
-		flags("time is a number in months", `column "x"|needs dates`, "--time", "x", "--bin", "month"),
-		flags("all in one bin", `column "day"|in bins of year|shorter bins`, "--bin", "year"),
-		flags("one block", `one time`, "--bin", "1 blocks"),
-		{name: "more blocks than can be counted", table: "day,x,y\n" + strings.Repeat("1,2,a\n1,3,b\n", 30),
-			args: []string{"--bin", "9000000000000000000 blocks"}, want: []string{`column "day"`, "one time"}},
-		flags("a block of all rows", `one time`, "--bin", "1000 rows"),
 		flags("bin unknown", "--bin|wek", "--bin", "wek"),
 		flags("no blocks", "--bin", "--bin", "0 blocks"),
 		flags("neither time nor blocks", "--time is missing", "--time="),
 		flags("label kind unknown", "--label-kind", "--label-kind", "float"),
-		flags("label kind number of texts", `column "y"|not a number`, "--label-kind", "number"),
-		flags("type of no column", `no column "z"|the columns are`, "--type", "z=number"),
 		flags("type unknown", "--type|factor", "--type", "x=factor"),
-		flags("type does not fit", `column "c"|is not a number`, "--type", "c=number"),
-		flags("type time does not fit", `column "c"|is not a date or time`, "--type", "c=time"),
-		flags("layout of no column", `no column "z"`, "--layout", "z=%Y"),
-		flags("layout does not fit", `column "day"|row 1`, "--layout", "day=%d.%m.%Y"),
-		flags("layout unknown", `%Q`, "--layout", "day=%Q"),
-		flags("wrong delimiter", `no column "day"`, "--delimiter", ";"),
 		flags("delimiter of two", "--delimiter", "--delimiter", ";;"),
-		flags("delimiter is a quote", "--delimiter", "--delimiter", `"`),
 		flags("decimal mark", "--decimal", "--decimal", "x"),
 		flags("zone", "--zone", "--zone", "Mars/Base"),
 		flags("seed", "--seed", "--seed", "x"),
@@ -436,15 +343,12 @@ func hostileRequests() []hostile {
 		ofWeights("floor", "--floor 2", "--floor", "2"),
 		ofWeights("floor NaN", "--floor NaN", "--floor", "nan"),
 		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
-		ofWeights("half-life NaN", "--half-life NaN", "--half-life", "nan"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
 		of("drift", "permutations", "--permutations 5|from 10", "--permutations", "5"),
 		of("backtest", "workers", "--workers 0", "--workers", "0"),
 		of("backtest", "last", "--last from 4 to 10", "--last", "19"),
 		of("backtest", "three blocks", "3 blocks|finer --bin", "--bin", "3 blocks"),
-		{name: "months of numbers", table: numeric, args: []string{"--bin", "month"},
-			want: []string{`column "day"`, "needs dates"}},
 		{name: "T of numbers is a date", table: numeric, args: []string{"--at", "2024-01"}, only: "weights",
 			want: []string{`"2024-01"`}},
 		{name: "1,200 classes", table: classes, want: []string{`column "y"`, "1200 classes", "join classes"}},

@@ -228,9 +228,5 @@ func TestSlurmFailure(t *testing.T) {
 	if code != 1 || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	for _, part := range []string{"task 0 (cpu) failed on n", "cannot be written", "tvps-cpu-1-", "draw cancelled"} {
-		if !strings.Contains(out, part) {
-			t.Errorf("%q is missing in\n%s", part, out)
-		}
-	}
+	demand.Words(t, out, "task 0 (cpu) failed on n", "cannot be written", "tvps-cpu-1-", "draw cancelled")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/data/table"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/lab"
@@ -143,19 +145,6 @@ func mistake(err error) error {
 	return err
 }
 
-// tryWrite returns an error if one of the files could not be written; an empty name is none.
-func tryWrite(paths ...string) error {
-	for _, path := range paths {
-		if path == "" {
-			continue
-		}
-		if err := artifact.TryWrite(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("cannot write %s: %w", path, err)
-		}
-	}
-	return nil
-}
-
 // checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself, or named
 // twice, or its folder cannot be written. An empty name is none.
 func checkOutputs(file string, paths ...string) error {
@@ -178,8 +167,19 @@ func checkOutputs(file string, paths ...string) error {
 			return usage.Errorf("the output %s is the table itself; name another file", path)
 		}
 		seen = append(seen, filepath.Clean(path))
+		if err := artifact.TryWrite(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("cannot write %s: %w", path, err)
+		}
 	}
-	return tryWrite(paths...)
+	return nil
+}
+
+// open opens the backend of a command with these outputs, which are checked first.
+func (f *tableFlags) open(ctx context.Context, file string, outputs ...string) (*backend.Backend, error) {
+	if err := checkOutputs(file, outputs...); err != nil {
+		return nil, err
+	}
+	return backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

@@ -135,10 +135,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	if err := checkOutputs(file, f.out, f.model, f.json); err != nil {
-		return err
-	}
-	b, err := backend.Open(cmd.Context(), f.backend, backend.Options{Log: os.Stderr})
+	b, err := f.open(cmd.Context(), file, f.out, f.model, f.json)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (f *workFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	log := &timedWriter{out: cmd.ErrOrStderr(), now: time.Now}
+	log := &timedWriter{out: cmd.ErrOrStderr()}
 	fmt.Fprintf(log, "task %d of %s: %s\n", task.ID, f.plan, task)
 	noted := make(chan struct{})
 	stop := context.AfterFunc(cmd.Context(), func() { // the process may end before the task does
@@ -181,7 +181,6 @@ func lockAtOnce(ctx context.Context, checkpoint string) (unlock func(), err erro
 // timedWriter writes each line with its time, for logs that several processes or attempts append to.
 type timedWriter struct {
 	out   io.Writer
-	now   func() time.Time
 	mutex sync.Mutex
 }
 
@@ -189,7 +188,7 @@ type timedWriter struct {
 func (w *timedWriter) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if _, err := fmt.Fprintf(w.out, "%s %s", w.now().UTC().Format(time.RFC3339), text); err != nil {
+	if _, err := fmt.Fprintf(w.out, "%s %s", time.Now().UTC().Format(time.RFC3339), text); err != nil {
 		return 0, err
 	}
 	return len(text), nil

@@ -16,13 +16,19 @@ func Error(tb testing.TB, err error, words ...string) {
 	if err == nil {
 		tb.Fatalf("no error, want one with %q", words)
 	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			tb.Errorf("the error lacks %q: %v", w, err)
-		}
-	}
+	Words(tb, err.Error(), words...)
 	if strings.Contains(err.Error(), "\n") {
 		tb.Errorf("the error has several lines: %q", err)
+	}
+}
+
+// Words fails the test unless a text contains all words.
+func Words(tb testing.TB, text string, words ...string) {
+	tb.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			tb.Errorf("%q is missing in %.2000s", w, text)
+		}
 	}
 }
 

@@ -29,36 +29,10 @@ func Documents(root string) ([]string, error) {
 }
 
 var (
-	fence   = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
-	shell   = regexp.MustCompile("(?ms)^```(?:sh|bash|console)?\n(.*?)^```")
-	inline  = regexp.MustCompile("`([^`\n]+)`")
-	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	named   = regexp.MustCompile(`(?m)^\[[^\]]+\]: +(\S+)$`)
-	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
-	anchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	fence  = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
+	shell  = regexp.MustCompile("(?ms)^```(?:sh|bash|console)?\n(.*?)^```")
+	inline = regexp.MustCompile("`([^`\n]+)`")
 )
-
-// Links lists the targets of links and pictures outside of code, also of those defined by a name, as "[name]: target".
-func Links(text string) []string {
-	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "code")
-	var out []string
-	for _, form := range []*regexp.Regexp{link, named} {
-		for _, m := range form.FindAllStringSubmatch(text, -1) {
-			out = append(out, m[1])
-		}
-	}
-	return out
-}
-
-// Anchors lists the fragments that GitHub gives the headings.
-func Anchors(text string) []string {
-	var out []string
-	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
-		name := anchor.ReplaceAllString(strings.ToLower(strings.ReplaceAll(m[1], "`", "")), "")
-		out = append(out, strings.ReplaceAll(name, " ", "-"))
-	}
-	return out
-}
 
 // Commands lists the arguments of every call of a program in a text, in inline code and in blocks of shell commands:
 // what follows `go run ./replicate`, say, up to the end of the line, a comment or the next command.

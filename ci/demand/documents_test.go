@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range demand.Links(string(text)) {
+		for _, target := range links(string(text)) {
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
@@ -40,11 +41,42 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s links to %s, which is not there", file, target)
 				continue
 			}
-			if fragment != "" && !slices.Contains(demand.Anchors(string(linked)), fragment) {
+			if fragment != "" && !slices.Contains(anchors(string(linked)), fragment) {
 				t.Errorf("%s links to %s, and %s has no such heading", file, target, to)
 			}
 		}
 	}
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
+	inline  = regexp.MustCompile("`([^`\n]+)`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	named   = regexp.MustCompile(`(?m)^\[[^\]]+\]: +(\S+)$`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	anchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// links lists the targets of links and pictures outside of code, also of those defined by a name, as "[name]: target".
+func links(text string) []string {
+	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "code")
+	var out []string
+	for _, form := range []*regexp.Regexp{link, named} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+// anchors lists the fragments that GitHub gives the headings.
+func anchors(text string) []string {
+	var out []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		name := anchor.ReplaceAllString(strings.ToLower(strings.ReplaceAll(m[1], "`", "")), "")
+		out = append(out, strings.ReplaceAll(name, " ", "-"))
+	}
+	return out
 }
 
 // TestLines: prose is wrapped, so that it can be read and compared; tables, links, code and what is
@@ -114,17 +146,10 @@ func sources(t *testing.T) map[string]string {
 	return all
 }
 
-func TestReading(t *testing.T) {
-	const text = "# A `b`: c, d!\n\n[x](y.md#z) and `[no](link)`, ![p](q.png), [n]\n\n[n]: r.md\n\n" +
-		"```\nVAR=1 go run ./replicate fig1 --set 'a=b' # note\ngo run ./replicate doctor; go run ./replicate all && ls\n" +
-		"go run ./replicate fig2 \\\n  --panel a\n# not [this](one)\n```\n" +
+func TestCommands(t *testing.T) {
+	const text = "```\nVAR=1 go run ./replicate fig1 --set 'a=b' # note\ngo run ./replicate doctor; go run ./replicate all && ls\n" +
+		"go run ./replicate fig2 \\\n  --panel a\n```\n" +
 		"and `go run ./replicate` or `go run ./replicates no`\n"
-	if got := demand.Links(text); !slices.Equal(got, []string{"y.md#z", "q.png", "r.md"}) {
-		t.Errorf("links %q", got)
-	}
-	if got := demand.Anchors(text); !slices.Equal(got, []string{"a-b-c-d"}) {
-		t.Errorf("anchors %q", got)
-	}
 	want := [][]string{{"fig1", "--set", "a=b"}, {"doctor"}, {"all"}, {"fig2", "--panel", "a"}, nil}
 	if got := demand.Commands(text, "go run ./replicate"); !reflect.DeepEqual(got, want) {
 		t.Errorf("commands %q, want %q", got, want)
