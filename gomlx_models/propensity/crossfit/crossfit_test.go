@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -176,7 +177,7 @@ func TestGaussian(t *testing.T) {
 			cfg.Candidates = cfg.Candidates[2:3]
 		}
 		o := fitOwn(t, moving(1, 4000, raw), cfg, 0)
-		first, T := o.Times()
+		first, T := o.First, o.Last
 		fresh := moving(2, 4000, raw)
 		for i := range fresh.Time {
 			fresh.Time[i] = min(max(fresh.Time[i], first), T)
@@ -415,8 +416,8 @@ func TestNewRows(t *testing.T) {
 	cfg := tiny()
 	cfg.Folds = 3
 	logs, err := fitOwn(t, d, cfg, 0).members(t.Context(), d, slices.Max(d.Time), Covariate)
-	if err != nil || len(logs.of(7)) != cfg.Ensemble {
-		t.Errorf("a fitted row has %d networks, not the %d of its fold, %v", len(logs.of(7)), cfg.Ensemble, err)
+	if err != nil || len(logs[7]) != cfg.Ensemble {
+		t.Errorf("a fitted row has %d networks, not the %d of its fold, %v", len(logs[7]), cfg.Ensemble, err)
 	}
 	for _, T := range []float64{0, math.NaN(), slices.Max(d.Time) + 1} {
 		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
@@ -495,7 +496,7 @@ func TestFile(t *testing.T) {
 	}
 	options := WeightOptions{Kind: Conditional}
 	a, b := weigh(t, o, 7, options), weighRows(t, loaded, d, 7, options)
-	if !slices.Equal(a.Weight, b.Weight) || loaded.String() != o.String() {
+	if !slices.Equal(a.Weight, b.Weight) || !reflect.DeepEqual(loaded.Findings, o.Findings) {
 		t.Error("the loaded g differs")
 	}
 	if _, err := loaded.Weights(ctx, 7, WeightOptions{Kind: Joint}); err == nil {

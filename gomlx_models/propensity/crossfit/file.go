@@ -1,7 +1,6 @@
 package crossfit
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,42 +11,23 @@ import (
 	"tvps/gomlx_models/net"
 )
 
-// header is all of a Fitted but its networks: JSON in the metadata of its file.
+// header is JSON in the metadata of a saved g.
 type header struct {
-	Version          int
-	Config           Config
-	Shape            shape
-	First, Last      float64
-	Notes            []string
-	Joint, Covariate *Diagnostics
-	Conditional      *Null
-	Models           []modelHeader
-	Folds            string // base64 of each fitted row's hash (uint64, little-endian) and fold (a byte)
-}
-
-type modelHeader struct {
-	Kind   Kind
-	Chosen int
-	Scale  float64
+	Version int
+	Findings
+	Folds []byte // of each fitted row its hash (uint64, little-endian) and its fold (a byte)
 }
 
 const (
 	metadataKey = "crossfit"
-	fileVersion = 3
+	fileVersion = 4
 )
 
 // Save writes the networks, the settings and the fold of each fitted row to one file (net.Checkpoint), but not the
 // rows. The file appears complete or not at all.
 func (o *Fitted) Save(path string) error {
-	h := header{Version: fileVersion, Config: o.cfg, Shape: o.shape, First: o.first, Last: o.last, Notes: o.Notes,
-		Joint: o.Joint, Covariate: o.Covariate, Conditional: o.Conditional}
 	var c net.Checkpoint
-	for _, kind := range []Kind{Joint, Covariate} {
-		m := o.models[kind]
-		if m == nil {
-			continue
-		}
-		h.Models = append(h.Models, modelHeader{kind, m.chosen, m.scale})
+	for kind, m := range o.models {
 		for s, values := range m.values {
 			for i, p := range m.net.params {
 				p.Name = prefix(kind, s) + p.Name
@@ -59,8 +39,7 @@ func (o *Fitted) Save(path string) error {
 	for _, hash := range slices.Sorted(maps.Keys(o.fold)) {
 		folds = append(binary.LittleEndian.AppendUint64(folds, hash), o.fold[hash])
 	}
-	h.Folds = base64.StdEncoding.EncodeToString(folds)
-	text, err := json.Marshal(h)
+	text, err := json.Marshal(header{fileVersion, o.Findings, folds})
 	if err != nil {
 		return fmt.Errorf("crossfit: %w", err)
 	}
@@ -96,28 +75,28 @@ func (f *Fitter) restore(c *net.Checkpoint) (*Fitted, error) {
 	if h.Version != fileVersion {
 		return nil, fmt.Errorf("its version is %d, this program reads version %d; save it again", h.Version, fileVersion)
 	}
-	folds, err := base64.StdEncoding.DecodeString(h.Folds)
-	if err != nil {
-		return nil, err
-	}
-	o := &Fitted{Notes: h.Notes, Joint: h.Joint, Covariate: h.Covariate, Conditional: h.Conditional, cfg: h.Config,
-		fitter: f, models: map[Kind]*model{}, shape: h.Shape, first: h.First, last: h.Last, fold: map[uint64]uint8{}}
-	for row := range slices.Chunk(folds, 9) {
+	o := &Fitted{Findings: h.Findings, fitter: f, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
+	for row := range slices.Chunk(h.Folds, 9) {
 		o.fold[binary.LittleEndian.Uint64(row)] = row[8]
 	}
-	for _, saved := range h.Models {
-		m := &model{scale: saved.Scale, chosen: saved.Chosen}
-		if m.net, err = o.foldNet(h.Config.Candidates[saved.Chosen]); err != nil {
+	for _, kind := range []Kind{Joint, Covariate} {
+		found := *o.diagnostics(kind)
+		if found == nil {
+			continue
+		}
+		var err error
+		m := &model{scale: found.Scale}
+		if m.net, err = o.foldNet(found.Chosen); err != nil {
 			return nil, err
 		}
 		for s := range h.Config.Ensemble {
-			values, err := c.Select(m.net.params, prefix(saved.Kind, s))
+			values, err := c.Select(m.net.params, prefix(kind, s))
 			if err != nil {
 				return nil, err
 			}
 			m.values = append(m.values, values)
 		}
-		o.models[saved.Kind] = m
+		o.models[kind] = m
 	}
 	return o, nil
 }

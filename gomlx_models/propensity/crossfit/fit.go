@@ -2,7 +2,6 @@ package crossfit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
 )
@@ -127,24 +127,28 @@ type Diagnostics struct {
 	Null       *Null // nil if Permutations is 0
 }
 
-// Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
-// did not see the rows of that fold. It is safe for concurrent use, and is valid until its
-// Fitter is closed.
-type Fitted struct {
-	Notes []string // what was done with the data, in sentences; for the user
+// Findings are all of a Fitted but its networks, the folds and the rows.
+type Findings struct {
+	Config      Config   // the settings that were used
+	Shape       shape    // of the rows
+	First, Last float64  // the first and the last time that g knows, u = 0 and u = 1
+	Notes       []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
 	// Conditional compares p_t(y|x) with one that does not depend on t; nil if kind Conditional was not fitted, or
 	// Permutations is 0.
 	Conditional *Null
+}
 
-	cfg         Config
-	fitter      *Fitter
-	models      map[Kind]*model // Joint and Covariate
-	shape       shape
-	first, last float64 // times u = 0 and u = 1
-	fold        map[uint64]uint8
-	data        Table // nil after Fitter.Load
+// Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
+// did not see the rows of that fold. It is safe for concurrent use, and is valid until its
+// Fitter is closed.
+type Fitted struct {
+	Findings
+	fitter *Fitter
+	models map[Kind]*model // Joint and Covariate
+	fold   map[uint64]uint8
+	data   Table // nil after Fitter.Load
 }
 
 // shape is what rows must have to be given to g, and how they are standardised.
@@ -228,7 +232,7 @@ func (f *Fitter) Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fit
 	return o, nil
 }
 
-// prepare returns an Fitted without networks, and its rows in order.
+// prepare returns a Fitted without networks, and its rows in order.
 func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
@@ -236,14 +240,14 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{cfg: cfg, fitter: f, models: map[Kind]*model{}, data: d}
-	o.cfg.Kinds, o.cfg.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
-	o.first, o.last = slices.Min(d.Time), slices.Max(d.Time)
-	if o.first == o.last {
+	o := &Fitted{Findings: Findings{Config: cfg}, fitter: f, models: map[Kind]*model{}, data: d}
+	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
+	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
+	if o.First == o.Last {
 		return nil, nil, errors.New("crossfit: all samples are from one time; drift needs at least two")
 	}
-	if math.IsInf(o.last-o.first, 0) {
-		return nil, nil, fmt.Errorf("crossfit: times from %v to %v are too far apart; use another unit", o.first, o.last)
+	if math.IsInf(o.Last-o.First, 0) {
+		return nil, nil, fmt.Errorf("crossfit: times from %v to %v are too far apart; use another unit", o.First, o.Last)
 	}
 	if least := cfg.LeastRows(); len(d.Time) < least {
 		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
@@ -253,7 +257,7 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows := sortRows(d, columns)
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	o.shape = shapeOfRows(d, columns, rows.at)
+	o.Shape = shapeOfRows(d, columns, rows.at)
 	o.note(d, rows)
 	return o, rows, nil
 }
@@ -263,7 +267,7 @@ func (o *Fitted) note(d Table, rows *sortedRows) {
 	n := len(rows.at)
 	if perTime := float64(n) / float64(rows.times); perTime < 30 {
 		o.Notes = append(o.Notes, fmt.Sprintf("there are %.3g rows a time (%d rows, %d times): g sees the time as a "+
-			"number (%s), and neighbouring times share what it learns", perTime, n, rows.times, o.cfg.Time))
+			"number (%s), and neighbouring times share what it learns", perTime, n, rows.times, o.Config.Time))
 	} else if d.Order == nil {
 		o.Notes = append(o.Notes, "rows of one time have no order; if they depend on their neighbours, give Order")
 	}
@@ -273,7 +277,7 @@ func (o *Fitted) note(d Table, rows *sortedRows) {
 func (o *Fitted) needs() []Kind {
 	var out []Kind
 	for _, m := range []Kind{Joint, Covariate} {
-		if slices.ContainsFunc(o.cfg.Kinds, func(k Kind) bool { return k == m || k == Conditional }) {
+		if slices.ContainsFunc(o.Config.Kinds, func(k Kind) bool { return k == m || k == Conditional }) {
 			out = append(out, m)
 		}
 	}
@@ -283,16 +287,13 @@ func (o *Fitted) needs() []Kind {
 // fit trains every model.
 func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64) error {
 	if !d.hasY() {
-		if !slices.Contains(o.cfg.Kinds, Joint) && !slices.Contains(o.cfg.Kinds, Covariate) {
+		if !slices.Contains(o.Config.Kinds, Joint) && !slices.Contains(o.Config.Kinds, Covariate) {
 			return errors.New("crossfit: conditional weights need labels or targets; the rows have none")
 		}
-		o.cfg.Kinds = []Kind{Covariate}
+		o.Config.Kinds = []Kind{Covariate}
 	}
-	table, err := newDeviceTable(d, o.shape)
-	if err != nil {
-		return err
-	}
-	defer table.free()
+	table := deviceTable(d, o.Shape)
+	defer net.Free(table...)
 	for _, kind := range o.needs() {
 		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind))
 		if err != nil {
@@ -301,7 +302,8 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		o.models[kind] = m
 		*o.diagnostics(kind) = found
 	}
-	if o.models[Joint] != nil && slices.Contains(o.cfg.Kinds, Conditional) && o.cfg.Permutations > 0 {
+	var err error
+	if o.models[Joint] != nil && slices.Contains(o.Config.Kinds, Conditional) && o.Config.Permutations > 0 {
 		o.Conditional, err = o.conditionalNull(ctx, table, rows, o.samples(d, rows.at, Joint), random.Seed(seed, "own",
 			Conditional))
 	}
@@ -324,7 +326,7 @@ func (o *Fitted) sample(d Table, row int, kind Kind) sample {
 		s.label = d.Label[row]
 	}
 	if kind == Joint && d.Target != nil {
-		s.target = float32((d.Target[row] - o.shape.TargetMean) / o.shape.TargetScale)
+		s.target = float32((d.Target[row] - o.Shape.TargetMean) / o.Shape.TargetScale)
 	}
 	return s
 }
@@ -337,20 +339,4 @@ func (o *Fitted) diagnostics(kind Kind) **Diagnostics {
 }
 
 // unit scales a time: 0 is the first and 1 the last one of the rows of Fit.
-func (o *Fitted) unit(t float64) float64 { return (t - o.first) / (o.last - o.first) }
-
-// Config returns the settings that were used.
-func (o *Fitted) Config() Config { return o.cfg }
-
-// Times returns the first and the last time that g knows.
-func (o *Fitted) Times() (first, last float64) { return o.first, o.last }
-
-// String returns settings, notes and diagnostics as JSON.
-func (o *Fitted) String() string {
-	text, err := json.MarshalIndent(map[string]any{"settings": o.cfg, "notes": o.Notes, "joint": o.Joint,
-		"covariate": o.Covariate, "conditional": o.Conditional, "first": o.first, "last": o.last}, "", "  ")
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
+func (o *Fitted) unit(t float64) float64 { return (t - o.First) / (o.Last - o.First) }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with
@@ -13,12 +16,12 @@ import (
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
 // fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position.
-func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
+func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
 	seed int64) (*model, *Diagnostics, error) {
-	lanes := make([]*lane, o.cfg.Folds)
+	lanes := make([]*lane, o.Config.Folds)
 	for k := range lanes {
 		var err error
-		lanes[k], err = newLane(samples, rows.fold, k, heldPairsPerFold(len(samples), o.cfg.Folds),
+		lanes[k], err = newLane(samples, rows.fold, k, heldPairsPerFold(len(samples), o.Config.Folds),
 			random.New(seed, "held", k))
 		if err != nil {
 			return nil, nil, err
@@ -34,26 +37,25 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 		}
 		return w.train(ctx, table, lanes, c, patience, stopAt)
 	}
-	found := &Diagnostics{Candidates: make([]float64, len(o.cfg.Candidates))}
-	m := &model{scale: 1}
-	var best *curve
-	for i, c := range o.cfg.Candidates {
-		tried, err := train(c, 0, o.cfg.Patience, c.Updates)
+	found := &Diagnostics{Candidates: make([]float64, len(o.Config.Candidates))}
+	m, best, chosen := &model{scale: 1}, (*curve)(nil), 0
+	for i, c := range o.Config.Candidates {
+		tried, err := train(c, 0, o.Config.Patience, c.Updates)
 		if err != nil {
 			return nil, nil, err
 		}
 		found.Candidates[i] = mean(tried.losses[tried.best])
-		if best == nil || found.Candidates[i] < found.Candidates[m.chosen] {
-			m.chosen, best = i, tried
+		if best == nil || found.Candidates[i] < found.Candidates[chosen] {
+			chosen, best = i, tried
 		}
 	}
-	found.Chosen, found.Updates = o.cfg.Candidates[m.chosen], best.updates[best.best]
+	found.Chosen, found.Updates = o.Config.Candidates[chosen], best.updates[best.best]
 	var err error
 	if m.net, err = o.foldNet(found.Chosen); err != nil {
 		return nil, nil, err
 	}
 	m.values = append(m.values, best.values)
-	for s := 1; s < o.cfg.Ensemble; s++ {
+	for s := 1; s < o.Config.Ensemble; s++ {
 		c, err := train(found.Chosen, s, 0, found.Updates)
 		if err != nil {
 			return nil, nil, err
@@ -63,7 +65,7 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 	if err := m.rescale(ctx, table, lanes, found); err != nil {
 		return nil, nil, err
 	}
-	if o.cfg.Permutations > 0 {
+	if o.Config.Permutations > 0 {
 		if found.Null, err = o.null(ctx, table, rows, samples, seed); err != nil {
 			return nil, nil, err
 		}
@@ -73,19 +75,20 @@ func (o *Fitted) fitModel(ctx context.Context, table *deviceTable, rows *sortedR
 
 // key names the programs of a candidate.
 func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
-	return netKey{method: o.cfg.Method, time: o.cfg.Time, dim: o.shape.Dim, classes: o.shape.Classes,
-		target: o.shape.Target, hidden: c.Hidden, frequencies: c.Frequencies, lanes: lanes, batch: batch, stride: stride}
+	g := propensity.Config{Method: o.Config.Method, Hidden: c.Hidden, Time: o.Config.Time, Frequencies: c.Frequencies,
+		Classes: o.Shape.Classes}
+	return netKey{g: g, dim: o.Shape.Dim, target: o.Shape.Target, lanes: lanes, batch: batch, stride: stride}
 }
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.
 func (o *Fitted) foldNet(c Candidate) (*network, error) {
-	return o.fitter.net(o.key(c, o.cfg.Folds, o.cfg.Batch, o.cfg.Stride))
+	return o.fitter.net(o.key(c, o.Config.Folds, o.Config.Batch, o.Config.Stride))
 }
 
 // rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0
 // and 2; the loss is convex in it.
-func (m *model) rescale(ctx context.Context, table *deviceTable, lanes []*lane, found *Diagnostics) error {
-	method := m.net.method
+func (m *model) rescale(ctx context.Context, table []*tensors.Tensor, lanes []*lane, found *Diagnostics) error {
+	method := m.net.g.Method
 	var own, other []float64
 	for s, values := range m.values {
 		answer, err := m.net.evaluate(ctx, table, heldPairs(lanes), values)

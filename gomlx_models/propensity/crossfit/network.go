@@ -19,18 +19,15 @@ type model struct {
 	net    *network
 	values []net.Values // [ensemble], each with a leading axis of folds
 	scale  float64      // factor of g
-	chosen int          // index in Candidates
 }
 
 // netKey names the compiled programs of some networks. Those of g serve Joint and Covariate: without outcome, label and
 // target of every row are 0.
 type netKey struct {
-	method               propensity.Method
-	time                 propensity.TimeEncoding
-	dim, classes         int
+	g                    propensity.Config // what Config.Both reads
+	dim                  int
 	target               bool
-	outputs              int // 0: g; otherwise an outcomeModel with so many outputs
-	hidden, frequencies  int
+	outputs              int // 0: g; otherwise a model of the outcome with so many outputs
 	lanes, batch, stride int
 }
 
@@ -38,8 +35,7 @@ type netKey struct {
 // of their own: one for each fold, or for each fold of each permutation.
 type network struct {
 	netKey
-	cfg     propensity.Config // of g
-	params  []net.Param       // of the networks, with a leading axis of lanes
+	params  []net.Param // of the networks, with a leading axis of lanes
 	trainer *loop.Trainer
 	eval    *Exec
 }
@@ -50,8 +46,6 @@ const evalRows = 2048
 // newNetwork prepares the programs.
 func newNetwork(backend compute.Backend, key netKey) (*network, error) {
 	w := &network{netKey: key}
-	w.cfg = propensity.Config{Method: key.method, Hidden: key.hidden, Time: key.time, Frequencies: key.frequencies,
-		Classes: key.classes}
 	lanes, batch := key.lanes, key.batch
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 	whole := shapes.Make(dtypes.Int32, lanes, batch)
@@ -96,9 +90,9 @@ func (w *network) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
 		x = Concatenate([]*Node{x, ExpandAxes(in[5], -1)}, -1)
 	}
 	last := Ones(x.Graph(), shapes.Make(dtypes.Float32, w.lanes, 1))
-	own, other := w.cfg.Both(s, propensity.Input{X: x, Label: in[4]}, propensity.Continuous(in[6], last),
+	own, other := w.g.Both(s, propensity.Input{X: x, Label: in[4]}, propensity.Continuous(in[6], last),
 		propensity.Continuous(in[7], last))
-	return []*Node{own, other}, w.method.LossNode(own, other)
+	return []*Node{own, other}, w.g.Method.LossNode(own, other)
 }
 
 // loss is the mean loss of each lane's minibatch, [lanes]. data and feeds are those of forward.

@@ -8,6 +8,8 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are
@@ -43,10 +45,10 @@ const (
 var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, Updates: 150, LearningRate: 1e-2, Decay: .1}
 
 // null tests for drift.
-func (o *Fitted) null(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
+func (o *Fitted) null(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
 	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
-	data := make([][]sample, o.cfg.Permutations+1)
+	data := make([][]sample, o.Config.Permutations+1)
 	data[0] = samples
 	for p := range data[1:] {
 		from := shuffleChunks(chunk, random.New(seed, "null", p+1))
@@ -61,7 +63,7 @@ func (o *Fitted) null(ctx context.Context, table *deviceTable, rows *sortedRows,
 
 // compare trains g on each of the data, which have the chunks given, and compares the first with the others. Data
 // with the same stream of random numbers have the same initial values and minibatches.
-func (o *Fitted) compare(ctx context.Context, table *deviceTable, data [][]sample, chunk []int32, seed int64,
+func (o *Fitted) compare(ctx context.Context, table []*tensors.Tensor, data [][]sample, chunk []int32, seed int64,
 	stream func(p int) int) (*Null, error) {
 	fold := make([]uint8, len(chunk))
 	for i, c := range chunk {
@@ -122,7 +124,7 @@ func verdict(losses, shares []float64) *Null {
 
 // lastShares is the share of the effective sample size of omega(x, 1, u) in the held-out rows of
 // each shuffle.
-func (w *network) lastShares(ctx context.Context, table *deviceTable, lanes []*lane,
+func (w *network) lastShares(ctx context.Context, table []*tensors.Tensor, lanes []*lane,
 	values net.Values) ([]float64, error) {
 	pairs := heldPairs(lanes)
 	for k := range pairs {

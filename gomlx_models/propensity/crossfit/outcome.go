@@ -9,8 +9,10 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // The model of the outcome: its network, which does not see the time, and its training.
@@ -23,8 +25,8 @@ var outcomeCandidate = Candidate{Hidden: 64, Updates: 600, LearningRate: 1e-2, D
 // outcome predicts the outcome from x [lanes, rows, dim]: the target, if the network has one output, with the squared
 // error as loss, otherwise the label (a bin), with the cross-entropy. The prediction is [lanes, rows, outputs].
 func (w *network) outcome(s *net.Scope, x, label, target *Node) (out []*Node, loss *Node) {
-	h := net.Relu(net.Dense(s.In("layer1"), x, w.hidden, net.He))
-	h = net.Relu(net.Dense(s.In("layer2"), h, w.hidden, net.He))
+	h := net.Relu(net.Dense(s.In("layer1"), x, w.g.Hidden, net.He))
+	h = net.Relu(net.Dense(s.In("layer2"), h, w.g.Hidden, net.He))
 	p := net.Dense(s.In("layer3"), h, w.outputs, func(int) net.Initial { return net.Constant(0) })
 	if w.outputs > 1 {
 		return []*Node{p}, net.CrossEntropy(p, label)
@@ -39,7 +41,7 @@ func (w *network) outcome(s *net.Scope, x, label, target *Node) (out []*Node, lo
 // F^-1(v|x): x and t stay, so a drift of x is the same in all. A target is first reduced to its residual from a model
 // of its mean. The models are cross-fitted. All g have the same initial values and minibatches, so their losses
 // differ by y alone.
-func (o *Fitted) conditionalNull(ctx context.Context, table *deviceTable, rows *sortedRows, samples []sample,
+func (o *Fitted) conditionalNull(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
 	seed int64) (*Null, error) {
 	samples, chunk := thin(samples, rows.nullChunks(o.data))
 	data, err := o.redraws(ctx, table, samples, chunk, seed)
@@ -50,13 +52,13 @@ func (o *Fitted) conditionalNull(ctx context.Context, table *deviceTable, rows *
 }
 
 // redraws returns the samples, then the samples with each redraw of their outcomes.
-func (o *Fitted) redraws(ctx context.Context, table *deviceTable, samples []sample, chunk []int32,
+func (o *Fitted) redraws(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32,
 	seed int64) ([][]sample, error) {
 	value, centre := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
 		value[i] = float64(s.label)
 	}
-	if o.shape.Target {
+	if o.Shape.Target {
 		mean, err := o.predict(ctx, table, samples, chunk, 1, random.Seed(seed, "mean"))
 		if err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func (o *Fitted) redraws(ctx context.Context, table *deviceTable, samples []samp
 	for i := range binned {
 		binned[i].label = bins.of[i]
 	}
-	outputs := max(2, min(cmp.Or(o.shape.Classes, outcomeBins), outcomeBins))
+	outputs := max(2, min(cmp.Or(o.Shape.Classes, outcomeBins), outcomeBins))
 	logits, err := o.predict(ctx, table, binned, chunk, outputs, random.Seed(seed, "bins"))
 	if err != nil {
 		return nil, err
@@ -80,13 +82,13 @@ func (o *Fitted) redraws(ctx context.Context, table *deviceTable, samples []samp
 	for i := range samples {
 		quantile[i] = bins.quantile(i, logits[i*outputs:(i+1)*outputs])
 	}
-	data := make([][]sample, o.cfg.Permutations+1)
+	data := make([][]sample, o.Config.Permutations+1)
 	data[0] = samples
 	for p := range data[1:] {
 		moved := slices.Clone(samples)
 		for i, from := range shuffleChunks(chunk, random.New(seed, "null", p+1)) {
 			v := bins.value(quantile[from], logits[i*outputs:(i+1)*outputs])
-			if o.shape.Target {
+			if o.Shape.Target {
 				moved[i].target = float32(centre[i] + v)
 			} else {
 				moved[i].label = int32(v)
@@ -99,7 +101,7 @@ func (o *Fitted) redraws(ctx context.Context, table *deviceTable, samples []samp
 
 // predict trains a model of the outcome and returns its outputs for each sample, by networks that did not see the
 // sample's chunk.
-func (o *Fitted) predict(ctx context.Context, table *deviceTable, samples []sample, chunk []int32, outputs int,
+func (o *Fitted) predict(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32, outputs int,
 	seed int64) ([]float32, error) {
 	fold := make([]uint8, len(chunk))
 	for i, c := range chunk {
@@ -117,8 +119,8 @@ func (o *Fitted) predict(ctx context.Context, table *deviceTable, samples []samp
 	for i, s := range samples {
 		asked[fold[i]] = append(asked[fold[i]], pair{sample: s})
 	}
-	key := netKey{dim: o.shape.Dim, outputs: outputs, hidden: outcomeCandidate.Hidden, lanes: outcomeFolds,
-		batch: nullBatch, stride: nullStride}
+	key := netKey{g: propensity.Config{Hidden: outcomeCandidate.Hidden}, dim: o.Shape.Dim, outputs: outputs,
+		lanes: outcomeFolds, batch: nullBatch, stride: nullStride}
 	w, err := o.fitter.net(key)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/net"
 )
 
 // xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
@@ -118,11 +119,8 @@ func conditionalNull(t *testing.T, d Table, seed int64) *Null {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := newDeviceTable(d, o.shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer table.free()
+	table := deviceTable(d, o.Shape)
+	defer net.Free(table...)
 	null, err := o.conditionalNull(context.Background(), table, rows, o.samples(d, rows.at, Joint), seed)
 	if err != nil {
 		t.Fatal(err)
@@ -137,11 +135,8 @@ func TestRedraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := newDeviceTable(d, o.shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer table.free()
+	table := deviceTable(d, o.Shape)
+	defer net.Free(table...)
 	samples, chunk := thin(o.samples(d, rows.at, Joint), rows.nullChunks(d))
 	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
 	if err != nil {

@@ -8,8 +8,6 @@ import (
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
@@ -73,35 +71,23 @@ func (l *lane) pairs() func() pair {
 	}
 }
 
-// deviceTable is x of a table on the device, with what standardises it.
-type deviceTable struct {
-	tensors []*tensors.Tensor // mean and scale of x [dim]; x [capacity, dim]
-}
-
-// newDeviceTable copies x to the device, with its columns in canonical order. It has room for more rows, so that tables
-// of similar sizes use the same program.
-func newDeviceTable(d Table, s shape) (*deviceTable, error) {
+// deviceTable copies x to the device, with its columns in canonical order: mean and scale of x, [dim], and x,
+// [capacity, dim]. It has room for more rows, so that tables of similar sizes use the same program.
+func deviceTable(d Table, s shape) []*tensors.Tensor {
 	n, capacity := len(d.Time), 1024
 	for capacity < n && capacity < 1<<16 {
 		capacity *= 2
 	}
 	capacity = (n + capacity - 1) / capacity * capacity
-	x := tensors.FromShape(shapes.Make(dtypes.Float32, capacity, d.Dim))
-	if err := tensors.MutableFlatData(x, func(flat []float32) {
-		for i := range n {
-			from, to := d.X[i*d.Dim:(i+1)*d.Dim], flat[i*d.Dim:]
-			for k, j := range s.Columns {
-				to[k] = from[j]
-			}
+	x := make([]float32, capacity*d.Dim)
+	for i := range n {
+		for k, j := range s.Columns {
+			x[i*d.Dim+k] = d.X[i*d.Dim+j]
 		}
-	}); err != nil {
-		return nil, fmt.Errorf("crossfit: %w", err)
 	}
-	return &deviceTable{[]*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
-		tensors.FromFlatDataAndDimensions(s.Scale, s.Dim), x}}, nil
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
+		tensors.FromFlatDataAndDimensions(s.Scale, s.Dim), tensors.FromFlatDataAndDimensions(x, capacity, d.Dim)}
 }
-
-func (t *deviceTable) free() { net.Free(t.tensors...) }
 
 // curve is the held-out loss of one training at each look, with the networks at its lowest.
 type curve struct {
@@ -114,7 +100,7 @@ type curve struct {
 
 // train trains all lanes for stopAt of the candidate's updates. With patience it looks at the held-out loss after every
 // stride updates, and stops when the mean over the lanes did not fall for so many looks.
-func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, c Candidate, patience,
+func (w *network) train(ctx context.Context, table []*tensors.Tensor, lanes []*lane, c Candidate, patience,
 	stopAt int) (*curve, error) {
 	next, starts := make([]func() pair, len(lanes)), make([]int64, len(lanes))
 	for k, l := range lanes {
@@ -145,7 +131,7 @@ func (w *network) train(ctx context.Context, table *deviceTable, lanes []*lane, 
 	}
 	feed := func(first, count int) []*tensors.Tensor { return w.feed(next, c, first, count) }
 	var err error
-	out.final, _, err = w.trainer.FitUntil(ctx, start, table.tensors, 1, stopAt, feed, look)
+	out.final, _, err = w.trainer.FitUntil(ctx, start, table, 1, stopAt, feed, look)
 	return out, err
 }
 
@@ -188,7 +174,7 @@ func (c *pairColumns) tensors(dims ...int) []*tensors.Tensor {
 }
 
 // heldOut is the mean loss of each lane on the rows that it holds out.
-func (w *network) heldOut(ctx context.Context, table *deviceTable, lanes []*lane,
+func (w *network) heldOut(ctx context.Context, table []*tensors.Tensor, lanes []*lane,
 	values net.Values) ([]float64, error) {
 	answer, err := w.evaluate(ctx, table, heldPairs(lanes), values)
 	if err != nil {
@@ -213,7 +199,7 @@ func heldPairs(lanes []*lane) [][]pair {
 
 // evaluate returns what forward gives for each lane's pairs: first by output (the last is the loss), then by lane, then
 // the values of all pairs.
-func (w *network) evaluate(ctx context.Context, table *deviceTable, pairs [][]pair, values net.Values) ([][][]float32,
+func (w *network) evaluate(ctx context.Context, table []*tensors.Tensor, pairs [][]pair, values net.Values) ([][][]float32,
 	error) {
 	longest := 0
 	for _, p := range pairs {
@@ -234,7 +220,7 @@ func (w *network) evaluate(ctx context.Context, table *deviceTable, pairs [][]pa
 			}
 		}
 		feeds := columns.tensors(w.lanes, rows)
-		answer, err := net.Run(w.eval, table.tensors, feeds, params)
+		answer, err := net.Run(w.eval, table, feeds, params)
 		net.Free(feeds...)
 		if err != nil {
 			return nil, fmt.Errorf("crossfit: %w", err)

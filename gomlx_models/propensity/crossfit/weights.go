@@ -1,12 +1,16 @@
 package crossfit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 
+	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // WeightOptions say which weights Fitted.Weights returns. The zero value of every field but Kind is
@@ -23,23 +27,18 @@ type WeightOptions struct {
 }
 
 func (w WeightOptions) check() error {
-	if w.Clip == "" {
-		w.Clip = propensity.ClipOne
-	}
-	err := propensity.OneOf("kind", w.Kind, Kinds())
-	if err == nil {
-		err = propensity.OneOf("clip", w.Clip, propensity.Clips())
-	}
-	if err == nil && !(w.Floor >= 0 && w.Floor <= 1) {
+	err := cmp.Or(propensity.OneOf("kind", w.Kind, Kinds()),
+		propensity.OneOf("clip", cmp.Or(w.Clip, propensity.ClipOne), propensity.Clips()))
+	switch {
+	case err != nil:
+	case !(w.Floor >= 0 && w.Floor <= 1):
 		err = fmt.Errorf("the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
-	}
-	if err == nil && !(w.HalfLife >= 0) {
+	case !(w.HalfLife >= 0):
 		err = fmt.Errorf("the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
+	default:
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("crossfit: %w", err)
-	}
-	return nil
+	return fmt.Errorf("crossfit: %w", err)
 }
 
 // Weights are the weights of a table's rows, in its order.
@@ -60,7 +59,7 @@ type Weights struct {
 //
 // with c such that their mean is 1. A row's log omega comes from the networks that did not see
 // it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
-// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and an Fitted from
+// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and a Fitted from
 // Fitter.Load, which has no rows (use WeightsOf).
 func (o *Fitted) Weights(ctx context.Context, T float64, options WeightOptions) (*Weights, error) {
 	if o.data.Time == nil {
@@ -76,14 +75,14 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if !o.shape.fits(d) {
+	if !o.Shape.fits(d) {
 		return nil, fmt.Errorf("crossfit: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
-			d.Dim, d.Classes, d.Target != nil, o.shape.Dim, o.shape.Classes, o.shape.Target)
+			d.Dim, d.Classes, d.Target != nil, o.Shape.Dim, o.Shape.Classes, o.Shape.Target)
 	}
 	for i, t := range d.Time {
-		if t < o.first || t > o.last {
+		if t < o.First || t > o.Last {
 			return nil, fmt.Errorf("crossfit: the time of sample %d, %v, is outside the fitted range %v to %v; "+
-				"fit with rows up to it", i, t, o.first, o.last)
+				"fit with rows up to it", i, t, o.First, o.Last)
 		}
 	}
 	return o.weightsOf(ctx, d, T, options)
@@ -93,9 +92,9 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := options.check(); err != nil {
 		return nil, err
 	}
-	if !(T >= o.first && T <= o.last) {
+	if !(T >= o.First && T <= o.Last) {
 		return nil, fmt.Errorf("crossfit: time %v is outside the fitted range %v to %v; fit with rows up to it",
-			T, o.first, o.last)
+			T, o.First, o.Last)
 	}
 	logs, err := o.members(ctx, d, T, options.Kind)
 	if err != nil {
@@ -104,7 +103,7 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 	out := &Weights{Shrink: 1}
 	out.LogOmega, out.Spread = make([]float64, len(d.Time)), make([]float64, len(d.Time))
 	for i := range out.LogOmega {
-		m, ss, list := 0.0, 0.0, logs.of(i)
+		m, ss, list := 0.0, 0.0, logs[i]
 		for _, v := range list {
 			m += v / float64(len(list))
 		}
@@ -122,11 +121,7 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 
 // weigh applies clip, floor and half-life to LogOmega.
 func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
-	clip := options.Clip
-	if clip == "" {
-		clip = propensity.ClipOne
-	}
-	n := float64(len(time))
+	clip, n := cmp.Or(options.Clip, propensity.ClipOne), float64(len(time))
 	omega := func(factor float64) []float64 {
 		out := make([]float64, len(w.LogOmega))
 		for i, v := range w.LogOmega {
@@ -175,22 +170,11 @@ func Forgetting(times []float64, T, halfLife float64) *Weights {
 	return w
 }
 
-// memberLogs holds log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of
+// members returns log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of
 // all folds.
-type memberLogs struct {
-	values []float64
-	from   []int // [rows + 1], where each row's values begin
-}
-
-func (l *memberLogs) of(row int) []float64 { return l.values[l.from[row]:l.from[row+1]] }
-
-// members returns log omega of each row.
-func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) (*memberLogs, error) {
-	table, err := newDeviceTable(d, o.shape)
-	if err != nil {
-		return nil, err
-	}
-	defer table.free()
+func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([][]float64, error) {
+	table := deviceTable(d, o.Shape)
+	defer net.Free(table...)
 	seen := o.seenFolds(d)
 	if kind != Conditional {
 		return o.modelMembers(ctx, table, seen, d, T, kind)
@@ -206,8 +190,10 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) (*m
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range minus.values {
-		logs.values[i] -= v
+	for i := range logs {
+		for s, v := range minus[i] {
+			logs[i][s] -= v
+		}
 	}
 	return logs, nil
 }
@@ -217,37 +203,35 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 	out := make([]int8, len(d.Time))
 	for i := range out {
 		out[i] = -1
-		if k, seen := o.fold[rowHash(d, o.shape.Columns, i)]; seen {
+		if k, seen := o.fold[rowHash(d, o.Shape.Columns, i)]; seen {
 			out[i] = int8(k)
 		}
 	}
 	return out
 }
 
-func (o *Fitted) modelMembers(ctx context.Context, table *deviceTable, seen []int8, d Table, T float64,
-	kind Kind) (*memberLogs, error) {
+// modelMembers is members of the networks of one kind. seen: of seenFolds.
+func (o *Fitted) modelMembers(ctx context.Context, table []*tensors.Tensor, seen []int8, d Table, T float64,
+	kind Kind) ([][]float64, error) {
 	m := o.models[kind]
-	if m == nil && kind == Joint && !o.shape.Target && o.shape.Classes == 0 {
+	if m == nil && kind == Joint && !o.Shape.Target && o.Shape.Classes == 0 {
 		kind, m = Covariate, o.models[Covariate]
 	}
 	if m == nil {
 		return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds", kind)
 	}
-	folds, ensemble := o.cfg.Folds, len(m.values)
-	pairs, slots := make([][]pair, folds), make([][]int, folds) // slot: where the values of a pair begin
-	logs := &memberLogs{from: make([]int, len(seen)+1)}
-	next := 0
+	folds, ensemble, logs := o.Config.Folds, len(m.values), make([][]float64, len(seen))
+	pairs, rows := make([][]pair, folds), make([][]int, folds) // by fold; rows: of the pairs
 	for i, fold := range seen {
-		p := pair{o.sample(d, i, kind), float32(o.unit(T))}
+		p, asked := pair{o.sample(d, i, kind), float32(o.unit(T))}, 0
 		for k := range folds {
 			if fold < 0 || int(fold) == k {
-				pairs[k], slots[k] = append(pairs[k], p), append(slots[k], next)
-				next += ensemble
+				pairs[k], rows[k] = append(pairs[k], p), append(rows[k], i)
+				asked += ensemble
 			}
 		}
-		logs.from[i+1] = next
+		logs[i] = make([]float64, asked)
 	}
-	logs.values = make([]float64, next)
 	for s, values := range m.values {
 		answer, err := m.net.evaluate(ctx, table, pairs, values)
 		if err != nil {
@@ -255,8 +239,12 @@ func (o *Fitted) modelMembers(ctx context.Context, table *deviceTable, seen []in
 		}
 		own, at := answer[0], answer[1]
 		for k := range folds {
-			for j, slot := range slots[k] {
-				logs.values[slot+s] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
+			for j, i := range rows[k] {
+				slot := s
+				if seen[i] < 0 { // all folds were asked
+					slot += k * ensemble
+				}
+				logs[i][slot] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
 			}
 		}
 	}
