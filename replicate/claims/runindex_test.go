@@ -61,14 +61,12 @@ func TestRunIndex(t *testing.T) {
 	storeIn(t, s, outlines[0], "clear-stand-in", 0, standIn)
 	unknown := map[string]string{"backend": "xla:cpu", "plugin": "b", "data": "else"}
 	storeIn(t, s, outlines[0], "clear-stand-in", 1, unknown)
-	other := outlines[0]
-	other.Settings = maps.Clone(other.Settings)
-	other.Settings["epochs"] = "1"
-	storeIn(t, s, other, "clear", 0, gpu)
-	removed := outlines[0]
-	removed.Settings = maps.Clone(removed.Settings)
-	removed.Settings["a-former-setting"] = "1"
-	storeIn(t, s, removed, "clear", 1, gpu)
+	for seed, name := range []string{"epochs", "a-former-setting"} { // runs with other settings
+		other := outlines[0]
+		other.Settings = maps.Clone(other.Settings)
+		other.Settings[name] = "1"
+		storeIn(t, s, other, "clear", int64(seed), gpu)
+	}
 
 	fill := func(backends ...string) Panel {
 		t.Helper()

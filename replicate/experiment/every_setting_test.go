@@ -25,6 +25,9 @@ func TestEverySetting(t *testing.T) {
 					for _, value := range []string{field.Value, "0", "-1", "7", "1e9", "nearest", "true"} {
 						checkChanged(t, s, field.Name+"="+value)
 					}
+					if _, err := s.With(field.Name, "9223372036854775807"); err == nil {
+						t.Errorf("%s, %s: %s takes a number without a meaning", scenario, scale, field.Name)
+					}
 				}
 			}
 		}

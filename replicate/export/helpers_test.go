@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/runs"
 )
 
@@ -72,18 +73,13 @@ func (f folder) path(s runs.Spec) string {
 // damage changes a byte of a run's file: in its first line, or in its rows.
 func (f folder) damage(s runs.Spec, rows bool) {
 	f.t.Helper()
-	data, err := os.ReadFile(f.path(s))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	data := demand.Read(f.t, f.path(s))
 	at := 1
 	if rows {
 		at = len(data) - 1
 	}
 	data[at] ^= 1
-	if err := os.WriteFile(f.path(s), data, 0o644); err != nil {
-		f.t.Fatal(err)
-	}
+	demand.Write(f.t, f.path(s), data)
 }
 
 // files returns the content of all files of the folder.
