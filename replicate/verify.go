@@ -117,7 +117,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // extend shows the sizes that would decide claims, and computes those that the budget allows.
 func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
-	sizes, extended, far, err := l.Sizes(cmd.Context(), o, f.budget)
+	sizes, extended, unreachable, err := l.Sizes(cmd.Context(), o, f.budget)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	for _, s := range extended {
 		fmt.Fprintf(w, "not extended, as its size is fixed: %s\n", s)
 	}
-	for _, text := range far {
+	for _, text := range unreachable {
 		fmt.Fprintln(w, "out of reach:", text)
 	}
 	if f.budget == 0 {

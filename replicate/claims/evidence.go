@@ -56,7 +56,6 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	e.samples = map[string][]judgedSample{}
 	for _, c := range panels {
 		claimed, noted := seriesSets(f, c.Panel)
-		noted = slices.DeleteFunc(noted, func(set []string) bool { return contains(claimed, set) })
 		found, err := a.largest(c.Panel, slices.Concat(claimed, noted), declared, fixed)
 		if err != nil {
 			return Evidence{}, err
@@ -70,32 +69,33 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	return e, nil
 }
 
-// seriesSets lists the sets of series of a panel that the parts of the figure's claims need, and those of its floors
-// and notes, with all series together.
+// seriesSets lists the sets of series of a panel that the parts of the figure's claims need, and the further ones of
+// its floors and notes, with all series together.
 func seriesSets(f paper.Figure, p Panel) (claimed, noted [][]string) {
-	add := func(to [][]string, set ...string) [][]string {
-		if contains(to, set) || !subset(set, p.Series) {
-			return to
+	var sets [][]string
+	add := func(set ...string) {
+		if !contains(sets, set) && subset(set, p.Series) {
+			sets = append(sets, set)
 		}
-		return append(to, set)
 	}
 	for _, c := range f.Claims {
 		for _, part := range c.Parts {
 			if part.Panel == p.Key {
-				claimed = add(claimed, needs(part)...)
+				add(needs(part)...)
 			}
 		}
 	}
-	noted = add(nil, p.Series...)
+	n := len(sets)
+	add(p.Series...)
 	for _, floor := range p.floors() {
-		noted = add(noted, p.Series[0], floor)
+		add(p.Series[0], floor)
 	}
 	if last := len(p.Series) - 1; len(p.Spans) > 0 {
 		for _, base := range p.Series[:last] {
-			noted = add(noted, p.Series[last], base)
+			add(p.Series[last], base)
 		}
 	}
-	return claimed, noted
+	return sets[:n], sets[n:]
 }
 
 func contains(sets [][]string, set []string) bool {
@@ -145,20 +145,17 @@ func (a Archive) enlarge(p Panel, s Sample) (Panel, error) {
 // keep leaves the series that are judged by the sample, with their runs and rows. claimed are the sets of series of all
 // parts of claims about the panel p. It is false for a sample by which nothing is judged.
 func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
-	own := slices.DeleteFunc(slices.Clone(claimed), func(set []string) bool { return !contains(s.compared, set) })
-	if len(own) == 0 && len(claimed) > 0 && len(p.Spans) == 0 {
+	judged := slices.DeleteFunc(slices.Clone(claimed), func(set []string) bool { return !contains(s.compared, set) })
+	if len(judged) == 0 && len(claimed) > 0 && len(p.Spans) == 0 {
 		return false
 	}
-	if len(own) < len(claimed) {
-		for _, set := range own {
-			if text := strings.Join(SeriesLabels(set...), " and "); !slices.Contains(s.about, text) {
-				s.about = append(s.about, text)
-			}
+	if len(judged) < len(claimed) {
+		for _, set := range judged {
+			s.about = append(s.about, strings.Join(SeriesLabels(set...), " and "))
 		}
 	}
-	used := slices.Concat(s.compared...)
-	s.Series = slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool { return !slices.Contains(used, name) })
-	s.Jobs = slices.DeleteFunc(s.Jobs, func(job runs.Wanted) bool { return !slices.Contains(used, job.Series) })
+	s.Series = among(p.Series, slices.Concat(s.compared...))
+	s.Jobs = slices.DeleteFunc(s.Jobs, func(job runs.Wanted) bool { return !slices.Contains(s.Series, job.Series) })
 	s.Collected = Collect(s.Panel, s.Results)
 	s.rows = s.Rows()
 	return true

@@ -64,11 +64,7 @@ func (p Panel) Sampled() bool { return len(p.Settings.Strides()) > 0 }
 func (p Panel) Trained() []string { return without(p.Series, p.References) }
 
 // floors are those of the protocol that are references of the panel.
-func (p Panel) floors() []string {
-	return slices.DeleteFunc(slices.Clone(p.Protocol.Floors), func(name string) bool {
-		return !slices.Contains(p.References, name)
-	})
-}
+func (p Panel) floors() []string { return among(p.Protocol.Floors, p.References) }
 
 // Stored tells whether all runs of the panel are stored, with every step.
 func (p Panel) Stored(store *runs.Store) bool {
@@ -148,6 +144,11 @@ func (c Collected) Drawable() (drawn Collected, absent []string, ok bool) {
 	})
 	return drawn, without(c.Series, drawn.Series), slices.Contains(drawn.Series, c.Series[0]) &&
 		len(drawn.Series) >= min(len(c.Series), 2)
+}
+
+// among returns the names that are among others.
+func among(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
 }
 
 // without returns the names that are not among others.

@@ -50,25 +50,25 @@ const (
 )
 
 // Sizes returns, for each panel of figures with undecided parts of claims, the cheapest size that should decide all of
-// those for which one of at most 20 seeds does; cheapest for each part first. It computes nothing. far are parts that
-// no such size decides, or none within the budget (0 for any), a sentence each. extended are the sizes of those parts
-// whose size is among the fixed ones already: they say what would be needed now, and are not to be computed.
+// those for which one of at most 20 seeds does; cheapest for each part first. It computes nothing. unreachable are
+// parts that no such size decides, or none within the budget (0 for any), a sentence each. extended are the sizes of
+// those parts whose size is among the fixed ones already: they say what would be needed now, and are not to be computed.
 func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Duration) (sizes, extended []Size,
-	far []string, err error) {
+	unreachable []string, err error) {
 	isFixed := func(p Panel, part paper.Part) bool {
 		return slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part)) })
 	}
-	sizes, far, err = a.needed(judged, empty, budget, func(p Panel, part paper.Part) bool { return !isFixed(p, part) })
+	sizes, unreachable, err = a.needed(judged, empty, budget, func(p Panel, part paper.Part) bool { return !isFixed(p, part) })
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	extended, more, err := a.needed(judged, empty, 0, isFixed)
-	return sizes, extended, append(far, more...), err
+	return sizes, extended, append(unreachable, more...), err
 }
 
 // needed returns the sizes for the undecided parts that are wanted, each an enlarged copy of an empty one.
 func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
-	wanted func(Panel, paper.Part) bool) (sizes []Size, far []string, err error) {
+	wanted func(Panel, paper.Part) bool) (sizes []Size, unreachable []string, err error) {
 	for _, f := range judged {
 		for _, p := range f.Panels {
 			if p.Take > 0 || !p.Sampled() {
@@ -82,7 +82,7 @@ func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
 			if err != nil {
 				return nil, nil, err
 			}
-			far = append(far, more...)
+			unreachable = append(unreachable, more...)
 			sizes = slices.DeleteFunc(sizes, func(s Size) bool { return len(s.Parts) == 0 })
 		}
 	}
@@ -94,13 +94,13 @@ func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
 	slices.SortStableFunc(sizes, func(a, b Size) int {
 		return cmp.Compare(a.Minutes/float64(len(a.Parts)), b.Minutes/float64(len(b.Parts)))
 	})
-	return sizes, far, nil
+	return sizes, unreachable, nil
 }
 
 // extend enlarges the size by what the undecided parts about a panel need, those that are wanted. It returns a sentence
 // for each part that no size within the budget decides.
 func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted func(Panel, paper.Part) bool) (
-	far []string, err error) {
+	unreachable []string, err error) {
 	for _, c := range f.Claims {
 		for _, part := range c.Parts {
 			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 ||
@@ -116,7 +116,7 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 				Half: part.Effect.High - part.Effect.Mean, Aim: safety * aim(part)}
 			sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
 			if sized.Later = half; half > sized.Aim {
-				far = append(far, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
+				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
 					"every step give +- %.4f", c.ID, p.Key, sized.What, Signed(sized.Mean), sized.Half, sized.Aim,
 					mostSeeds, half))
 				continue
@@ -127,22 +127,20 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 			if len(p.Series) > len(s.Plan.Series) {
 				larger.Figure, larger.Panel, larger.Plan = f.Name(), p.Key, p
 			}
-			larger.Series = slices.DeleteFunc(slices.Clone(larger.Plan.Series), func(name string) bool {
-				return !slices.Contains(s.Series, name) && !slices.Contains(needs(part.Part), name)
-			})
+			larger.Series = among(larger.Plan.Series, slices.Concat(s.Series, needs(part.Part)))
 			minutes, err := a.Minutes(larger)
 			if err != nil {
 				return nil, err
 			}
 			if budget > 0 && minutes > budget.Minutes() {
-				far = append(far, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
+				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
 					sized.What, len(larger.Seeds), experiment.Ordinal(larger.Stride), minutes))
 				continue
 			}
 			*s = larger
 		}
 	}
-	return far, nil
+	return unreachable, nil
 }
 
 // aim is the half width with which the interval around the present mean just decides the part, by the sign of its

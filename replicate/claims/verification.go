@@ -61,7 +61,8 @@ func (v Verification) Of(figure string) []Judged {
 // All returns the command that computes all runs of the table.
 func (v Verification) All() string { return strings.Replace(v.Command, " verify ", " all ", 1) }
 
-// Basis describes what the verdicts are based on, in sentences: scale, settings, seeds and backend, then the data.
+// Basis describes what the verdicts are based on, in sentences: scale, settings, seeds and backend, then the data, then
+// how many of the decided claims stay so with Holm's correction.
 func (v Verification) Basis() []string {
 	scale := "Scale " + string(v.Scale)
 	if len(v.Set) > 0 {
@@ -71,11 +72,6 @@ func (v Verification) Basis() []string {
 	for _, note := range v.Data {
 		out = append(out, note+".")
 	}
-	return append(out, v.holm()...)
-}
-
-// holm says how many of the decided claims stay so with Holm's correction; nothing if none is decided.
-func (v Verification) holm() []string {
 	decided, stay := 0, 0
 	for _, c := range v.Claims {
 		if c.P > 0 {
@@ -85,11 +81,11 @@ func (v Verification) holm() []string {
 			stay++
 		}
 	}
-	if decided == 0 {
-		return nil
+	if decided > 0 {
+		out = append(out, fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
+			runs.Plural(decided, "claim"), stay))
 	}
-	return []string{fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
-		runs.Plural(decided, "claim"), stay)}
+	return out
 }
 
 // seeds names the seeds of most figures, then those of the others.
@@ -109,7 +105,7 @@ func (v Verification) seeds() string {
 	var others []string
 	for _, f := range v.Figures {
 		if text := FormatSeeds(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
-			others = append(others, fmt.Sprintf("%s: %s", fmt.Sprint("figure ", f.Number), text))
+			others = append(others, fmt.Sprintf("figure %d: %s", f.Number, text))
 		}
 	}
 	if len(others) > 0 {
