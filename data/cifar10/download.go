@@ -63,10 +63,9 @@ func download(ctx context.Context, f artifact.File, sums map[string]string, dir 
 // install unpacks the archive into dir.new, checks the files and renames the folder to dir.
 // It first removes what a killed process left behind.
 func install(ctx context.Context, local string, sums map[string]string, dir string) error {
-	fresh, old := dir+".new", dir+".old"
+	fresh := dir + ".new"
 	defer os.RemoveAll(fresh)
-	defer os.RemoveAll(old)
-	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(old), os.MkdirAll(fresh, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o755)); err != nil {
 		return fmt.Errorf("cifar10: cannot prepare the folder of the data: %w; "+
 			"make the cache writable or set TVPS_CACHE to another folder", err)
 	}
@@ -80,11 +79,8 @@ func install(ctx context.Context, local string, sums map[string]string, dir stri
 	if err := verify(fresh, sums); err != nil {
 		return fmt.Errorf("the archive %s does not have the official files: %w", local, err)
 	}
-	if err := os.Rename(dir, old); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cifar10: cannot replace the damaged data: %w; delete %s", err, dir)
-	}
-	if err := os.Rename(fresh, dir); err != nil {
-		return fmt.Errorf("cifar10: cannot put the data in place: %w; try again", err)
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(fresh, dir)); err != nil {
+		return fmt.Errorf("cifar10: cannot put the data in place: %w; delete %s and try again", err, dir)
 	}
 	return nil
 }

@@ -17,15 +17,7 @@ import (
 func batchedJobs(t *testing.T, h *experiment.Host, s Settings, size int, first, stride int) []runs.Job {
 	t.Helper()
 	s.Stack, s.First, s.Stride = size, first, stride
-	all, err := s.Jobs(h, []string{"finetune", "method1", "standard"}, []int64{3, 0, 2}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []runs.Job
-	for _, job := range all {
-		out = append(out, job.Job)
-	}
-	return out
+	return jobs(t, h, s, []int64{3, 0, 2}, "finetune", "method1", "standard")
 }
 
 // TestBatchedRuns: a learner reports with batched seeds what it reports with single ones, but for a few samples at
@@ -61,25 +53,10 @@ func TestContinuedBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(jobs []runs.Job) runs.Report {
-		t.Helper()
-		report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Provenance: ofTest})
-		if err == nil {
-			err = report.Err()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report
-	}
-	run(batchedJobs(t, h, s, 3, 3, 10)[:4]) // step 3 of finetune and of one seed of method1
-	for id, result := range run(jobs[:6]).Results {
-		rows := ""
-		for _, r := range result.Rows {
-			rows += fmt.Sprintf("%d %s %x\n", r.T, r.Metric, math.Float64bits(r.Value))
-		}
+	executeIn(t, store, 1, batchedJobs(t, h, s, 3, 3, 10)[:4]) // step 3 of finetune and of one seed of method1
+	for id, rows := range executeIn(t, store, 1, jobs[:6]) {
 		if rows != want[id] {
-			t.Errorf("%s: interrupted\n%s, uninterrupted\n%s", result.Spec, rows, want[id])
+			t.Errorf("%s: interrupted\n%s, uninterrupted\n%s", id, rows, want[id])
 		}
 	}
 }
@@ -131,11 +108,7 @@ func TestSingleSeedOfABatch(t *testing.T) {
 	h := newHost(t, "")
 	rows := func(size int) map[string]string {
 		s.Stack = size
-		jobs, err := s.Jobs(h, []string{"ours"}, []int64{6}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return execute(t, 1, []runs.Job{jobs[0].Job})
+		return execute(t, 1, jobs(t, h, s, []int64{6}, "ours"))
 	}
 	if alone, batch := rows(1), rows(3); !maps.Equal(alone, batch) {
 		t.Errorf("alone %v, as a batch of one %v", alone, batch)

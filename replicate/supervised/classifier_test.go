@@ -78,25 +78,13 @@ func TestWeightedLoss(t *testing.T) {
 				t.Fatalf("%q: sample %d is classified as %d", backend, i, class)
 			}
 		}
-		for _, factor := range []float64{8, 1. / 3} {
-			scaled := data
-			scaled.Weight = slices.Clone(data.Weight)
-			for i := range scaled.Weight {
-				scaled.Weight[i] *= factor
-			}
-			again := fitted(t, c, x, scaled)
-			if factor == 8 { // a power of two does not even round
-				if err := sameBits(again, values); err != nil {
-					t.Errorf("%q: weights times 8: %v", backend, err)
-				}
-			}
-			for i := range again {
-				for j := range again[i] {
-					if math.Abs(float64(again[i][j]-values[i][j])) > 1e-3 {
-						t.Errorf("%q: weights times %v: %v became %v", backend, factor, values[i][j], again[i][j])
-					}
-				}
-			}
+		scaled := data
+		scaled.Weight = slices.Clone(data.Weight)
+		for i := range scaled.Weight {
+			scaled.Weight[i] *= 8 // a power of two does not even round
+		}
+		if err := sameBits(fitted(t, c, x, scaled), values); err != nil {
+			t.Errorf("%q: weights times 8: %v", backend, err)
 		}
 	}
 }

@@ -20,6 +20,12 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return executeIn(t, store, workers, jobs)
+}
+
+// executeIn runs jobs in a folder.
+func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) map[string]string {
+	t.Helper()
 	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: ofTest})
 	if err == nil {
 		err = report.Err()
@@ -36,10 +42,10 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 	return out
 }
 
-// jobs returns the jobs of learners for seeds 0 and 1.
-func jobs(t *testing.T, h *experiment.Host, s Settings, learners ...string) []runs.Job {
+// jobs returns the jobs of learners for some seeds.
+func jobs(t *testing.T, h *experiment.Host, s Settings, seeds []int64, learners ...string) []runs.Job {
 	t.Helper()
-	all, err := s.Jobs(h, learners, []int64{0, 1}, "")
+	all, err := s.Jobs(h, learners, seeds, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +63,14 @@ func TestSameBytes(t *testing.T) {
 	s.First, s.Stride = 1, 2
 	learners := []string{"finetune", "ours", "exact"}
 	shared := newHost(t, "")
-	want := execute(t, 1, jobs(t, shared, s, learners...))
+	want := execute(t, 1, jobs(t, shared, s, []int64{0, 1}, learners...))
 	if len(want) != 6 {
 		t.Fatalf("%d runs", len(want))
 	}
-	reversed := jobs(t, newHost(t, ""), s, learners...)
+	reversed := jobs(t, newHost(t, ""), s, []int64{0, 1}, learners...)
 	slices.Reverse(reversed)
 	for what, got := range map[string]map[string]string{
-		"two workers, same process": execute(t, 2, jobs(t, shared, s, learners...)),
+		"two workers, same process": execute(t, 2, jobs(t, shared, s, []int64{0, 1}, learners...)),
 		"two workers, other order":  execute(t, 2, reversed),
 	} {
 		for id, rows := range want {
@@ -80,7 +86,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	base := gaussianSettings()
 	base.Stride, base.First = 3, 1
 	shared := newHost(t, "go")
-	execute(t, 1, jobs(t, shared, base, "everything", "ours"))
+	execute(t, 1, jobs(t, shared, base, []int64{0}, "everything", "ours"))
 	for _, f := range base.Fields() {
 		if f.Name == "network" || f.Of == "plan" || f.Name == "scenario" || f.Name == "g-network" {
 			continue
@@ -89,8 +95,8 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 			if other.Validate() != nil {
 				continue
 			}
-			got := execute(t, 1, jobs(t, shared, other, "ours"))
-			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, "ours")) {
+			got := execute(t, 1, jobs(t, shared, other, []int64{0}, "ours"))
+			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, []int64{0}, "ours")) {
 				if got[id] != rows {
 					t.Errorf("%s %s: after other runs %q, in a new process %q", f.Name, f.Value, got[id], rows)
 				}

@@ -102,24 +102,15 @@ func TestGaussianStream(t *testing.T) {
 		check("train", at, stream.Train(at), train)
 		check("test", at+1, stream.Test(at+1), test)
 	}
+	all := stream.Upto(1, 3)
+	if all.Len() != 3*s.N || all.Row[s.N] != stream.Train(2).Row[0] || all.Time[0] != 1 || all.Time[3*s.N-1] != 3 {
+		t.Errorf("steps 1 to 3 have %d samples with the times %v", all.Len(), all.Time)
+	}
 	for i, row := range stream.Train(1).Row {
 		label := stream.Train(1).Label[i]
 		if got, want := stream.LogRatio(row, label, 4, 1), train.LogRatio(float64(pool[row]), label, 4, 1); got != want {
 			t.Errorf("log ratio %v, want %v", got, want)
 		}
-	}
-}
-
-// TestUpto: the samples of several steps are those of each, in order.
-func TestUpto(t *testing.T) {
-	s := gaussianSettings()
-	stream := gaussianStream(t, s, 4)
-	all := stream.Upto(1, 3)
-	if all.Len() != 3*s.N || all.Row[s.N] != stream.Train(2).Row[0] || all.Weight != nil {
-		t.Errorf("steps 1 to 3 have %d samples", all.Len())
-	}
-	if first, last := all.Time[0], all.Time[len(all.Time)-1]; first != 1 || last != 3 {
-		t.Errorf("steps 1 to 3 have the times %v to %v", first, last)
 	}
 }
 

@@ -196,8 +196,8 @@ func futureIsNotUsed(t *testing.T, engine *Engine, s Settings, series string, of
 	}
 }
 
-// TestValidationIsNotTrainedOn: the validation samples of a label shift are of no training and no test row.
-func TestValidationIsNotTrainedOn(t *testing.T) {
+// TestPartsAreDisjoint: under a label shift no row is in two of training, validation and test.
+func TestPartsAreDisjoint(t *testing.T) {
 	all := func(int32) bool { return true }
 	for _, c := range []struct {
 		settings Settings
@@ -207,6 +207,11 @@ func TestValidationIsNotTrainedOn(t *testing.T) {
 			c.settings.Evaluate = evaluate
 			stream := c.stream(t, c.settings, all, all)
 			train, test := rowsOf(stream, c.settings.Steps)
+			for row := range train {
+				if test[row] {
+					t.Fatalf("%s: row %d is trained on and tested on", c.settings.Scenario, row)
+				}
+			}
 			held := gathered(stream.Validation, 0, c.settings.Steps-1)
 			if held.Len() != validationN*c.settings.Steps {
 				t.Errorf("%s: %d validation samples", c.settings.Scenario, held.Len())

@@ -197,12 +197,10 @@ func TestProtocolNumber(t *testing.T) {
 		series, measure string
 		want            string
 	}{
-		{gaussianSettings(), "everything", "", "1"}, {gaussianSettings(), "ours", "", "1"},
-		{gaussianSettings(), "standard", "", "1"}, {gaussianSettings(), "method1", MeasureScore, "1"},
-		{imageSettings(), "everything", "", "1"}, {imageSettings(), "finetune", "", "1"},
-		{imageSettings(), "exact", "", "1"}, {imageSettings(), "raw", MeasureMMD, "1"},
-		{imageSettings(), "ours", "", "2"}, {imageSettings(), "method1", "", "2"},
-		{imageSettings(), "standard", "", "2"}, {imageSettings(), "ours", MeasureMMD, "2"},
+		{gaussianSettings(), "ours", "", "1"}, {gaussianSettings(), "method1", MeasureScore, "1"},
+		{imageSettings(), "finetune", "", "1"}, {imageSettings(), "exact", "", "1"},
+		{imageSettings(), "method1", "", "2"}, {imageSettings(), "standard", "", "2"},
+		{imageSettings(), "raw", MeasureMMD, "1"}, {imageSettings(), "ours", MeasureMMD, "2"},
 		{standInSettings(), "ours", "", "2"}, {standInSettings(), "metaweightnet", "", "1"},
 	} {
 		out, err := c.settings.Outlines([]string{c.series}, c.measure)
