@@ -37,12 +37,6 @@ const (
 	batchRecords = 10000      // records of one official file
 )
 
-// ClassNames are the official names, by label.
-var ClassNames = [Classes]string{
-	"airplane", "automobile", "bird", "cat", "deer",
-	"dog", "frog", "horse", "ship", "truck",
-}
-
 // officialFiles are the files of the binary version in official order: five of training
 // images, one of test images.
 var officialFiles = []string{
