@@ -50,13 +50,11 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 		if err != nil {
 			return nil, err
 		}
-		jobs, err := x.on(h).jobs(seeds)
+		jobs, err := x.on(h).jobs(name, seeds)
 		if err != nil {
 			return nil, err
 		}
-		for _, job := range jobs {
-			out = append(out, runs.Wanted{Series: name, Job: job})
-		}
+		out = append(out, jobs...)
 	}
 	return out, nil
 }
@@ -109,24 +107,24 @@ func (x config) outline(series string) experiment.Outline {
 	return out
 }
 
-// jobs returns the runs of the seeds.
-func (x config) jobs(seeds []int64) ([]runs.Job, error) {
-	batch := &runs.Batch{Seeds: seeds, GroupSize: 1, Start: x.startGroup}
+// jobs returns the runs of a series.
+func (x config) jobs(series string, seeds []int64) ([]runs.Wanted, error) {
+	batch := &runs.Batch{Seeds: seeds, GroupSize: 1, Start: x.start}
 	if x.batchable() {
 		batch.GroupSize = x.settings.Stack
 	}
-	var out []runs.Job
+	var out []runs.Wanted
 	for _, seed := range seeds {
 		spec, err := x.spec(seed)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runs.Job{
+		out = append(out, runs.Wanted{Series: series, Job: runs.Job{
 			Spec:  spec,
 			Steps: x.measure.steps(x.settings),
 			Cost:  x.measure.cost(x.settings, x.learner),
 			Batch: batch,
-		})
+		}})
 	}
 	return out, nil
 }
@@ -188,28 +186,10 @@ func (x config) version() string {
 	return version
 }
 
-// start prepares the run of a seed that trains alone.
-func (x config) start(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
-	engine, release, err := enginesOf(x.host).take(x.settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	run, err := x.newRunContext(ctx, engine, seed)
-	if err != nil {
-		release()
-		return nil, nil, err
-	}
-	return x.measure.start(run), release, nil
-}
-
-// startGroup prepares the runs of batched seeds on one engine. All seeds train, also those whose runs are stored and
-// that are not among the members. A single seed trains alone.
-func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Spec,
-	files runs.Files) (runs.GroupStep, func(), error) {
-	if len(seeds) == 1 {
-		alone := func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seeds[0]) }
-		return runs.Alone(seeds[0], alone).Start(ctx, seeds, members, files)
-	}
+// start prepares the runs of seeds on one engine, where the classifiers of batched seeds train in one program. All seeds
+// train, also those whose runs are stored and that are not among the members.
+func (x config) start(ctx context.Context, seeds []int64, members []runs.Spec,
+	_ runs.Files) (runs.GroupStep, func(), error) {
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
@@ -225,13 +205,15 @@ func (x config) startGroup(ctx context.Context, seeds []int64, members []runs.Sp
 			stop()
 			return nil, nil, err
 		}
-		run.Classifier = run.Classifier.In(g.loop, i)
+		if run.Classifier != nil {
+			run.Classifier = run.Classifier.In(g.loop, i)
+		}
 		g.steps = append(g.steps, runs.Guarded(x.measure.start(run)))
 	}
 	return g.step, stop, nil
 }
 
-// group is batched seeds that train in one program.
+// group is the runs of batched seeds, or of one.
 type group struct {
 	seeds   []int64
 	members []runs.Spec // the runs that are missing
